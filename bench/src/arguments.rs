@@ -118,7 +118,7 @@ impl Arguments {
     }
 
     /// The same pace as words, for running this program again.
-    pub(crate) fn pace(&self) -> Vec<String> {
+    pub(crate) fn pace_arguments(&self) -> Vec<String> {
         let mut words =
             vec![format!("--rounds={}", self.rounds), format!("--window={}", self.window.as_millis())];
         words.push(format!("--entries={}", self.entries));

@@ -13,12 +13,12 @@ use munshi_types::{IdGenerator, SystemClock, SystemRandom, TenantId};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::Arguments;
 use crate::contest::{self, CPU, Contestant, RATE, TIME};
-use crate::fresh::id;
+use crate::fresh_database::sequential_id;
 use crate::load::{Load, Tally};
-use crate::report::{Table, count, ratio};
+use crate::report::{Table, render_count, render_ratio};
+use crate::rerun;
 
 const CALLERS: [usize; 2] = [1, 16];
 
@@ -39,8 +39,8 @@ const BARE: &str =
                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !again::has_postgres() {
-        return again::beside_postgres("audit", arguments);
+    if !rerun::has_postgres() {
+        return rerun::run_with_postgres("audit", arguments);
     }
     let runtime = Runtime::new()?;
     for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
@@ -54,7 +54,7 @@ fn compare(arguments: &Arguments, runtime: &Runtime, engine: DatabaseEngine) -> 
     let test = runtime.block_on(TestDb::open_with(engine, &lists, StoreOptions::default()));
     let mut tenants = Vec::new();
     for number in 0..64 {
-        tenants.push(runtime.block_on(test.tenant(&format!("shop-{number}"))));
+        tenants.push(runtime.block_on(test.add_tenant(&format!("shop-{number}"))));
     }
     let mut table =
         Table::new(["callers", "in a unit", "", "bare", "append", "ratio", "CPU µs bare", "append"]);
@@ -63,15 +63,15 @@ fn compare(arguments: &Arguments, runtime: &Runtime, engine: DatabaseEngine) -> 
             let contestant = |append| Entries::new(&test.db, &tenants, append, extra);
             let (bare, ours) = (contestant(false), contestant(true));
             let load = Load { runtime, callers, window: arguments.window };
-            let [bare, ours] = contest::hold([&bare, &ours], &load, arguments.rounds)?;
+            let [bare, ours] = contest::run_rounds([&bare, &ours], &load, arguments.rounds)?;
             let (figure, word) = if callers == 1 { (TIME, "median µs") } else { (RATE, "per second") };
-            table.row([
+            table.add_row([
                 callers.to_string(),
                 unit.to_owned(),
                 word.to_owned(),
-                count(bare.median(figure)),
-                count(ours.median(figure)),
-                ratio(ours.ratio(&bare, figure), None),
+                render_count(bare.median(figure)),
+                render_count(ours.median(figure)),
+                render_ratio(ours.ratio(&bare, figure), None),
                 format!("{:.0}", bare.median(CPU)),
                 format!("{:.0}", ours.median(CPU)),
             ]);
@@ -106,19 +106,19 @@ impl Contestant for Entries {
         let (db, tenants, next, ids) =
             (self.db.clone(), self.tenants.clone(), self.next.clone(), self.ids.clone());
         let (append, extra) = (self.append, self.extra);
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (db, ids, number) = (db.clone(), ids.clone(), next.fetch_add(2, Ordering::Relaxed));
             let tenant = tenants[usize::try_from(number / 2).unwrap_or(0) % tenants.len()];
             async move {
                 db.write(tenant, move |tx| {
                     for step in 0..extra {
-                        bare(tx, number + 1 + step)?;
+                        insert_bare(tx, number + 1 + step)?;
                     }
                     if append {
                         audit::append(tx, &entry(number), MORNING, &ids)?;
                         return anyhow::Ok(());
                     }
-                    bare(tx, number)
+                    insert_bare(tx, number)
                 })
                 .await
             }
@@ -135,13 +135,13 @@ fn entry(number: u64) -> NewAuditEntry {
     }
 }
 
-fn bare(tx: &mut Tx<'_>, number: u64) -> Result<()> {
+fn insert_bare(tx: &mut Tx<'_>, number: u64) -> Result<()> {
     let (seq, payload) = (i64::try_from(number)?, entry(number).payload.to_string());
     tx.execute(
         BARE,
         params![
             seq,
-            id(number),
+            sequential_id(number),
             MORNING,
             "agent",
             "meera",

@@ -24,7 +24,7 @@ pub(crate) const P99: Figure = |tally| tally.p99_us;
 pub(crate) const CPU: Figure = |tally| tally.cpu_us;
 
 /// Runs every contestant once to warm up, then `rounds` times, each round beginning with another of them.
-pub(crate) fn hold<const N: usize>(
+pub(crate) fn run_rounds<const N: usize>(
     contestants: [&dyn Contestant; N],
     load: &Load<'_>,
     rounds: usize,
@@ -44,17 +44,17 @@ pub(crate) fn hold<const N: usize>(
 
 impl Series {
     pub(crate) fn median(&self, figure: Figure) -> f64 {
-        middle(self.0.iter().map(figure).collect())
+        median_of(self.0.iter().map(figure).collect())
     }
 
     /// How many times the other's figure this one's is.
     pub(crate) fn ratio(&self, other: &Self, figure: Figure) -> f64 {
-        middle(self.0.iter().zip(&other.0).map(|(ours, theirs)| figure(ours) / figure(theirs)).collect())
+        median_of(self.0.iter().zip(&other.0).map(|(ours, theirs)| figure(ours) / figure(theirs)).collect())
     }
 }
 
 /// The middle one of some figures.
-pub(crate) fn middle(mut figures: Vec<f64>) -> f64 {
+pub(crate) fn median_of(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use munshi_connectors::{
-    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, declared, rows,
+    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, entries, rows,
 };
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::ActServices;
@@ -24,8 +24,8 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::arguments::Arguments;
-use crate::contest::middle;
-use crate::report::{Table, count};
+use crate::contest::median_of;
+use crate::report::{Table, render_count};
 
 const RUN: &str = "import mcp_server_time; mcp_server_time.main()";
 const TOOL: &str = "clock_get_current_time";
@@ -40,10 +40,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         theirs.push(python(&packages, arguments)?);
     }
     runtime.block_on(shop.host.stop());
-    let (ours, theirs) = (middle(ours), middle(theirs));
+    let (ours, theirs) = (median_of(ours), median_of(theirs));
     let mut table = Table::new(["", "median µs"]);
-    table.row(["ours, decided and written down, SQLite".to_owned(), count(ours)]);
-    table.row(["the official Python client".to_owned(), count(theirs)]);
+    table.add_row(["ours, decided and written down, SQLite".to_owned(), render_count(ours)]);
+    table.add_row(["the official Python client".to_owned(), render_count(theirs)]);
     table.print("one call of mcp-server-time's get_current_time over standard streams, one caller");
     Ok(())
 }
@@ -90,7 +90,7 @@ impl Shop {
             munshi_connectors::MIGRATIONS,
         ];
         let test = TestDb::open(DatabaseEngine::Sqlite, &migrations).await;
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let file = format!(
             "[clock]\ncommand = [\"python3\", \"-c\", \"{RUN}\"]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n\
              [clock.tools.get_current_time]\neffect = \"read\"\n",
@@ -115,11 +115,11 @@ impl Shop {
             inside: BTreeMap::new(),
             pace: ConnectorTimings::default(),
         });
-        host.open(tenant).await?;
+        host.start_tenant(tenant).await?;
         let office =
             Arc::new(ActServices::new(ids.clone(), BudgetGovernor::new(BudgetSettings::default(), ids)));
-        let dispatcher =
-            ToolDispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+        let dispatcher = ToolDispatcher::new(test.db.clone(), office, registry, clock)
+            .with_connectors(Arc::new(host.clone()));
         Ok(Self { _test: test, host, dispatcher, owner })
     }
 
@@ -127,16 +127,16 @@ impl Shop {
         let (began, mut took) = (Instant::now(), Vec::new());
         while began.elapsed() < arguments.window {
             let one = Instant::now();
-            let answer = self.dispatcher.call(self.want()?, Arc::new(NoActJournal)).await?;
+            let answer = self.dispatcher.call(self.build_request()?, Arc::new(NoActJournal)).await?;
             if !matches!(answer, ToolAnswer::Done(_)) {
                 bail!("it was not done: {answer:?}");
             }
             took.push(one.elapsed().as_secs_f64() * 1e6);
         }
-        Ok(middle(took))
+        Ok(median_of(took))
     }
 
-    fn want(&self) -> Result<ToolCallRequest> {
+    fn build_request(&self) -> Result<ToolCallRequest> {
         let everything = vec!["*".parse()?];
         let agent = Conduct { autonomy: Autonomy::Act, read: everything, ..Conduct::default() };
         Ok(ToolCallRequest {
@@ -156,7 +156,7 @@ impl Shop {
                 key: None,
             },
             agent: Arc::new(agent),
-            taint: Taint::clean(""),
+            taint: Taint::from_own_words(""),
             concerns: Vec::new(),
         })
     }
@@ -164,7 +164,7 @@ impl Shop {
 
 /// As a shop has it, but for the rates: nobody is to wait here.
 async fn declare(test: &TestDb, tenant: TenantId, file: &str) -> Result<Principal> {
-    let declared = declared::parse(file)?;
+    let declared = entries::parse(file)?;
     let rates = ToolRateLimits {
         calls_per_minute: u32::MAX,
         writes_per_minute: u32::MAX,
@@ -174,10 +174,10 @@ async fn declare(test: &TestDb, tenant: TenantId, file: &str) -> Result<Principa
     let kept = Policy { connectors: [("clock".to_owned(), open)].into(), rates, ..Policy::default() };
     let now = SystemClock.now();
     let made = test.db.write(tenant, move |tx| -> munshi_connectors::Result<Principal> {
-        policy::put(tx, &kept, "bench", "", now)?;
-        rows::put(tx, &declared, "bench", "", now)?;
+        policy::apply(tx, &kept, "bench", "", now)?;
+        rows::save_entries(tx, &declared, "bench", "", now)?;
         let owner = Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), "Farid", now) };
-        persons::put(tx, &owner)?;
+        persons::upsert(tx, &owner)?;
         Ok(owner.principal(tx))
     });
     Ok(made.await?)

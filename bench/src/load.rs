@@ -26,7 +26,7 @@ pub(crate) struct Tally {
 
 impl Load<'_> {
     /// Callers as the product has them: tasks that wait for an answer, then ask again.
-    pub(crate) fn tasks<F, A>(&self, act: F) -> Result<Tally>
+    pub(crate) fn run_tasks<F, A>(&self, act: F) -> Result<Tally>
     where
         F: Fn() -> A + Clone + Send + 'static,
         A: Future<Output = Result<()>> + Send,
@@ -48,12 +48,12 @@ impl Load<'_> {
                 });
             }
             let times = callers.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
-            Ok(Tally::of(times.concat(), began.elapsed(), processor_time()? - spent))
+            Ok(Tally::from_times(times.concat(), began.elapsed(), processor_time()? - spent))
         })
     }
 
     /// Callers as plain threads, for what needs no runtime. Each makes what it needs before the clock starts.
-    pub(crate) fn threads<F, A>(&self, make: F) -> Result<Tally>
+    pub(crate) fn run_threads<F, A>(&self, make: F) -> Result<Tally>
     where
         F: Fn() -> Result<A> + Clone + Send + 'static,
         A: FnMut() -> Result<()>,
@@ -75,7 +75,7 @@ impl Load<'_> {
         for thread in threads {
             times.extend(thread.join().map_err(|_| anyhow!("a caller panicked"))??);
         }
-        Ok(Tally::of(times, began.elapsed(), processor_time()? - spent))
+        Ok(Tally::from_times(times, began.elapsed(), processor_time()? - spent))
     }
 }
 
@@ -90,7 +90,7 @@ fn repeat(mut act: impl FnMut() -> Result<()>, window: Duration) -> Result<Vec<D
 }
 
 impl Tally {
-    fn of(mut times: Vec<Duration>, took: Duration, spent: Duration) -> Self {
+    fn from_times(mut times: Vec<Duration>, took: Duration, spent: Duration) -> Self {
         times.sort_unstable();
         let at =
             |part: usize| times.get(times.len() * part / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6);

@@ -8,9 +8,9 @@
 //! each goal, and people decide.
 //!
 //! # Layout
-//! - [`arguments`]: what to run and for how long; [`again`]: running this program once more in another environment
+//! - [`arguments`]: what to run and for how long; [`rerun`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
-//! - [`fresh`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
+//! - [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
 //! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `host`,
 //!   `start`, `shops`: one benchmark each, contestants beside it
 //!
@@ -19,18 +19,18 @@
 #![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
 mod acts;
-mod again;
 mod arguments;
 mod audit;
 mod budget;
 mod contest;
-mod fresh;
+mod fresh_database;
 mod gateway;
 mod host;
 mod jobs;
 mod load;
 mod reads;
 mod report;
+mod rerun;
 mod select;
 mod server;
 mod shops;

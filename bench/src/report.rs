@@ -17,15 +17,15 @@ impl Goal {
 }
 
 /// A ratio, with its goal and whether it is met.
-pub(crate) fn ratio(figure: f64, goal: Option<Goal>) -> String {
+pub(crate) fn render_ratio(figure: f64, goal: Option<Goal>) -> String {
     match goal {
         None => format!("{figure:.2}x"),
-        Some(goal) => format!("{figure:.2}x ({})", verdict(figure, goal, 2)),
+        Some(goal) => format!("{figure:.2}x ({})", render_verdict(figure, goal, 2)),
     }
 }
 
 /// `goal ≥ 5, pass`
-pub(crate) fn verdict(figure: f64, goal: Goal, digits: usize) -> String {
+pub(crate) fn render_verdict(figure: f64, goal: Goal, digits: usize) -> String {
     let word = if goal.is_met(figure) { "pass" } else { "short" };
     match goal {
         Goal::AtLeast(limit) => format!("goal ≥ {limit:.digits$}, {word}"),
@@ -34,7 +34,7 @@ pub(crate) fn verdict(figure: f64, goal: Goal, digits: usize) -> String {
 }
 
 /// A count with its thousands apart: `24,000`.
-pub(crate) fn count(figure: f64) -> String {
+pub(crate) fn render_count(figure: f64) -> String {
     let digits = format!("{figure:.0}");
     let mut out = String::new();
     for (position, digit) in digits.chars().enumerate() {
@@ -56,7 +56,7 @@ impl<const N: usize> Table<N> {
         Self { rows: vec![headings.map(str::to_owned)] }
     }
 
-    pub(crate) fn row(&mut self, cells: [String; N]) {
+    pub(crate) fn add_row(&mut self, cells: [String; N]) {
         self.rows.push(cells);
     }
 

@@ -15,8 +15,8 @@ use munshi_types::ToolSpec;
 use serde_json::json;
 
 use crate::arguments::Arguments;
-use crate::contest::middle;
-use crate::report::{Goal, Table, count, verdict};
+use crate::contest::median_of;
+use crate::report::{Goal, Table, render_count, render_verdict};
 
 const TOOLS: usize = 1_000;
 const OFFERED: usize = 12;
@@ -56,13 +56,13 @@ struct Nothing;
 #[async_trait]
 impl RemoteToolHandler for Nothing {
     async fn call(&self, _permit: &Permit) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput::with(json!({})))
+        Ok(ToolOutput::new(json!({})))
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let began = Instant::now();
-    let shelf = shelf()?;
+    let shelf = build_tools()?;
     let built = began.elapsed().as_secs_f64() * 1e3;
     let rounds = (0..arguments.rounds.max(1)).map(|_| {
         let (began, mut done) = (Instant::now(), 0_u32);
@@ -77,15 +77,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         began.elapsed().as_secs_f64() * 1e6 / f64::from(done)
     });
-    let micros = middle(rounds.collect());
+    let micros = median_of(rounds.collect());
     let mut table = Table::new(["", "figure", "goal"]);
-    table.row(["choosing, µs".to_owned(), count(micros), verdict(micros, Goal::AtMost(1_000.0), 0)]);
-    table.row(["making the shelf and its index, ms".to_owned(), count(built), String::new()]);
+    table.add_row([
+        "choosing, µs".to_owned(),
+        render_count(micros),
+        render_verdict(micros, Goal::AtMost(1_000.0), 0),
+    ]);
+    table.add_row(["making the shelf and its index, ms".to_owned(), render_count(built), String::new()]);
     table.print(&format!("{OFFERED} of {TOOLS} tools, by a message and three before it; one thread"));
     Ok(())
 }
 
-fn shelf() -> Result<TenantTools> {
+fn build_tools() -> Result<TenantTools> {
     let mut registry = ToolRegistry::default();
     for at in 0..TOOLS {
         let (thing, verb) = (THINGS[at % THINGS.len()], VERBS[at / THINGS.len() % VERBS.len()]);
@@ -96,7 +100,7 @@ fn shelf() -> Result<TenantTools> {
         let spec = ToolSpec {
             parameters: json!({ "type": "object", "properties": { "id": { "type": "string" }, "status": { "type": "string" },
                                 "from_date": { "type": "string" }, "to_date": { "type": "string" } } }),
-            ..ToolSpec::read(name.parse()?, what, format!("work.{verb}"))
+            ..ToolSpec::read_only(name.parse()?, what, format!("work.{verb}"))
         };
         let connector = ToolConnector {
             name: "work".to_owned(),

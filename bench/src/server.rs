@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The binary beside this program, where it was built.
-pub(crate) fn binary() -> Result<Option<PathBuf>> {
+pub(crate) fn find_binary() -> Result<Option<PathBuf>> {
     let binary = std::env::current_exe()?.with_file_name("munshi");
     if binary.is_file() {
         return Ok(Some(binary));

@@ -5,15 +5,15 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::arguments::Arguments;
-use crate::contest::middle;
-use crate::report::{Goal, Table, verdict};
-use crate::server::{Server, binary};
+use crate::contest::median_of;
+use crate::report::{Goal, Table, render_verdict};
+use crate::server::{Server, find_binary};
 
 /// Long enough for what runs once after the start to be over.
 const REST: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let Some(binary) = binary()? else { return Ok(()) };
+    let Some(binary) = find_binary()? else { return Ok(()) };
     let folder = tempfile::tempdir()?;
     let first = Server::start(&binary, folder.path(), &[])?.ready_after;
     let (mut times, mut sizes) = (Vec::new(), Vec::new());
@@ -23,14 +23,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         std::thread::sleep(REST);
         sizes.push(server.resident_kilobytes()? / 1024.0);
     }
-    let (time, size) = (middle(times), middle(sizes));
+    let (time, size) = (median_of(times), median_of(sizes));
     let mut table = Table::new(["", "figure", "goal"]);
-    table.row(["first start, ms".to_owned(), format!("{}", first.as_millis()), String::new()]);
-    table.row(["start to ready, ms".to_owned(), format!("{time:.0}"), verdict(time, Goal::AtMost(100.0), 0)]);
-    table.row([
+    table.add_row(["first start, ms".to_owned(), format!("{}", first.as_millis()), String::new()]);
+    table.add_row([
+        "start to ready, ms".to_owned(),
+        format!("{time:.0}"),
+        render_verdict(time, Goal::AtMost(100.0), 0),
+    ]);
+    table.add_row([
         "resident at rest, MB".to_owned(),
         format!("{size:.1}"),
-        verdict(size, Goal::AtMost(25.0), 0),
+        render_verdict(size, Goal::AtMost(25.0), 0),
     ]);
     table.print("`munshi serve` on an existing database");
     Ok(())

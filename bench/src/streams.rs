@@ -10,17 +10,17 @@ use anyhow::{Context, Result, ensure};
 
 use crate::gateway::{ENDLESS, Mock};
 use crate::report::Table;
-use crate::server::{Server, binary};
+use crate::server::{Server, find_binary};
 
 const STREAMS: usize = 5_000;
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../packs/ledger/tenants/kirana");
 
 pub(crate) fn run() -> Result<()> {
-    let Some(binary) = binary()? else { return Ok(()) };
+    let Some(binary) = find_binary()? else { return Ok(()) };
     let (mock, folder) = (Mock::start()?, tempfile::tempdir()?);
-    told(&binary, folder.path(), &["migrate"])?;
-    told(&binary, folder.path(), &["apply", SHOP])?;
-    let key = told(
+    run_binary(&binary, folder.path(), &["migrate"])?;
+    run_binary(&binary, folder.path(), &["apply", SHOP])?;
+    let key = run_binary(
         &binary,
         folder.path(),
         &["key", "add", "bench", "--role", "staff", "--speaks-as", "person", "--json"],
@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
             ("MUNSHI__SERVER__KEY_REQUESTS_PER_MINUTE", "1000000"),
         ],
     )?;
-    let (first, run) = begin(server.address, key)?;
+    let (first, run) = start_stream(server.address, key)?;
     let path = format!("/v1/runs/{run}/stream");
     let mut open = vec![first, follow(server.address, key, &path)?];
     let before = server.resident_kilobytes()?;
@@ -47,36 +47,36 @@ pub(crate) fn run() -> Result<()> {
     std::thread::sleep(Duration::from_secs(2));
     let after = server.resident_kilobytes()?;
     let mut table = Table::new(["open streams", "resident MB", "KB each"]);
-    table.row(["2".to_owned(), format!("{:.1}", before / 1024.0), String::new()]);
+    table.add_row(["2".to_owned(), format!("{:.1}", before / 1024.0), String::new()]);
     let each = (after - before) / STREAMS as f64;
-    table.row([open.len().to_string(), format!("{:.1}", after / 1024.0), format!("{each:.1}")]);
+    table.add_row([open.len().to_string(), format!("{:.1}", after / 1024.0), format!("{each:.1}")]);
     table.print("Idle streams of `munshi serve`, connections included");
     Ok(())
 }
 
 /// What a command of the binary says.
-fn told(binary: &Path, folder: &Path, words: &[&str]) -> Result<String> {
+fn run_binary(binary: &Path, folder: &Path, words: &[&str]) -> Result<String> {
     let output = Command::new(binary).args(words).env("MUNSHI__DATA__DIR", folder).output()?;
     ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Says something, and gives back the stream and the run.
-fn begin(address: SocketAddr, key: &str) -> Result<(TcpStream, String)> {
+fn start_stream(address: SocketAddr, key: &str) -> Result<(TcpStream, String)> {
     let body = r#"{"binding": "counter", "text": "Tell me everything.", "stream": true}"#;
     let head = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
-    let (stream, answer) = ask(address, key, "POST /v1/chat", &format!("{head}\r\n{body}"))?;
+    let (stream, answer) = send_request(address, key, "POST /v1/chat", &format!("{head}\r\n{body}"))?;
     let run =
         answer.to_lowercase().lines().find_map(|line| line.strip_prefix("x-run-id: ").map(str::to_owned));
     Ok((stream, run.with_context(|| format!("no run in {answer}"))?.trim().to_owned()))
 }
 
 fn follow(address: SocketAddr, key: &str, path: &str) -> Result<TcpStream> {
-    Ok(ask(address, key, &format!("GET {path}"), "\r\n")?.0)
+    Ok(send_request(address, key, &format!("GET {path}"), "\r\n")?.0)
 }
 
 /// Sends a request and waits for the beginning of its stream.
-fn ask(address: SocketAddr, key: &str, what: &str, rest: &str) -> Result<(TcpStream, String)> {
+fn send_request(address: SocketAddr, key: &str, what: &str, rest: &str) -> Result<(TcpStream, String)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let head = "host: localhost\r\naccept: text/event-stream\r\n";

@@ -39,7 +39,7 @@ fn main() -> Fallible<()> {
         senses(file, &mut words)?;
     }
     for code in CODES {
-        everyday(code, &mut words)?;
+        load_everyday_words(code, &mut words)?;
     }
     let mut out = String::new();
     write_table(&mut out, "WORDS", &words)?;
@@ -53,7 +53,7 @@ fn main() -> Fallible<()> {
     check_collisions(&words)?;
     write_clashes(&mut out)?;
     for code in DRAVIDIAN {
-        pieces(code, &mut out)?;
+        write_morphemes(code, &mut out)?;
     }
     #[allow(clippy::disallowed_methods, reason = "cargo hands a build script its settings this way")]
     let target = std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
@@ -158,7 +158,7 @@ fn write_spellings(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
         let doubtful =
             |key: &String| meanings.get(&(key.as_str(), spelling.mask)).is_some_and(|all| all.len() > 1);
         if spelling.keys.iter().any(doubtful) {
-            add(&mut table, fold::spelling(&spelling.text), &spelling.meaning, spelling.mask);
+            add(&mut table, fold::normalize_spelling(&spelling.text), &spelling.meaning, spelling.mask);
         }
     }
     write_table(out, "SPELLINGS", &table)
@@ -179,7 +179,7 @@ fn write_devanagari(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
     for word in
         spellings.iter().filter(|word| word.text.chars().any(|l| ('\u{900}'..='\u{97F}').contains(&l)))
     {
-        add(&mut table, fold::spelling(&word.text), &word.meaning, word.mask);
+        add(&mut table, fold::normalize_spelling(&word.text), &word.meaning, word.mask);
     }
     write_table(out, "DEVANAGARI_NUMBERS", &table)
 }
@@ -192,7 +192,7 @@ fn write_loans(out: &mut String) -> Fallible<()> {
         let meaning = number_meaning(value)?;
         for word in all.split(' ') {
             keys(word, "").map_err(|error| format!("loans: {line}: {error}"))?;
-            add(&mut table, fold::spelling(word), &meaning, 1);
+            add(&mut table, fold::normalize_spelling(word), &meaning, 1);
         }
     }
     write_table(out, "LOANS", &table)
@@ -218,7 +218,7 @@ fn write_shapes(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
     let mut table = Table::new();
     let native = |word: &str| word.chars().any(fold::is_indic);
     for word in spellings.iter().filter(|word| native(&word.text)) {
-        for three in fold::shape(&word.text) {
+        for three in fold::trigrams(&word.text) {
             add(&mut table, three, "Word", word.mask);
         }
     }
@@ -226,7 +226,7 @@ fn write_shapes(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
         for line in lines(&format!("spellings/{code}"))? {
             for word in line.split(' ') {
                 keys(word, "").map_err(|error| format!("spellings {code}: {error}"))?;
-                for three in fold::shape(word) {
+                for three in fold::trigrams(word) {
                     add(&mut table, three, "Word", mask(code)?);
                 }
             }
@@ -317,7 +317,7 @@ fn senses(file: &str, words: &mut Table) -> Fallible<()> {
     for line in lines(file)? {
         let mut parts = line.split(' ');
         let (codes, meaning) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let meaning = rust_meaning(meaning);
+        let meaning = render_meaning(meaning);
         for word in parts {
             for key in keys(word, "").map_err(|error| format!("{file}: {line}: {error}"))? {
                 add(words, key, &meaning, mask(codes)?);
@@ -328,7 +328,7 @@ fn senses(file: &str, words: &mut Table) -> Fallible<()> {
 }
 
 /// `unit.kilogram` is `Unit(crate::unit::MeasureUnit::Kilogram)`, `day.-1` is `Day(-1)`, `rupee` is `Rupee`.
-fn rust_meaning(text: &str) -> String {
+fn render_meaning(text: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
@@ -342,7 +342,7 @@ fn rust_meaning(text: &str) -> String {
     }
 }
 
-fn everyday(code: &str, words: &mut Table) -> Fallible<()> {
+fn load_everyday_words(code: &str, words: &mut Table) -> Fallible<()> {
     for line in lines(&format!("words/{code}"))? {
         for word in line.split(' ') {
             for key in keys(word, "").map_err(|error| format!("{code}: {error}"))? {
@@ -363,12 +363,12 @@ fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
         writeln!(out, "]),")?;
     }
     let keys: Vec<&str> = table.keys().map(String::as_str).collect();
-    writeln!(out, "], slots: &{:?} }};", filled(&keys)?)?;
+    writeln!(out, "], slots: &{:?} }};", fill_slots(&keys)?)?;
     Ok(())
 }
 
 /// The slots of a table: the place of each key in it, where a reader looks for it.
-fn filled(keys: &[&str]) -> Fallible<Vec<u16>> {
+fn fill_slots(keys: &[&str]) -> Fallible<Vec<u16>> {
     let mut slots = vec![slots::EMPTY; slots::count(keys.len())];
     for (place, key) in keys.iter().enumerate() {
         let mut at = slots::first(key, slots.len());
@@ -408,7 +408,7 @@ enum End {
 }
 
 /// The pieces of a language's number words: as listed, and as they stand before another piece.
-fn pieces(code: &str, out: &mut String) -> Fallible<()> {
+fn write_morphemes(code: &str, out: &mut String) -> Fallible<()> {
     let mut forms: BTreeMap<(String, String), (End, bool)> = BTreeMap::new();
     for line in lines(&format!("morphemes/{code}"))? {
         let (value, spellings) = line.split_once(' ').ok_or(format!("no forms: {line}"))?;

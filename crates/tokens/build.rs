@@ -22,13 +22,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rank = 0_u32;
     while let Some((length, after)) = rest.split_first() {
         let (token, after) =
-            after.split_at_checked(usize::from(*length)).ok_or("data/o200k_base ends within a token")?;
-        let place = hash::place(token);
+            after.split_at_checked(usize::from(*length)).ok_or("data/o200k_base is truncated")?;
+        let place = hash::compute_slot(token);
         let mut slot = place.slot;
         while slots[slot] != 0 {
             slot = (slot + 1) % hash::SLOTS;
         }
-        slots[slot] = hash::entry(place.tag, rank);
+        slots[slot] = hash::pack_entry(place.tag, rank);
         bytes.extend_from_slice(token);
         begins.push(u32::try_from(bytes.len())?);
         (rank, rest) = (rank + 1, after);

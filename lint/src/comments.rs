@@ -11,14 +11,14 @@ use crate::workspace::{Source, Workspace};
 const MARKS: [&str; 3] = ["TODO", "FIXME", "XXX"];
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
-    workspace.sources.iter().flat_map(of_file).collect()
+    workspace.sources.iter().flat_map(check_file).collect()
 }
 
-fn of_file(source: &Source) -> Vec<Finding> {
+fn check_file(source: &Source) -> Vec<Finding> {
     let comments = match source.path.rsplit('.').next() {
-        Some("rs") => in_rust(&source.text),
-        Some("sql") => to_the_end_of_lines(&source.text, "--"),
-        _ => to_the_end_of_lines(&source.text, "#"),
+        Some("rs") => find_rust_comments(&source.text),
+        Some("sql") => find_line_comments(&source.text, "--"),
+        _ => find_line_comments(&source.text, "#"),
     };
     comments.into_iter().flat_map(|comment| marks(source, comment)).collect()
 }
@@ -30,7 +30,7 @@ fn marks(source: &Source, comment: Range<usize>) -> Vec<Finding> {
     for (number, line) in text.lines().enumerate() {
         if let Some(mark) = line.split(|c| !word(c)).find(|part| MARKS.contains(part)) {
             let line = source.text[..comment.start].matches('\n').count() + 1 + number;
-            let advice = "do it, or open an issue and take the note out";
+            let advice = "do it, or open an issue and remove the note";
             findings.push(Finding::new(&source.path, line, format!("a {mark} in a comment"), advice));
         }
     }
@@ -38,7 +38,7 @@ fn marks(source: &Source, comment: Range<usize>) -> Vec<Finding> {
 }
 
 /// What lies between the tokens is comment or space; a doc comment is a token that begins with a slash.
-fn in_rust(text: &str) -> Vec<Range<usize>> {
+fn find_rust_comments(text: &str) -> Vec<Range<usize>> {
     let Ok(tokens) = tokens::read(text) else { return Vec::new() };
     let mut code: Vec<Range<usize>> = Vec::new();
     add_code(&tokens, text, &mut code);
@@ -65,7 +65,7 @@ fn add_code(tokens: &[TokenTree], text: &str, code: &mut Vec<Range<usize>>) {
             TokenTree::Group(group) => {
                 code.push(group.span_open().byte_range());
                 code.push(group.span_close().byte_range());
-                add_code(&tokens::inside(group), text, code);
+                add_code(&tokens::group_tokens(group), text, code);
             }
             other => code.push(other.span().byte_range()),
         }
@@ -73,7 +73,7 @@ fn add_code(tokens: &[TokenTree], text: &str, code: &mut Vec<Range<usize>>) {
 }
 
 /// Good enough for SQL and TOML: a mark inside a string there is taken for a comment too.
-fn to_the_end_of_lines(text: &str, sign: &str) -> Vec<Range<usize>> {
+fn find_line_comments(text: &str, sign: &str) -> Vec<Range<usize>> {
     let mut comments = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn lines(path: &str, text: &str) -> Vec<usize> {
-        check(&Workspace::of(&[(path, text)])).iter().map(|finding| finding.line).collect()
+        check(&Workspace::from_files(&[(path, text)])).iter().map(|finding| finding.line).collect()
     }
 
     #[test]

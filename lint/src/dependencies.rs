@@ -103,11 +103,11 @@ pub fn check(root: &Path) -> Result<Vec<Finding>, Error> {
     }
     let metadata =
         serde_json::from_slice(&output.stdout).map_err(|error| Error::Metadata(error.to_string()))?;
-    Ok(judge(&metadata))
+    Ok(check_metadata(&metadata))
 }
 
 /// Everything wrong with what is taken.
-pub fn judge(metadata: &Metadata) -> Vec<Finding> {
+pub fn check_metadata(metadata: &Metadata) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in &metadata.packages {
         let Package { name, version, .. } = package;
@@ -119,27 +119,27 @@ pub fn judge(metadata: &Metadata) -> Vec<Finding> {
                     WORKSPACE,
                     1,
                     what,
-                    "make them modules of one: each is linked anew",
+                    "make them modules of one: each is linked separately",
                 ));
             }
             continue;
         };
         if !source.starts_with(REGISTRY) {
             let what = format!("`{name}` comes from {source}");
-            findings.push(Finding::new(LOCK, 1, what, "take what the registry has, which nobody can change"));
+            findings.push(Finding::new(LOCK, 1, what, "use a release from the registry, which can't change"));
         }
         let license = package.license.as_deref().unwrap_or_default();
         if !is_permissive(license) {
             let what = format!("`{name}` {version} is under `{license}`");
-            findings.push(Finding::new(LOCK, 1, what, "take one under a permissive licence"));
+            findings.push(Finding::new(LOCK, 1, what, "use one with a permissive licence"));
         }
     }
-    findings.extend(judge_shipped(&shipped(metadata)));
+    findings.extend(check_shipped(&list_shipped(metadata)));
     findings
 }
 
 /// The versions of what the product is built of, by name.
-fn shipped(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
+fn list_shipped(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
     let nodes: BTreeMap<&str, &Node> =
         metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
     let product = metadata.packages.iter().find(|package| package.name == PRODUCT);
@@ -160,13 +160,13 @@ fn shipped(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
     versions
 }
 
-fn judge_shipped(versions: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Finding> {
+fn check_shipped(versions: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let count: usize = versions.values().map(BTreeSet::len).sum();
     if count > MOST_SHIPPED {
         let what = format!("the product is built of {count} packages");
         let advice =
-            format!("do without one, or tell in ARCHITECTURE.md why it may be more than {MOST_SHIPPED}");
+            format!("remove one, or explain in ARCHITECTURE.md why it may be more than {MOST_SHIPPED}");
         findings.push(Finding::new(LOCK, 1, what, advice));
     }
     for (name, versions) in versions {
@@ -179,7 +179,7 @@ fn judge_shipped(versions: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Finding> {
         }
         if versions.len() == 1 && is_known {
             let what = format!("`{name}` is built once");
-            findings.push(Finding::new(LOCK, 1, what, "take it from the list in lint/src/dependencies.rs"));
+            findings.push(Finding::new(LOCK, 1, what, "remove it from the list in lint/src/dependencies.rs"));
         }
     }
     findings
@@ -190,32 +190,32 @@ fn is_permissive(license: &str) -> bool {
     let spaced = license.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
-    either(&mut rest) && rest.is_empty()
+    parse_or(&mut rest) && rest.is_empty()
 }
 
-fn either(rest: &mut &[&str]) -> bool {
-    let mut is = both(rest);
+fn parse_or(rest: &mut &[&str]) -> bool {
+    let mut is = parse_and(rest);
     while let Some(("OR", after)) = rest.split_first().map(|(word, after)| (*word, after)) {
         *rest = after;
-        is |= both(rest);
+        is |= parse_and(rest);
     }
     is
 }
 
-fn both(rest: &mut &[&str]) -> bool {
-    let mut is = single(rest);
+fn parse_and(rest: &mut &[&str]) -> bool {
+    let mut is = parse_term(rest);
     while let Some(("AND", after)) = rest.split_first().map(|(word, after)| (*word, after)) {
         *rest = after;
-        is &= single(rest);
+        is &= parse_term(rest);
     }
     is
 }
 
-fn single(rest: &mut &[&str]) -> bool {
+fn parse_term(rest: &mut &[&str]) -> bool {
     let Some((word, after)) = rest.split_first() else { return false };
     *rest = after;
     if *word == "(" {
-        let is = either(rest);
+        let is = parse_or(rest);
         let closed = rest.split_first().filter(|(word, _)| **word == ")");
         *rest = closed.map_or(*rest, |(_, after)| after);
         return is && closed.is_some();
@@ -271,7 +271,7 @@ mod tests {
             others.iter().map(|other| format!(", {other}")).collect::<String>(),
             arrows.join(", ")
         );
-        judge(&serde_json::from_str(&json).unwrap()).iter().map(ToString::to_string).collect()
+        check_metadata(&serde_json::from_str(&json).unwrap()).iter().map(ToString::to_string).collect()
     }
 
     #[test]

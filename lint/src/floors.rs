@@ -59,16 +59,16 @@ pub fn check(root: &Path) -> Result<Vec<Finding>, Error> {
         serde_json::from_slice(&output.stdout).map_err(|error| Error::Metadata(error.to_string()))?;
     let root =
         root.canonicalize().map_err(|source| Error::Read { path: root.display().to_string(), source })?;
-    Ok(judge(&metadata, &root))
+    Ok(check_metadata(&metadata, &root))
 }
 
 /// Everything wrong with the packages; manifests are looked at only to name the line.
-pub fn judge(metadata: &Metadata, root: &Path) -> Vec<Finding> {
+pub fn check_metadata(metadata: &Metadata, root: &Path) -> Vec<Finding> {
     let none = BTreeMap::new();
     let floors = metadata.notes.as_ref().map_or(&none, |notes| &notes.floors);
     let mut findings = Vec::new();
     for package in &metadata.packages {
-        let manifest = Manifest::of(package, root);
+        let manifest = Manifest::load(package, root);
         if !floors.contains_key(&package.name) {
             let what = format!("`{}` has no floor", package.name);
             findings.push(Finding::new(WORKSPACE, 1, what, "give it one in [workspace.metadata.floors]"));
@@ -79,7 +79,7 @@ pub fn judge(metadata: &Metadata, root: &Path) -> Vec<Finding> {
         }
         for dependency in &package.dependencies {
             findings.extend(
-                arrow(package, dependency, floors)
+                check_dependency(package, dependency, floors)
                     .map(|(what, advice)| manifest.finding(&dependency.name, what, advice)),
             );
         }
@@ -88,7 +88,7 @@ pub fn judge(metadata: &Metadata, root: &Path) -> Vec<Finding> {
 }
 
 /// What is wrong with one dependency, and what to do.
-fn arrow(
+fn check_dependency(
     package: &Package,
     dependency: &Dependency,
     floors: &BTreeMap<String, u32>,
@@ -114,7 +114,7 @@ struct Manifest {
 }
 
 impl Manifest {
-    fn of(package: &Package, root: &Path) -> Self {
+    fn load(package: &Package, root: &Path) -> Self {
         let path = Path::new(&package.manifest_path);
         let text = std::fs::read_to_string(path).unwrap_or_default();
         Self { path: path.strip_prefix(root).unwrap_or(path).display().to_string(), text }
@@ -132,7 +132,7 @@ mod tests {
 
     fn findings(json: &str) -> Vec<String> {
         let metadata: Metadata = serde_json::from_str(json).unwrap();
-        judge(&metadata, Path::new("/w")).iter().map(ToString::to_string).collect()
+        check_metadata(&metadata, Path::new("/w")).iter().map(ToString::to_string).collect()
     }
 
     fn workspace(from: &str, to: &str, kind: &str) -> String {

@@ -5,7 +5,7 @@
 //! - [`floors`]: dependencies point down the floors, and packages have no features
 //! - [`dependencies`]: licences, sources and versions of what is taken from others; one test program for each package
 //! - [`sizes`], [`names`], [`type_names`], [`comments`]: what keeps the code easy to read
-//! - [`formatted`]: SQL is a literal, never put together
+//! - [`sql_formatting`]: SQL is a literal, never put together
 //! - [`migrations`]: their names and numbers
 //! - [`statements`]: every statement parses and is held to its tenant
 //!
@@ -16,11 +16,11 @@ pub mod comments;
 pub mod dependencies;
 pub mod finding;
 pub mod floors;
-pub mod formatted;
 pub mod migrations;
 pub mod names;
 pub mod sizes;
 pub mod sql;
+pub mod sql_formatting;
 pub mod statements;
 pub mod tokens;
 pub mod type_names;
@@ -48,7 +48,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>, Error> {
     findings.extend(names::check(&workspace));
     findings.extend(type_names::check(&workspace));
     findings.extend(comments::check(&workspace));
-    findings.extend(formatted::check(&workspace));
+    findings.extend(sql_formatting::check(&workspace));
     findings.extend(migrations::check(&workspace));
     findings.extend(statements::check(&workspace));
     findings.sort();

@@ -11,8 +11,8 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     for source in workspace.migrations() {
         let name = source.path.rsplit('/').next().unwrap_or_default();
         let Some(number) = number(name) else {
-            let advice = "call it like 0007_job_leases.sql: four digits and small words";
-            findings.push(Finding::new(&source.path, 1, "the migration's name is out of form", advice));
+            let advice = "name it like 0007_job_leases.sql: four digits and lowercase words";
+            findings.push(Finding::new(&source.path, 1, "invalid migration name", advice));
             continue;
         };
         match taken.get(number) {
@@ -42,7 +42,7 @@ mod tests {
 
     fn findings(paths: &[&str]) -> Vec<String> {
         let files: Vec<(&str, &str)> = paths.iter().map(|path| (*path, "")).collect();
-        check(&Workspace::of(&files)).iter().map(ToString::to_string).collect()
+        check(&Workspace::from_files(&files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -10,12 +10,15 @@ pub const LONGEST_FILE: usize = 600;
 pub const LONGEST_FUNCTION: usize = 80;
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
-    workspace.ending_with(".rs").flat_map(|source| [file(source), functions(source)].concat()).collect()
+    workspace
+        .list_with_extension(".rs")
+        .flat_map(|source| [file(source), functions(source)].concat())
+        .collect()
 }
 
 fn file(source: &Source) -> Vec<Finding> {
     let lines = source.text.lines().count();
-    let what = format!("the file has {lines} lines, {LONGEST_FILE} is the most");
+    let what = format!("the file has {lines} lines; the maximum is {LONGEST_FILE}");
     let finding = Finding::new(&source.path, lines, what, "find the seam and split it");
     if lines > LONGEST_FILE { vec![finding] } else { Vec::new() }
 }
@@ -26,18 +29,13 @@ fn functions(source: &Source) -> Vec<Finding> {
         Err(line) => return vec![Finding::new(&source.path, line, "this is not Rust", "make it compile")],
     };
     let mut findings = Vec::new();
-    tokens::each(&tokens, &mut |siblings, at| {
+    tokens::visit_all(&tokens, &mut |siblings, at| {
         if let Some((name, first, last)) = function(siblings, at)
             && last + 1 - first > LONGEST_FUNCTION
         {
             let lines = last + 1 - first;
-            let what = format!("`{name}` has {lines} lines, {LONGEST_FUNCTION} is the most");
-            findings.push(Finding::new(
-                &source.path,
-                first,
-                what,
-                "take steps out into functions of their own",
-            ));
+            let what = format!("`{name}` has {lines} lines; the maximum is {LONGEST_FUNCTION}");
+            findings.push(Finding::new(&source.path, first, what, "extract steps into their own functions"));
         }
     });
     findings
@@ -54,7 +52,7 @@ fn function(tokens: &[TokenTree], at: usize) -> Option<(String, usize, usize)> {
         if tokens::is_sign(Some(token), ';') {
             return None;
         }
-        if let Some(body) = tokens::group(Some(token), Delimiter::Brace) {
+        if let Some(body) = tokens::as_group(Some(token), Delimiter::Brace) {
             return Some((name.to_string(), tokens::line_of(&tokens[at]), body.span_close().end().line));
         }
     }
@@ -66,7 +64,7 @@ mod tests {
     use super::*;
 
     fn findings(text: &str) -> Vec<String> {
-        check(&Workspace::of(&[("a.rs", text)])).iter().map(ToString::to_string).collect()
+        check(&Workspace::from_files(&[("a.rs", text)])).iter().map(ToString::to_string).collect()
     }
 
     fn long(lines: usize) -> String {
@@ -76,8 +74,11 @@ mod tests {
     #[test]
     fn a_function_of_eighty_lines_is_the_longest() {
         assert_eq!(findings(&long(80)), Vec::<String>::new());
-        let advice = "take steps out into functions of their own";
-        assert_eq!(findings(&long(81)), [format!("a.rs:1: `long` has 81 lines, 80 is the most: {advice}")]);
+        let advice = "extract steps into their own functions";
+        assert_eq!(
+            findings(&long(81)),
+            [format!("a.rs:1: `long` has 81 lines; the maximum is 80: {advice}")]
+        );
     }
 
     #[test]

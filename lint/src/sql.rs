@@ -3,7 +3,7 @@
 /// Whether a text is a statement. In capitals its first word is enough; otherwise it must also have the word
 /// that the grammar asks for next, so that "Delete the file" is left alone and "delete from notes" is not.
 pub fn is_statement(text: &str) -> bool {
-    let text = beginning(text);
+    let text = skip_to_statement(text);
     let first: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
     let rest = &text[first.len()..];
     if !rest.is_empty() && !rest.starts_with(|c: char| c.is_whitespace() || c == '(' || c == '*') {
@@ -28,7 +28,7 @@ pub fn is_bare_statement(text: &str) -> bool {
 
 /// Whether it is a kind of statement that could touch a tenant's rows past the check.
 pub fn is_unchecked_statement(text: &str) -> bool {
-    let text = beginning(text);
+    let text = skip_to_statement(text);
     ["REPLACE INTO ", "MERGE INTO ", "TRUNCATE ", "COPY ", "EXPLAIN ", "VALUES ("]
         .iter()
         .any(|start| text.starts_with(start))
@@ -36,7 +36,7 @@ pub fn is_unchecked_statement(text: &str) -> bool {
 }
 
 /// The text without what may stand before a statement: spaces, brackets and comments.
-fn beginning(text: &str) -> &str {
+fn skip_to_statement(text: &str) -> &str {
     let mut text = text.trim_start();
     loop {
         let rest = if let Some(comment) = text.strip_prefix("--") {

@@ -13,16 +13,16 @@ pub fn read(text: &str) -> Result<Vec<TokenTree>, usize> {
 }
 
 /// Shows every token of the tree, each with its neighbours.
-pub fn each(tokens: &[TokenTree], visit: &mut dyn FnMut(&[TokenTree], usize)) {
+pub fn visit_all(tokens: &[TokenTree], visit: &mut dyn FnMut(&[TokenTree], usize)) {
     for (at, token) in tokens.iter().enumerate() {
         visit(tokens, at);
         if let TokenTree::Group(group) = token {
-            each(&inside(group), visit);
+            visit_all(&group_tokens(group), visit);
         }
     }
 }
 
-pub fn inside(group: &Group) -> Vec<TokenTree> {
+pub fn group_tokens(group: &Group) -> Vec<TokenTree> {
     group.stream().into_iter().collect()
 }
 
@@ -34,7 +34,7 @@ pub fn is_sign(token: Option<&TokenTree>, sign: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
 }
 
-pub fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
+pub fn as_group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
     match token {
         Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
         _ => None,

@@ -14,7 +14,7 @@ const SHARED: [&str; 2] = ["Error", "Result"];
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut known = BTreeMap::<String, Vec<(&str, usize)>>::new();
-    for source in workspace.ending_with(".rs").filter(|source| ships(&source.path)) {
+    for source in workspace.list_with_extension(".rs").filter(|source| is_shipped(&source.path)) {
         for (name, line) in types_of(source) {
             known.entry(name).or_default().push((&source.path, line));
         }
@@ -30,7 +30,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-fn ships(path: &str) -> bool {
+fn is_shipped(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     matches!(parts[..], ["crates" | "packs", _, "src", ..])
         && !parts.iter().any(|part| matches!(*part, "tests" | "tests.rs"))
@@ -41,11 +41,11 @@ fn types_of(source: &Source) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     // A file that is no Rust is told by another rule.
     let Ok(all) = tokens::read(&source.text) else { return found };
-    tokens::each(&all, &mut |tokens, at| {
+    tokens::visit_all(&all, &mut |tokens, at| {
         if !tokens::is_word(tokens.get(at), "pub") {
             return;
         }
-        let limit = usize::from(tokens::group(tokens.get(at + 1), Delimiter::Parenthesis).is_some());
+        let limit = usize::from(tokens::as_group(tokens.get(at + 1), Delimiter::Parenthesis).is_some());
         let keyword = tokens.get(at + 1 + limit);
         if let (true, Some(TokenTree::Ident(name))) =
             (KEYWORDS.iter().any(|word| tokens::is_word(keyword, word)), tokens.get(at + 2 + limit))
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn findings(files: &[(&str, &str)]) -> Vec<String> {
-        check(&Workspace::of(files)).iter().map(ToString::to_string).collect()
+        check(&Workspace::from_files(files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

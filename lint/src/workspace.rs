@@ -35,7 +35,7 @@ impl Workspace {
     }
 
     /// A workspace of files that exist nowhere; for tests.
-    pub fn of(files: &[(&str, &str)]) -> Self {
+    pub fn from_files(files: &[(&str, &str)]) -> Self {
         let source = |(path, text): &(&str, &str)| Source { path: (*path).into(), text: (*text).into() };
         Self {
             paths: files.iter().map(|(path, _)| (*path).to_owned()).collect(),
@@ -43,13 +43,13 @@ impl Workspace {
         }
     }
 
-    pub fn ending_with<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Source> {
+    pub fn list_with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Source> {
         self.sources.iter().filter(move |source| source.path.ends_with(extension))
     }
 
     /// The migrations of every crate and pack.
     pub fn migrations(&self) -> impl Iterator<Item = &Source> {
-        self.ending_with(".sql").filter(|source| {
+        self.list_with_extension(".sql").filter(|source| {
             matches!(source.path.split('/').collect::<Vec<_>>()[..], ["crates" | "packs", _, "migrations", _])
         })
     }

@@ -12,7 +12,7 @@ const MIGRATION: (&str, &str) = (
 );
 
 fn findings(path: &str, code: &str) -> Vec<String> {
-    let workspace = Workspace::of(&[MIGRATION, (path, code)]);
+    let workspace = Workspace::from_files(&[MIGRATION, (path, code)]);
     statements::check(&workspace).iter().map(ToString::to_string).collect()
 }
 

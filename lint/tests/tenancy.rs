@@ -1,11 +1,11 @@
 //! Statements that keep to their tenant pass; each way of straying is caught.
 
-use munshi_lint::statements::complaints_of;
+use munshi_lint::statements::check_text;
 use munshi_lint::statements::literals::Whose;
 use munshi_lint::statements::schema::Schema;
 
 fn schema() -> Schema {
-    let (schema, findings) = Schema::of(
+    let (schema, findings) = Schema::from_text(
         "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, id UUID NOT NULL, author UUID, body TEXT);
          CREATE TENANT TABLE people (tenant_id UUID NOT NULL, id UUID NOT NULL, name TEXT);
          CREATE SHARED TABLE jobs VIA queue (tenant_id UUID NOT NULL, id UUID NOT NULL, state TEXT);
@@ -17,7 +17,7 @@ fn schema() -> Schema {
 }
 
 fn complaints(whose: Whose, sql: &str) -> Vec<String> {
-    complaints_of(sql, whose, &schema()).into_iter().map(|complaint| complaint.what).collect()
+    check_text(sql, whose, &schema()).into_iter().map(|complaint| complaint.what).collect()
 }
 
 fn passes(whose: Whose, statements: &[&str]) {

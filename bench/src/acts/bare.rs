@@ -104,7 +104,7 @@ impl Ready {
 impl Contestant for Bare {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let ready = self.0.clone();
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (ready, id) = (ready.clone(), ready.ids.next());
             async move {
                 let (db, tenant) = (ready.shop.db.clone(), ready.shop.tenant);

@@ -16,8 +16,8 @@ use munshi_types::{Effect, IdGenerator, TenantId, TenantStatus};
 use serde_json::json;
 
 use super::{caller, conduct, connector, shop_policy, spec};
-use crate::contest::middle;
-use crate::report::{Goal, Table, verdict};
+use crate::contest::median_of;
+use crate::report::{Goal, Table, render_verdict};
 
 const TIMES: usize = 20_000;
 /// Timed together, so that the clock is no part of the figure.
@@ -28,11 +28,11 @@ const GOAL: f64 = 50.0;
 struct Room;
 
 impl DecisionStore for Room {
-    fn take(&mut self, _ask: &PolicyRequest<'_>) -> munshi_safety::Result<Option<ExhaustedLimit>> {
+    fn reserve(&mut self, _ask: &PolicyRequest<'_>) -> munshi_safety::Result<Option<ExhaustedLimit>> {
         Ok(None)
     }
 
-    fn given(
+    fn find_consent(
         &mut self,
         _ask: &PolicyRequest<'_>,
         _reasons: &[ConsentReason],
@@ -40,7 +40,7 @@ impl DecisionStore for Room {
         Ok(None)
     }
 
-    fn belongs(&mut self, _recipient: &str, _audience: &str) -> munshi_safety::Result<bool> {
+    fn is_in_audience(&mut self, _recipient: &str, _audience: &str) -> munshi_safety::Result<bool> {
         Ok(false)
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn print() -> Result<()> {
         holds_private: true,
         choices: 0,
     };
-    let clean = || Taint::clean("Raju ko paanch sau ka maal diya");
+    let clean = || Taint::from_own_words("Raju ko paanch sau ka maal diya");
     for (name, effect, taint, profile, expected) in [
         ("a read", Effect::Read, clean(), RedactionProfile::None, "apply"),
         ("a write", Effect::Inside, clean(), RedactionProfile::None, "apply"),
@@ -67,19 +67,19 @@ pub(super) fn print() -> Result<()> {
             "ask",
         ),
     ] {
-        let [median, p99] = time(effect, taint, profile, expected)?;
-        table.row([
+        let [median, p99] = measure(effect, taint, profile, expected)?;
+        table.add_row([
             name.to_owned(),
             format!("{median:.1}"),
             format!("{p99:.1}"),
-            verdict(median, Goal::AtMost(GOAL), 0),
+            render_verdict(median, Goal::AtMost(GOAL), 0),
         ]);
     }
     table.print("One decision, all eight stages, the policy in memory");
     Ok(())
 }
 
-fn time(effect: Effect, taint: Taint, profile: RedactionProfile, expected: &str) -> Result<[f64; 2]> {
+fn measure(effect: Effect, taint: Taint, profile: RedactionProfile, expected: &str) -> Result<[f64; 2]> {
     let ids = IdGenerator::system();
     let mut connector = connector();
     if effect == Effect::Keyed {
@@ -119,5 +119,5 @@ fn time(effect: Effect, taint: Taint, profile: RedactionProfile, expected: &str)
     }
     times.sort_by(f64::total_cmp);
     let p99 = times.get(times.len() * 99 / 100).copied().unwrap_or(f64::NAN);
-    Ok([middle(times), p99])
+    Ok([median_of(times), p99])
 }

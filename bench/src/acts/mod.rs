@@ -19,11 +19,11 @@ use munshi_types::{
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::Arguments;
 use crate::contest::{self, CPU, Contestant, RATE, TIME};
 use crate::load::Load;
-use crate::report::{Table, count, ratio};
+use crate::report::{Table, render_count, render_ratio};
+use crate::rerun;
 use bare::Bare;
 use ours::Ours;
 
@@ -37,8 +37,8 @@ const SALES: &[Migration] = &[Migration {
 }];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !again::has_postgres() {
-        return again::beside_postgres("acts", arguments);
+    if !rerun::has_postgres() {
+        return rerun::run_with_postgres("acts", arguments);
     }
     decision::print()?;
     let runtime = Runtime::new()?;
@@ -61,7 +61,7 @@ fn spec(effect: Effect) -> Result<ToolSpec> {
         }),
         effect,
         reach: Reach::Business,
-        ..ToolSpec::read("log_sale".parse()?, "Writes a sale down.", "ledger.sale.add")
+        ..ToolSpec::read_only("log_sale".parse()?, "Writes a sale down.", "ledger.sale.add")
     })
 }
 
@@ -113,12 +113,12 @@ struct Shop {
 }
 
 fn shop(test: &TestDb, runtime: &Runtime, name: &str) -> Result<Shop> {
-    let tenant = runtime.block_on(test.tenant(name));
+    let tenant = runtime.block_on(test.add_tenant(name));
     let (now, kept) = (SystemClock.now(), shop_policy()?);
     let made = test.db.write(tenant, move |tx| -> Result<Principal, munshi_safety::Error> {
-        policy::put(tx, &kept, "bench", "", now)?;
+        policy::apply(tx, &kept, "bench", "", now)?;
         let staff = Person { role: Some(Role::Staff), ..Person::new(&IdGenerator::system(), "Asha", now) };
-        persons::put(tx, &staff)?;
+        persons::upsert(tx, &staff)?;
         Ok(staff.principal(tx))
     });
     let caller = caller(runtime.block_on(made)?);
@@ -135,14 +135,14 @@ fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime) -> 
     for callers in arguments.callers(&CALLERS) {
         let load = Load { runtime, callers, window: arguments.window };
         let contestants: [&dyn Contestant; 2] = [&ours, &bare];
-        let [ours, bare] = contest::hold(contestants, &load, arguments.rounds)?;
+        let [ours, bare] = contest::run_rounds(contestants, &load, arguments.rounds)?;
         for (figure, unit) in [(TIME, "median µs"), (CPU, "processor µs"), (RATE, "per second")] {
-            table.row([
+            table.add_row([
                 callers.to_string(),
                 unit.to_owned(),
-                count(bare.median(figure)),
-                count(ours.median(figure)),
-                ratio(ours.ratio(&bare, figure), None),
+                render_count(bare.median(figure)),
+                render_count(ours.median(figure)),
+                render_ratio(ours.ratio(&bare, figure), None),
             ]);
         }
     }

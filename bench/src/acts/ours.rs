@@ -25,7 +25,7 @@ impl WriteToolHandler for LogSale {
         let arguments = permit.arguments();
         let (name, amount) = (arguments["name"].as_str(), arguments["amount"].as_i64());
         tx.execute(super::bare::SALE, params![permit.act(), name, amount])?;
-        Ok(ToolOutput::with(json!({ "name": name, "amount": amount })))
+        Ok(ToolOutput::new(json!({ "name": name, "amount": amount })))
     }
 }
 
@@ -53,7 +53,7 @@ impl Ours {
 impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (shop, dispatcher, ids) = (self.shop.clone(), self.dispatcher.clone(), self.ids.clone());
-        load.tasks(move || {
+        load.run_tasks(move || {
             let want = ToolCallRequest {
                 act: ids.next(),
                 name: "log_sale".to_owned(),
@@ -62,7 +62,7 @@ impl Contestant for Ours {
                 wanted: ProposalMode::Act,
                 caller: shop.caller.clone(),
                 agent: shop.agent.clone(),
-                taint: Taint::clean("राजू को पाँच सौ का माल दिया"),
+                taint: Taint::from_own_words("राजू को पाँच सौ का माल दिया"),
                 concerns: Vec::new(),
             };
             let dispatcher = dispatcher.clone();

@@ -96,7 +96,7 @@ impl Bare {
         act: fn(&Ready, &mut Tx<'_>, Uuid) -> munshi_store::Result<()>,
     ) -> Result<Tally> {
         let (ready, next) = (self.ready.clone(), self.next.clone());
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (ready, number) = (ready.clone(), next.fetch_add(1, Ordering::Relaxed));
             async move {
                 let (db, tenant) = (ready.payer.db.clone(), ready.payer.tenant);

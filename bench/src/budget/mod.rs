@@ -11,19 +11,19 @@ use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_types::{IdGenerator, TenantId, Zone};
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::Arguments;
 use crate::contest::{self, CPU, Contestant, RATE, TIME};
 use crate::load::Load;
-use crate::report::{Goal, Table, count, ratio};
+use crate::report::{Goal, Table, render_count, render_ratio};
+use crate::rerun;
 use bare::{Bare, OneEach};
 use ours::Ours;
 
 const CALLERS: [usize; 2] = [1, 16];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !again::has_postgres() {
-        return again::beside_postgres("budget", arguments);
+    if !rerun::has_postgres() {
+        return rerun::run_with_postgres("budget", arguments);
     }
     let runtime = Runtime::new()?;
     for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
@@ -43,7 +43,7 @@ fn payer(test: &TestDb, runtime: &Runtime, name: &str) -> Payer {
     let ids = IdGenerator::system();
     let (binding, person) = (Some(ids.next()), Some(ids.next()));
     let account = BudgetAccount { binding, person, lane: BudgetLane::People, zone: Zone::default() };
-    Payer { db: test.db.clone(), tenant: runtime.block_on(test.tenant(name)), account }
+    Payer { db: test.db.clone(), tenant: runtime.block_on(test.add_tenant(name)), account }
 }
 
 const MOST: BudgetAmount = BudgetAmount { interactions: 1, tokens: 1, ..BudgetAmount::NOTHING };
@@ -59,17 +59,17 @@ fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime) -> 
     for callers in arguments.callers(&CALLERS) {
         let load = Load { runtime, callers, window: arguments.window };
         let contestants: [&dyn Contestant; 3] = [&ours, &bare, &each];
-        let [ours, bare, each] = contest::hold(contestants, &load, arguments.rounds)?;
+        let [ours, bare, each] = contest::run_rounds(contestants, &load, arguments.rounds)?;
         for (figure, unit) in [(TIME, "median µs"), (CPU, "processor µs"), (RATE, "per second")] {
             let goal = (unit != "per second").then_some(Goal::AtMost(1.3));
-            table.row([
+            table.add_row([
                 callers.to_string(),
                 unit.to_owned(),
-                count(bare.median(figure)),
-                count(ours.median(figure)),
-                ratio(ours.ratio(&bare, figure), goal),
-                count(each.median(figure)),
-                ratio(ours.ratio(&each, figure), None),
+                render_count(bare.median(figure)),
+                render_count(ours.median(figure)),
+                render_ratio(ours.ratio(&bare, figure), goal),
+                render_count(each.median(figure)),
+                render_ratio(ours.ratio(&each, figure), None),
             ]);
         }
     }

@@ -25,7 +25,7 @@ impl Ours {
 impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (payer, governor) = (self.payer.clone(), self.governor.clone());
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (payer, governor) = (payer.clone(), governor.clone());
             async move {
                 let (db, tenant) = (payer.db.clone(), payer.tenant);

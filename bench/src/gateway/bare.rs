@@ -17,7 +17,7 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    pub(crate) fn to(address: &str, form: Form) -> Result<Self> {
+    pub(crate) fn new(address: &str, form: Form) -> Result<Self> {
         let question = question();
         let body = json!({
             "model": "mock",
@@ -39,7 +39,7 @@ impl Bare {
 impl Contestant for Bare {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (client, address, body) = (self.client.clone(), self.address.clone(), self.body.clone());
-        load.tasks(move || {
+        load.run_tasks(move || {
             let request = client
                 .post(&address)
                 .header("content-type", "application/json")

@@ -59,7 +59,7 @@ pub(crate) fn serve() -> Result<()> {
 }
 
 async fn connection(mut stream: TcpStream) -> Result<()> {
-    let (mut buffer, whole, streamed) = (Vec::new(), whole(), streamed());
+    let (mut buffer, whole, streamed) = (Vec::new(), whole(), render_streamed());
     loop {
         let Some(body) = request(&mut stream, &mut buffer).await? else { return Ok(()) };
         let text = String::from_utf8_lossy(&body);
@@ -110,7 +110,7 @@ fn whole() -> String {
     )
 }
 
-fn streamed() -> String {
+fn render_streamed() -> String {
     let pieces: String = (0..WORDS).map(|_| chunk(&piece("word "))).collect();
     let end = chunk(&event("{}", "\"stop\"", &format!(",{USAGE}")));
     format!("{HEAD}{pieces}{end}{}0\r\n\r\n", chunk("data: [DONE]\n\n"))

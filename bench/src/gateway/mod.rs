@@ -17,7 +17,7 @@ pub(crate) use streams::hold_open;
 use crate::arguments::Arguments;
 use crate::contest::{self, P99, RATE, Series, TIME};
 use crate::load::Load;
-use crate::report::{Goal, Table, count, ratio, verdict};
+use crate::report::{Goal, Table, render_count, render_ratio, render_verdict};
 use bare::Bare;
 use mock::WORDS;
 use ours::Ours;
@@ -43,15 +43,15 @@ fn compare(arguments: &Arguments, runtime: &Runtime, mock: &Mock, form: Form) ->
     let mut table = Table::new(["callers", "who", "calls/s", "to bare", "median µs", "p99 µs", "over bare"]);
     for callers in arguments.callers(&CALLERS) {
         let load = Load { runtime, callers, window: arguments.window };
-        let (bare, ours) = (Bare::to(&mock.address, form)?, Ours::to(&mock.address, form)?);
-        let peer = litellm().map(|address| Bare::to(&address, form)).transpose()?;
+        let (bare, ours) = (Bare::new(&mock.address, form)?, Ours::new(&mock.address, form)?);
+        let peer = litellm_address().map(|address| Bare::new(&address, form)).transpose()?;
         let (bare, ours, peer) = match &peer {
             Some(peer) => {
-                let [bare, ours, peer] = contest::hold([&bare, &ours, peer], &load, arguments.rounds)?;
+                let [bare, ours, peer] = contest::run_rounds([&bare, &ours, peer], &load, arguments.rounds)?;
                 (bare, ours, Some(peer))
             }
             None => {
-                let [bare, ours] = contest::hold([&bare, &ours], &load, arguments.rounds)?;
+                let [bare, ours] = contest::run_rounds([&bare, &ours], &load, arguments.rounds)?;
                 (bare, ours, None)
             }
         };
@@ -59,7 +59,7 @@ fn compare(arguments: &Arguments, runtime: &Runtime, mock: &Mock, form: Form) ->
         row(&mut table, callers, "gateway", &ours, &bare, form);
         if let Some(peer) = &peer {
             row(&mut table, callers, "LiteLLM proxy", peer, &bare, form);
-            let times = ratio(ours.ratio(peer, RATE), Some(Goal::AtLeast(30.0)));
+            let times = render_ratio(ours.ratio(peer, RATE), Some(Goal::AtLeast(30.0)));
             println!("gateway to LiteLLM with {callers} callers, {form:?}: {times}");
         }
     }
@@ -76,25 +76,25 @@ fn row(table: &mut Table<7>, callers: usize, who: &str, series: &Series, bare: &
     let over = match (who, form) {
         ("bare client", _) => String::new(),
         ("gateway", Form::Whole) => {
-            format!("p99 {over:.0} µs ({})", verdict(over / 1000.0, Goal::AtMost(1.0), 0))
+            format!("p99 {over:.0} µs ({})", render_verdict(over / 1000.0, Goal::AtMost(1.0), 0))
         }
         (_, Form::Whole) => format!("p99 {over:.0} µs"),
         (_, Form::Streamed) => format!("{each:.2} µs a piece"),
     };
-    table.row([
+    table.add_row([
         callers.to_string(),
         who.to_owned(),
-        count(series.median(RATE)),
-        ratio(series.ratio(bare, RATE), None),
-        count(series.median(TIME)),
-        count(series.median(P99)),
+        render_count(series.median(RATE)),
+        render_ratio(series.ratio(bare, RATE), None),
+        render_count(series.median(TIME)),
+        render_count(series.median(P99)),
         over,
     ]);
 }
 
 /// Where the proxy is, if one was started for us.
 #[allow(clippy::disallowed_methods, reason = "the script hands the proxy's address over in the environment")]
-pub(crate) fn litellm() -> Option<String> {
+pub(crate) fn litellm_address() -> Option<String> {
     std::env::var("MUNSHI_BENCH_LITELLM").ok()
 }
 

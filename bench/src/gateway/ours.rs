@@ -8,7 +8,7 @@ use munshi_llm::gateway::{
     CallBilling, CallRecord, CallRecorder, CallSpend, CallSubject, Capability, GatewayParts, InMemoryBudget,
     ModelCall, ModelRoute,
 };
-use munshi_llm::money::{Cost, ModelPrice, PriceBook};
+use munshi_llm::pricing::{Cost, ModelPrice, PriceBook};
 use munshi_llm::{ChatEvent, ChatRequest, Gateway, HttpProvider, ModelTarget, Transport, WireFormat};
 use munshi_types::{SystemClock, SystemRandom, TenantId};
 
@@ -31,7 +31,7 @@ impl CallRecorder for Forgetful {
 }
 
 impl Ours {
-    pub(crate) fn to(address: &str, form: Form) -> Result<Self> {
+    pub(crate) fn new(address: &str, form: Form) -> Result<Self> {
         let mut target = target(address, "mock");
         target.dialect.stream = form == Form::Streamed;
         let gateway = gateway(target)?;
@@ -85,7 +85,7 @@ pub(crate) fn call(request: ChatRequest) -> ModelCall {
 impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (gateway, call, form) = (self.gateway.clone(), self.call.clone(), self.form);
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (gateway, call) = (gateway.clone(), call.clone());
             async move {
                 match form {

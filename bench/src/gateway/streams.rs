@@ -24,22 +24,22 @@ pub(crate) fn hold_open(address: &str) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let (gateway, call) = (ours::gateway(ours::target(address, ENDLESS))?, ours::call(question()));
-        let mut open = vec![begun(&gateway, &call).await?];
-        let before = resident()?;
+        let mut open = vec![open_stream(&gateway, &call).await?];
+        let before = read_resident_memory()?;
         while open.len() <= STREAMS {
-            open.push(begun(&gateway, &call).await?);
+            open.push(open_stream(&gateway, &call).await?);
         }
-        let after = resident()?;
+        let after = read_resident_memory()?;
         let mut table = Table::new(["open streams", "resident MB", "KB each"]);
-        table.row(["1".to_owned(), format!("{:.1}", before / 1024.0), String::new()]);
+        table.add_row(["1".to_owned(), format!("{:.1}", before / 1024.0), String::new()]);
         let each = (after - before) / STREAMS as f64;
-        table.row([open.len().to_string(), format!("{:.1}", after / 1024.0), format!("{each:.1}")]);
+        table.add_row([open.len().to_string(), format!("{:.1}", after / 1024.0), format!("{each:.1}")]);
         table.print("Memory of open streams, connections included");
         Ok(())
     })
 }
 
-async fn begun(
+async fn open_stream(
     gateway: &munshi_llm::Gateway,
     call: &munshi_llm::gateway::ModelCall,
 ) -> Result<munshi_llm::gateway::ModelReplyStream> {
@@ -52,7 +52,7 @@ async fn begun(
     anyhow::bail!("the answer ended")
 }
 
-fn resident() -> Result<f64> {
+fn read_resident_memory() -> Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS line")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)

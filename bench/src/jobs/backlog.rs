@@ -69,7 +69,7 @@ impl Backlog {
         let _added: u64 = runtime.block_on(self.test.db.platform(JOBS).write(fill))?;
         if self.test.engine() == DatabaseEngine::Postgres {
             // What the server does by itself within a minute.
-            self.test.place.as_superuser("VACUUM ANALYZE jobs");
+            self.test.place.run_as_superuser("VACUUM ANALYZE jobs");
         }
         Ok(())
     }

@@ -1,18 +1,18 @@
 //! The queue on both engines: jobs put in and jobs claimed, run and finished, for one tenant and for many.
 
 mod backlog;
-mod worked;
+mod runner;
 
 use anyhow::Result;
 use munshi_jobs::{JobQueue, NewJob};
 use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::Arguments;
-use crate::contest::middle;
+use crate::contest::median_of;
 use crate::load::{Load, Tally};
-use crate::report::{Table, count};
+use crate::report::{Table, render_count};
+use crate::rerun;
 use backlog::Backlog;
 
 const TENANTS: [usize; 2] = [1, 1000];
@@ -23,8 +23,8 @@ const WORKERS: [usize; 2] = [8, 64];
 const KIND: &str = "bench";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !again::has_postgres() {
-        return again::beside_postgres("jobs", arguments);
+    if !rerun::has_postgres() {
+        return rerun::run_with_postgres("jobs", arguments);
     }
     let runtime = Runtime::new()?;
     let mut table = Table::new(["", "enqueued/s, 64 callers", "done/s, 8 workers", "done/s, 64 workers"]);
@@ -32,10 +32,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for tenants in TENANTS {
             let backlog = Backlog::make(engine, tenants, &runtime)?;
             let enqueued = enqueue(&backlog, arguments, &runtime)?;
-            let [few, many] = WORKERS.map(|workers| work(&backlog, workers, arguments, &runtime));
+            let [few, many] = WORKERS.map(|workers| measure_work(&backlog, workers, arguments, &runtime));
             let name = if tenants == 1 { "1 tenant".to_owned() } else { format!("{tenants} tenants") };
             let name = format!("{engine:?}, {name}");
-            table.row([name, count(enqueued), count(few?), count(many?)]);
+            table.add_row([name, render_count(enqueued), render_count(few?), render_count(many?)]);
         }
     }
     table.print(
@@ -49,7 +49,7 @@ fn enqueue(backlog: &Backlog, arguments: &Arguments, runtime: &Runtime) -> Resul
     let (db, queue) = (backlog.test.db.clone(), backlog.queue.clone());
     let once = || -> Result<Tally> {
         let (db, queue, turns) = (db.clone(), queue.clone(), backlog.turns());
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (db, queue, tenant) = (db.clone(), queue.clone(), turns.next());
             async move {
                 let job = NewJob::new(KIND, &"a small payload")?;
@@ -60,16 +60,16 @@ fn enqueue(backlog: &Backlog, arguments: &Arguments, runtime: &Runtime) -> Resul
     };
     once()?;
     let rates = (0..arguments.rounds.max(1)).map(|_| Ok(once()?.per_second)).collect::<Result<Vec<_>>>()?;
-    Ok(middle(rates))
+    Ok(median_of(rates))
 }
 
-fn work(backlog: &Backlog, workers: usize, arguments: &Arguments, runtime: &Runtime) -> Result<f64> {
+fn measure_work(backlog: &Backlog, workers: usize, arguments: &Arguments, runtime: &Runtime) -> Result<f64> {
     let mut rates = Vec::new();
     for _ in 0..arguments.rounds.max(1) {
         backlog.fill(runtime)?;
-        rates.push(worked::rate(backlog, workers, arguments.window, runtime));
+        rates.push(runner::measure_rate(backlog, workers, arguments.window, runtime));
     }
-    Ok(middle(rates))
+    Ok(median_of(rates))
 }
 
 /// The clock and the ids of a running installation.

@@ -11,9 +11,9 @@ use munshi_types::TenantId;
 use tokio::sync::oneshot;
 
 use super::bare_threads::read;
-use super::scattered;
+use super::scatter;
 use crate::contest::Contestant;
-use crate::fresh::Fresh;
+use crate::fresh_database::Fresh;
 use crate::load::{Load, Tally};
 use crate::sqlite;
 
@@ -29,7 +29,7 @@ pub(crate) struct BarePool {
 }
 
 impl BarePool {
-    pub(crate) fn on(fresh: &Fresh) -> Result<Self> {
+    pub(crate) fn new(fresh: &Fresh) -> Result<Self> {
         let (queue, wanted) = unbounded();
         for _ in 0..StoreOptions::default().readers {
             let (connection, tenant, wanted) = (sqlite::open(&fresh.address)?, fresh.tenant, wanted.clone());
@@ -42,9 +42,9 @@ impl BarePool {
 impl Contestant for BarePool {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (queue, next) = (self.queue.clone(), self.next.clone());
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (reply, answer) = oneshot::channel();
-            let sent = queue.send(Wanted { number: scattered(next.fetch_add(1, Ordering::Relaxed)), reply });
+            let sent = queue.send(Wanted { number: scatter(next.fetch_add(1, Ordering::Relaxed)), reply });
             async move {
                 sent.map_err(|_| anyhow!("the readers are gone"))?;
                 answer.await??;

@@ -7,9 +7,9 @@ use anyhow::Result;
 use munshi_store::DatabaseAddress;
 use munshi_types::{Id, TenantId};
 
-use super::scattered;
+use super::scatter;
 use crate::contest::Contestant;
-use crate::fresh::{Fresh, SELECT, id};
+use crate::fresh_database::{Fresh, SELECT, sequential_id};
 use crate::load::{Load, Tally};
 use crate::sqlite;
 
@@ -20,7 +20,7 @@ pub(crate) struct BareThreads {
 }
 
 impl BareThreads {
-    pub(crate) fn on(fresh: &Fresh) -> Self {
+    pub(crate) fn new(fresh: &Fresh) -> Self {
         Self { address: fresh.address.clone(), tenant: fresh.tenant, next: Arc::default() }
     }
 }
@@ -28,10 +28,10 @@ impl BareThreads {
 impl Contestant for BareThreads {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (address, tenant, next) = (self.address.clone(), self.tenant, self.next.clone());
-        load.threads(move || {
+        load.run_threads(move || {
             let (connection, next) = (sqlite::open(&address)?, next.clone());
             Ok(move || {
-                let number = scattered(next.fetch_add(1, Ordering::Relaxed));
+                let number = scatter(next.fetch_add(1, Ordering::Relaxed));
                 read(&connection, tenant, number)?;
                 Ok(())
             })
@@ -41,6 +41,6 @@ impl Contestant for BareThreads {
 
 pub(crate) fn read(connection: &rusqlite::Connection, tenant: TenantId, number: u64) -> Result<String> {
     let mut statement = connection.prepare_cached(SELECT)?;
-    let (tenant, id) = (tenant.as_uuid(), id(number));
+    let (tenant, id) = (tenant.as_uuid(), sequential_id(number));
     Ok(statement.query_row([tenant.as_bytes(), id.as_bytes()], |row| row.get(0))?)
 }

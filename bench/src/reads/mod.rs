@@ -10,9 +10,9 @@ use tokio::runtime::Runtime;
 
 use crate::arguments::Arguments;
 use crate::contest::{self, RATE};
-use crate::fresh::Fresh;
+use crate::fresh_database::Fresh;
 use crate::load::Load;
-use crate::report::{Table, count, ratio};
+use crate::report::{Table, render_count, render_ratio};
 use bare_pool::BarePool;
 use bare_threads::BareThreads;
 use ours::Ours;
@@ -26,22 +26,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let runtime = Runtime::new()?;
     let mut fresh = Fresh::make(DatabaseEngine::Sqlite, &runtime);
     fresh.fill(&runtime, ROWS)?;
-    let db = fresh.open().context("the database is open already")?;
+    let db = fresh.take_db().context("the database is open already")?;
     let ours = Ours::new(db, fresh.tenant);
-    let pool = BarePool::on(&fresh)?;
-    let threads = BareThreads::on(&fresh);
+    let pool = BarePool::new(&fresh)?;
+    let threads = BareThreads::new(&fresh);
     let mut table =
         Table::new(["readers", "ours/s", "bare pool/s", "ratio", "bare, no hand-over/s", "ratio"]);
     for callers in arguments.callers(&READERS) {
         let load = Load { runtime: &runtime, callers, window: arguments.window };
-        let [ours, pool, threads] = contest::hold([&ours, &pool, &threads], &load, arguments.rounds)?;
-        table.row([
+        let [ours, pool, threads] = contest::run_rounds([&ours, &pool, &threads], &load, arguments.rounds)?;
+        table.add_row([
             callers.to_string(),
-            count(ours.median(RATE)),
-            count(pool.median(RATE)),
-            ratio(ours.ratio(&pool, RATE), None),
-            count(threads.median(RATE)),
-            ratio(ours.ratio(&threads, RATE), None),
+            render_count(ours.median(RATE)),
+            render_count(pool.median(RATE)),
+            render_ratio(ours.ratio(&pool, RATE), None),
+            render_count(threads.median(RATE)),
+            render_ratio(ours.ratio(&threads, RATE), None),
         ]);
     }
     table.print("Point reads on SQLite");
@@ -49,6 +49,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Visits the rows in an order that does not follow their place on disk.
-fn scattered(step: u64) -> u64 {
+fn scatter(step: u64) -> u64 {
     step.wrapping_mul(7_919) % ROWS
 }

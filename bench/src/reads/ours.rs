@@ -7,9 +7,9 @@ use anyhow::{Result, ensure};
 use munshi_store::{Db, params};
 use munshi_types::TenantId;
 
-use super::scattered;
+use super::scatter;
 use crate::contest::Contestant;
-use crate::fresh::{SELECT, id};
+use crate::fresh_database::{SELECT, sequential_id};
 use crate::load::{Load, Tally};
 
 pub(crate) struct Ours {
@@ -27,11 +27,13 @@ impl Ours {
 impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (db, next, tenant) = (self.db.clone(), self.next.clone(), self.tenant);
-        load.tasks(move || {
-            let (db, number) = (db.clone(), scattered(next.fetch_add(1, Ordering::Relaxed)));
+        load.run_tasks(move || {
+            let (db, number) = (db.clone(), scatter(next.fetch_add(1, Ordering::Relaxed)));
             async move {
                 let body: Option<String> = db
-                    .read(tenant, move |tx| tx.optional(SELECT, params![id(number)], |row| row.get(0)))
+                    .read(tenant, move |tx| {
+                        tx.optional(SELECT, params![sequential_id(number)], |row| row.get(0))
+                    })
                     .await?;
                 ensure!(body.is_some(), "row {number} is missing");
                 Ok(())

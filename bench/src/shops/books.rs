@@ -6,7 +6,7 @@ use anyhow::Result;
 use munshi_ledger::books::{
     self, BookingContext, ContactId, CreditAsset, DayRange, EntryKey, EntryProvenance, LedgerDay,
     LedgerEntrySource, NewContact, NewLedgerEntry, PaymentMeans, PaymentTerms, ShopTransaction, balances,
-    contacts, day_book, days, habits,
+    contacts, daily_turnover, day_book, habits,
 };
 use munshi_store::{Db, StoreOptions, Tx};
 use munshi_test_support::{DatabaseEngine, TestDb};
@@ -52,30 +52,41 @@ pub(super) fn measure(engine: DatabaseEngine, runtime: &Runtime, entries: usize)
         let ledger = Ledger::open(engine, entries).await?;
         let day = LedgerDay::of(ledger.now, &Zone::default());
         let rows = vec![
-            ledger.ask("what one owes", ASKED, balances::of).await?,
-            ledger.ask("cash, bank, all that is owed", ASKED, |tx, _| balances::standing(tx)).await?,
-            ledger.ask("who owes most", ASKED, |tx, _| balances::who_owes(tx, None, 10)).await?,
+            ledger.measure_query("what one owes", ASKED, balances::get).await?,
             ledger
-                .ask("a month's totals", ASKED, move |tx, _| days::totals(tx, DayRange::month(day)))
+                .measure_query("cash, bank, all that is owed", ASKED, |tx, _| balances::load_totals(tx))
                 .await?,
-            ledger.ask("what is usual", ASKED, |tx, id| habits::of(tx, id, books::HabitSide::Trade)).await?,
             ledger
-                .ask("the day book", ASKED, move |tx, _| day_book::of_day(tx, day.before()))
+                .measure_query("who owes most", ASKED, |tx, _| balances::list_debtors(tx, None, 10))
+                .await?,
+            ledger
+                .measure_query("a month's totals", ASKED, move |tx, _| {
+                    daily_turnover::totals(tx, DayRange::month(day))
+                })
+                .await?,
+            ledger
+                .measure_query("what is usual", ASKED, |tx, id| habits::get(tx, id, books::HabitSide::Trade))
+                .await?,
+            ledger
+                .measure_query("the day book", ASKED, move |tx, _| day_book::load_day(tx, day.previous()))
                 .await?
-                .within(None),
-            ledger.ask("all worked out again", PROVED, |tx, _| proved(tx)).await?.within(Some(PROOF_GOAL)),
+                .with_goal(None),
+            ledger
+                .measure_query("all worked out again", PROVED, |tx, _| verify_books(tx))
+                .await?
+                .with_goal(Some(PROOF_GOAL)),
         ];
         Ok(rows)
     })
 }
 
 impl Row {
-    fn within(self, goal: Option<f64>) -> Self {
+    fn with_goal(self, goal: Option<f64>) -> Self {
         Self { goal, ..self }
     }
 }
 
-fn proved(tx: &mut Tx<'_>) -> munshi_ledger::Result<()> {
+fn verify_books(tx: &mut Tx<'_>) -> munshi_ledger::Result<()> {
     match books::verify(tx)? {
         None => Ok(()),
         Some(finding) => Err(munshi_ledger::Error::Invalid(finding.to_string())),
@@ -86,7 +97,7 @@ impl Ledger {
     async fn open(engine: DatabaseEngine, entries: usize) -> Result<Self> {
         let lists = [munshi_store::MIGRATIONS, munshi_ledger::MIGRATIONS];
         let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let (db, now) = (test.db.clone(), SystemClock.now());
         let people = db.write(tenant, move |tx| people(tx, now)).await?;
         let mut ledger = Self { _test: test, db, tenant, people, now };
@@ -101,17 +112,18 @@ impl Ledger {
         for from in (0..booked).step_by(BOOKED_AT_ONCE) {
             let (people, now) = (self.people.clone(), self.now);
             let mut numbers = from..(from + BOOKED_AT_ONCE).min(booked);
-            let unit = move |tx: &mut Tx<'_>| numbers.try_for_each(|number| book(tx, &people, now, number));
+            let unit =
+                move |tx: &mut Tx<'_>| numbers.try_for_each(|number| add_entry(tx, &people, now, number));
             self.db.write(self.tenant, unit).await?;
         }
         for from in (booked..entries).step_by(AT_ONCE) {
             let (now, numbers) = (self.now, from..(from + AT_ONCE).min(entries));
-            self.db.write(self.tenant, move |tx| rows::sales(tx, now, numbers)).await?;
+            self.db.write(self.tenant, move |tx| rows::insert_sales(tx, now, numbers)).await?;
         }
         Ok(())
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn measure_query<T: Send + 'static>(
         &self,
         what: &'static str,
         times: usize,
@@ -139,7 +151,12 @@ fn people(tx: &mut Tx<'_>, now: Timestamp) -> munshi_ledger::Result<Vec<ContactI
 }
 
 /// One entry of many: sales at the counter, credit and its payment in turn, over three years.
-fn book(tx: &mut Tx<'_>, people: &[ContactId], now: Timestamp, number: usize) -> munshi_ledger::Result<()> {
+fn add_entry(
+    tx: &mut Tx<'_>,
+    people: &[ContactId],
+    now: Timestamp,
+    number: usize,
+) -> munshi_ledger::Result<()> {
     const DAY: u64 = 86_400;
     let (ids, zone) = (IdGenerator::system(), Zone::default());
     let small = i64::try_from(number).unwrap_or(0);

@@ -11,7 +11,7 @@ use munshi_jobs::JobQueue;
 use munshi_ledger::LedgerPack;
 use munshi_ledger::books::balances;
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{Gateway, ModelTarget};
 use munshi_offline::OfflineProvider;
 use munshi_pack::{Pack, PackRegistry, TenantTemplate};
@@ -69,7 +69,7 @@ pub(super) fn measure(
         // Names become known, palettes ready and pages warm before anything is measured.
         for shop in &street.shops {
             for said in SAID {
-                street.say(shop, &said.replace("{amount}", "50")).await?;
+                street.send_message(shop, &said.replace("{amount}", "50")).await?;
             }
         }
         let before = street.entries().await?;
@@ -98,14 +98,14 @@ impl Street {
         let house = PackRegistry::install_all(&[pack])?;
         let mut shops = Vec::new();
         for number in 0..count {
-            shops.push(found(&test, &house, number).await?);
+            shops.push(create_shop(&test, &house, number).await?);
         }
         let db = test.db.clone();
-        let turns = turns(&db, &clock, house)?;
+        let turns = build_engine(&db, &clock, house)?;
         Ok(Self { _test: test, db, turns, shops })
     }
 
-    async fn say(&self, shop: &Shop, text: &str) -> Result<()> {
+    async fn send_message(&self, shop: &Shop, text: &str) -> Result<()> {
         let binding = BINDING.parse().map_err(anyhow::Error::msg)?;
         let message = InboundMessage {
             channel: Channel::Web,
@@ -142,7 +142,7 @@ impl Street {
                 let due = began + offset + PACE * round;
                 tokio::time::sleep_until(due).await;
                 let said = SAID.get(usize::try_from(round)? % SAID.len()).copied().unwrap_or_default();
-                self.say(shop, &said.replace("{amount}", &(100 + round).to_string())).await?;
+                self.send_message(shop, &said.replace("{amount}", &(100 + round).to_string())).await?;
                 took.push(due.elapsed().as_micros());
             }
             Ok::<_, anyhow::Error>(took)
@@ -153,13 +153,13 @@ impl Street {
     async fn entries(&self) -> Result<i64> {
         let mut sum = 0;
         for shop in &self.shops {
-            sum += self.db.read(shop.tenant, balances::standing).await?.entries;
+            sum += self.db.read(shop.tenant, balances::load_totals).await?.entries;
         }
         Ok(sum)
     }
 }
 
-fn turns(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> {
+fn build_engine(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> {
     let ids = IdGenerator::system();
     let governor =
         BudgetGovernor::new(Budgets { plan: UsagePlan::Business, ..Budgets::default() }, ids.clone());
@@ -177,7 +177,8 @@ fn turns(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> 
         targets: [(Capability::Default, vec![target.name.clone()])].into(),
         ..ModelRoute::default()
     };
-    let offline = OfflineProvider::new(house.book.clone())?.at(clock.clone(), Zone::default().to_jiff());
+    let offline =
+        OfflineProvider::new(house.book.clone())?.with_clock(clock.clone(), Zone::default().to_jiff());
     let gateway = Gateway::new(GatewayParts {
         targets: vec![target],
         provider: Arc::new(offline),
@@ -187,7 +188,7 @@ fn turns(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> 
     });
     Ok(Turns::new(TurnEngineParts {
         db: db.clone(),
-        resolver: BindingResolver::new(db.clone()).offering(specs),
+        resolver: BindingResolver::new(db.clone()).with_tools(specs),
         gateway,
         route: Arc::new(route),
         dispatcher: ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
@@ -204,7 +205,7 @@ fn turns(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> 
 }
 
 /// The ready tenant under a name of its own, without the address that only one can have.
-async fn found(test: &TestDb, house: &PackRegistry, number: usize) -> Result<Shop> {
+async fn create_shop(test: &TestDb, house: &PackRegistry, number: usize) -> Result<Shop> {
     let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").context("no ready tenant")?;
     let name = format!("shop-{number}");
     let folder = write(&test.place.folder().join(&name), ready)?;
@@ -230,8 +231,8 @@ async fn found(test: &TestDb, house: &PackRegistry, number: usize) -> Result<Sho
     let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", now) };
     let id = owner.id;
     let people = move |tx: &mut munshi_store::Tx<'_>| -> Result<(), munshi_safety::Error> {
-        policy::put(tx, &rules, "bench", "", now)?;
-        persons::put(tx, &owner)?;
+        policy::apply(tx, &rules, "bench", "", now)?;
+        persons::upsert(tx, &owner)?;
         Ok(())
     };
     test.db.write(tenant, people).await?;

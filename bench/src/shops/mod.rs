@@ -11,17 +11,17 @@ use anyhow::Result;
 use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::Arguments;
-use crate::report::{Goal, Table, count, verdict};
+use crate::report::{Goal, Table, render_count, render_verdict};
+use crate::rerun;
 
 const SHOPS: usize = 16;
 /// Milliseconds.
 const TURN_GOAL: f64 = 20.0;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !again::has_postgres() {
-        return again::beside_postgres("shops", arguments);
+    if !rerun::has_postgres() {
+        return rerun::run_with_postgres("shops", arguments);
     }
     let runtime = Runtime::new()?;
     let mut table =
@@ -31,14 +31,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let mut took = counter::measure(engine, &runtime, shops, arguments.window)?;
             took.sort_unstable();
             let [median, p99, longest] = [50, 99, 100].map(|part| millis(&took, part));
-            table.row([
+            table.add_row([
                 format!("{engine:?}"),
                 shops.to_string(),
                 count_of(took.len()),
                 format!("{median:.1}"),
                 format!("{p99:.1}"),
                 format!("{longest:.1}"),
-                verdict(p99, Goal::AtMost(TURN_GOAL), 0),
+                render_verdict(p99, Goal::AtMost(TURN_GOAL), 0),
             ]);
         }
     }
@@ -49,13 +49,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let mut took = row.took;
             took.sort_unstable();
             let [median, p99] = [50, 99].map(|part| millis(&took, part));
-            table.row([
+            table.add_row([
                 format!("{engine:?}"),
                 count_of(arguments.entries),
                 row.what.to_owned(),
                 format!("{median:.2}"),
                 format!("{p99:.2}"),
-                row.goal.map_or_else(String::new, |goal| verdict(p99, Goal::AtMost(goal), 0)),
+                row.goal.map_or_else(String::new, |goal| render_verdict(p99, Goal::AtMost(goal), 0)),
             ]);
         }
     }
@@ -72,5 +72,5 @@ fn millis(took: &[u128], part: usize) -> f64 {
 }
 
 fn count_of(number: usize) -> String {
-    u32::try_from(number).map_or_else(|_| number.to_string(), |number| count(f64::from(number)))
+    u32::try_from(number).map_or_else(|_| number.to_string(), |number| render_count(f64::from(number)))
 }

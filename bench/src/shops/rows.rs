@@ -12,7 +12,7 @@ use super::books::DAYS;
 
 const SECONDS: u64 = 86_400;
 
-pub(super) fn sales(tx: &mut Tx<'_>, now: Timestamp, numbers: Range<usize>) -> Result<()> {
+pub(super) fn insert_sales(tx: &mut Tx<'_>, now: Timestamp, numbers: Range<usize>) -> Result<()> {
     let (ids, zone) = (IdGenerator::system(), Zone::default());
     let mut turnover: BTreeMap<LedgerDay, (i64, i64)> = BTreeMap::new();
     let count = numbers.len();
@@ -25,7 +25,7 @@ pub(super) fn sales(tx: &mut Tx<'_>, now: Timestamp, numbers: Range<usize>) -> R
         let (sum, many) = turnover.entry(day).or_default();
         (*sum, *many) = (*sum + amount, *many + 1);
     }
-    keep(tx, &turnover, i64::try_from(count).unwrap_or(0))
+    update_totals(tx, &turnover, i64::try_from(count).unwrap_or(0))
 }
 
 fn sale(
@@ -49,7 +49,7 @@ fn sale(
 }
 
 /// What is kept of them.
-fn keep(tx: &mut Tx<'_>, turnover: &BTreeMap<LedgerDay, (i64, i64)>, count: i64) -> Result<()> {
+fn update_totals(tx: &mut Tx<'_>, turnover: &BTreeMap<LedgerDay, (i64, i64)>, count: i64) -> Result<()> {
     for (day, (sum, many)) in turnover {
         tx.send(
             "INSERT INTO ledger_days (tenant_id, day, kind, debit, credit, amount, postings)

@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
 
 use crate::contest::Contestant;
-use crate::fresh::{BODY, Fresh, INSERT, id};
+use crate::fresh_database::{BODY, Fresh, INSERT, sequential_id};
 use crate::load::{Load, Tally};
 use crate::sqlite;
 
@@ -34,8 +34,8 @@ pub(crate) struct BareGroup {
 }
 
 impl BareGroup {
-    pub(crate) fn on(mut fresh: Fresh) -> Result<Self> {
-        drop(fresh.open());
+    pub(crate) fn new(mut fresh: Fresh) -> Result<Self> {
+        drop(fresh.take_db());
         let (connection, tenant) = (sqlite::open(&fresh.address)?, fresh.tenant);
         let (queue, waiting) = unbounded();
         let thread = std::thread::spawn(move || write(&connection, tenant, &waiting));
@@ -47,7 +47,7 @@ impl Contestant for BareGroup {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let queue = self.queue.clone().ok_or_else(|| anyhow!("the queue is closed"))?;
         let next = self.next.clone();
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (reply, answer) = oneshot::channel();
             let waiting =
                 Waiting { number: next.fetch_add(1, Ordering::Relaxed), body: BODY.to_owned(), reply };
@@ -75,7 +75,7 @@ fn write(connection: &Connection, tenant: TenantId, queue: &Receiver<Waiting>) -
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let mut next = Some(first);
         while let Some(row) = next.take() {
-            let (tenant, id) = (tenant.as_uuid(), id(row.number));
+            let (tenant, id) = (tenant.as_uuid(), sequential_id(row.number));
             connection.prepare_cached(INSERT)?.execute(params![
                 tenant.as_bytes(),
                 id.as_bytes(),

@@ -8,12 +8,12 @@ use anyhow::Result;
 use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::{Arguments, Disk};
 use crate::contest::{self, CPU, RATE};
-use crate::fresh::Fresh;
+use crate::fresh_database::Fresh;
 use crate::load::Load;
-use crate::report::{Goal, Table, count, ratio};
+use crate::report::{Goal, Table, render_count, render_ratio};
+use crate::rerun;
 use bare_group::BareGroup;
 use one_each::OneEach;
 use ours::Ours;
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     match arguments.disk {
         Some(disk) => compare(arguments, disk),
         None => {
-            again::on_a_slow_disk(arguments)?;
+            rerun::run_on_slow_disk(arguments)?;
             compare(arguments, Disk::AsIs)
         }
     }
@@ -44,17 +44,17 @@ fn compare(arguments: &Arguments, disk: Disk) -> Result<()> {
     ]);
     for callers in arguments.callers(&WRITERS) {
         let load = Load { runtime: &runtime, callers, window: arguments.window };
-        let ours = Ours::on(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
-        let one_each = OneEach::on(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
-        let bare = BareGroup::on(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
-        let [ours, one_each, bare] = contest::hold([&ours, &one_each, &bare], &load, arguments.rounds)?;
-        table.row([
+        let ours = Ours::new(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
+        let one_each = OneEach::new(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
+        let bare = BareGroup::new(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
+        let [ours, one_each, bare] = contest::run_rounds([&ours, &one_each, &bare], &load, arguments.rounds)?;
+        table.add_row([
             callers.to_string(),
-            count(ours.median(RATE)),
-            count(one_each.median(RATE)),
-            ratio(ours.ratio(&one_each, RATE), goal_over_one_each(callers, disk)),
-            count(bare.median(RATE)),
-            ratio(ours.ratio(&bare, RATE), Some(Goal::AtLeast(0.7))),
+            render_count(ours.median(RATE)),
+            render_count(one_each.median(RATE)),
+            render_ratio(ours.ratio(&one_each, RATE), goal_over_one_each(callers, disk)),
+            render_count(bare.median(RATE)),
+            render_ratio(ours.ratio(&bare, RATE), Some(Goal::AtLeast(0.7))),
             format!("{:.1}", bare.median(CPU)),
             format!("{:.1}", ours.median(CPU)),
         ]);

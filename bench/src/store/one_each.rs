@@ -10,7 +10,7 @@ use munshi_types::{Id, TenantId};
 use rusqlite::{Connection, params};
 
 use crate::contest::Contestant;
-use crate::fresh::{BODY, Fresh, INSERT, id};
+use crate::fresh_database::{BODY, Fresh, INSERT, sequential_id};
 use crate::load::{Load, Tally};
 use crate::sqlite;
 
@@ -21,8 +21,8 @@ pub(crate) struct OneEach {
 }
 
 impl OneEach {
-    pub(crate) fn on(mut fresh: Fresh) -> Result<Self> {
-        drop(fresh.open());
+    pub(crate) fn new(mut fresh: Fresh) -> Result<Self> {
+        drop(fresh.take_db());
         let connection = Arc::new(Mutex::new(sqlite::open(&fresh.address)?));
         Ok(Self { fresh, connection, next: Arc::default() })
     }
@@ -31,7 +31,7 @@ impl OneEach {
 impl Contestant for OneEach {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (connection, next, tenant) = (self.connection.clone(), self.next.clone(), self.fresh.tenant);
-        load.threads(move || {
+        load.run_threads(move || {
             let (connection, next) = (connection.clone(), next.clone());
             Ok(move || {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -46,7 +46,7 @@ fn insert(connection: &Connection, tenant: TenantId, number: u64) -> Result<()> 
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     connection.prepare_cached(INSERT)?.execute(params![
         tenant.as_uuid().as_bytes(),
-        id(number).as_bytes(),
+        sequential_id(number).as_bytes(),
         BODY
     ])?;
     connection.prepare_cached("COMMIT")?.execute([])?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use munshi_store::{Db, params};
 
 use crate::contest::Contestant;
-use crate::fresh::{BODY, Fresh, INSERT, id};
+use crate::fresh_database::{BODY, Fresh, INSERT, sequential_id};
 use crate::load::{Load, Tally};
 
 pub(crate) struct Ours {
@@ -17,8 +17,8 @@ pub(crate) struct Ours {
 }
 
 impl Ours {
-    pub(crate) fn on(mut fresh: Fresh) -> Result<Self> {
-        let db = fresh.open().context("the database is open already")?;
+    pub(crate) fn new(mut fresh: Fresh) -> Result<Self> {
+        let db = fresh.take_db().context("the database is open already")?;
         Ok(Self { fresh, db, next: Arc::default() })
     }
 }
@@ -26,12 +26,12 @@ impl Ours {
 impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (db, next, tenant) = (self.db.clone(), self.next.clone(), self.fresh.tenant);
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (db, number) = (db.clone(), next.fetch_add(1, Ordering::Relaxed));
             let body = BODY.to_owned();
             async move {
                 db.write(tenant, move |tx| {
-                    tx.execute(INSERT, params![id(number), body])?;
+                    tx.execute(INSERT, params![sequential_id(number), body])?;
                     anyhow::Ok(())
                 })
                 .await

@@ -8,9 +8,9 @@ use munshi_types::Id;
 use postgres::{Client, NoTls, Statement};
 use uuid::Uuid;
 
-use super::{Act, ROWS, scattered};
+use super::{Act, ROWS, scatter};
 use crate::contest::Contestant;
-use crate::fresh::{BODY, Fresh, INSERT, SELECT, id};
+use crate::fresh_database::{BODY, Fresh, INSERT, SELECT, sequential_id};
 use crate::load::{Load, Tally};
 
 const PLAIN_INSERT: &str = "INSERT INTO plain (tenant_id, id, body) VALUES ($1, $2, $3)";
@@ -55,15 +55,15 @@ impl Bare {
         Ok((client, statement))
     }
 
-    fn once(&self, client: &mut Client, statement: &Statement) -> Result<()> {
+    fn run_once(&self, client: &mut Client, statement: &Statement) -> Result<()> {
         let step = self.next.fetch_add(1, Ordering::Relaxed);
         client.batch_execute(&self.opening)?;
         match self.act {
             Act::Insert => {
-                client.execute(statement, &[&self.tenant, &id(step), &BODY])?;
+                client.execute(statement, &[&self.tenant, &sequential_id(step), &BODY])?;
             }
             Act::Read => {
-                let row = client.query_one(statement, &[&self.tenant, &id(scattered(step))])?;
+                let row = client.query_one(statement, &[&self.tenant, &sequential_id(scatter(step))])?;
                 let _body: String = row.try_get(0)?;
             }
         }
@@ -74,9 +74,9 @@ impl Bare {
 impl Contestant for Bare {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let bare = self.clone();
-        load.threads(move || {
+        load.run_threads(move || {
             let (bare, (mut client, statement)) = (bare.clone(), bare.connect()?);
-            Ok(move || bare.once(&mut client, &statement))
+            Ok(move || bare.run_once(&mut client, &statement))
         })
     }
 }

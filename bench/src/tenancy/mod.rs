@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
-use crate::again;
 use crate::arguments::Arguments;
 use crate::contest::{self, Contestant, RATE, TIME};
-use crate::fresh::Fresh;
+use crate::fresh_database::Fresh;
 use crate::load::Load;
-use crate::report::{Table, count, ratio};
+use crate::report::{Table, render_count, render_ratio};
+use crate::rerun;
 use bare::Bare;
 use ours::Ours;
 
@@ -40,14 +40,14 @@ const PLAIN: &str = "
     ANALYZE";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !again::has_postgres() {
-        return again::beside_postgres("tenancy", arguments);
+    if !rerun::has_postgres() {
+        return rerun::run_with_postgres("tenancy", arguments);
     }
     let runtime = Runtime::new()?;
     let mut fresh = Fresh::make(DatabaseEngine::Postgres, &runtime);
     fresh.fill(&runtime, ROWS)?;
-    fresh.place.as_superuser(PLAIN);
-    let db = fresh.open().context("the database is open already")?;
+    fresh.place.run_as_superuser(PLAIN);
+    let db = fresh.take_db().context("the database is open already")?;
     for act in [Act::Insert, Act::Read] {
         let contestants = Contestants {
             plain: Bare::plain(&fresh, act),
@@ -74,15 +74,15 @@ impl Contestants {
             let load = Load { runtime, callers, window: arguments.window };
             let (figure, unit) = if callers == 1 { (TIME, "median µs") } else { (RATE, "per second") };
             let contestants: [&dyn Contestant; 3] = [&self.plain, &self.guarded, &self.ours];
-            let [plain, guarded, ours] = contest::hold(contestants, &load, arguments.rounds)?;
-            table.row([
+            let [plain, guarded, ours] = contest::run_rounds(contestants, &load, arguments.rounds)?;
+            table.add_row([
                 callers.to_string(),
                 unit.to_owned(),
-                count(plain.median(figure)),
-                count(guarded.median(figure)),
-                ratio(guarded.ratio(&plain, figure), None),
-                count(ours.median(figure)),
-                ratio(ours.ratio(&plain, figure), None),
+                render_count(plain.median(figure)),
+                render_count(guarded.median(figure)),
+                render_ratio(guarded.ratio(&plain, figure), None),
+                render_count(ours.median(figure)),
+                render_ratio(ours.ratio(&plain, figure), None),
             ]);
         }
         table.print(match act {
@@ -94,6 +94,6 @@ impl Contestants {
 }
 
 /// Ids above those that were filled in are free to insert.
-fn scattered(step: u64) -> u64 {
+fn scatter(step: u64) -> u64 {
     step.wrapping_mul(7_919) % ROWS
 }

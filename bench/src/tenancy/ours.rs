@@ -7,9 +7,9 @@ use anyhow::Result;
 use munshi_store::{Db, params};
 use munshi_types::TenantId;
 
-use super::{Act, scattered};
+use super::{Act, scatter};
 use crate::contest::Contestant;
-use crate::fresh::{BODY, INSERT, SELECT, id};
+use crate::fresh_database::{BODY, INSERT, SELECT, sequential_id};
 use crate::load::{Load, Tally};
 
 pub(crate) struct Ours {
@@ -29,12 +29,12 @@ impl Ours {
 impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (db, next, tenant, act) = (self.db.clone(), self.next.clone(), self.tenant, self.act);
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (db, step) = (db.clone(), next.fetch_add(1, Ordering::Relaxed));
             async move {
                 match act {
                     Act::Insert => insert(&db, tenant, step).await,
-                    Act::Read => read(&db, tenant, scattered(step)).await,
+                    Act::Read => read(&db, tenant, scatter(step)).await,
                 }
             }
         })
@@ -43,7 +43,7 @@ impl Contestant for Ours {
 
 async fn insert(db: &Db, tenant: TenantId, number: u64) -> Result<()> {
     db.write(tenant, move |tx| {
-        tx.execute(INSERT, params![id(number), BODY])?;
+        tx.execute(INSERT, params![sequential_id(number), BODY])?;
         Ok(())
     })
     .await
@@ -51,7 +51,7 @@ async fn insert(db: &Db, tenant: TenantId, number: u64) -> Result<()> {
 
 async fn read(db: &Db, tenant: TenantId, number: u64) -> Result<()> {
     db.read(tenant, move |tx| {
-        let _body: String = tx.one(SELECT, params![id(number)], |row| row.get(0))?;
+        let _body: String = tx.one(SELECT, params![sequential_id(number)], |row| row.get(0))?;
         Ok(())
     })
     .await

@@ -15,8 +15,8 @@ use munshi_types::tier::{RoutingKey, RoutingKeyKind, TierKind};
 use tokio::runtime::Runtime;
 
 use crate::arguments::Arguments;
-use crate::contest::middle;
-use crate::report::{Goal, Table, count, verdict};
+use crate::contest::median_of;
+use crate::report::{Goal, Table, render_count, render_verdict};
 
 const BINDINGS: usize = 1_000;
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the counter.\"\n+++\n\nI count out loud.\n";
@@ -24,7 +24,7 @@ const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You take orders.\"\n+++\n\
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let runtime = Runtime::new()?;
-    let test = runtime.block_on(filled())?;
+    let test = runtime.block_on(create_filled())?;
     let resolver = BindingResolver::new(test.db.clone());
     let keys: Vec<RoutingKey> = (0..BINDINGS)
         .map(|number| Ok(RoutingKey::new(RoutingKeyKind::Host, &host(number))?))
@@ -42,22 +42,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut table = Table::new(["", "one thread", "four threads", "goal"]);
     for (what, person) in [("from memory, ns", None), ("the same with a slice, ns", Some("+919812345678"))] {
         let figure = |threads| {
-            middle(
+            median_of(
                 (0..arguments.rounds.max(1))
-                    .map(|_| warm(&resolver, &keys, person, threads, arguments.window))
+                    .map(|_| measure_warm(&resolver, &keys, person, threads, arguments.window))
                     .collect(),
             )
         };
         let (one, four) = (figure(1), figure(4));
-        table.row([what.to_owned(), count(one), count(four), verdict(one, Goal::AtMost(1_000.0), 0)]);
+        table.add_row([
+            what.to_owned(),
+            render_count(one),
+            render_count(four),
+            render_verdict(one, Goal::AtMost(1_000.0), 0),
+        ]);
     }
-    table.row(["from the database, µs".to_owned(), count(cold), String::new(), String::new()]);
+    table.add_row(["from the database, µs".to_owned(), render_count(cold), String::new(), String::new()]);
     table.print(&format!("An address among {BINDINGS}, SQLite; each thread's time for one"));
     turn::run(&runtime, &test)
 }
 
 /// Nanoseconds that one answer takes a thread.
-fn warm(
+fn measure_warm(
     resolver: &BindingResolver,
     keys: &[RoutingKey],
     person: Option<&str>,
@@ -69,7 +74,7 @@ fn warm(
         while began.elapsed() < window {
             for number in 0..1_000 {
                 let key = &keys[(offset + done + number * 7) % keys.len()];
-                std::hint::black_box(resolver.remembered(key, person));
+                std::hint::black_box(resolver.resolve_cached(key, person));
             }
             done += 1_000;
         }
@@ -77,12 +82,12 @@ fn warm(
     };
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || each(thread * 97))).collect();
-        middle(running.into_iter().filter_map(|thread| thread.join().ok()).collect())
+        median_of(running.into_iter().filter_map(|thread| thread.join().ok()).collect())
     })
 }
 
 /// A tenant with many bindings that share their tiers, half of the people in a slice.
-async fn filled() -> Result<TestDb> {
+async fn create_filled() -> Result<TestDb> {
     let test = TestDb::open_with(
         DatabaseEngine::Sqlite,
         &[MIGRATIONS, munshi_tiers::MIGRATIONS],

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use munshi_test_support::TestDb;
-use munshi_tiers::contract::TurnSituation;
+use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{
     AssembledPrompt, FenceKey, PersonFact, PromptSpeaker, PromptTiers, PromptTurn, RecallItem, StaticPrompt,
     TenantWord, TurnContext, TurnEnvelope, UntrustedText, UtteranceText, assemble,
@@ -19,7 +19,7 @@ use munshi_types::{Timestamp, Zone};
 use tokio::runtime::Runtime;
 
 use super::fill;
-use crate::report::{Goal, Table, verdict};
+use crate::report::{Goal, Table, render_verdict};
 
 const TIMES: usize = 20_000;
 const ADDRESS: &str = "full.example";
@@ -32,12 +32,12 @@ pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
         bail!("{ADDRESS} leads nowhere")
     };
     let stored = Stored::new();
-    let moment = stored.moment();
+    let moment = stored.turn_context();
     let full = assemble(&found.cast, &moment)?;
     ensure!((7_500..=7_700).contains(&full.report.total), "a full prompt has {}", full.report.total);
 
     let turn = |moment: &TurnContext| -> Result<AssembledPrompt> {
-        match resolver.remembered(&key, Some("+919812345678")) {
+        match resolver.resolve_cached(&key, Some("+919812345678")) {
             Some(AddressResolution::Bound(found)) => Ok(assemble(&found.cast, moment)?),
             _ => bail!("{ADDRESS} was forgotten"),
         }
@@ -50,11 +50,11 @@ pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
     };
     let mut table = Table::new(["", "median, µs", "p99, µs", "goal for the median"]);
     let mut row = |what: &str, (median, worst): (f64, f64), goal: Option<f64>| {
-        let goal = goal.map_or_else(String::new, |most| verdict(median, Goal::AtMost(most), 0));
-        table.row([what.to_owned(), format!("{median:.1}"), format!("{worst:.1}"), goal]);
+        let goal = goal.map_or_else(String::new, |most| render_verdict(median, Goal::AtMost(most), 0));
+        table.add_row([what.to_owned(), format!("{median:.1}"), format!("{worst:.1}"), goal]);
     };
     row("from the address to the prompt", measure(|| turn(&moment)), Some(100.0));
-    row("the same, the moment made from stored texts", measure(|| turn(&stored.moment())), Some(100.0));
+    row("the same, the moment made from stored texts", measure(|| turn(&stored.turn_context())), Some(100.0));
     row("the prompt alone", measure(|| assemble(&found.cast, &moment)), None);
     row("the text of three tiers, once a version", measure(|| StaticPrompt::new(&tiers)), None);
     table.print(&format!(
@@ -129,12 +129,12 @@ impl Stored {
         }
     }
 
-    fn moment(&self) -> TurnContext {
-        let data = |(text, tokens): &(String, u32)| UntrustedText::stored(text.as_str(), *tokens);
+    fn turn_context(&self) -> TurnContext {
+        let data = |(text, tokens): &(String, u32)| UntrustedText::from_stored(text.as_str(), *tokens);
         let speakers = [PromptSpeaker::Person, PromptSpeaker::Persona].into_iter().cycle();
         let turn = |((text, tokens), speaker): (&(String, u32), _)| PromptTurn {
             speaker,
-            text: UtteranceText::stored(text.as_str(), *tokens),
+            text: UtteranceText::from_stored(text.as_str(), *tokens),
         };
         TurnContext {
             envelope: TurnEnvelope {
@@ -150,7 +150,7 @@ impl Stored {
             recall: self.recall.iter().map(|row| RecallItem::episode(data(row), 700)).collect(),
             summary: None,
             history: self.history.iter().zip(speakers).map(turn).collect(),
-            message: UtteranceText::stored(self.message.0.as_str(), self.message.1),
+            message: UtteranceText::from_stored(self.message.0.as_str(), self.message.1),
             exchanges: Vec::new(),
             tools: Vec::new(),
             words: (0..9).map(|at| TenantWord::new(&format!("thing {at}"), "maal")).collect(),

@@ -14,7 +14,7 @@ use munshi_agent::steps::{self, NewRunStep};
 use munshi_agent::{messages, runs, sessions};
 use munshi_identity::persons;
 use munshi_llm::gateway::{CallRecord, CallSubject, Capability, ModelCallOutcome as CallEnding};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_llm::{StopReason, TokenUsage};
 use munshi_privacy::KnownPeopleCache;
 use munshi_safety::approvals;
@@ -46,9 +46,9 @@ pub(crate) struct Bare(Arc<Ready>);
 
 impl Bare {
     /// One turn is done for real, so that its rows can be written again.
-    pub(crate) fn of(shop: &Shop, runtime: &Runtime, ours: &Ours) -> Result<Self> {
-        let inbound = ours.first()?;
-        let received = runtime.block_on(Ours::one(&shop.turns, inbound.clone(), Limits::None))?;
+    pub(crate) fn new(shop: &Shop, runtime: &Runtime, ours: &Ours) -> Result<Self> {
+        let inbound = ours.first_message()?;
+        let received = runtime.block_on(Ours::run_turn(&shop.turns, inbound.clone(), Limits::None))?;
         let read = move |tx: &mut Tx<'_>| -> munshi_agent::Result<_> {
             let run = runs::find(tx, received.run)?.ok_or(munshi_agent::Error::NoRun)?;
             let reply = run.reply.map(|id| messages::find(tx, id)).transpose()?.flatten();
@@ -117,26 +117,26 @@ impl Ready {
         let taken = ingest::receive(&self.db, self.tenant, &self.desk, Arc::new(incoming)).await?;
         let begun = taken.begun.context("it waits for another")?;
         let (ready, run) = (self.clone(), taken.run);
-        self.db.read(self.tenant, move |tx| ready.look(tx, run)).await?;
-        let response = self.response(&begun, taken.session);
+        self.db.read(self.tenant, move |tx| ready.read_turn_state(tx, run)).await?;
+        let response = self.build_commit(&begun, taken.session);
         let desk = self.desk.clone();
-        self.db.write(self.tenant, move |tx| commit::respond(tx, &desk, &response)).await?;
+        self.db.write(self.tenant, move |tx| commit::save_turn(tx, &desk, &response)).await?;
         Ok(())
     }
 
     /// What a turn reads before it thinks.
-    fn look(&self, tx: &mut Tx<'_>, id: munshi_types::RunId) -> munshi_agent::Result<()> {
+    fn read_turn_state(&self, tx: &mut Tx<'_>, id: munshi_types::RunId) -> munshi_agent::Result<()> {
         let run = runs::find(tx, id)?.ok_or(munshi_agent::Error::NoRun)?;
         sessions::find(tx, run.session)?;
-        messages::newest(tx, run.session, i64::MAX, messages::READ)?;
+        messages::list_newest(tx, run.session, i64::MAX, messages::READ)?;
         persons::find(tx, run.person)?;
-        self.people.met(tx, Some(run.person))?;
-        approvals::pending_in(tx, run.session.as_uuid())?;
-        budget::plan(tx, &self.budgets)?;
+        self.people.load_met(tx, Some(run.person))?;
+        approvals::list_pending(tx, run.session.as_uuid())?;
+        budget::load_plan(tx, &self.budgets)?;
         Ok(())
     }
 
-    fn response(&self, begun: &ingest::TurnStart, session: munshi_types::SessionId) -> TurnCommit {
+    fn build_commit(&self, begun: &ingest::TurnStart, session: munshi_types::SessionId) -> TurnCommit {
         let (now, ids) = (SystemClock.now(), &self.desk.ids);
         let spent = BudgetAmount {
             tokens: 1_100,
@@ -188,6 +188,6 @@ impl Ready {
 impl Contestant for Bare {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let ready = self.0.clone();
-        load.tasks(move || ready.clone().turn())
+        load.run_tasks(move || ready.clone().turn())
     }
 }

@@ -33,7 +33,7 @@ const NEVER_REACHED: (u32, Duration) = (1_000_000, Duration::from_secs(1));
 
 impl Limits {
     /// The tenant's and the person's, as for everybody who is known.
-    fn of(self, sender: &InboundSender) -> Vec<RateLimit> {
+    fn for_sender(self, sender: &InboundSender) -> Vec<RateLimit> {
         let person = sender.person.map(|person| person.to_string()).unwrap_or_default();
         let limit = |subject, whose: &str| RateLimit::new(subject, whose, NEVER_REACHED, LimitRefill::Steady);
         match self {
@@ -44,19 +44,20 @@ impl Limits {
 }
 
 impl Ours {
-    pub(crate) fn of(shop: &Shop, limits: Limits) -> Self {
+    pub(crate) fn new(shop: &Shop, limits: Limits) -> Self {
         let messages = shop.staff.iter().map(|person: &PersonId| shop.message(*person));
         let (turns, ids) = (shop.turns.clone(), shop.desk.ids.clone());
         Self { turns, staff: Arc::new(messages.collect()), ids, limits }
     }
 
-    pub(crate) async fn one(
+    pub(crate) async fn run_turn(
         turns: &TurnEngine,
         inbound: InboundMessage,
         limits: Limits,
     ) -> Result<MessageReceipt> {
-        let options = ReceiveOptions { limits: limits.of(&inbound.from), ..ReceiveOptions::default() };
-        let received = turns.receive_limited(inbound, options).await?;
+        let options =
+            ReceiveOptions { limits: limits.for_sender(&inbound.from), ..ReceiveOptions::default() };
+        let received = turns.receive_with_options(inbound, options).await?;
         let mut following = turns.follow(received.tenant, received.run, None).await?;
         while let Some((_, event)) = following.next().await {
             if let RunEvent::Done { degraded, .. } = event {
@@ -68,15 +69,15 @@ impl Ours {
     }
 
     /// One turn for each, a few at a time.
-    pub(crate) async fn greet(&self, at_once: usize) -> Result<()> {
+    pub(crate) async fn warm_up(&self, at_once: usize) -> Result<()> {
         for some in self.staff.chunks(at_once) {
-            let turns = some.iter().map(|inbound| Self::one(&self.turns, inbound.clone(), self.limits));
+            let turns = some.iter().map(|inbound| Self::run_turn(&self.turns, inbound.clone(), self.limits));
             futures_util::future::try_join_all(turns).await?;
         }
         Ok(())
     }
 
-    pub(crate) fn first(&self) -> Result<InboundMessage> {
+    pub(crate) fn first_message(&self) -> Result<InboundMessage> {
         self.staff.first().cloned().context("nobody works there")
     }
 }
@@ -86,12 +87,12 @@ impl Contestant for Ours {
         let (turns, staff, ids) = (self.turns.clone(), self.staff.clone(), self.ids.clone());
         let limits = self.limits;
         let next = Arc::new(AtomicUsize::new(0));
-        load.tasks(move || {
+        load.run_tasks(move || {
             let (turns, ids) = (turns.clone(), ids.clone());
             // Nobody writes again before their answer: at most as many are out as there are callers.
             let mut inbound = staff[next.fetch_add(1, Ordering::Relaxed) % staff.len()].clone();
             inbound.outside_id = ids.next::<munshi_types::MessageId>().to_string();
-            async move { Self::one(&turns, inbound, limits).await.map(drop) }
+            async move { Self::run_turn(&turns, inbound, limits).await.map(drop) }
         })
     }
 }

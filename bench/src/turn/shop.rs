@@ -53,7 +53,7 @@ pub(crate) struct Shop {
 }
 
 impl Shop {
-    pub(crate) fn found(engine: DatabaseEngine, runtime: &Runtime, model: &str) -> Result<Self> {
+    pub(crate) fn open_blocking(engine: DatabaseEngine, runtime: &Runtime, model: &str) -> Result<Self> {
         runtime.block_on(Self::open(engine, model))
     }
 
@@ -69,7 +69,7 @@ impl Shop {
         ];
         let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
         let tenant = apply(&test).await?;
-        let staff = hire(&test, tenant).await?;
+        let staff = add_staff(&test, tenant).await?;
         let (db, clock): (Db, Arc<dyn Clock>) = (test.db.clone(), Arc::new(SystemClock));
         let ids = IdGenerator::system();
         let resolver = BindingResolver::new(db.clone());
@@ -114,9 +114,9 @@ impl Shop {
     }
 
     /// Lets the database look at its tables, as a server that has run for a minute has done by itself.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn analyze_tables(&self) {
         if self.test.engine() == DatabaseEngine::Postgres {
-            self.test.place.as_superuser("ANALYZE");
+            self.test.place.run_as_superuser("ANALYZE");
         }
     }
 
@@ -148,14 +148,14 @@ async fn apply(test: &TestDb) -> Result<TenantId> {
     Ok(found.context("no tenant")?.id)
 }
 
-async fn hire(test: &TestDb, tenant: TenantId) -> Result<Vec<PersonId>> {
+async fn add_staff(test: &TestDb, tenant: TenantId) -> Result<Vec<PersonId>> {
     let ids = test.ids.clone();
     let hire = move |tx: &mut munshi_store::Tx<'_>| -> Result<Vec<PersonId>, munshi_identity::Error> {
         let mut staff = Vec::new();
         for number in 0..STAFF {
             let name = format!("Asha {number}");
             let person = Person { role: Some(Role::Staff), ..Person::new(&ids, &name, SystemClock.now()) };
-            persons::put(tx, &person)?;
+            persons::upsert(tx, &person)?;
             staff.push(person.id);
         }
         Ok(staff)

@@ -22,28 +22,28 @@ impl TurnEngine {
     /// comes later does nothing.
     pub async fn cancel(&self, tenant: TenantId, run: RunId) -> Result<RunCancelOutcome> {
         let engine = self.clone();
-        self.detached(async move { engine.stop(tenant, run).await }).await
+        self.run_detached(async move { engine.stop(tenant, run).await }).await
     }
 
     async fn stop(&self, tenant: TenantId, run: RunId) -> Result<RunCancelOutcome> {
         let now = self.inner.clock.now();
         let (ids, terms) = (self.inner.ids.clone(), self.inner.desk.terms(now));
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
-            let asked = runs::ask_cancel(tx, run, now)?;
+            let asked = runs::request_cancel(tx, run, now)?;
             if asked != CancelRequestOutcome::Unheld {
                 return Ok((asked, None));
             }
-            let taken = runs::take_up(tx, run, terms)?;
-            let questions = taken.as_ref().map(|run| run.snapshot.questions()).unwrap_or_default();
+            let taken = runs::claim(tx, run, terms)?;
+            let questions = taken.as_ref().map(|run| run.snapshot.pending_approvals()).unwrap_or_default();
             let untold = commit::withdraw(tx, &questions, HaltReason::Cancelled.code(), now)?;
-            untold.tell_with(tx, &ids, now)?;
+            untold.record_with_ids(tx, &ids, now)?;
             Ok((asked, taken))
         };
         match self.inner.db.write(tenant, unit).await? {
             (CancelRequestOutcome::NoRun, _) => return Err(Error::NoRun),
             (CancelRequestOutcome::Ended, _) => return Ok(RunCancelOutcome::TooLate),
             // Nobody works on it: this process does, to end it.
-            (CancelRequestOutcome::Unheld, Some(run)) => self.start(run.held(tenant), None),
+            (CancelRequestOutcome::Unheld, Some(run)) => self.start(run.lease(tenant), None),
             (CancelRequestOutcome::Noted | CancelRequestOutcome::Unheld, _) => {}
         }
         if let Some(room) = self.inner.hub.find(tenant, run) {

@@ -1,9 +1,9 @@
 //! A name that is several people's, and one that is nobody's: the numbered question, the pick that answers it, and the
 //! search that comes before giving up.
 
-use munshi_lang::answers::{YesNoAnswer, reply};
+use munshi_lang::list_position;
 use munshi_lang::names::is_honorific;
-use munshi_lang::places;
+use munshi_lang::yes_no::{YesNoAnswer, classify_reply};
 use munshi_lang::{ContactDirectory, Locale, PhraseError, Phrasebook, PlaceholderValue, fold};
 use munshi_tools::{ChoiceOption, FailureHint};
 use munshi_types::{ToolName, ToolSpec};
@@ -51,7 +51,7 @@ pub struct ChoiceAnswer {
 
 impl ChoiceQuestion {
     /// The question that a failure leads to, if it does.
-    pub fn of(tool: &str, arguments: &Value, next: &FailureHint) -> Option<Self> {
+    pub fn from_hint(tool: &str, arguments: &Value, next: &FailureHint) -> Option<Self> {
         match next {
             FailureHint::Choose { argument, choices } => {
                 Self::new(tool, arguments, argument, choices.clone())
@@ -70,10 +70,10 @@ impl ChoiceQuestion {
             choices,
             again: false,
         };
-        asked.bounded()
+        asked.enforce_limits()
     }
 
-    pub(crate) fn bounded(mut self) -> Option<Self> {
+    pub(crate) fn enforce_limits(mut self) -> Option<Self> {
         let fits = |choice: &ChoiceOption| {
             choice.label.chars().count() <= LONGEST_LABEL
                 && choice.value.to_string().len() <= LONGEST_ARGUMENTS
@@ -89,12 +89,12 @@ impl ChoiceQuestion {
 
     /// Whether a message says no to it and nothing else.
     pub(crate) fn is_declined(&self, text: &str) -> bool {
-        reply(text) == YesNoAnswer::No && text.split_whitespace().count() <= NO_WORDS
+        classify_reply(text) == YesNoAnswer::No && text.split_whitespace().count() <= NO_WORDS
     }
 
     /// The question for another time, where a message passed it by. Who says no to it wants it no more.
-    pub(crate) fn once_more(self, text: &str) -> Option<Self> {
-        let is_over = self.again || reply(text) == YesNoAnswer::No;
+    pub(crate) fn into_repeat(self, text: &str) -> Option<Self> {
+        let is_over = self.again || classify_reply(text) == YesNoAnswer::No;
         (!is_over).then_some(Self { again: true, ..self })
     }
 
@@ -113,9 +113,9 @@ impl ChoiceQuestion {
     }
 
     /// The question as the person sees it.
-    pub fn words(&self, book: &Phrasebook, voice: Locale) -> Result<String, PhraseError> {
+    pub fn render(&self, book: &Phrasebook, voice: Locale) -> Result<String, PhraseError> {
         let count = PlaceholderValue::Count(self.choices.len() as u64);
-        let mut text = book.say("ask-which-one", voice, &[("count", count)])?;
+        let mut text = book.render("ask-which-one", voice, &[("count", count)])?;
         for (number, choice) in (1..).zip(self.choices.iter().take(MOST_SHOWN)) {
             text += &match &choice.detail {
                 Some(detail) => format!("\n{number}. {} – {detail}", one_line(&choice.label)),
@@ -127,7 +127,7 @@ impl ChoiceQuestion {
 
     /// What a message picks: a number, a place, a name, or yes where there is one thing only.
     pub(crate) fn pick(self, text: &str) -> Option<ChoiceAnswer> {
-        let at = self.place(text)?;
+        let at = self.find_choice_index(text)?;
         let choice = self.choices.get(at)?.clone();
         let arguments = self.arguments.map(|mut arguments| {
             arguments[self.argument.as_str()] = choice.value.clone();
@@ -136,46 +136,49 @@ impl ChoiceQuestion {
         Some(ChoiceAnswer { tool: self.tool, arguments, argument: self.argument, choice })
     }
 
-    fn place(&self, text: &str) -> Option<usize> {
-        let answer = reply(text);
+    fn find_choice_index(&self, text: &str) -> Option<usize> {
+        let answer = classify_reply(text);
         if self.choices.len() == 1 && answer == YesNoAnswer::Yes {
             return Some(0);
         }
-        if let Some(at) = self.offered(text) {
+        if let Some(at) = self.match_numbered_label(text) {
             return Some(at);
         }
-        if let Some(place) = places::picked(text) {
+        if let Some(place) = list_position::parse_choice(text) {
             return place.index(self.choices.len());
         }
         if answer == YesNoAnswer::No || text.split_whitespace().count() > MOST_WORDS {
             return None;
         }
-        self.by_name(text)
+        self.match_name(text)
     }
 
     /// `2. Ramesh Kumar`, as it was shown or offered.
-    fn offered(&self, text: &str) -> Option<usize> {
+    fn match_numbered_label(&self, text: &str) -> Option<usize> {
         let (number, label) = text.trim().split_once(['.', ')'])?;
-        let at = places::picked(number)?.index(self.choices.len())?;
+        let at = list_position::parse_choice(number)?.index(self.choices.len())?;
         let (known, said) = (letters(&self.choices.get(at)?.label), letters(label));
         // What is offered may be cut short.
         (!said.is_empty() && known.starts_with(&said)).then_some(at)
     }
 
     /// The one whose name or detail was said, if it is one, and if nothing else was.
-    fn by_name(&self, text: &str) -> Option<usize> {
+    fn match_name(&self, text: &str) -> Option<usize> {
         let said = fold::key(text);
         let same = self.indexes(|choice| fold::key(&choice.label) == said);
         if let [one] = same.as_slice() {
             return Some(*one);
         }
-        let counts: Vec<usize> = self.choices.iter().map(|choice| met(text, choice)).collect();
+        let counts: Vec<usize> =
+            self.choices.iter().map(|choice| count_matching_words(text, choice)).collect();
         let most = counts.iter().copied().max().filter(|most| *most > 0)?;
         let mut best = counts.iter().enumerate().filter(|(_, count)| **count == most).map(|(at, _)| at);
         let one = best.next().filter(|_| best.next().is_none())?;
         let choice = self.choices.get(one)?;
         let is_left = |word: &str| {
-            !places::is_beside(word) && !is_honorific(&fold::key(word)) && met(word, choice) == 0
+            !list_position::is_filler_word(word)
+                && !is_honorific(&fold::key(word))
+                && count_matching_words(word, choice) == 0
         };
         let words = text
             .split(|c: char| c.is_whitespace() || c.is_ascii_punctuation())
@@ -202,14 +205,14 @@ pub enum FallbackSearchOutcome {
 }
 
 /// The search to make where a tool found nothing, if the agent has one for it.
-pub fn search(next: &FailureHint, offered: &[ToolName]) -> Option<(ToolName, Value)> {
-    let (by, arguments) = next.search()?;
+pub fn find_fallback_search(next: &FailureHint, offered: &[ToolName]) -> Option<(ToolName, Value)> {
+    let (by, arguments) = next.search_call()?;
     offered.contains(&by.tool).then(|| (by.tool.clone(), arguments))
 }
 
 /// Goes from what a search found back to the call that found nothing. What only nearly has the name is never written to
 /// unasked.
-pub fn searched(
+pub fn resolve_fallback_search(
     spec: &ToolSpec,
     arguments: &Value,
     next: &FailureHint,
@@ -237,21 +240,21 @@ pub fn searched(
 }
 
 /// What the person is told when nothing was found.
-pub fn not_found(
+pub fn render_not_found(
     next: &FailureHint,
     book: &Phrasebook,
     voice: Locale,
 ) -> Option<Result<String, PhraseError>> {
     match next {
         FailureHint::Search { words, .. } => {
-            Some(book.say("not-found", voice, &[("name", PlaceholderValue::Text(&one_line(words)))]))
+            Some(book.render("not-found", voice, &[("name", PlaceholderValue::Text(&one_line(words)))]))
         }
         FailureHint::Choose { .. } => None,
     }
 }
 
 /// How many words of a choice a text says, in any script and under any ending.
-fn met(text: &str, choice: &ChoiceOption) -> usize {
+fn count_matching_words(text: &str, choice: &ChoiceOption) -> usize {
     let words = choice
         .label
         .split_whitespace()
@@ -270,7 +273,7 @@ fn met(text: &str, choice: &ChoiceOption) -> usize {
 
 /// The letters of a label as they are written.
 fn letters(text: &str) -> String {
-    fold::spelling(text).split_whitespace().collect()
+    fold::normalize_spelling(text).split_whitespace().collect()
 }
 
 fn one_line(text: &str) -> String {

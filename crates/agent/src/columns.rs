@@ -8,28 +8,31 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A word that is one of a few.
-pub(crate) fn word<T: FromStr<Err = String>>(row: &Row<'_>, at: impl ColumnIndex) -> Result<T> {
+pub(crate) fn read_enum<T: FromStr<Err = String>>(row: &Row<'_>, at: impl ColumnIndex) -> Result<T> {
     row.get::<String>(at)?.parse().map_err(Error::Decode)
 }
 
-pub(crate) fn language(row: &Row<'_>, at: impl ColumnIndex) -> Result<Option<LanguageCode>> {
+pub(crate) fn read_language(row: &Row<'_>, at: impl ColumnIndex) -> Result<Option<LanguageCode>> {
     row.get::<Option<String>>(at)?.map(|text| text.parse().map_err(Error::Decode)).transpose()
 }
 
-pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, at: impl ColumnIndex) -> Result<T> {
+pub(crate) fn read_json<T: DeserializeOwned>(row: &Row<'_>, at: impl ColumnIndex) -> Result<T> {
     row.get::<JsonText>(at)?.read()
 }
 
-pub(crate) fn json_if_any<T: DeserializeOwned>(row: &Row<'_>, at: impl ColumnIndex) -> Result<Option<T>> {
+pub(crate) fn read_optional_json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    at: impl ColumnIndex,
+) -> Result<Option<T>> {
     row.get::<Option<JsonText>>(at)?.map(|json| json.read()).transpose()
 }
 
-pub(crate) fn written<T: Serialize>(value: Option<&T>) -> Result<Option<JsonText>> {
+pub(crate) fn encode_json<T: Serialize>(value: Option<&T>) -> Result<Option<JsonText>> {
     value.map(JsonText::of).transpose()
 }
 
 /// Counts that never were negative.
-pub(crate) fn count(row: &Row<'_>, at: impl ColumnIndex) -> Result<u32> {
+pub(crate) fn read_count(row: &Row<'_>, at: impl ColumnIndex) -> Result<u32> {
     let number: i64 = row.get(at)?;
-    u32::try_from(number).map_err(|_| Error::Decode(format!("{number} is no count")))
+    u32::try_from(number).map_err(|_| Error::Decode(format!("{number} is not a valid count")))
 }

@@ -24,7 +24,7 @@ use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{brought, keeping, outbox};
+use crate::{client_context, outbox, retention};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -42,7 +42,7 @@ pub struct RunProgress<'a> {
 }
 
 /// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
-pub fn journal(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
+pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
     runs::advance(tx, progress.held, progress.state, &JsonText::of(progress.snapshot)?)?;
     steps::add(tx, progress.held, progress.steps)?;
     for call in progress.calls {
@@ -142,13 +142,13 @@ pub struct CommittedTurn {
 
 /// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
 /// nothing. [`Error::LostRun`] where somebody else has taken the run up.
-pub fn respond(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) -> Result<CommittedTurn> {
+pub fn save_turn(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) -> Result<CommittedTurn> {
     let (held, now) = (response.held, response.now);
     if let Some((reservation, spent)) = &response.settle {
         settle(tx, desk, *reservation, spent)?;
     }
-    let place = enter(tx, response)?;
-    let next = runs::end(tx, held, place.session, &end(response)?, desk.terms(now))?;
+    let place = number_reply(tx, response)?;
+    let next = runs::end(tx, held, place.session, &build_run_end(response)?, desk.terms(now))?;
     if let Some(reply) = &response.reply {
         messages::add(tx, &message(response, reply, place))?;
     }
@@ -165,19 +165,21 @@ pub fn respond(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) ->
         decisions::add(tx, about, decision, now)?;
     }
     if let (Some(reply), Some(to)) = (&response.reply, &response.deliver) {
-        outbox::put(tx, &desk.queue, place.session, &outbound(reply, to), now)?;
+        outbox::enqueue(tx, &desk.queue, place.session, &outbound(reply, to), now)?;
     }
-    if keeping::is_due(place.number, place.summarised) {
-        keeping::ask(tx, &desk.queue, place.session)?;
+    if retention::is_summary_due(place.number, place.summarised) {
+        retention::enqueue_summary(tx, &desk.queue, place.session)?;
     }
     match &response.brought {
-        Some(Some(carried)) => brought::carry(tx, held.run, carried, now)?,
+        Some(Some(carried)) => client_context::store_snapshot(tx, held.run, carried, now)?,
         // A run that waits for a person reads it again.
-        Some(None) if !matches!(response.ending, TurnStatus::Waiting(_)) => brought::drop_body(tx, held.run)?,
+        Some(None) if !matches!(response.ending, TurnStatus::Waiting(_)) => {
+            client_context::delete(tx, held.run)?;
+        }
         Some(None) | None => {}
     }
     if let TurnStatus::Halted(halt) = &response.ending {
-        withdraw(tx, &response.questions, halt.code(), now)?.tell_with(tx, &desk.ids, now)?;
+        withdraw(tx, &response.questions, halt.code(), now)?.record_with_ids(tx, &desk.ids, now)?;
     }
     Ok(CommittedTurn { session: place.session, number: place.number, next })
 }
@@ -192,7 +194,7 @@ pub(crate) fn withdraw(
     let mut untold = DeferredAuditEntries::default();
     for question in questions {
         if let Some(told) = approvals::withdraw(tx, *question, reason, now)? {
-            untold = untold.and(told);
+            untold = untold.merge(told);
         }
     }
     Ok(untold)
@@ -207,33 +209,33 @@ fn settle(
     match desk.governor.settle(tx, reservation, spent)? {
         SettleOutcome::Now => {}
         SettleOutcome::Late => {
-            tracing::warn!(%reservation, "a turn was settled after its reservation had expired");
+            tracing::warn!(%reservation, "turn settled after its reservation expired");
         }
         SettleOutcome::NotHeld => {
-            tracing::warn!(%reservation, ?spent, "a turn's reservation was gone: what it spent is not in the books");
+            tracing::warn!(%reservation, ?spent, "turn reservation not found; usage not recorded");
         }
     }
     Ok(())
 }
 
 /// Numbers the reply in the session the run is in by now, and holds that.
-fn enter(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition> {
+fn number_reply(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition> {
     let mut session = response.session;
     for _ in 0..TRIES {
         let entered = match response.reply {
-            Some(_) => sessions::answer(tx, session, &response.learned, response.now)?,
-            None => sessions::leave(tx, session, &response.learned, response.now)?,
+            Some(_) => sessions::record_reply(tx, session, &response.learned, response.now)?,
+            None => sessions::record_without_reply(tx, session, &response.learned, response.now)?,
         };
         match entered {
             Some(place) => return Ok(place),
-            None => session = runs::session_of(tx, response.held.run)?.ok_or(Error::NoRun)?,
+            None => session = runs::find_session(tx, response.held.run)?.ok_or(Error::NoRun)?,
         }
     }
-    let busy = "the session is being merged again and again: try later".to_owned();
+    let busy = "the session is being merged repeatedly: try again later".to_owned();
     Err(munshi_store::Error::Busy(busy).into())
 }
 
-fn end(response: &TurnCommit) -> Result<RunEndUpdate> {
+fn build_run_end(response: &TurnCommit) -> Result<RunEndUpdate> {
     let (state, halt, snapshot) = match &response.ending {
         TurnStatus::Done => (RunState::Done, None, JsonText::of(&Value::Object(serde_json::Map::default()))?),
         TurnStatus::Halted(halt) => {

@@ -6,7 +6,7 @@ use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 
-use crate::columns::count;
+use crate::columns::read_count;
 
 /// What the row says beside whose it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub struct TurnDecision {
 
 impl TurnDecision {
     /// Of a turn that goes no further than the door: nobody was asked and nothing was spent. Its outcome is why.
-    pub(crate) fn at_the_door(place: &BindingResolution, language: &LanguageCode) -> Self {
+    pub(crate) fn for_rejection(place: &BindingResolution, language: &LanguageCode) -> Self {
         Self {
             binding_version: place.binding_version,
             human_version: place.human.version,
@@ -72,33 +72,33 @@ pub struct StageMicros {
 }
 
 /// What a turn's prompt was made of; none while it goes on.
-pub fn prompt_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<TierTokens>> {
+pub fn find_prompt_tokens(tx: &mut Tx<'_>, run: RunId) -> Result<Option<TierTokens>> {
     tx.optional(
         "SELECT human_tokens, team_tokens, agent_tokens, dynamic_tokens FROM decisions
          WHERE tenant_id = $1 AND run_id = $2",
         params![run],
         |row| {
             Ok(TierTokens {
-                human: count(row, 0)?,
-                team: count(row, 1)?,
-                agent: count(row, 2)?,
-                dynamic: count(row, 3)?,
+                human: read_count(row, 0)?,
+                team: read_count(row, 1)?,
+                agent: read_count(row, 2)?,
+                dynamic: read_count(row, 3)?,
             })
         },
     )
 }
 
 /// Who answered a turn, and as which versions; none while it goes on, and none of a turn that no model answered.
-pub fn answered_by(tx: &mut Tx<'_>, run: RunId) -> Result<Option<ReplyProvenance>> {
+pub fn find_provenance(tx: &mut Tx<'_>, run: RunId) -> Result<Option<ReplyProvenance>> {
     tx.optional(
         "SELECT target, human_version, team_version, agent_version FROM decisions WHERE tenant_id = $1 AND run_id = $2",
         params![run],
         |row| {
             Ok(ReplyProvenance {
                 target: row.get(0)?,
-                human: count(row, 1)?,
-                team: count(row, 2)?,
-                agent: count(row, 3)?,
+                human: read_count(row, 1)?,
+                team: read_count(row, 2)?,
+                agent: read_count(row, 3)?,
             })
         },
     )

@@ -25,19 +25,19 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::brought::ClientContext;
+use crate::client_context::ClientContext;
 use crate::error::{Error, Result};
-use crate::hub::RunChannels;
 use crate::ingest::{self, IngestServices, IngestStatus, RoutedMessage};
-use crate::keeping::{Summariser, SummaryJob};
 use crate::key_use::KeyUse;
 use crate::outbox::{self, OutboxDeliverer};
 use crate::recover;
+use crate::retention::{Summariser, SummaryJob};
 use crate::rules::BindingRulesCache;
+use crate::run_channels::RunChannels;
 use crate::runs::{self, RunLease};
 use crate::settings::TurnSettings;
 use crate::state::RunState;
-use crate::turn::meter;
+use crate::turn::turn_metrics;
 
 /// What an engine is made of.
 pub struct TurnEngineParts {
@@ -170,27 +170,27 @@ impl TurnEngine {
 
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
-        self.receive_limited(inbound, ReceiveOptions::default()).await
+        self.receive_with_options(inbound, ReceiveOptions::default()).await
     }
 
     /// The same with what its channel knows of it beside the words.
-    pub async fn receive_limited(
+    pub async fn receive_with_options(
         &self,
         inbound: InboundMessage,
         options: ReceiveOptions,
     ) -> Result<MessageReceipt> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, options, runs::MESSAGE).await }).await
+        self.run_detached(async move { engine.accept(inbound, options, runs::MESSAGE).await }).await
     }
 
     /// The same for a message that came through an API key.
-    pub async fn receive_through(&self, inbound: InboundMessage, key: KeyUse) -> Result<MessageReceipt> {
+    pub async fn receive_with_key(&self, inbound: InboundMessage, key: KeyUse) -> Result<MessageReceipt> {
         let options = ReceiveOptions { key_use: Some(key), ..ReceiveOptions::default() };
-        self.receive_limited(inbound, options).await
+        self.receive_with_options(inbound, options).await
     }
 
     /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
-    pub async fn receive_with(
+    pub async fn receive_with_context(
         &self,
         inbound: InboundMessage,
         brought: ClientContext,
@@ -198,31 +198,31 @@ impl TurnEngine {
     ) -> Result<MessageReceipt> {
         let options =
             ReceiveOptions { brought: Some(brought), key_use: Some(key), ..ReceiveOptions::default() };
-        self.receive_limited(inbound, options).await
+        self.receive_with_options(inbound, options).await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
-    pub async fn rehearse(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
+    pub async fn receive_dry_run(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
         let engine = self.clone();
-        self.detached(
-            async move { engine.take_in(inbound, ReceiveOptions::default(), runs::REHEARSAL).await },
+        self.run_detached(
+            async move { engine.accept(inbound, ReceiveOptions::default(), runs::REHEARSAL).await },
         )
         .await
     }
 
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
-    pub(crate) async fn detached<T: Send + 'static>(
+    pub(crate) async fn run_detached<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let done = self.inner.tasks.spawn(work.in_current_span()).await;
         done.unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(munshi_store::Error::Busy("the process is ending".to_owned()).into()),
+            Err(_) => Err(munshi_store::Error::Busy("the process is shutting down".to_owned()).into()),
         })
     }
 
-    async fn take_in(
+    async fn accept(
         &self,
         inbound: InboundMessage,
         options: ReceiveOptions,
@@ -230,10 +230,11 @@ impl TurnEngine {
     ) -> Result<MessageReceipt> {
         let begun = Instant::now();
         let inner = &self.inner;
-        let place = inner.find(&inbound.to, inbound.from.person).await?;
+        let place = inner.resolve_target(&inbound.to, inbound.from.person).await?;
         let (to, channel) = (inbound.to.clone(), inbound.channel);
         let ReceiveOptions { brought, limits, key_use } = options;
-        let incoming = RoutedMessage { kind, limits, key_use, ..inner.incoming(inbound, brought, &place) };
+        let incoming =
+            RoutedMessage { kind, limits, key_use, ..inner.build_routed_message(inbound, brought, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = MessageReceipt {
             tenant: place.tenant,
@@ -244,45 +245,45 @@ impl TurnEngine {
             fate: taken.fate,
         };
         if let Some(halt) = taken.halted.as_ref().filter(|_| kind == runs::MESSAGE) {
-            meter::came_to(channel, halt.code());
+            turn_metrics::count_outcome(channel, halt.code());
         }
         if taken.fate == IngestStatus::SeenBefore || taken.halted.is_some() {
             return Ok(received);
         }
         // Who is in a slice is known only now.
-        let place = inner.find(&to, Some(taken.person)).await.unwrap_or(place);
+        let place = inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(place);
         let waiting = PendingTurn { place, person: taken.person, ingest: begun.elapsed() };
         match taken.begun {
             Some(begun) => self.start(begun.held, Some(waiting)),
-            None => inner.remember(taken.run, waiting),
+            None => inner.remember_pending_turn(taken.run, waiting),
         }
         Ok(received)
     }
 
     /// Goes on with a run that waited for a person, after somebody answered elsewhere. One that somebody works on, that has
     /// ended, or of which nothing was answered is left alone: it would only ask again.
-    pub async fn take_up(&self, tenant: TenantId, run: RunId) -> Result<()> {
+    pub async fn resume(&self, tenant: TenantId, run: RunId) -> Result<()> {
         let engine = self.clone();
-        self.detached(async move { engine.go_on(tenant, run).await }).await
+        self.run_detached(async move { engine.resume_if_answered(tenant, run).await }).await
     }
 
     /// Goes on with every run that somebody's login at a connector's service lets go on.
-    pub async fn take_up_let_in(&self) -> Result<()> {
+    pub async fn resume_after_login(&self) -> Result<()> {
         let engine = self.clone();
-        self.detached(async move { engine.sweep_answered().await.map(drop) }).await
+        self.run_detached(async move { engine.sweep_answered().await.map(drop) }).await
     }
 
-    async fn go_on(&self, tenant: TenantId, run: RunId) -> Result<()> {
+    async fn resume_if_answered(&self, tenant: TenantId, run: RunId) -> Result<()> {
         let (now, inner) = (self.inner.clock.now(), self.inner.clone());
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
-            match known.state == RunState::WaitingApproval && recover::is_answered(tx, &inner, &known, now)? {
-                true => Ok(runs::take_up(tx, run, inner.desk.terms(now))?),
+            match known.state == RunState::WaitingApproval && recover::can_resume(tx, &inner, &known, now)? {
+                true => Ok(runs::claim(tx, run, inner.desk.terms(now))?),
                 false => Ok(None),
             }
         };
         if let Some(run) = self.inner.db.write(tenant, unit).await? {
-            self.start(run.held(tenant), None);
+            self.start(run.lease(tenant), None);
         }
         Ok(())
     }
@@ -305,7 +306,7 @@ impl TurnEngine {
             tokio::select! {
                 biased;
                 () = abandon.cancelled() => {}
-                () = engine.carry(held, waiting) => {}
+                () = engine.run_queue(held, waiting) => {}
             }
         });
     }

@@ -5,12 +5,12 @@
 //! Names come from tools and people, so for a prompt they are [`Data`]. Everything is bounded: at most [`MOST`] things.
 //!
 //! # Layout
-//! - [`SessionEntities`]: what is known; `found`: reading a tool's result
+//! - [`SessionEntities`]: what is known; `findings`: reading a tool's result
 //! - [`choices`](crate::choices): the question that waits for a pick is kept here too
 
-mod found;
+mod findings;
 
-use munshi_lang::places::{self, ListPosition};
+use munshi_lang::list_position::{self, ListPosition};
 use munshi_lang::{ContactDirectory, NumberKind, UnderstandingContext, fold, understand};
 use munshi_safety::pipeline::TaintSource;
 use munshi_tiers::prompt::UntrustedText;
@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use crate::choices::{ChoiceAnswer, ChoiceQuestion};
 use crate::sessions::Session;
-use crate::tainted;
-use found::{ResultEntity, ResultList};
+use crate::taint_bits;
+use findings::{ResultEntity, ResultList};
 
 /// So many things are kept, the newest.
 pub const MOST: usize = 20;
@@ -87,7 +87,7 @@ pub struct EntityRef {
 }
 
 impl EntityRef {
-    fn is(&self, entity: &Entity) -> bool {
+    fn refers_to(&self, entity: &Entity) -> bool {
         self.kind == entity.kind && self.id == entity.id
     }
 }
@@ -106,21 +106,21 @@ impl From<ResultEntity> for EntityRef {
 
 impl SessionEntities {
     /// As a row has them. What can't be read, such as a later version's, is forgotten rather than in the way.
-    pub fn stored(value: &Value) -> Self {
+    pub fn from_stored(value: &Value) -> Self {
         let mut stored: Self = Self::deserialize(value).unwrap_or_default();
-        stored.bound();
+        stored.enforce_limits();
         stored
     }
 
     /// Notes that names came from somebody else's tool, in the turn of a message.
-    pub(crate) fn mark(&mut self, source: TaintSource, number: i64) {
+    pub(crate) fn add_taint(&mut self, source: TaintSource, number: i64) {
         let known = self.read.map_or(0, |read| read.bits);
-        self.read = Some(EntityTaint { bits: known | tainted::bits(&[source].into()), number });
+        self.read = Some(EntityTaint { bits: known | taint_bits::bits(&[source].into()), number });
     }
 
     /// Whose words the names are, as bits, for the turn of a message. Once what brought them has left the conversation they
     /// are forgotten with it. What was kept before this was asked has what was known of its session, from now on.
-    pub(crate) fn age(&mut self, session: &Session, number: i64) -> i64 {
+    pub(crate) fn refresh_taint(&mut self, session: &Session, number: i64) -> i64 {
         if self.read.is_none() && session.tainted != 0 && !self.is_empty() {
             self.read = Some(EntityTaint { bits: session.tainted, number });
         }
@@ -147,9 +147,9 @@ impl SessionEntities {
     pub fn observe(&mut self, spec: &ToolSpec, result: &Value) {
         let mut parts = spec.scope.split(['.', '/']).filter(|part| !part.starts_with('{'));
         let module = parts.next().unwrap_or_default();
-        let found = found::find(result, parts.next().unwrap_or(module));
+        let found = findings::scan(result, parts.next().unwrap_or(module));
         for thing in found.things.into_iter().take(MOST).collect::<Vec<_>>().into_iter().rev() {
-            self.meet(thing.into());
+            self.move_to_front(thing.into());
         }
         // A list with things in it says more than a bare count beside it.
         let last = found.lists.iter().rev();
@@ -157,19 +157,19 @@ impl SessionEntities {
         if let Some(ResultList { kind, count, of }) = best.cloned() {
             self.shown = Some(Shown { kind, count, of: of.into_iter().map(EntityRef::from).collect() });
         }
-        self.bound();
+        self.enforce_limits();
     }
 
     /// Makes it the newest.
-    fn meet(&mut self, thing: EntityRef) {
-        let aliases = match self.known.iter().position(|known| thing.is(known)) {
+    fn move_to_front(&mut self, thing: EntityRef) {
+        let aliases = match self.known.iter().position(|known| thing.refers_to(known)) {
             Some(at) => self.known.remove(at).aliases,
             None => Vec::new(),
         };
         self.known.insert(0, Entity { kind: thing.kind, id: thing.id, name: thing.name, aliases });
     }
 
-    fn bound(&mut self) {
+    fn enforce_limits(&mut self) {
         self.known.retain(|one| {
             one.id.len() <= LONGEST_ID
                 && one.kind.len() <= LONGEST_KIND * 2
@@ -183,7 +183,7 @@ impl SessionEntities {
         if let Some(shown) = &mut self.shown {
             shown.of.truncate(MOST);
         }
-        self.asked = self.asked.take().and_then(ChoiceQuestion::bounded);
+        self.asked = self.asked.take().and_then(ChoiceQuestion::enforce_limits);
     }
 
     /// What a message means among the things that are known: none, one, or all it may be.
@@ -191,28 +191,29 @@ impl SessionEntities {
         let text = beginning(text);
         let listed = self.shown.as_ref().map(|shown| shown.of.as_slice()).unwrap_or_default();
         let at = |place: ListPosition| place.index(listed.len()).and_then(|at| listed.get(at)).cloned();
-        if let Some(one) = places::picked(text).and_then(at) {
+        if let Some(one) = list_position::parse_choice(text).and_then(at) {
             return vec![one];
         }
-        let mut meant: Vec<EntityRef> = places::spoken(text).into_iter().filter_map(at).collect();
-        let named = self.named(text).into_iter().flat_map(|(_, candidates)| candidates);
-        for index in named.chain(self.by_id(text)) {
+        let mut meant: Vec<EntityRef> =
+            list_position::find_mentioned(text).into_iter().filter_map(at).collect();
+        let named = self.match_names(text).into_iter().flat_map(|(_, candidates)| candidates);
+        for index in named.chain(self.match_ids(text)) {
             let one = self.known.get(index).map(Entity::reference);
             meant.extend(one.filter(|one| !meant.contains(one)));
         }
-        if meant.is_empty() { self.counted(text) } else { meant }
+        if meant.is_empty() { self.match_count(text) } else { meant }
     }
 
     /// The same, and the person's own word for something is kept as a name of it.
-    pub fn hear(&mut self, text: &str) -> Vec<EntityRef> {
-        for (word, candidates) in self.named(beginning(text)) {
-            let ([one], Some(alias)) = (candidates.as_slice(), found::line(&word, LONGEST_NAME)) else {
+    pub fn resolve_and_learn(&mut self, text: &str) -> Vec<EntityRef> {
+        for (word, candidates) in self.match_names(beginning(text)) {
+            let ([one], Some(alias)) = (candidates.as_slice(), findings::line(&word, LONGEST_NAME)) else {
                 continue;
             };
             let Some(entity) = self.known.get_mut(*one) else { continue };
             let is_known = std::iter::once(&entity.name)
                 .chain(&entity.aliases)
-                .any(|name| fold::spelling(name) == fold::spelling(&alias));
+                .any(|name| fold::normalize_spelling(name) == fold::normalize_spelling(&alias));
             if !is_known {
                 entity.aliases.insert(0, alias);
                 entity.aliases.truncate(MOST_ALIASES);
@@ -222,7 +223,7 @@ impl SessionEntities {
     }
 
     /// The words of a text that name something, and what they may name.
-    fn named(&self, text: &str) -> Vec<(String, Vec<usize>)> {
+    fn match_names(&self, text: &str) -> Vec<(String, Vec<usize>)> {
         let names: Vec<(usize, &str)> = self
             .known
             .iter()
@@ -242,7 +243,8 @@ impl SessionEntities {
                 );
             }
             // A longer name that has these words too is meant as much.
-            let alike = names.iter().filter(|(_, name)| munshi_lang::names::score(&found.text, name) > 0.0);
+            let alike =
+                names.iter().filter(|(_, name)| munshi_lang::names::similarity(&found.text, name) > 0.0);
             of.extend(alike.filter(|(_, name)| is_enough(&found.text, name)).map(|(at, _)| *at));
             of.sort_unstable();
             of.dedup();
@@ -254,7 +256,7 @@ impl SessionEntities {
     }
 
     /// Things whose id stands in the text. Short ids are numbers of anything.
-    fn by_id(&self, text: &str) -> Vec<usize> {
+    fn match_ids(&self, text: &str) -> Vec<usize> {
         const SHORTEST: usize = 3;
         let words = || text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
         let is_said =
@@ -263,13 +265,13 @@ impl SessionEntities {
     }
 
     /// All of the list that was shown, where a text says as many as there are: "I think I only have 1".
-    fn counted(&self, text: &str) -> Vec<EntityRef> {
+    fn match_count(&self, text: &str) -> Vec<EntityRef> {
         let Some(shown) =
             self.shown.as_ref().filter(|shown| shown.count > 0 && shown.of.len() as u64 == shown.count)
         else {
             return Vec::new();
         };
-        if shown.count == 1 && places::is_only_one(text) {
+        if shown.count == 1 && list_position::says_only_one(text) {
             return shown.of.clone();
         }
         let numbers = understand(text, &UnderstandingContext::default()).numbers;
@@ -281,7 +283,7 @@ impl SessionEntities {
     }
 
     /// What a prompt is told, with what the message may mean.
-    pub fn told(&self, message: &str) -> Option<UntrustedText> {
+    pub fn render_for_prompt(&self, message: &str) -> Option<UntrustedText> {
         let mut text = String::new();
         if let Some(shown) = &self.shown {
             text += &format!("Shown last: {} {}", shown.count, shown.kind);
@@ -290,7 +292,7 @@ impl SessionEntities {
             add(&mut text, ": ", places);
         }
         let others = self.known.iter().filter(|one| {
-            self.shown.as_ref().is_none_or(|shown| !shown.of.iter().any(|listed| listed.is(one)))
+            self.shown.as_ref().is_none_or(|shown| !shown.of.iter().any(|listed| listed.refers_to(one)))
         });
         let others = others.map(|one| format!("{} {} (id {})", one.kind, one.name, one.id));
         let lead = if text.is_empty() { "Spoken of: " } else { ". Also spoken of: " };
@@ -302,11 +304,11 @@ impl SessionEntities {
     }
 
     /// Keeps a question until the next message.
-    pub fn ask(&mut self, asked: ChoiceQuestion) {
+    pub fn set_pending_question(&mut self, asked: ChoiceQuestion) {
         self.asked = Some(asked);
     }
 
-    pub fn asked(&self) -> Option<&ChoiceQuestion> {
+    pub fn pending_question(&self) -> Option<&ChoiceQuestion> {
         self.asked.as_ref()
     }
 
@@ -334,7 +336,7 @@ fn is_enough(said: &str, name: &str) -> bool {
     let words = |text: &str| text.split_whitespace().map(fold::key).collect::<Vec<_>>();
     let (said, name) = (words(said), words(name));
     let first = name.first().map(String::as_str).unwrap_or_default();
-    said.len() * 2 >= name.len() || said.iter().any(|word| munshi_lang::names::score(word, first) > 0.9)
+    said.len() * 2 >= name.len() || said.iter().any(|word| munshi_lang::names::similarity(word, first) > 0.9)
 }
 
 fn beginning(text: &str) -> &str {

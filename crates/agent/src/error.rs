@@ -8,24 +8,24 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address leads nowhere.
-    #[error("nobody answers at `{0}`")]
+    #[error("no binding found for `{0}`")]
     NoBinding(String),
-    #[error("{tenant} rests for now; what comes in is not answered until it is woken")]
+    #[error("tenant {tenant} is paused; incoming messages are not answered until it is resumed")]
     TenantPaused { tenant: TenantName },
-    #[error("{tenant} is closed")]
+    #[error("tenant {tenant} is archived")]
     TenantArchived { tenant: TenantName },
-    #[error("binding {binding} is closed")]
+    #[error("binding {binding} is archived")]
     BindingArchived { binding: TierName },
     /// The message itself can't be taken; what to change is said.
     #[error("{0}")]
     Unfit(String),
-    #[error("there is no such run")]
+    #[error("run not found")]
     NoRun,
     /// Another process has taken the run up; this one has nothing more to say.
-    #[error("run {0} is somebody else's by now")]
+    #[error("run {0} was taken over by another process")]
     LostRun(RunId),
     /// Nothing was removed. Somebody has to look after the folder.
-    #[error("the archive can't be written: {0}")]
+    #[error("writing the archive failed: {0}")]
     Archive(String),
     #[error(transparent)]
     Store(#[from] munshi_store::Error),
@@ -43,7 +43,7 @@ pub enum Error {
 
 impl Error {
     /// Whether the same may pass in a moment. What was begun has its id, so that going on again does nothing twice.
-    pub(crate) fn may_pass(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         let store = match self {
             Self::Store(error)
             | Self::Identity(munshi_identity::Error::Store(error))

@@ -106,7 +106,7 @@ impl fmt::Display for EventId {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("that is no id of an event: three numbers with dots, as they were sent")]
+#[error("invalid event id: expected three numbers separated by dots, as received")]
 pub struct EventIdError;
 
 impl FromStr for EventId {

@@ -9,9 +9,9 @@ use munshi_types::{RunId, TenantId};
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::event::{EventId, RunEvent, TurnUsage};
-use crate::hub::{NextRunEvent, RunChannel};
 use crate::marks::{ReplyMark, ReplyMarks};
 use crate::messages::{self, Message, MessageStatus};
+use crate::run_channels::{NextRunEvent, RunChannel};
 use crate::runs::{self, Run};
 use crate::state::RunState;
 
@@ -65,7 +65,7 @@ impl RunFollower {
         if self.has_ended {
             return None;
         }
-        let (id, event) = match self.find().await {
+        let (id, event) = match self.fetch_next().await {
             Ok(Some(found)) => found,
             // They had seen everything.
             Ok(None) => {
@@ -73,9 +73,9 @@ impl RunFollower {
                 return None;
             }
             Err(error) => {
-                tracing::warn!(run = %self.run, %error, "a run can't be followed");
+                tracing::warn!(run = %self.run, %error, "following run failed");
                 self.has_ended = true;
-                let message = "The answer can't be read just now. Ask for it again in a while.".to_owned();
+                let message = "The reply is temporarily unavailable. Try again later.".to_owned();
                 let id = self.after.unwrap_or_default();
                 return Some((
                     id,
@@ -88,25 +88,25 @@ impl RunFollower {
         Some((id, event))
     }
 
-    async fn find(&mut self) -> Result<Option<(EventId, RunEvent)>> {
+    async fn fetch_next(&mut self) -> Result<Option<(EventId, RunEvent)>> {
         loop {
             match &mut self.source {
                 Source::Unknown => {
-                    if let Some(waiting) = self.look().await? {
+                    if let Some(waiting) = self.select_source().await? {
                         return Ok(Some(waiting));
                     }
                 }
                 Source::Stored(events) => return Ok(events.pop_front()),
                 Source::Live(room) => {
                     let (room, after) = (room.clone(), self.after);
-                    let look = || match room.after(after) {
+                    let look = || match room.next_after(after) {
                         NextRunEvent::Wait => None,
                         found => Some(found),
                     };
-                    match tokio::time::timeout(SILENCE, room.changed(look)).await {
+                    match tokio::time::timeout(SILENCE, room.wait_for_change(look)).await {
                         Ok(NextRunEvent::Event(id, event)) => return Ok(Some((id, event))),
                         Ok(NextRunEvent::Wait | NextRunEvent::Gone) => self.source = Source::Unknown,
-                        Err(_) => return Ok(Some(self.waits())),
+                        Err(_) => return Ok(Some(self.waiting_event())),
                     }
                 }
             }
@@ -114,27 +114,28 @@ impl RunFollower {
     }
 
     /// Where its events are by now. Some where one has to wait.
-    async fn look(&mut self) -> Result<Option<(EventId, RunEvent)>> {
+    async fn select_source(&mut self) -> Result<Option<(EventId, RunEvent)>> {
         let room = self.inner.hub.find(self.tenant, self.run);
         // A room that has ended behind what was seen has nothing more: then the store has.
-        if let Some(room) = room.filter(|room| room.after(self.after) != NextRunEvent::Gone) {
+        if let Some(room) = room.filter(|room| room.next_after(self.after) != NextRunEvent::Gone) {
             self.source = Source::Live(room);
             return Ok(None);
         }
         let (run, reply) = self.read().await?.ok_or(Error::NoRun)?;
-        if is_still(&run) {
-            let events = reply.map_or_else(|| archived(self.after), |reply| replay(&run, &reply, self.after));
+        if is_ended_or_waiting(&run) {
+            let events =
+                reply.map_or_else(|| replay_archived(self.after), |reply| replay(&run, &reply, self.after));
             self.source = Source::Stored(events);
             return Ok(None);
         }
         tokio::time::sleep(self.pause).await;
         let is_long = self.pause >= LONGEST;
         self.pause = (self.pause * 2).min(LONGEST);
-        Ok(is_long.then(|| self.waits()))
+        Ok(is_long.then(|| self.waiting_event()))
     }
 
     /// It is said under the id of what was seen last: who comes back with it has missed nothing.
-    fn waits(&self) -> (EventId, RunEvent) {
+    fn waiting_event(&self) -> (EventId, RunEvent) {
         (self.after.unwrap_or_default(), RunEvent::Thinking { what: "waiting".to_owned() })
     }
 
@@ -150,28 +151,27 @@ impl RunFollower {
 }
 
 /// Whether its last reply is all there is for now.
-pub(crate) fn is_still(run: &Run) -> bool {
+pub(crate) fn is_ended_or_waiting(run: &Run) -> bool {
     run.ended_at.is_some() || run.state == RunState::WaitingApproval
 }
 
 fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
     let mut marks: ReplyMarks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
     if !marks.events.last().is_some_and(|mark| mark.event.is_last()) {
-        marks.events.extend(ending(run, reply, &marks));
+        marks.events.extend(build_final_marks(run, reply, &marks));
     }
     marks.replay(&reply.text, reply.generation, after)
 }
 
 /// A run that has ended, whose reply is no longer in the table.
-fn archived(after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
-    let message =
-        "The answer is in the archive by now. Ask whoever runs this installation for it.".to_owned();
+fn replay_archived(after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
+    let message = "The reply is archived. Ask the operator of this installation for it.".to_owned();
     let event = RunEvent::Error { code: "archived".to_owned(), message, retryable: false };
     VecDeque::from([(after.unwrap_or_default(), event)])
 }
 
 /// The end of a reply that was stored without one: the message was turned away as it came.
-fn ending(run: &Run, reply: &Message, marks: &ReplyMarks) -> Vec<ReplyMark> {
+fn build_final_marks(run: &Run, reply: &Message, marks: &ReplyMarks) -> Vec<ReplyMark> {
     let offset = u32::try_from(reply.text.len()).unwrap_or(u32::MAX);
     let number = marks.events.last().map_or(1, |mark| mark.number) + 1;
     let done = RunEvent::Done {

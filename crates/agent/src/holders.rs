@@ -40,14 +40,14 @@ impl ProcessIdentity {
         let numbering = std::fs::read_link(proc.join("self/ns/pid")).ok()?;
         let pid = std::process::id();
         let machine = format!("{} {}", boot.trim(), numbering.display());
-        let Ok(Some(started)) = started(pid) else { return None };
+        let Ok(Some(started)) = find_process_start(pid) else { return None };
         Some(Self { node, machine, pid, started })
     }
 
     /// What proves that another process is dead; none where it may live.
-    pub fn death_of(&self, other: &Self) -> Option<DeathProof> {
+    pub fn prove_death(&self, other: &Self) -> Option<DeathProof> {
         if other.machine == self.machine {
-            let is_gone = started(other.pid).is_ok_and(|now| now != Some(other.started));
+            let is_gone = find_process_start(other.pid).is_ok_and(|now| now != Some(other.started));
             return is_gone.then_some(DeathProof::ProcessGone);
         }
         (self.node.is_some() && self.node == other.node).then_some(DeathProof::NodeRestarted)
@@ -65,7 +65,7 @@ pub enum DeathProof {
 }
 
 /// When a process of this machine began; none where there surely is none of that number. An error where nobody can tell.
-fn started(pid: u32) -> std::io::Result<Option<i64>> {
+fn find_process_start(pid: u32) -> std::io::Result<Option<i64>> {
     // Where processes of others are hidden, one that is not seen may live.
     std::fs::metadata("/proc/1")?;
     let stat = match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
@@ -74,7 +74,7 @@ fn started(pid: u32) -> std::io::Result<Option<i64>> {
         Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(None),
         stat => stat?,
     };
-    let odd = || std::io::Error::other("a process is described in another way");
+    let odd = || std::io::Error::other("unexpected format of /proc/PID/stat");
     // The name in brackets may hold anything; behind it stand the state, and 18 numbers on the start.
     let (_, fields) = stat.rsplit_once(')').ok_or_else(odd)?;
     let mut fields = fields.split_whitespace();
@@ -98,21 +98,22 @@ impl TurnEngine {
     }
 
     /// Takes up what processes left that are surely dead.
-    pub(crate) async fn take_from_dead(&self) -> Result<usize> {
+    pub(crate) async fn sweep_dead_holders(&self) -> Result<usize> {
         let inner = &self.inner;
         let (Some(process), Some(holder)) = (&inner.settings.process, inner.desk.holder) else {
             return Ok(0);
         };
-        let others = inner.db.platform(RUNS).read(move |tx| others(tx, holder)).await?;
+        let others = inner.db.platform(RUNS).read(move |tx| list_others(tx, holder)).await?;
         let mut taken = 0;
         for (dead, other) in others {
-            let latest = match process.death_of(&other) {
+            let latest = match process.prove_death(&other) {
                 Some(DeathProof::ProcessGone) => Timestamp::MAX,
                 Some(DeathProof::NodeRestarted) => inner.born.plus(runs::LEASE),
                 None => continue,
             };
             let terms = inner.desk.terms(inner.clock.now());
-            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from(tx, (dead, latest), terms, MOST);
+            let unit =
+                move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, (dead, latest), terms, MOST);
             let held: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
             taken += held.len();
             held.into_iter().for_each(|held| self.start(held, None));
@@ -142,7 +143,7 @@ fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Ti
 }
 
 /// The other processes that hold runs now.
-fn others(tx: &mut PlatformTx<'_>, me: HolderId) -> Stored<Vec<(HolderId, ProcessIdentity)>> {
+fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> Stored<Vec<(HolderId, ProcessIdentity)>> {
     tx.all(
         across_tenants(
             "SELECT id, node, machine, pid, started FROM run_holders WHERE id <> $1 AND id IN (
@@ -175,22 +176,22 @@ mod tests {
     #[test]
     fn only_a_proof_counts() {
         let me = here();
-        assert_eq!(me.death_of(&me), None, "it lives");
+        assert_eq!(me.prove_death(&me), None, "it lives");
         let earlier = ProcessIdentity { started: me.started - 1, ..me.clone() };
-        assert_eq!(me.death_of(&earlier), Some(DeathProof::ProcessGone), "its number is another's by now");
+        assert_eq!(me.prove_death(&earlier), Some(DeathProof::ProcessGone), "its number is another's by now");
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let since = started(child.id()).unwrap().unwrap();
+        let since = find_process_start(child.id()).unwrap().unwrap();
         let theirs = ProcessIdentity { pid: child.id(), started: since, node: None, ..me.clone() };
-        assert_eq!(me.death_of(&theirs), None);
+        assert_eq!(me.prove_death(&theirs), None);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(me.death_of(&theirs), Some(DeathProof::ProcessGone));
+        assert_eq!(me.prove_death(&theirs), Some(DeathProof::ProcessGone));
         let elsewhere =
             ProcessIdentity { machine: "another".to_owned(), node: Some("other".to_owned()), ..me.clone() };
-        assert_eq!(me.death_of(&elsewhere), None, "nobody can look there");
+        assert_eq!(me.prove_death(&elsewhere), None, "nobody can look there");
         let restarted = ProcessIdentity { machine: "another".to_owned(), ..me.clone() };
-        assert_eq!(me.death_of(&restarted), Some(DeathProof::NodeRestarted), "its node is this one now");
+        assert_eq!(me.prove_death(&restarted), Some(DeathProof::NodeRestarted), "its node is this one now");
         let nameless = ProcessIdentity { node: None, ..me };
-        assert_eq!(nameless.death_of(&ProcessIdentity { node: None, ..elsewhere }), None);
+        assert_eq!(nameless.prove_death(&ProcessIdentity { node: None, ..elsewhere }), None);
     }
 }

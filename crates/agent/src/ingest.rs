@@ -1,7 +1,7 @@
 //! A message comes in: stored with its run, once, before anybody is told that it came.
 
-mod away;
-mod new;
+mod draft;
+mod rejection;
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use munshi_types::{
     TenantId, Timestamp, Zone,
 };
 
-use self::away::turn_away;
-use self::new::IngestDraft;
-use crate::brought::{self, ClientContext};
+use self::draft::IngestDraft;
+use self::rejection::reject_message;
+use crate::client_context::{self, ClientContext};
 use crate::decisions::TurnDecision;
 use crate::error::{Error, Result};
 use crate::key_use::KeyUse;
@@ -28,7 +28,7 @@ use crate::messages::{self, MessageStatus};
 use crate::runs::{self, DuplicateMessage, LeaseTerms, NewRun, RunLease};
 use crate::sessions::{self, MessageArrival, Session};
 use crate::state::HaltReason;
-use crate::{fit, people};
+use crate::{inbound, sender_identity};
 
 /// How often a twin may come at the very same moment before something else must be wrong.
 const TRIES: u32 = 4;
@@ -138,7 +138,7 @@ pub async fn receive(
     desk: &IngestServices,
     incoming: Arc<RoutedMessage>,
 ) -> Result<IngestOutcome> {
-    fit::check(&incoming.inbound)?;
+    inbound::validate(&incoming.inbound)?;
     let mut tries = 1;
     loop {
         let (desk, incoming) = (desk.clone(), incoming.clone());
@@ -156,35 +156,35 @@ pub async fn receive(
 /// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
 /// again.
 pub fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
-    fit::check(&incoming.inbound)?;
-    let ingested = take_once(tx, desk, incoming)?;
+    inbound::validate(&incoming.inbound)?;
+    let ingested = ingest_once(tx, desk, incoming)?;
     // What was taken before is counted no second time. Last, so that those who write to one tenant wait for its row as
     // briefly as can be.
     if ingested.fate != IngestStatus::SeenBefore {
-        rate_limits::count(tx, &incoming.limits, incoming.now)?;
+        rate_limits::consume(tx, &incoming.limits, incoming.now)?;
     }
     Ok(ingested)
 }
 
-fn take_once(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
+fn ingest_once(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
     let inbound = &incoming.inbound;
-    let addresses = people::addresses(inbound)?;
-    if let Some(person) = people::known(tx, inbound, &addresses)? {
-        return match take(tx, desk, incoming, person)? {
+    let addresses = sender_identity::addresses(inbound)?;
+    if let Some(person) = sender_identity::find_known(tx, inbound, &addresses)? {
+        return match try_ingest(tx, desk, incoming, person)? {
             Some(ingested) => Ok(ingested),
-            None => again(tx, incoming, &addresses),
+            None => load_duplicate(tx, incoming, &addresses),
         };
     }
-    if runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
-        return again(tx, incoming, &addresses);
+    if runs::find_duplicate(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
+        return load_duplicate(tx, incoming, &addresses);
     }
     let outcome = tx.attempt(|tx| {
-        let person = people::meet(tx, &desk.ids, inbound, &addresses, incoming.now)?;
-        take(tx, desk, incoming, person)?.ok_or(Stop::Twin)
+        let person = sender_identity::find_or_add(tx, &desk.ids, inbound, &addresses, incoming.now)?;
+        try_ingest(tx, desk, incoming, person)?.ok_or(Stop::Twin)
     });
     match outcome {
         Ok(ingested) => Ok(ingested),
-        Err(Stop::Twin) => again(tx, incoming, &addresses),
+        Err(Stop::Twin) => load_duplicate(tx, incoming, &addresses),
         Err(Stop::Failed(error)) => Err(error),
     }
 }
@@ -223,13 +223,18 @@ impl From<DuplicateMessage> for IngestOutcome {
 }
 
 /// The ids of then, for whoever sent it then: nobody learns of another's run by guessing its id.
-fn again(tx: &mut Tx<'_>, incoming: &RoutedMessage, addresses: &[ContactAddress]) -> Result<IngestOutcome> {
+fn load_duplicate(
+    tx: &mut Tx<'_>,
+    incoming: &RoutedMessage,
+    addresses: &[ContactAddress],
+) -> Result<IngestOutcome> {
     let inbound = &incoming.inbound;
-    let seen = runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.ok_or(Error::NoRun)?;
-    if people::is_theirs(tx, inbound, addresses, seen.person)? {
+    let seen = runs::find_duplicate(tx, incoming.binding, inbound.channel, &inbound.outside_id)?
+        .ok_or(Error::NoRun)?;
+    if sender_identity::is_same_sender(tx, inbound, addresses, seen.person)? {
         return Ok(seen.into());
     }
-    let what = "somebody else has sent a message with this id: give each message an id of its own";
+    let what = "another sender already used this message id: give each message its own id";
     Err(Error::Unfit(what.to_owned()))
 }
 
@@ -237,7 +242,7 @@ fn again(tx: &mut Tx<'_>, incoming: &RoutedMessage, addresses: &[ContactAddress]
 type Shut = (HaltReason, FixedReply);
 
 /// None where the message was taken before; nothing is changed then.
-fn take(
+fn try_ingest(
     tx: &mut Tx<'_>,
     desk: &IngestServices,
     incoming: &RoutedMessage,
@@ -251,7 +256,7 @@ fn take(
         Some(shut) => (None, Some(shut)),
         None => reserve(tx, desk, incoming, &person)?,
     };
-    let Some((session, person)) = enter(tx, desk, incoming, person)? else {
+    let Some((session, person)) = assign_session(tx, desk, incoming, person)? else {
         if let Some(id) = reservation {
             desk.governor.release(tx, id)?;
         }
@@ -259,8 +264,8 @@ fn take(
     };
     let new = IngestDraft { run: desk.ids.next(), message: desk.ids.next(), session, person, reservation };
     match shut {
-        Some((halt, said)) => turn_away(tx, desk, incoming, &new, halt, &said).map(Some),
-        None => begin(tx, desk, incoming, new).map(Some),
+        Some((halt, said)) => reject_message(tx, desk, incoming, &new, halt, &said).map(Some),
+        None => begin_run(tx, desk, incoming, new).map(Some),
     }
 }
 
@@ -294,7 +299,7 @@ fn reserve(
 }
 
 /// The session with the message numbered in it, and whose it is. None where the message was taken before.
-fn enter(
+fn assign_session(
     tx: &mut Tx<'_>,
     desk: &IngestServices,
     incoming: &RoutedMessage,
@@ -309,35 +314,35 @@ fn enter(
         reply_to: inbound.reply_to.as_ref(),
         now: incoming.now,
     };
-    if let Some(session) = sessions::arrive(tx, &arrival)? {
+    if let Some(session) = sessions::record_arrival(tx, &arrival)? {
         return Ok(Some((session, person)));
     }
-    if runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
+    if runs::find_duplicate(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
         return Ok(None);
     }
     // They may have become one with somebody else since they were found.
-    let person = munshi_identity::persons::hold(tx, person.id)?.unwrap_or(person);
+    let person = munshi_identity::persons::lock_living(tx, person.id)?.unwrap_or(person);
     arrival.person = person.id;
-    let session = sessions::make(tx, desk.ids.next(), &arrival)?;
+    let session = sessions::upsert(tx, desk.ids.next(), &arrival)?;
     Ok(Some((session, person)))
 }
 
-fn begin(
+fn begin_run(
     tx: &mut Tx<'_>,
     desk: &IngestServices,
     incoming: &RoutedMessage,
     new: IngestDraft,
 ) -> Result<IngestOutcome> {
-    let epoch = runs::add(tx, &NewRun { holder: desk.holder, ..new.run(incoming) })?;
-    messages::add(tx, &new.message(incoming, MessageStatus::Whole))?;
+    let epoch = runs::add(tx, &NewRun { holder: desk.holder, ..new.build_run(incoming) })?;
+    messages::add(tx, &new.build_message(incoming, MessageStatus::Whole))?;
     if let Some(brought) = &incoming.brought {
-        brought::add(tx, new.run, brought, incoming.now)?;
+        client_context::add(tx, new.run, brought, incoming.now)?;
     }
     if epoch == 0 {
-        let behind = runs::before(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
-        return Ok(new.ingested(IngestStatus::Queued { behind }));
+        let behind = runs::find_preceding(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
+        return Ok(new.build_outcome(IngestStatus::Queued { behind }));
     }
-    let ingested = new.ingested(IngestStatus::Begun);
+    let ingested = new.build_outcome(IngestStatus::Begun);
     let until = incoming.now.plus(runs::LEASE);
     let held = RunLease { tenant: tx.tenant(), run: new.run, epoch, until };
     let IngestDraft { session, person, reservation, .. } = new;

@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 pub struct KeyUse {
     pub key: KeyId,
     /// What can't be read is a program's.
-    #[serde(default = "program")]
+    #[serde(default = "default_speaker")]
     pub speaks_as: KeySpeaker,
     #[serde(default)]
     pub ceiling: KeyCeiling,
 }
 
-const fn program() -> KeySpeaker {
+const fn default_speaker() -> KeySpeaker {
     KeySpeaker::Program
 }
 
 impl KeyUse {
     /// The key of a program: what it says is nobody's own words, and it says yes to nothing.
-    pub fn program(&self) -> Option<KeyId> {
+    pub fn program_key(&self) -> Option<KeyId> {
         (self.speaks_as == KeySpeaker::Program).then_some(self.key)
     }
 

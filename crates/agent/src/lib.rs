@@ -8,75 +8,76 @@
 //! [`RunEvent`]s; packs come in through [`House`](munshi_pack::House).
 //!
 //! # Layout
-//! - [`TurnEngine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
+//! - [`TurnEngine`]: the one way in; `inbound_routing`, `run_loop`: a message finds its binding, its run is carried to its end
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`]: which process works on
-//!   what, and which are dead; `alone`: runs that may break their process;
-//!   `unanswered`: questions nobody answered in time; `late`: acts that a turn no longer waits for; `telling`: what we
+//!   what, and which are dead; `isolation`: runs that may break their process;
+//!   `expired_approvals`: questions nobody answered in time; `deferred_results`: acts that a turn no longer waits for; `notify`: what we
 //!   say by ourselves
-//! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
-//! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
+//! - [`follow`], `run_channels`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
+//! - `model_routing`: which models are asked; [`turn_budget`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
 //! - [`rollups`]: what turns came to, day by day
-//! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
+//! - [`ingest`]: a message comes in; `inbound` and `sender_identity`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
-//! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
+//! - [`linking`]: a visitor proves a phone, and two threads become one; [`retention`]: summaries and the archive
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
-//! - `vectors`: vectors for texts, in the name of a binding
-//! - [`direct`]: tools that a program calls itself, without a turn
+//! - `embeddings`: vectors for texts, in the name of a binding
+//! - [`direct_tools`]: tools that a program calls itself, without a turn
 //! - [`key_use`]: what a message that came through an API key may do
-//! - [`brought`]: the conversation and the tools of a program that keeps them itself
+//! - [`client_context`]: the conversation and the tools of a program that keeps them itself
 //! - [`suggest`]: what the person may want to say next; [`act_words`]: what they are asked about, in their language
 
 pub mod act_words;
-mod alone;
-mod arrive;
-pub mod brought;
 pub mod cancel;
-mod carry;
 pub mod choices;
+pub mod client_context;
 mod columns;
 pub mod commit;
 pub mod decisions;
-pub mod direct;
+mod deferred_results;
+pub mod direct_tools;
+mod embeddings;
 mod engine;
 pub mod entities;
 pub mod error;
 pub mod event;
-pub mod fit;
+mod expired_approvals;
 pub mod follow;
 pub mod holders;
-mod hub;
+pub mod inbound;
+mod inbound_routing;
 pub mod ingest;
-pub mod keeping;
+mod isolation;
 pub mod key_use;
-mod late;
 pub mod linking;
 pub mod marks;
 pub mod messages;
+mod model_routing;
+mod notify;
 pub mod outbox;
 mod outcome;
-mod people;
-pub mod purse;
 mod recover;
+pub mod retention;
 pub mod rollups;
-mod routing;
 mod rules;
+mod run_channels;
+mod run_loop;
 pub mod runs;
+mod sender_identity;
 pub mod sessions;
 pub mod settings;
 pub mod snapshot;
 pub mod state;
 pub mod steps;
 pub mod suggest;
-mod tainted;
-mod telling;
+mod taint_bits;
 mod turn;
-mod unanswered;
-mod vectors;
+pub mod turn_budget;
 
 pub use cancel::RunCancelOutcome;
+pub use embeddings::{TextEmbeddingFailure, TextEmbeddings};
 pub use engine::{MessageReceipt, ReceiveOptions, TurnEngine, TurnEngineParts};
 pub use error::{Error, Result};
 pub use event::{EventId, RunEvent, TurnUsage};
@@ -89,7 +90,6 @@ pub use settings::{IsolationTimes, TurnSettings};
 pub use snapshot::RunSnapshot;
 pub use state::{HaltReason, RunState};
 pub use turn::TurnTimings;
-pub use vectors::{TextEmbeddingFailure, TextEmbeddings};
 
 use munshi_store::{Migration, PlatformScope, migration};
 

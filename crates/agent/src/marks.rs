@@ -60,7 +60,7 @@ pub struct ReplyMark {
 
 impl ReplyMarks {
     /// Whether a question stood in the reply, in full or to choose from.
-    pub fn put(&self, approval: ApprovalId) -> Option<&ShownApproval> {
+    pub fn find_approval(&self, approval: ApprovalId) -> Option<&ShownApproval> {
         let offered = self.which.iter().flat_map(|which| &which.approvals);
         self.asked.iter().chain(&self.asks).chain(offered).find(|shown| shown.approval == approval)
     }
@@ -75,27 +75,27 @@ impl ReplyMarks {
         let mut out = VecDeque::new();
         let same = after.filter(|after| after.generation == generation);
         if after.is_some() && same.is_none() {
-            let why = "the reply was begun anew".to_owned();
+            let why = "the reply was restarted".to_owned();
             out.push_back((EventId { generation, number: 0, offset: 0 }, RunEvent::Reset { why }));
         }
         let (seen, mut offset) = same.map_or((0, 0), |after| (after.number, after.offset));
         // A reset that opened this beginning was said above, or nobody saw what it takes back.
         let behind = |mark: &&ReplyMark| mark.number > seen && !matches!(mark.event, RunEvent::Reset { .. });
         for mark in self.events.iter().filter(behind) {
-            words(&mut out, text, generation, (&mut offset, mark.offset), mark.number.saturating_sub(1));
+            push_text(&mut out, text, generation, (&mut offset, mark.offset), mark.number.saturating_sub(1));
             let id = EventId { generation, number: mark.number, offset };
             out.push_back((id, mark.event.clone()));
         }
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         if !self.events.last().is_some_and(|mark| mark.event.is_last()) {
-            words(&mut out, text, generation, (&mut offset, end), u32::MAX);
+            push_text(&mut out, text, generation, (&mut offset, end), u32::MAX);
         }
         out
     }
 }
 
 /// The words between two places, if any.
-fn words(
+fn push_text(
     out: &mut VecDeque<(EventId, RunEvent)>,
     text: &str,
     generation: u32,

@@ -9,7 +9,7 @@ use munshi_types::{AttachedFile, BindingId, Id, MessageId, RunId, SessionId, Tim
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::{count, json, language, word};
+use crate::columns::{read_count, read_enum, read_json, read_language};
 
 /// How many are read for a turn.
 pub const READ: u32 = 50;
@@ -35,7 +35,7 @@ impl FromStr for MessageSpeaker {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let found = [Self::Person, Self::Persona].into_iter().find(|known| known.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is nobody who speaks"))
+        found.ok_or_else(|| format!("unknown message speaker `{text}`"))
     }
 }
 
@@ -66,7 +66,7 @@ impl FromStr for MessageStatus {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let all = [Self::Whole, Self::Degraded, Self::Refused];
         let found = all.into_iter().find(|known| known.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no standing of a message"))
+        found.ok_or_else(|| format!("unknown message status `{text}`"))
     }
 }
 
@@ -106,7 +106,7 @@ pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<Message>> {
 
 /// The newest of a session up to a number, the oldest of them first. What came after a turn's own message is not its
 /// business: pass that message's number.
-pub fn newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Result<Vec<Message>> {
+pub fn list_newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Result<Vec<Message>> {
     let mut found = tx.all(
         "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
@@ -135,12 +135,12 @@ pub fn note_unanswered(tx: &mut Tx<'_>, id: MessageId) -> Result<()> {
 }
 
 /// Runs of which no model beyond this machine is told: a pack read their message by itself.
-pub(crate) fn that_stay(said: &[Message]) -> HashSet<RunId> {
+pub(crate) fn collect_local_only_runs(said: &[Message]) -> HashSet<RunId> {
     said.iter().filter(|said| said.marks["stays"] == true).map(|said| said.run).collect()
 }
 
 /// What was said in a session behind a number in answer to what came before it, the oldest first.
-pub(crate) fn answers_since(
+pub(crate) fn list_replies_after(
     tx: &mut Tx<'_>,
     session: SessionId,
     number: i64,
@@ -161,7 +161,7 @@ pub(crate) fn answers_since(
 }
 
 /// Those between two numbers, both included, the oldest first.
-pub(crate) fn between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64) -> Result<Vec<Message>> {
+pub(crate) fn list_between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64) -> Result<Vec<Message>> {
     tx.all(
         "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
@@ -172,7 +172,7 @@ pub(crate) fn between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64) -
 }
 
 /// Those of a session that stand behind one of it, the oldest first; none where that one is not in it.
-pub fn newer(tx: &mut Tx<'_>, session: SessionId, than: MessageId, limit: u32) -> Result<Vec<Message>> {
+pub fn list_after(tx: &mut Tx<'_>, session: SessionId, than: MessageId, limit: u32) -> Result<Vec<Message>> {
     tx.all(
         "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
@@ -190,17 +190,17 @@ pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Resul
         "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number < $3 ORDER BY number DESC LIMIT $4",
-        params![session, request.after.time.as_micros(), request.fetch()],
+        params![session, request.after.time.as_micros(), request.fetch_limit()],
         read,
     )?;
-    Ok(Page::of(rows, request, |message| Cursor {
+    Ok(Page::from_rows(rows, request, |message| Cursor {
         time: Timestamp::from_micros(message.number),
         id: message.id.as_uuid(),
     }))
 }
 
 /// What a run was asked and what it answered, in order.
-pub fn of_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Message>> {
+pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Message>> {
     tx.all(
         "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
                 tokens, standing, generation, marks, suggestions, said_at
@@ -245,17 +245,17 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Message> {
         number: row.get("number")?,
         run: row.get("run_id")?,
         binding: row.get("binding_id")?,
-        speaker: word(row, "speaker")?,
-        channel: word(row, "channel")?,
+        speaker: read_enum(row, "speaker")?,
+        channel: read_enum(row, "channel")?,
         outside_id: row.get("outside_id")?,
         text: row.get("text")?,
-        attached: json(row, "attached")?,
-        language: language(row, "language")?,
-        tokens: count(row, "tokens")?,
-        standing: word(row, "standing")?,
-        generation: count(row, "generation")?,
-        marks: json(row, "marks")?,
-        suggestions: json(row, "suggestions")?,
+        attached: read_json(row, "attached")?,
+        language: read_language(row, "language")?,
+        tokens: read_count(row, "tokens")?,
+        standing: read_enum(row, "standing")?,
+        generation: read_count(row, "generation")?,
+        marks: read_json(row, "marks")?,
+        suggestions: read_json(row, "suggestions")?,
         said_at: row.get("said_at")?,
     })
 }

@@ -9,11 +9,11 @@ use munshi_types::{ApprovalId, MessageId, RunId, SessionId, TenantId};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::brought::ClientCallRequest;
+use crate::client_context::ClientCallRequest;
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::event::{RunEvent, TurnUsage};
-use crate::follow::is_still;
+use crate::follow::is_ended_or_waiting;
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageStatus};
 use crate::runs::{self, Run};
@@ -63,12 +63,12 @@ pub struct ToolCallRecord {
 
 impl TurnEngine {
     /// Waits until the run has ended or waits for a person, and tells what came of it.
-    pub async fn outcome(&self, tenant: TenantId, run: RunId) -> Result<RunOutcome> {
+    pub async fn wait_for_outcome(&self, tenant: TenantId, run: RunId) -> Result<RunOutcome> {
         let mut pause = PAUSE;
         loop {
             if let Some(room) = self.inner.hub.find(tenant, run) {
                 // One that somebody forgets, or that hangs, is looked for in the store.
-                let ended = room.changed(|| room.has_ended().then_some(()));
+                let ended = room.wait_for_change(|| room.has_ended().then_some(()));
                 let _ = tokio::time::timeout(LONGEST, ended).await;
             }
             let found = self.inner.db.read(tenant, move |tx| read(tx, run)).await?;
@@ -84,13 +84,13 @@ impl TurnEngine {
 /// None while it goes on.
 fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     let run = runs::find(tx, id)?.ok_or(Error::NoRun)?;
-    if !is_still(&run) {
+    if !is_ended_or_waiting(&run) {
         return Ok(None);
     }
     let reply = run.reply.map(|reply| messages::find(tx, reply)).transpose()?.flatten();
     let steps = steps::list(tx, id)?;
     let cut = steps.iter().any(|step| step.body["cut"] == true);
-    let handed = steps.iter().filter_map(|step| handing(&step.body)).collect();
+    let handed = steps.iter().filter_map(|step| parse_client_call(&step.body)).collect();
     let calls = calls(steps);
     let violations = tx.all(
         "SELECT rule FROM guardrail_violations WHERE tenant_id = $1 AND run_id = $2 ORDER BY at, id",
@@ -98,11 +98,11 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
         |row| row.get(0),
     )?;
     let timings = timings(tx, id)?;
-    let approval = waits_for(tx, &run)?;
-    Ok(Some(told(run, reply, (calls, handed, cut), (approval, timings, violations))))
+    let approval = find_pending_approval(tx, &run)?;
+    Ok(Some(build_outcome(run, reply, (calls, handed, cut), (approval, timings, violations))))
 }
 
-fn told(
+fn build_outcome(
     run: Run,
     reply: Option<Message>,
     (calls, handed, cut): (Vec<ToolCallRecord>, Vec<ClientCallRequest>, bool),
@@ -158,7 +158,7 @@ fn call(body: &Value, micros: i64) -> Option<ToolCallRecord> {
     })
 }
 
-fn handing(body: &Value) -> Option<ClientCallRequest> {
+fn parse_client_call(body: &Value) -> Option<ClientCallRequest> {
     serde_json::from_value(body.get("handed")?.clone()).ok()
 }
 
@@ -172,13 +172,13 @@ fn usage(reply: &Message) -> TurnUsage {
     }
 }
 
-fn waits_for(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId>> {
+fn find_pending_approval(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId>> {
     if run.state != RunState::WaitingApproval {
         return Ok(None);
     }
-    let pending = munshi_safety::approvals::pending_in(tx, munshi_types::Id::as_uuid(run.session))?;
+    let pending = munshi_safety::approvals::list_pending(tx, munshi_types::Id::as_uuid(run.session))?;
     let waits = |id: ApprovalId| {
-        run.snapshot.all().any(|called| {
+        run.snapshot.iter_calls().any(|called| {
             matches!(called.outcome, crate::snapshot::ExchangeCallOutcome::Waiting { approval, .. } if approval == id)
         })
     };

@@ -13,10 +13,10 @@ use uuid::Uuid;
 use crate::RUNS;
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::Result;
+use crate::expired_approvals::ConversationJournal;
 use crate::runs::{self, LEASE, Run, RunRecoveryScope};
 use crate::snapshot::ExchangeCallOutcome;
 use crate::state::RunState;
-use crate::unanswered::ConversationJournal;
 
 /// So many are taken up in one go.
 pub(crate) const MOST: u32 = 64;
@@ -45,7 +45,7 @@ impl TurnEngine {
         self.report(self.register().await.map(|()| 0));
         self.report(self.sweep(first).await);
         if first != RunRecoveryScope::Lapsed {
-            self.take_up_acts();
+            self.spawn_act_recovery();
         }
         let mut ticks = tokio::time::interval(self.inner.settings.sweep);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -55,7 +55,7 @@ impl TurnEngine {
             tokio::select! {
                 () = stop.cancelled() => break,
                 _ = ticks.tick() => self.report(self.sweep(RunRecoveryScope::Lapsed).await),
-                _ = looks.tick() => self.report(self.take_from_dead().await),
+                _ = looks.tick() => self.report(self.sweep_dead_holders().await),
                 _ = registers.tick() => self.report(self.register().await.map(|()| 0)),
             }
         }
@@ -66,7 +66,10 @@ impl TurnEngine {
     pub async fn finish(&self) {
         self.inner.tasks.close();
         if tokio::time::timeout(self.inner.settings.grace, self.inner.tasks.wait()).await.is_err() {
-            tracing::warn!(turns = self.inner.hub.live(), "turns under way are left for another to take up");
+            tracing::warn!(
+                turns = self.inner.hub.count_live(),
+                "turns in progress left for another process to resume"
+            );
         }
         self.abandon();
     }
@@ -77,36 +80,36 @@ impl TurnEngine {
         let (now, born) = (self.inner.clock.now(), self.inner.born);
         let (is_alone, terms) = (self.inner.db.engine() == "sqlite", self.inner.desk.terms(now));
         let unit = move |tx: &mut Tx<'_>| -> Result<Vec<Run>> {
-            let open = runs::open_in(tx, session)?;
+            let open = runs::list_open(tx, session)?;
             // What this process holds it has held since it was born.
             let latest =
                 if is_alone { now.max(born.plus(LEASE).minus(Duration::from_micros(1))) } else { now };
             let mut taken = Vec::new();
             for run in open.iter().filter(|run| run.lease_until.is_some_and(|until| until <= latest)) {
-                taken.extend(runs::take_from_dead(tx, run.held(tenant), terms)?);
+                taken.extend(runs::claim_from_dead(tx, run.lease(tenant), terms)?);
             }
             let is_forgotten = open.iter().all(|run| run.lease_until.is_none());
             let first = open.iter().find(|run| run.state == RunState::Created).filter(|_| is_forgotten);
             if let Some(first) = first {
-                taken.extend(runs::take_up(tx, first.id, terms)?);
+                taken.extend(runs::claim(tx, first.id, terms)?);
             }
             Ok(taken)
         };
         let taken = self.inner.db.write(tenant, unit).await?;
         let count = taken.len();
-        taken.into_iter().for_each(|run| self.start(run.held(tenant), None));
+        taken.into_iter().for_each(|run| self.start(run.lease(tenant), None));
         Ok(count)
     }
 
     /// Takes up at once what nobody has begun on in a conversation; where that fails, the next sweep does.
-    pub(crate) async fn begin_on_left(&self, tenant: TenantId, session: SessionId) {
+    pub(crate) async fn try_sweep_session(&self, tenant: TenantId, session: SessionId) {
         if let Err(error) = self.sweep_session(tenant, session).await {
-            tracing::warn!(%error, "a result that came late is told by the next sweep");
+            tracing::warn!(%error, "deferred result not delivered; the next sweep retries");
         }
     }
 
     /// Acts that a dead process left, also those that no run asks for. What takes long is in nobody's way.
-    fn take_up_acts(&self) {
+    fn spawn_act_recovery(&self) {
         let dispatcher = self.inner.dispatcher.clone();
         let abandon = self.inner.abandon.clone();
         let journal = Arc::new(ConversationJournal(self.inner.clone()));
@@ -114,13 +117,13 @@ impl TurnEngine {
             let swept = tokio::select! {
                 biased;
                 () = abandon.cancelled() => return,
-                swept = dispatcher.sweep_left(journal) => swept,
+                swept = dispatcher.sweep_orphaned(journal) => swept,
             };
             match swept {
                 Ok(0) => {}
-                Ok(acts) => tracing::info!(acts, "took up acts that were left"),
+                Ok(acts) => tracing::info!(acts, "orphaned acts recovered"),
                 Err(error) => {
-                    tracing::warn!(%error, "taking up acts that were left failed; the sweep finds them");
+                    tracing::warn!(%error, "orphaned act recovery failed; the sweep retries");
                 }
             }
         });
@@ -134,8 +137,8 @@ impl TurnEngine {
     fn report(&self, swept: Result<usize>) {
         match swept {
             Ok(0) => {}
-            Ok(runs) => tracing::info!(runs, "took up runs that were left"),
-            Err(error) => tracing::warn!(%error, "looking for runs that were left failed; trying again"),
+            Ok(runs) => tracing::info!(runs, "orphaned runs resumed"),
+            Err(error) => tracing::warn!(%error, "orphaned run scan failed; retrying"),
         }
     }
 
@@ -164,12 +167,12 @@ impl TurnEngine {
     pub(crate) async fn sweep_answered(&self) -> Result<usize> {
         let mut taken = 0;
         for _ in 0..PAGES {
-            let from = *self.round();
-            let page = self.inner.db.platform(RUNS).read(move |tx| waiting(tx, from)).await?;
+            let from = *self.lock_cursor();
+            let page = self.inner.db.platform(RUNS).read(move |tx| list_waiting(tx, from)).await?;
             let last = page.last().map(|(_, run, began_at)| (*began_at, *run));
             let is_whole = page.len() < PAGE as usize;
-            taken += self.take_up_answered(page).await?;
-            *self.round() = last.filter(|_| !is_whole);
+            taken += self.resume_answered(page).await?;
+            *self.lock_cursor() = last.filter(|_| !is_whole);
             if is_whole {
                 break;
             }
@@ -177,11 +180,11 @@ impl TurnEngine {
         Ok(taken)
     }
 
-    fn round(&self) -> MutexGuard<'_, RecoveryCursor> {
+    fn lock_cursor(&self) -> MutexGuard<'_, RecoveryCursor> {
         self.inner.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn take_up_answered(&self, waiting: Vec<(TenantId, RunId, Timestamp)>) -> Result<usize> {
+    async fn resume_answered(&self, waiting: Vec<(TenantId, RunId, Timestamp)>) -> Result<usize> {
         let mut by_tenant: BTreeMap<TenantId, Vec<RunId>> = BTreeMap::new();
         for (tenant, run, _) in waiting {
             by_tenant.entry(tenant).or_default().push(run);
@@ -190,9 +193,10 @@ impl TurnEngine {
         for (tenant, ids) in by_tenant {
             let now = self.inner.clock.now();
             let inner = self.inner.clone();
-            let answered = self.inner.db.read(tenant, move |tx| answered(tx, &inner, ids, now)).await?;
+            let answered =
+                self.inner.db.read(tenant, move |tx| filter_resumable(tx, &inner, ids, now)).await?;
             for run in answered {
-                self.take_up(tenant, run).await?;
+                self.resume(tenant, run).await?;
                 taken += 1;
             }
         }
@@ -201,7 +205,7 @@ impl TurnEngine {
 }
 
 /// A page of those that wait for a person, the longest first.
-fn waiting(
+fn list_waiting(
     tx: &mut PlatformTx<'_>,
     from: RecoveryCursor,
 ) -> munshi_store::Result<Vec<(TenantId, RunId, Timestamp)>> {
@@ -217,7 +221,7 @@ fn waiting(
 }
 
 /// Those that can go on.
-fn answered(
+fn filter_resumable(
     tx: &mut Tx<'_>,
     inner: &TurnEngineInner,
     runs: Vec<RunId>,
@@ -226,7 +230,7 @@ fn answered(
     let mut answered = Vec::new();
     for id in runs {
         let Some(run) = runs::find(tx, id)? else { continue };
-        if is_answered(tx, inner, &run, now)? {
+        if can_resume(tx, inner, &run, now)? {
             answered.push(id);
         }
     }
@@ -235,15 +239,15 @@ fn answered(
 
 /// Whether there is anything to go on with: a question that is no longer open, a limit that may have freed, or a service
 /// that somebody has logged in at.
-pub(crate) fn is_answered(
+pub(crate) fn can_resume(
     tx: &mut Tx<'_>,
     inner: &TurnEngineInner,
     run: &Run,
     now: Timestamp,
 ) -> Result<bool> {
-    for called in run.snapshot.all() {
+    for called in run.snapshot.iter_calls() {
         if let ExchangeCallOutcome::Login { connector, since, until } = &called.outcome {
-            let last = inner.dispatcher.last_login(tx, connector)?;
+            let last = inner.dispatcher.find_login_time(tx, connector)?;
             if *until <= now || last.is_some_and(|last| last >= *since) {
                 return Ok(true);
             }

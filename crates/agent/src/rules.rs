@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use munshi_guardrails::{GuardrailRuleSet, PromptFingerprint};
-use munshi_tiers::{BindingResolution, rule_set};
+use munshi_tiers::{BindingResolution, build_rule_set};
 use munshi_types::TierId;
 use munshi_types::tier::TierName;
 
@@ -30,20 +30,20 @@ struct Versions {
 pub(crate) struct BindingRulesCache(Mutex<HashMap<Versions, BindingRules>>);
 
 impl BindingRulesCache {
-    pub(crate) fn of(&self, place: &BindingResolution) -> Result<BindingRules> {
+    pub(crate) fn get_or_build(&self, place: &BindingResolution) -> Result<BindingRules> {
         let (human, team, agent) = (&place.human, &place.team, &place.agent);
         let versions = Versions {
             tiers: [(human.id, human.version), (team.id, team.version), (agent.id, agent.version)],
             bases: agent.bases.clone(),
         };
-        if let Some(known) = self.kept().get(&versions) {
+        if let Some(known) = self.lock().get(&versions) {
             return Ok(known.clone());
         }
-        let set = rule_set(&human.body, &team.body, &agent.body)?;
+        let set = build_rule_set(&human.body, &team.body, &agent.body)?;
         let text: Vec<&str> = place.cast.blocks().map(|(_, text, _)| text).collect();
         let rules =
             BindingRules { set, prompt: Arc::new(PromptFingerprint::new(&text.join("\n"), Vec::new())) };
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         if kept.len() >= KEPT {
             kept.clear();
         }
@@ -51,7 +51,7 @@ impl BindingRulesCache {
         Ok(rules)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<Versions, BindingRules>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Versions, BindingRules>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use munshi_types::{BindingId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::columns::{json, json_if_any, language, word, written};
+use crate::columns::{encode_json, read_enum, read_json, read_language, read_optional_json};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {
@@ -79,7 +79,7 @@ pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 }
 
 /// The session a person has with a binding.
-pub fn of_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
+pub fn find_by_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
                 tainted, aside, aside_tainted, merged_into, began_at, last_at
@@ -90,7 +90,7 @@ pub fn of_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Resul
 }
 
 /// Follows an old id to the session it has become part of; its own id leads to itself.
-pub fn living(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
+pub fn find_current(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
     let found = find(tx, id)?;
     match found.as_ref().and_then(|session| session.merged_into) {
         // A merge makes every old row lead to its end in one step.
@@ -100,13 +100,13 @@ pub fn living(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 }
 
 /// The old ids that lead to a session, for what others keep by them.
-pub fn formerly(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>> {
+pub fn list_merged_ids(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>> {
     tx.all("SELECT id FROM sessions WHERE tenant_id = $1 AND merged_into = $2", params![id], |row| row.get(0))
 }
 
 /// Those that were not merged into others, the last spoken in first.
 pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Result<Page<Session>> {
-    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
+    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch_limit());
     let rows = match wanted {
         SessionFilter::All => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
@@ -135,7 +135,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
             read,
         )?,
     };
-    Ok(Page::of(rows, request, |session| Cursor { time: session.last_at, id: session.id.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |session| Cursor { time: session.last_at, id: session.id.as_uuid() }))
 }
 
 /// A message that has come.
@@ -151,7 +151,7 @@ pub(crate) struct MessageArrival<'a> {
 
 /// Numbers the message in the session there is, and holds the session until the transaction ends: that orders what is
 /// said in it. None where there is no session, or the message was taken before.
-pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Option<Session>> {
+pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Option<Session>> {
     tx.optional(
         "UPDATE sessions SET messages = messages + 1, channel = $4, reply_to = coalesce($6, reply_to), last_at = $7
          WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL
@@ -164,7 +164,7 @@ pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Op
             arrival.person,
             arrival.channel.as_str(),
             arrival.outside_id,
-            written(arrival.reply_to)?,
+            encode_json(arrival.reply_to)?,
             arrival.now
         ],
         read,
@@ -173,7 +173,7 @@ pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Op
 
 /// The same where there may be no session yet. The person is held by the caller, so that no merge comes between; of two
 /// first messages at once, the second finds what the first made.
-pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_>) -> Result<Session> {
+pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_>) -> Result<Session> {
     tx.one(
         "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, reply_to, messages, summarised, entities,
            tainted, began_at, last_at)
@@ -188,7 +188,7 @@ pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_>)
             arrival.binding,
             arrival.person,
             arrival.channel.as_str(),
-            written(arrival.reply_to)?,
+            encode_json(arrival.reply_to)?,
             JsonText::of(&Value::Object(serde_json::Map::default()))?,
             arrival.now
         ],
@@ -205,7 +205,7 @@ pub(crate) struct ReplyPosition {
 }
 
 /// Numbers a reply in the session its run belongs to by now, and keeps what was learned.
-pub(crate) fn answer(
+pub(crate) fn record_reply(
     tx: &mut Tx<'_>,
     session: SessionId,
     learned: &SessionUpdate,
@@ -220,15 +220,15 @@ pub(crate) fn answer(
             session,
             now,
             learned.language.as_ref().map(LanguageCode::as_str),
-            written(learned.entities.as_ref())?,
-            written(learned.masked.as_ref())?
+            encode_json(learned.entities.as_ref())?,
+            encode_json(learned.masked.as_ref())?
         ],
         |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
 }
 
 /// The same for a run that ends without a word.
-pub(crate) fn leave(
+pub(crate) fn record_without_reply(
     tx: &mut Tx<'_>,
     session: SessionId,
     learned: &SessionUpdate,
@@ -243,8 +243,8 @@ pub(crate) fn leave(
             session,
             now,
             learned.language.as_ref().map(LanguageCode::as_str),
-            written(learned.entities.as_ref())?,
-            written(learned.masked.as_ref())?
+            encode_json(learned.entities.as_ref())?,
+            encode_json(learned.masked.as_ref())?
         ],
         |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
@@ -255,14 +255,14 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
         id: row.get("id")?,
         binding: row.get("binding_id")?,
         person: row.get("person_id")?,
-        channel: word(row, "channel")?,
-        language: language(row, "language")?,
-        reply_to: json_if_any(row, "reply_to")?,
+        channel: read_enum(row, "channel")?,
+        language: read_language(row, "language")?,
+        reply_to: read_optional_json(row, "reply_to")?,
         messages: row.get("messages")?,
         summary: row.get("summary")?,
         summarised: row.get("summarised")?,
-        entities: json(row, "entities")?,
-        masked: json_if_any(row, "masked")?,
+        entities: read_json(row, "entities")?,
+        masked: read_optional_json(row, "masked")?,
         aside: row.get("aside")?,
         aside_tainted: row.get("aside_tainted")?,
         tainted: row.get("tainted")?,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use munshi_llm::ChatMessage;
-use munshi_safety::audit::canonical;
+use munshi_safety::audit::to_canonical_json;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::event::RunEvent;
 use crate::marks::ReplyMark;
-use crate::purse::{ReservationUse, sum};
 use crate::state::HaltReason;
+use crate::turn_budget::{ReservationUse, sum};
 
 /// What a limit stands in the way of is tried again this often, also where it frees later: limits are raised, too.
 const AGAIN: Duration = Duration::from_secs(15 * 60);
@@ -83,17 +83,17 @@ pub struct RunSnapshot {
 pub type CallIndex = (usize, usize);
 
 impl RunSnapshot {
-    pub fn called(&self, (exchange, call): CallIndex) -> Option<&ExchangeCall> {
+    pub fn find_call(&self, (exchange, call): CallIndex) -> Option<&ExchangeCall> {
         self.exchanges.get(exchange)?.calls.get(call)
     }
 
     /// All calls, the oldest first.
-    pub fn all(&self) -> impl Iterator<Item = &ExchangeCall> {
+    pub fn iter_calls(&self) -> impl Iterator<Item = &ExchangeCall> {
         self.exchanges.iter().flat_map(|exchange| &exchange.calls)
     }
 
     /// The questions that wait, as far as this knows.
-    pub fn questions(&self) -> Vec<ApprovalId> {
+    pub fn pending_approvals(&self) -> Vec<ApprovalId> {
         let waiting = |called: &ExchangeCall| match called.outcome {
             ExchangeCallOutcome::Waiting { approval, .. } => Some(approval),
             ExchangeCallOutcome::Open
@@ -101,13 +101,13 @@ impl RunSnapshot {
             | ExchangeCallOutcome::Handed { .. }
             | ExchangeCallOutcome::Ended { .. } => None,
         };
-        self.all().filter_map(waiting).collect()
+        self.iter_calls().filter_map(waiting).collect()
     }
 
     /// The connectors that want a login before this goes on, each once.
-    pub fn shut(&self) -> Vec<String> {
+    pub fn connectors_awaiting_login(&self) -> Vec<String> {
         let mut shut: Vec<String> = Vec::new();
-        for called in self.all() {
+        for called in self.iter_calls() {
             if let ExchangeCallOutcome::Login { connector, .. } = &called.outcome
                 && !shut.contains(connector)
             {
@@ -118,7 +118,7 @@ impl RunSnapshot {
     }
 
     /// This run's beginning with what another had done, whose work it takes over.
-    pub fn taking_over(self, theirs: Self) -> Self {
+    pub fn inherit_from(self, theirs: Self) -> Self {
         Self {
             exchanges: theirs.exchanges,
             calls: theirs.calls,
@@ -127,14 +127,14 @@ impl RunSnapshot {
             model_calls: theirs.model_calls,
             is_read: theirs.is_read || self.is_read,
             before: sum(sum(self.before, theirs.before), theirs.used),
-            taint: both(self.taint, theirs.taint),
+            taint: merge_taint(self.taint, theirs.taint),
             inherited: self.inherited.into_iter().chain(theirs.inherited).collect(),
             ..self
         }
     }
 
     /// The calls of the last exchange that the program is to make.
-    pub fn handed(&self) -> impl Iterator<Item = (usize, &ExchangeCall)> {
+    pub fn client_calls(&self) -> impl Iterator<Item = (usize, &ExchangeCall)> {
         let calls = self.exchanges.last().into_iter().flat_map(|exchange| &exchange.calls);
         calls.filter_map(|called| match called.outcome {
             ExchangeCallOutcome::Handed { number } => Some((number, called)),
@@ -153,17 +153,17 @@ impl RunSnapshot {
     }
 
     /// Every place there is.
-    pub fn places(&self) -> Vec<CallIndex> {
+    pub fn call_indexes(&self) -> Vec<CallIndex> {
         let exchanges = self.exchanges.iter().enumerate();
         exchanges.flat_map(|(at, exchange)| (0..exchange.calls.len()).map(move |call| (at, call))).collect()
     }
 
     /// Writes down what came of a call, and what follows from it for the calls to come. The same answer noted by the
     /// act's own transaction and by the turn leaves the same behind.
-    pub fn note(&mut self, (exchange, call): CallIndex, answer: &ToolAnswer, when: EpochStamp) {
+    pub fn record_answer(&mut self, (exchange, call): CallIndex, answer: &ToolAnswer, when: EpochStamp) {
         let called = self.exchanges.get_mut(exchange).and_then(|exchange| exchange.calls.get_mut(call));
         let Some(called) = called else { return };
-        let outcome = match (self.may_wait, shut_out(&called.outcome, answer, when.now)) {
+        let outcome = match (self.may_wait, derive_login_wait(&called.outcome, answer, when.now)) {
             (true, Some(shut)) => shut,
             _ => outcome(&called.outcome, answer, when.now),
         };
@@ -179,15 +179,15 @@ impl RunSnapshot {
         };
         called.outcome = outcome;
         let (tool, key, call) =
-            (called.tool.clone(), key(&called.tool, &called.arguments), called.call_id.clone());
-        self.taint.sources.extend(answer.taints());
-        self.taint.holds_private |= answer.tells();
+            (called.tool.clone(), call_key(&called.tool, &called.arguments), called.call_id.clone());
+        self.taint.sources.extend(answer.taint_source());
+        self.taint.holds_private |= answer.reveals_data();
         let Some((ok, result)) = ended else { return };
         if is_denied(answer) {
             self.denials += 1;
         } else if !ok && !is_expired(&result) {
-            self.failed(key);
-            self.failed(tool.clone());
+            self.count_failure(key);
+            self.count_failure(tool.clone());
         }
         let offset = self.marks.last().map_or(0, |mark| mark.offset);
         self.marks.push(ReplyMark {
@@ -197,7 +197,7 @@ impl RunSnapshot {
         });
     }
 
-    fn failed(&mut self, key: String) {
+    fn count_failure(&mut self, key: String) {
         match self.failures.iter_mut().find(|(known, _)| *known == key) {
             Some((_, count)) => *count += 1,
             None => self.failures.push((key, 1)),
@@ -210,7 +210,7 @@ impl RunSnapshot {
 }
 
 /// Read by either, said to either, the older first.
-pub(crate) fn both(mine: Taint, theirs: Taint) -> Taint {
+pub(crate) fn merge_taint(mine: Taint, theirs: Taint) -> Taint {
     let sources = mine.sources.into_iter().chain(theirs.sources).collect();
     let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
     let holds_private = mine.holds_private || theirs.holds_private;
@@ -218,8 +218,8 @@ pub(crate) fn both(mine: Taint, theirs: Taint) -> Taint {
 }
 
 /// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.
-pub fn key(tool: &str, arguments: &Value) -> String {
-    format!("{tool} {}", canonical(arguments))
+pub fn call_key(tool: &str, arguments: &Value) -> String {
+    format!("{tool} {}", to_canonical_json(arguments))
 }
 
 /// When something is noted, and by which take-up of the run.
@@ -237,7 +237,7 @@ fn outcome(before: &ExchangeCallOutcome, answer: &ToolAnswer, now: Timestamp) ->
         }
         (_, ToolAnswer::Running { .. }) => ExchangeCallOutcome::Open,
         (ExchangeCallOutcome::Waiting { approval, .. }, ToolAnswer::Refused(refusal))
-            if refusal.code.passes() =>
+            if refusal.code.is_transient() =>
         {
             let latest = now.plus(AGAIN);
             let again_at = Some(refusal.again_at.map_or(latest, |at| at.min(latest)));
@@ -245,13 +245,13 @@ fn outcome(before: &ExchangeCallOutcome, answer: &ToolAnswer, now: Timestamp) ->
         }
         (_, answer) => ExchangeCallOutcome::Ended {
             ok: matches!(answer, ToolAnswer::Done(_) | ToolAnswer::Rehearsed(_) | ToolAnswer::Working { .. }),
-            result: answer.for_model(),
+            result: answer.render_for_model(),
         },
     }
 }
 
 /// What was not done because nobody is logged in at its service waits for that, for a day at most.
-fn shut_out(
+fn derive_login_wait(
     before: &ExchangeCallOutcome,
     answer: &ToolAnswer,
     now: Timestamp,
@@ -308,7 +308,7 @@ impl ExchangeCall {
     }
 
     /// Whether somebody has to log in first.
-    pub const fn is_shut_out(&self) -> bool {
+    pub const fn needs_login(&self) -> bool {
         matches!(self.outcome, ExchangeCallOutcome::Login { .. })
     }
 

@@ -5,7 +5,7 @@ use munshi_types::{RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::{json, word};
+use crate::columns::{read_enum, read_json};
 use crate::runs::RunLease;
 use crate::state::RunState;
 
@@ -82,8 +82,8 @@ pub fn list(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<RunStep>> {
             Ok(RunStep {
                 number: row.get(0)?,
                 epoch: row.get(1)?,
-                state: word(row, 2)?,
-                body: json(row, 3)?,
+                state: read_enum(row, 2)?,
+                body: read_json(row, 3)?,
                 micros: row.get(4)?,
                 at: row.get(5)?,
             })

@@ -4,19 +4,19 @@
 //! the model proposed, and what else can be asked here. What is offered is a wish or a question, never a claim.
 //!
 //! # Layout
-//! - [`suggest`]: the choice; `fit`: what may be offered, and how tools are asked for
+//! - [`suggest`]: the choice; `candidates`: what may be offered, and how tools are asked for
 //! - [`SuggestionSplitter`], [`ASKING`]: the model's own line, and what asks for it
 
-mod fit;
-mod line;
+mod candidates;
+mod splitter;
 
 use munshi_lang::{Locale, PhraseError, Phrasebook, fold};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_types::ToolSpec;
 
 use crate::choices::{ChoiceQuestion, MOST_SHOWN};
-pub use fit::LONGEST;
-pub use line::{ASKING, SuggestionSplitter};
+pub use candidates::LONGEST;
+pub use splitter::{ASKING, SuggestionSplitter};
 
 pub const LEAST: usize = 2;
 pub const MOST: usize = 4;
@@ -54,24 +54,25 @@ pub enum ExpectedAnswer<'h> {
 /// Two to four suggestions, the likeliest first.
 pub fn suggest(hints: &SuggestionContext<'_>, book: &Phrasebook) -> Result<Vec<String>, PhraseError> {
     let mut list = List { said: key(hints.message), texts: Vec::new() };
-    let core = |name: &str| book.say(name, hints.voice, &[]);
+    let core = |name: &str| book.render(name, hints.voice, &[]);
     match hints.waits {
         ExpectedAnswer::YesOrNo => return Ok(vec![core("say-yes")?, core("say-no")?]),
         ExpectedAnswer::Choice(asked) if asked.choices().len() == 1 => {
             return Ok(vec![core("say-yes")?, core("say-no")?]);
         }
-        ExpectedAnswer::Choice(asked) => numbered(asked).into_iter().for_each(|text| list.add(text)),
+        ExpectedAnswer::Choice(asked) => render_choices(asked).into_iter().for_each(|text| list.add(text)),
         ExpectedAnswer::Nothing => {}
     }
     if list.texts.len() >= LEAST {
         return Ok(list.texts);
     }
     for spec in follow_ups(hints) {
-        list.add_some(fit::asking_for(spec, hints.voice, book)?);
+        list.add_some(candidates::render_request(spec, hints.voice, book)?);
     }
     let is_others = hints.taint.sources.iter().any(|source| *source != TaintSource::Visitor);
-    let proposed = hints.proposed.iter().filter(|_| !is_others).filter_map(|text| fit::fit(text));
-    proposed.filter(|text| fit::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
+    let proposed =
+        hints.proposed.iter().filter(|_| !is_others).filter_map(|text| candidates::clean_line(text));
+    proposed.filter(|text| candidates::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
     // What only looks is offered before what writes, and what any agent can do after what this one is for.
     let others = |is_house: bool, writes: bool| {
         let fits =
@@ -82,7 +83,7 @@ pub fn suggest(hints: &SuggestionContext<'_>, book: &Phrasebook) -> Result<Vec<S
     let house = others(true, false).chain(others(true, true));
     for spec in own.chain(house).filter(|spec| !is_called(hints, spec)) {
         if list.texts.len() < MOST - 1 {
-            list.add_some(fit::asking_for(spec, hints.voice, book)?);
+            list.add_some(candidates::render_request(spec, hints.voice, book)?);
         }
     }
     for name in ["suggest-help", "suggest-more", "suggest-thanks"] {
@@ -105,12 +106,12 @@ fn is_called(hints: &SuggestionContext<'_>, spec: &ToolSpec) -> bool {
 }
 
 /// `1. Ramesh Kumar`: the number alone where the label holds what nobody should say by a tap.
-fn numbered(asked: &ChoiceQuestion) -> Vec<String> {
+fn render_choices(asked: &ChoiceQuestion) -> Vec<String> {
     let shown = (1..).zip(asked.choices().iter().take(MOST_SHOWN));
     let text = |(number, choice): (usize, &munshi_tools::ChoiceOption)| {
         let full = format!("{number}. {}", choice.label.split_whitespace().collect::<Vec<_>>().join(" "));
         let cut: String = full.chars().take(LONGEST).collect();
-        if fit::is_plain_label(&choice.label) { cut } else { format!("{number}.") }
+        if candidates::is_plain_label(&choice.label) { cut } else { format!("{number}.") }
     };
     shown.map(text).collect()
 }
@@ -139,8 +140,10 @@ impl List {
 
 /// What two writings of one wish share.
 fn key(text: &str) -> String {
-    let plain: String =
-        fold::spelling(text).chars().filter(|c| c.is_alphanumeric() || fold::is_indic(*c)).collect();
+    let plain: String = fold::normalize_spelling(text)
+        .chars()
+        .filter(|c| c.is_alphanumeric() || fold::is_indic(*c))
+        .collect();
     plain
 }
 

@@ -28,8 +28,8 @@ macro_rules! sections {
         pub(crate) const SECTIONS: &[SectionOutline] = &[$(SectionOutline::of::<$section>()),+];
 
         impl Config {
-            fn take(reader: &mut ConfigReader) -> Option<Self> {
-                $(let $field = <$section>::take(reader);)+
+            fn read_from(reader: &mut ConfigReader) -> Option<Self> {
+                $(let $field = <$section>::read_from(reader);)+
                 Some(Self { $($field: $field?,)+ entries: reader.entries() })
             }
         }
@@ -57,9 +57,9 @@ impl Config {
     /// Reads the file and the variables. Either every setting is good, or every problem is reported.
     pub fn load(sources: &ConfigSources) -> Result<Self, ConfigProblems> {
         let mut reader = ConfigReader::open(sources);
-        let taken = Self::take(&mut reader);
+        let taken = Self::read_from(&mut reader);
         let mut problems = reader.into_problems();
-        problems.extend(taken.as_ref().and_then(Self::owner_without_postgres));
+        problems.extend(taken.as_ref().and_then(Self::check_owner_url));
         match taken {
             Some(mut config) if problems.is_empty() => {
                 config.explain();
@@ -112,7 +112,7 @@ impl Config {
     }
 
     /// Where a key's value was written, such as `models.sonnet` and `base_url`.
-    pub fn place(&self, section: &str, key: &str) -> SettingOrigin {
+    pub fn origin(&self, section: &str, key: &str) -> SettingOrigin {
         self.entry(section, key).map_or(SettingOrigin::Default, |entry| entry.from.clone())
     }
 
@@ -122,15 +122,15 @@ impl Config {
     }
 
     /// An owner's login beside an SQLite file would migrate one database and open another.
-    fn owner_without_postgres(&self) -> Option<ConfigProblem> {
+    fn check_owner_url(&self) -> Option<ConfigProblem> {
         if self.store.owner_url.is_none() || self.store_url().is_postgres() {
             return None;
         }
         Some(ConfigProblem {
-            place: self.place("store", "owner_url"),
+            place: self.origin("store", "owner_url"),
             key: Some("store.owner_url".to_owned()),
-            what: "an owner's login is given, but `store.url` is not a Postgres database".to_owned(),
-            hint: Some("set store.url to the Postgres database too, or leave owner_url out".to_owned()),
+            what: "`store.owner_url` is set, but `store.url` is not a Postgres database".to_owned(),
+            hint: Some("set store.url to the Postgres database, or remove owner_url".to_owned()),
         })
     }
 
@@ -150,13 +150,13 @@ impl Config {
             ("routes", "default", self.routes.default.is_empty().then(|| self.default_route().join(", "))),
         ];
         for (section, key, means) in meanings {
-            for entry in self.entries.iter_mut().filter(|entry| entry.is(section, key)) {
+            for entry in self.entries.iter_mut().filter(|entry| entry.matches(section, key)) {
                 entry.means.clone_from(&means);
             }
         }
     }
 
     fn entry(&self, section: &str, key: &str) -> Option<&EffectiveSetting> {
-        self.entries.iter().find(|entry| entry.is(section, key))
+        self.entries.iter().find(|entry| entry.matches(section, key))
     }
 }

@@ -6,24 +6,24 @@ use crate::section::{SectionCardinality, SectionOutline, SettingDefinition};
 const INTRODUCTION: &str = "\
 # Configuration
 
-Munshi runs without any settings. To change one, write it in a TOML file or set its variable: a variable wins
-over the file, and the file over the default.
+Munshi runs without any settings. Set one in a TOML file or an environment variable. A variable overrides the file,
+and the file overrides the default.
 
-The file is the one given with `--config` or `MUNSHI_CONFIG`; without that, the first of these that exists:
+Munshi reads the file given with `--config` or `MUNSHI_CONFIG`, or else the first of these that exists:
 `munshi.toml` in the current folder, `$XDG_CONFIG_HOME/munshi/munshi.toml` (or `~/.config/munshi/munshi.toml`), and
 `/etc/munshi/munshi.toml`.
 
 - `munshi config example` prints a complete file to start from
-- `munshi config check` reads the settings and lists every problem
-- `munshi config show` prints every key, its value and where that came from; secrets are dots
+- `munshi config check` validates the settings and lists every problem
+- `munshi config show` prints every key, its value and its source; secrets are redacted
 
-A list is written in brackets in the file, and with commas in a variable (headers: a line each).
+A list is an array in the file and comma-separated in a variable (headers: one per line).
 
-This page is made from the code by `UPDATE_DOCS=1 cargo test -p munshi-config`.
+This page is generated from the code by `UPDATE_DOCS=1 cargo test -p munshi-config`.
 ";
 
 /// The page as Markdown.
-pub fn docs() -> String {
+pub fn render_docs() -> String {
     let sections: String = SECTIONS.iter().map(section).collect();
     format!("{INTRODUCTION}{sections}")
 }

@@ -6,13 +6,13 @@ use crate::config::SECTIONS;
 use crate::section::{SectionCardinality, SettingDefinition};
 
 const INTRODUCTION: &str = "\
-# Munshi's settings. Every key is shown with its default: to change one, take away the `#` before it.
-# Where a heading has a `#` too, what follows is an example.
-# A variable such as MUNSHI__SERVER__LISTEN wins over this file. `munshi config check` reads it over.
+# Munshi settings. Every key is listed with its default; uncomment a key to change it.
+# A section with a commented heading is an example.
+# A variable such as MUNSHI__SERVER__LISTEN overrides this file. Validate it with `munshi config check`.
 ";
 
 /// The file as text. Prose begins with `# `, a key at its default with `#` alone.
-pub fn example() -> String {
+pub fn render_example() -> String {
     let mut text = INTRODUCTION.to_owned();
     for outline in SECTIONS {
         text.push('\n');

@@ -8,11 +8,11 @@ use toml::de::{DeTable, DeValue};
 use crate::config::SECTIONS;
 use crate::kinds::{QuotedSetting, RawSetting};
 use crate::names::{self, SectionInstance};
-use crate::nearest;
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::SourcedSetting;
 use crate::section::{SectionCardinality, SectionOutline, heading};
 use crate::sources::ConfigFileSource;
+use crate::spelling;
 
 /// What the file says, by the key's path, and what is wrong with it. The values themselves are not judged.
 #[derive(Debug, Default)]
@@ -31,22 +31,22 @@ impl FileSettings {
                 let name = path.display().to_string();
                 match std::fs::read(path) {
                     Ok(bytes) => Self::parse(&name, &bytes),
-                    Err(error) => Self::unreadable(&name, &error),
+                    Err(error) => Self::from_io_error(&name, &error),
                 }
             }
         }
     }
 
-    fn unreadable(name: &str, error: &std::io::Error) -> Self {
+    fn from_io_error(name: &str, error: &std::io::Error) -> Self {
         let (what, hint) = match error.kind() {
             std::io::ErrorKind::NotFound => (
-                "there is no such file".to_owned(),
-                "give the path of a settings file, or write one with `munshi config example`",
+                "file not found".to_owned(),
+                "pass the path of a settings file, or create one with `munshi config example`",
             ),
             std::io::ErrorKind::PermissionDenied => {
-                ("it may not be read by this user".to_owned(), "give this user the right to read it")
+                ("permission denied".to_owned(), "make it readable for this user")
             }
-            _ => (format!("it can't be read: {error}"), "check that this is a plain file"),
+            _ => (format!("can't read the file: {error}"), "check that it is a regular file"),
         };
         let place = SettingOrigin::File { file: name.to_owned() };
         let problem = ConfigProblem { place, key: None, what, hint: Some(hint.to_owned()) };
@@ -58,7 +58,10 @@ impl FileSettings {
             Ok(text) => text,
             Err(error) => {
                 let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-                return Self { problems: vec![not_text(locate(name, &good, good.len()))], ..Self::default() };
+                return Self {
+                    problems: vec![encoding_problem(locate(name, &good, good.len()))],
+                    ..Self::default()
+                };
             }
         };
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -69,11 +72,11 @@ impl FileSettings {
     }
 }
 
-fn not_text(place: SettingOrigin) -> ConfigProblem {
+fn encoding_problem(place: SettingOrigin) -> ConfigProblem {
     ConfigProblem {
         place,
         key: None,
-        what: "from here on the file is not UTF-8 text".to_owned(),
+        what: "the file is not valid UTF-8 from here on".to_owned(),
         hint: Some("save it as UTF-8".to_owned()),
     }
 }
@@ -91,13 +94,13 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn root(&mut self, root: &DeTable<'_>) {
         for (name, value) in root {
-            let place = self.place(name);
+            let place = self.origin(name);
             let known = SECTIONS.iter().find(|outline| outline.name == name.get_ref().as_ref());
             match (known, value.get_ref()) {
                 (Some(outline), DeValue::Table(table)) if outline.many == SectionCardinality::No => {
                     self.section(outline, None, table);
                 }
-                (Some(outline), DeValue::Table(table)) => self.many(outline, table),
+                (Some(outline), DeValue::Table(table)) => self.visit_named_sections(outline, table),
                 (Some(outline), other) => {
                     self.add(not_a_section(&outline.heading(), outline.name, other, place));
                 }
@@ -107,19 +110,19 @@ impl Walk<'_> {
         }
     }
 
-    fn many(&mut self, outline: &SectionOutline, table: &DeTable<'_>) {
+    fn visit_named_sections(&mut self, outline: &SectionOutline, table: &DeTable<'_>) {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in entries {
-            let (place, text) = (self.place(name), name.get_ref().as_ref());
+            let (place, text) = (self.origin(name), name.get_ref().as_ref());
             match value.get_ref() {
                 DeValue::Table(table) => {
-                    if self.name(outline.name, text, &place) {
+                    if self.register_name(outline.name, text, &place) {
                         self.section(outline, Some(text), table);
                     }
                 }
                 _ if outline.keys.iter().any(|key| key.name == text) => {
-                    self.add(unnamed(outline, text, place));
+                    self.add(unnamed_key_problem(outline, text, place));
                 }
                 other => {
                     let heading = heading(outline.name, Some(text));
@@ -130,11 +133,14 @@ impl Walk<'_> {
     }
 
     /// Whether it can be a name, and no other is the same to a variable.
-    fn name(&mut self, section: &'static str, name: &str, place: &SettingOrigin) -> bool {
-        let twin =
-            self.file.names.iter().find(|known| known.section == section && names::alike(&known.name, name));
-        let problem =
-            names::refuse(section, name, place).or_else(|| twin.map(|twin| twins(name, twin, place)));
+    fn register_name(&mut self, section: &'static str, name: &str, place: &SettingOrigin) -> bool {
+        let twin = self
+            .file
+            .names
+            .iter()
+            .find(|known| known.section == section && names::is_equivalent(&known.name, name));
+        let problem = names::validate(section, name, place)
+            .or_else(|| twin.map(|twin| duplicate_name_problem(name, twin, place)));
         match problem {
             Some(problem) => {
                 self.add(problem);
@@ -155,14 +161,14 @@ impl Walk<'_> {
         for (name, value) in table {
             match outline.keys.iter().find(|key| key.name == name.get_ref().as_ref()) {
                 Some(key) => {
-                    let place = self.place(value);
+                    let place = self.origin(value);
                     if !self.is_broken(&place) {
                         let raw = RawSetting::of(value.get_ref());
                         self.file.values.insert(key.path_in(under), SourcedSetting { raw, place });
                     }
                 }
                 None => {
-                    let place = self.place(name);
+                    let place = self.origin(name);
                     self.add(unknown_key(Some(outline), under, name.get_ref(), place));
                 }
             }
@@ -187,14 +193,14 @@ impl Walk<'_> {
         line_of(place).is_some_and(|line| self.broken.contains(&line))
     }
 
-    fn place<T>(&self, spanned: &Spanned<T>) -> SettingOrigin {
+    fn origin<T>(&self, spanned: &Spanned<T>) -> SettingOrigin {
         locate(self.name, self.text, spanned.span().start)
     }
 }
 
 fn syntax_problem(message: &str, place: SettingOrigin) -> ConfigProblem {
     let (what, hint) = match message {
-        "duplicate key" => ("this was already written above".to_owned(), Some("keep one of the two")),
+        "duplicate key" => ("duplicate key or section".to_owned(), Some("remove one of the two")),
         _ => (message.trim_end_matches(", expected nothing").to_owned(), None),
     };
     ConfigProblem { place, key: None, what, hint: hint.map(str::to_owned) }
@@ -202,8 +208,8 @@ fn syntax_problem(message: &str, place: SettingOrigin) -> ConfigProblem {
 
 fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: SettingOrigin) -> ConfigProblem {
     let hint = match found {
-        DeValue::Array(_) => format!("write the heading once, with single brackets: [{heading}]"),
-        _ => format!("write [{heading}] on a line of its own, and its keys below"),
+        DeValue::Array(_) => format!("write the section once, with single brackets: [{heading}]"),
+        _ => format!("write [{heading}] on its own line, with its keys below"),
     };
     ConfigProblem {
         place,
@@ -214,7 +220,7 @@ fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: SettingOr
 }
 
 /// A key that stands right under a section of many.
-fn unnamed(outline: &SectionOutline, key: &str, place: SettingOrigin) -> ConfigProblem {
+fn unnamed_key_problem(outline: &SectionOutline, key: &str, place: SettingOrigin) -> ConfigProblem {
     let example = match outline.many {
         SectionCardinality::Named(example) => heading(outline.name, Some(example)),
         SectionCardinality::No => outline.name.to_owned(),
@@ -222,23 +228,28 @@ fn unnamed(outline: &SectionOutline, key: &str, place: SettingOrigin) -> ConfigP
     ConfigProblem {
         place,
         key: Some(heading(outline.name, Some(key))),
-        what: "this stands under no name".to_owned(),
-        hint: Some(format!("write [{example}] above it, with a name of your choice")),
+        what: "the key is outside a named section".to_owned(),
+        hint: Some(format!("add [{example}] above it, with a name of your choice")),
     }
 }
 
-fn twins(name: &str, twin: &SectionInstance, place: &SettingOrigin) -> ConfigProblem {
+fn duplicate_name_problem(name: &str, twin: &SectionInstance, place: &SettingOrigin) -> ConfigProblem {
     ConfigProblem {
         place: place.clone(),
         key: None,
-        what: format!("{} and {} are one name in a variable", QuotedSetting(name), QuotedSetting(&twin.name)),
+        what: format!(
+            "{} and {} share the same variable name",
+            QuotedSetting(name),
+            QuotedSetting(&twin.name)
+        ),
         hint: Some("choose names that differ in more than dashes and underscores".to_owned()),
     }
 }
 
 fn unknown_section(name: &str, table: &DeTable<'_>, place: SettingOrigin) -> ConfigProblem {
-    let by_key = || table.keys().find_map(|key| nearest::key(name, key.get_ref())).map(|key| key.section);
-    let hint = match nearest::section(name).or_else(by_key) {
+    let by_key =
+        || table.keys().find_map(|key| spelling::find_key(name, key.get_ref())).map(|key| key.section);
+    let hint = match spelling::find_section(name).or_else(by_key) {
         Some(section) => {
             let known = SECTIONS.iter().find(|outline| outline.name == section);
             let heading = known.map_or_else(|| section.to_owned(), SectionOutline::heading);
@@ -250,7 +261,7 @@ fn unknown_section(name: &str, table: &DeTable<'_>, place: SettingOrigin) -> Con
             format!("the sections are {}", known.join(", "))
         }
     };
-    let what = format!("there is no section {}", QuotedSetting(name));
+    let what = format!("unknown section {}", QuotedSetting(name));
     ConfigProblem { place, key: None, what, hint: Some(hint) }
 }
 
@@ -264,21 +275,21 @@ fn unknown_key(
     let path = outline.map_or_else(|| name.to_owned(), |_| format!("{}.{name}", heading(section, under)));
     let listed = || {
         if under.is_some() {
-            return Some("`munshi config example` lists every key there is".to_owned());
+            return Some("`munshi config example` lists every key".to_owned());
         }
         let names: Vec<&str> = outline?.keys.iter().map(|key| key.name).collect();
         Some(format!("[{section}] has {}", names.join(", ")))
     };
-    let meant = nearest::key(section, name).map(|key| {
+    let meant = spelling::find_key(section, name).map(|key| {
         let path = if key.section == section { key.path_in(under) } else { key.path() };
         format!("did you mean `{path}`?")
     });
     let hint =
-        meant.or_else(listed).unwrap_or_else(|| "keys stand under a section such as [server]".to_owned());
+        meant.or_else(listed).unwrap_or_else(|| "put the key under a section such as [server]".to_owned());
     ConfigProblem {
         place,
         key: None,
-        what: format!("there is no key {}", QuotedSetting(&path)),
+        what: format!("unknown key {}", QuotedSetting(&path)),
         hint: Some(hint),
     }
 }

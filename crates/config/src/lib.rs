@@ -23,7 +23,6 @@ mod example;
 mod file;
 pub mod kinds;
 mod names;
-mod nearest;
 pub mod problem;
 pub mod reader;
 pub mod secret;
@@ -31,13 +30,13 @@ pub mod section;
 pub mod sections;
 pub mod show;
 pub mod sources;
+mod spelling;
 mod variables;
 
 pub use config::Config;
-pub use docs::docs;
-pub use example::example;
+pub use docs::render_docs;
+pub use example::render_example;
 pub use names::OFFLINE;
-pub use nearest::of as find_nearest;
 pub use problem::{ConfigProblem, ConfigProblems, SettingOrigin};
 pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
@@ -48,3 +47,4 @@ pub use sections::{
 };
 pub use show::{EffectiveConfig, EffectiveSetting, RedactedSetting};
 pub use sources::{ConfigSources, has_display};
+pub use spelling::find_nearest;

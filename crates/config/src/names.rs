@@ -20,28 +20,28 @@ pub const OFFLINE: &str = "offline";
 const LONGEST: usize = 60;
 
 /// Why it can't be a name, if it can't.
-pub(crate) fn refuse(section: &str, name: &str, place: &SettingOrigin) -> Option<ConfigProblem> {
+pub(crate) fn validate(section: &str, name: &str, place: &SettingOrigin) -> Option<ConfigProblem> {
     let (what, hint) = if name == OFFLINE {
         (
-            format!("{} is the name of the model that needs no server", QuotedSetting(name)),
-            "choose another name; `offline` can be used in [routes] as it is".to_owned(),
+            format!("{} is reserved for the built-in model", QuotedSetting(name)),
+            "choose another name; [routes] can use `offline` without a section".to_owned(),
         )
     } else if is_name(name) {
         return None;
     } else {
-        let rule = "write small letters and digits, with single dashes or underscores between";
-        let hint = match mended(name) {
+        let rule = "use lowercase letters and digits, with single dashes or underscores between";
+        let hint = match suggest_name(name) {
             Some(mended) => format!("{rule}: [{section}.{mended}]"),
             None => format!("{rule}, such as [{section}.sonnet]"),
         };
-        (format!("{} can't be a name", QuotedSetting(name)), hint)
+        (format!("{} is not a valid name", QuotedSetting(name)), hint)
     };
     Some(ConfigProblem { place: place.clone(), key: None, what, hint: Some(hint) })
 }
 
 /// Whether the two are one in a variable.
-pub(crate) fn alike(one: &str, other: &str) -> bool {
-    plain(one) == plain(other)
+pub(crate) fn is_equivalent(one: &str, other: &str) -> bool {
+    normalise(one) == normalise(other)
 }
 
 fn is_name(text: &str) -> bool {
@@ -50,7 +50,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// What was probably meant: `GPT 4.1` as `gpt-4-1`.
-fn mended(text: &str) -> Option<String> {
+fn suggest_name(text: &str) -> Option<String> {
     let text: String = text.chars().take(LONGEST).collect::<String>().to_lowercase();
     let parts: Vec<&str> =
         text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|part| !part.is_empty()).collect();
@@ -58,7 +58,7 @@ fn mended(text: &str) -> Option<String> {
     (is_name(&mended) && mended != OFFLINE).then_some(mended)
 }
 
-fn plain(name: &str) -> String {
+fn normalise(name: &str) -> String {
     name.replace('-', "_")
 }
 
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn refused(name: &str) -> Option<String> {
-        refuse("models", name, &SettingOrigin::Default).map(|problem| problem.hint.unwrap_or_default())
+        validate("models", name, &SettingOrigin::Default).map(|problem| problem.hint.unwrap_or_default())
     }
 
     #[test]
@@ -85,6 +85,6 @@ mod tests {
 
     #[test]
     fn a_variable_knows_no_dash() {
-        assert!(alike("gpt-4_1", "gpt_4-1") && !alike("gpt-4", "gpt4"));
+        assert!(is_equivalent("gpt-4_1", "gpt_4-1") && !is_equivalent("gpt-4", "gpt4"));
     }
 }

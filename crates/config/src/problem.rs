@@ -42,7 +42,7 @@ impl ConfigProblems {
     }
 
     /// For those who look closer than the settings do: everything they found, if anything.
-    pub fn refuse(problems: Vec<ConfigProblem>) -> Result<(), Self> {
+    pub fn fail_if_any(problems: Vec<ConfigProblem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self::new(problems)) }
     }
 

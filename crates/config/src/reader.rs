@@ -48,40 +48,40 @@ impl ConfigReader {
     }
 
     /// The key's value, or `None` once its problem is noted.
-    pub(crate) fn take<K: SettingKind>(&mut self, key: &SettingDefinition) -> Option<K::Value> {
+    pub(crate) fn read_setting<K: SettingKind>(&mut self, key: &SettingDefinition) -> Option<K::Value> {
         let path = key.path();
-        let (read, place) = match self.written(&path) {
+        let (read, place) = match self.take_raw(&path) {
             Some(written) => (K::read(&written.raw, &self.home), written.place),
             None => (default::<K>(key, &self.home), SettingOrigin::Default),
         };
-        self.settle::<K>(key, None, read, place)
+        self.record_result::<K>(key, None, read, place)
     }
 
     /// The key's value under a name, where it is given; `None` once its problem is noted.
-    pub(crate) fn take_named<K: SettingKind>(
+    pub(crate) fn read_named<K: SettingKind>(
         &mut self,
         key: &SettingDefinition,
         from: &SectionInstance,
     ) -> Option<Option<K::Value>> {
-        let Some(written) = self.written(&key.path_in(Some(&from.name))) else { return Some(None) };
+        let Some(written) = self.take_raw(&key.path_in(Some(&from.name))) else { return Some(None) };
         let read = K::read(&written.raw, &self.home);
-        self.settle::<K>(key, Some(&from.name), read, written.place).map(Some)
+        self.record_result::<K>(key, Some(&from.name), read, written.place).map(Some)
     }
 
     /// The same for a key that must be given.
-    pub(crate) fn require<K: SettingKind>(
+    pub(crate) fn read_required<K: SettingKind>(
         &mut self,
         key: &SettingDefinition,
         from: &SectionInstance,
     ) -> Option<K::Value> {
-        let taken = self.take_named::<K>(key, from)?;
+        let taken = self.read_named::<K>(key, from)?;
         if taken.is_none() {
             let hint = match &from.place {
                 SettingOrigin::Environment { .. } => format!("set {}", key.variable_in(Some(&from.name))),
                 _ => format!("add a line such as {} = {}", key.name, key.default),
             };
             let what = format!("[{}] has no `{}`", heading(from.section, Some(&from.name)), key.name);
-            self.note(ConfigProblem { place: from.place.clone(), key: None, what, hint: Some(hint) });
+            self.add_problem(ConfigProblem { place: from.place.clone(), key: None, what, hint: Some(hint) });
         }
         taken
     }
@@ -92,11 +92,11 @@ impl ConfigReader {
     }
 
     /// What a key came to, if it could be read.
-    pub(crate) fn taken(&self, section: &str, key: &str) -> Option<&EffectiveSetting> {
-        self.entries.iter().find(|entry| entry.is(section, key))
+    pub(crate) fn find_entry(&self, section: &str, key: &str) -> Option<&EffectiveSetting> {
+        self.entries.iter().find(|entry| entry.matches(section, key))
     }
 
-    pub(crate) fn note(&mut self, problem: ConfigProblem) {
+    pub(crate) fn add_problem(&mut self, problem: ConfigProblem) {
         self.problems.push(problem);
     }
 
@@ -108,11 +108,11 @@ impl ConfigReader {
         self.problems
     }
 
-    fn written(&mut self, path: &str) -> Option<SourcedSetting> {
+    fn take_raw(&mut self, path: &str) -> Option<SourcedSetting> {
         self.variables.remove(path).or_else(|| self.file.remove(path))
     }
 
-    fn settle<K: SettingKind>(
+    fn record_result<K: SettingKind>(
         &mut self,
         key: &SettingDefinition,
         name: Option<&str>,
@@ -132,7 +132,7 @@ impl ConfigReader {
             Err(fault) => {
                 let hint = fault.hint.unwrap_or_else(|| format!("write {}", K::expects()));
                 let key = Some(key.path_in(name));
-                self.note(ConfigProblem { place, key, what: fault.what, hint: Some(hint) });
+                self.add_problem(ConfigProblem { place, key, what: fault.what, hint: Some(hint) });
                 None
             }
         }

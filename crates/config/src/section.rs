@@ -79,7 +79,7 @@ pub trait ConfigSection: Sized {
     const KEYS: &'static [SettingDefinition];
 
     /// Reads every key, so that every problem is found; `None` when one of them could not be read.
-    fn take(reader: &mut ConfigReader) -> Option<Self>;
+    fn read_from(reader: &mut ConfigReader) -> Option<Self>;
 }
 
 /// A section as a value, for those that walk over all of them.
@@ -138,9 +138,9 @@ macro_rules! section {
                 expects: <$kind as $crate::kinds::SettingKind>::expects,
             }),+];
 
-            fn take(reader: &mut $crate::reader::ConfigReader) -> Option<Self> {
+            fn read_from(reader: &mut $crate::reader::ConfigReader) -> Option<Self> {
                 let mut keys = Self::KEYS.iter();
-                $(let $field = keys.next().and_then(|key| reader.take::<$kind>(key));)+
+                $(let $field = keys.next().and_then(|key| reader.read_setting::<$kind>(key));)+
                 $($check(reader);)?
                 Some(Self { $($field: $field?,)+ })
             }
@@ -178,10 +178,10 @@ macro_rules! named_section {
         }
 
         impl $one {
-            fn take(reader: &mut $crate::reader::ConfigReader, from: $crate::names::SectionInstance) -> Option<Self> {
+            fn read_from(reader: &mut $crate::reader::ConfigReader, from: $crate::names::SectionInstance) -> Option<Self> {
                 let mut keys = <$all as $crate::section::ConfigSection>::KEYS.iter();
-                $(let $must = keys.next().and_then(|key| reader.require::<$must_kind>(key, &from));)+
-                $(let $field = keys.next().and_then(|key| reader.take_named::<$kind>(key, &from));)+
+                $(let $must = keys.next().and_then(|key| reader.read_required::<$must_kind>(key, &from));)+
+                $(let $field = keys.next().and_then(|key| reader.read_named::<$kind>(key, &from));)+
                 Some(Self { name: from.name, place: from.place, $($must: $must?,)+ $($field: $field?,)+ })
             }
         }
@@ -206,10 +206,10 @@ macro_rules! named_section {
                 expects: <$kind as $crate::kinds::SettingKind>::expects,
             }),+];
 
-            fn take(reader: &mut $crate::reader::ConfigReader) -> Option<Self> {
+            fn read_from(reader: &mut $crate::reader::ConfigReader) -> Option<Self> {
                 let names = reader.names($section);
                 // All are read before one that could not be ends it, so that every problem is found.
-                let taken: Vec<Option<$one>> = names.into_iter().map(|name| $one::take(reader, name)).collect();
+                let taken: Vec<Option<$one>> = names.into_iter().map(|name| $one::read_from(reader, name)).collect();
                 taken.into_iter().collect::<Option<_>>().map(|list| Self { list })
             }
         }

@@ -39,7 +39,7 @@ impl EffectiveSetting {
         Self { section, name: key.name, value, from, means: None }
     }
 
-    pub(crate) fn is(&self, section: &str, name: &str) -> bool {
+    pub(crate) fn matches(&self, section: &str, name: &str) -> bool {
         self.section == section && self.name == name
     }
 

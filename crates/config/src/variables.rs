@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use crate::config::SECTIONS;
 use crate::kinds::{QuotedSetting, RawSetting};
 use crate::names::{self, SectionInstance};
-use crate::nearest;
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::SourcedSetting;
 use crate::section::{PREFIX, SectionCardinality, SectionOutline, SettingDefinition};
+use crate::spelling;
 
 /// What the variables say, by the key's path, and what is wrong with their names.
 #[derive(Debug, Default)]
@@ -34,13 +34,13 @@ impl EnvironmentSettings {
 
     fn add(&mut self, variable: &str, value: &OsString) {
         let place = SettingOrigin::Environment { variable: variable.to_owned() };
-        let path = match known(variable) {
+        let path = match parse_variable(variable) {
             Some(Known { key, name: None }) => key.path(),
-            Some(Known { key, name: Some(name) }) => match self.name(key.section, name, &place) {
+            Some(Known { key, name: Some(name) }) => match self.resolve_name(key.section, name, &place) {
                 Ok(name) => key.path_in(Some(&name)),
                 Err(problem) => return self.problems.push(problem),
             },
-            None => return self.problems.extend(unknown(variable, place)),
+            None => return self.problems.extend(report_unknown(variable, place)),
         };
         match value.to_str() {
             Some(value) => {
@@ -49,25 +49,27 @@ impl EnvironmentSettings {
             None => self.problems.push(ConfigProblem {
                 place,
                 key: Some(path),
-                what: "the value is not UTF-8 text".to_owned(),
-                hint: Some("set it again as plain text".to_owned()),
+                what: "the value is not valid UTF-8".to_owned(),
+                hint: Some("set it to valid UTF-8".to_owned()),
             }),
         }
     }
 
     /// The name that a variable means: one that is there already, or a new one.
-    fn name(
+    fn resolve_name(
         &mut self,
         section: &'static str,
         name: String,
         place: &SettingOrigin,
     ) -> Result<String, ConfigProblem> {
-        let there =
-            self.names.iter().find(|known| known.section == section && names::alike(&known.name, &name));
+        let there = self
+            .names
+            .iter()
+            .find(|known| known.section == section && names::is_equivalent(&known.name, &name));
         if let Some(there) = there {
             return Ok(there.name.clone());
         }
-        if let Some(problem) = names::refuse(section, &name, place) {
+        if let Some(problem) = names::validate(section, &name, place) {
             return Err(problem);
         }
         self.names.push(SectionInstance { section, name: name.clone(), place: place.clone() });
@@ -81,7 +83,7 @@ struct Known {
     name: Option<String>,
 }
 
-fn known(variable: &str) -> Option<Known> {
+fn parse_variable(variable: &str) -> Option<Known> {
     let single = keys().find(|key| key.many == SectionCardinality::No && key.variable() == variable);
     single.map(|key| Known { key, name: None }).or_else(|| {
         let (outline, name, key) = split(variable)?;
@@ -94,7 +96,7 @@ fn known(variable: &str) -> Option<Known> {
 /// `MUNSHI__MODELS__SONNET__KEY` as the section, `SONNET` and `KEY`.
 fn split(variable: &str) -> Option<(&'static SectionOutline, &str, &str)> {
     let (section, rest) = variable.strip_prefix(PREFIX)?.split_once("__")?;
-    let outline = many().find(|outline| outline.name.to_uppercase() == section)?;
+    let outline = list_named_sections().find(|outline| outline.name.to_uppercase() == section)?;
     let (name, key) = rest.split_once("__")?;
     Some((outline, name, key))
 }
@@ -103,22 +105,23 @@ fn keys() -> impl Iterator<Item = &'static SettingDefinition> {
     SECTIONS.iter().flat_map(|outline| outline.keys)
 }
 
-fn many() -> impl Iterator<Item = &'static SectionOutline> {
+fn list_named_sections() -> impl Iterator<Item = &'static SectionOutline> {
     SECTIONS.iter().filter(|outline| outline.many != SectionCardinality::No)
 }
 
 /// `MUNSHI_SERVER_LISTEN` is surely meant for us; any other name without the double underscore may be
 /// somebody else's.
-fn unknown(variable: &str, place: SettingOrigin) -> Option<ConfigProblem> {
+fn report_unknown(variable: &str, place: SettingOrigin) -> Option<ConfigProblem> {
     let meant = match variable.strip_prefix(PREFIX) {
         Some(rest) => match split(variable) {
-            Some((outline, name, key)) => named(outline, name, key),
+            Some((outline, name, key)) => suggest_named(outline, name, key),
             None => {
                 let (section, key) = rest.split_once("__").unwrap_or(("", rest));
-                nearest::key(&section.to_lowercase(), &key.to_lowercase()).map(SettingDefinition::variable)
+                spelling::find_key(&section.to_lowercase(), &key.to_lowercase())
+                    .map(SettingDefinition::variable)
             }
         },
-        None => Some(plainly(variable)?),
+        None => Some(suggest_by_plain_name(variable)?),
     };
     let hint = match meant {
         Some(meant) => format!("did you mean {meant}?"),
@@ -126,26 +129,26 @@ fn unknown(variable: &str, place: SettingOrigin) -> Option<ConfigProblem> {
             "unset it; `munshi config example` lists every key, and {PREFIX}SERVER__LISTEN is server.listen"
         ),
     };
-    let what = format!("no key goes by {}", QuotedSetting(variable));
+    let what = format!("unknown variable {}", QuotedSetting(variable));
     Some(ConfigProblem { place, key: None, what, hint: Some(hint) })
 }
 
 /// The variable of the key that is nearest under a name.
-fn named(outline: &SectionOutline, name: &str, key: &str) -> Option<String> {
+fn suggest_named(outline: &SectionOutline, name: &str, key: &str) -> Option<String> {
     let words = outline.keys.iter().map(|known| known.name);
-    let meant = nearest::of(key, words)?;
+    let meant = spelling::find_nearest(key, words)?;
     let key = outline.keys.iter().find(|known| known.name == meant)?;
     Some(key.variable_in(Some(name)))
 }
 
 /// A name whose underscores are too few.
-fn plainly(variable: &str) -> Option<String> {
-    let single =
-        keys().find(|key| key.many == SectionCardinality::No && plain(&key.variable()) == plain(variable));
+fn suggest_by_plain_name(variable: &str) -> Option<String> {
+    let single = keys()
+        .find(|key| key.many == SectionCardinality::No && normalise(&key.variable()) == normalise(variable));
     single.map(SettingDefinition::variable).or_else(|| {
         let rest = variable.to_uppercase();
         let rest = rest.strip_prefix("MUNSHI_")?;
-        many().find_map(|outline| {
+        list_named_sections().find_map(|outline| {
             let rest = rest.strip_prefix(&format!("{}_", outline.name.to_uppercase()))?;
             let ends = outline.keys.iter().filter_map(|key| {
                 let name = rest.strip_suffix(&format!("_{}", key.name.to_uppercase()))?.trim_matches('_');
@@ -159,6 +162,6 @@ fn plainly(variable: &str) -> Option<String> {
 }
 
 /// The name with its underscores and capitals evened out.
-fn plain(name: &str) -> String {
+fn normalise(name: &str) -> String {
     name.to_uppercase().replace('_', "")
 }

@@ -73,7 +73,7 @@ fn a_model_is_what_was_written_and_the_rest_is_open() {
         (config.routes.cheap.as_slice(), config.routes.strategy),
         (&["offline".to_owned()][..], RoutingStrategyChoice::Hybrid)
     );
-    assert_eq!(config.place("models.sonnet", "price_input"), sonnet_line(8, 15));
+    assert_eq!(config.origin("models.sonnet", "price_input"), sonnet_line(8, 15));
 }
 
 fn sonnet_line(line: usize, column: usize) -> SettingOrigin {
@@ -228,6 +228,6 @@ fn an_address_is_only_an_address() {
         "https://a#b",
     ] {
         let variables = [("MUNSHI__MODELS__A__MODEL", "m"), ("MUNSHI__MODELS__A__BASE_URL", bad)];
-        assert!(refusal("", &variables).contains("MUNSHI__MODELS__A__BASE_URL: the address"), "{bad}");
+        assert!(refusal("", &variables).contains("MUNSHI__MODELS__A__BASE_URL: the URL"), "{bad}");
     }
 }

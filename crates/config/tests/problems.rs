@@ -113,7 +113,7 @@ fn a_variable_that_is_not_text_is_refused() {
     use std::os::unix::ffi::OsStringExt;
     let odd = OsString::from_vec(vec![b'x', 0xff]);
     let ours = ConfigSources::default().with_variables([(OsString::from("MUNSHI__DATA__DIR"), odd.clone())]);
-    assert!(Config::load(&ours).unwrap_err().to_string().contains("not UTF-8"));
+    assert!(Config::load(&ours).unwrap_err().to_string().contains("not valid UTF-8"));
     let theirs = ConfigSources::default().with_variables([(odd.clone(), odd)]);
     assert!(Config::load(&theirs).is_ok());
 }

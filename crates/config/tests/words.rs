@@ -1,7 +1,7 @@
 //! The example, the listing and the reference page: all made from the same definitions.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_config::{Config, ConfigSources, docs, example};
+use munshi_config::{Config, ConfigSources, render_docs, render_example};
 
 fn at_home(sources: ConfigSources) -> ConfigSources {
     sources.with_variables([("HOME", "/home/asha")])
@@ -10,7 +10,7 @@ fn at_home(sources: ConfigSources) -> ConfigSources {
 /// Every key of the example taken out of its comment.
 fn uncommented() -> String {
     let is_key = |line: &str| line.starts_with('#') && !line.starts_with("# ");
-    let lines = example()
+    let lines = render_example()
         .lines()
         .map(|line| if is_key(line) { line[1..].to_owned() } else { line.to_owned() })
         .collect::<Vec<_>>();
@@ -19,14 +19,14 @@ fn uncommented() -> String {
 
 #[test]
 fn the_example_reads_well() {
-    insta::assert_snapshot!(example());
+    insta::assert_snapshot!(render_example());
 }
 
 #[test]
 fn the_example_says_the_defaults_commented_or_not() {
     let defaults = Config::load(&at_home(ConfigSources::default())).unwrap();
     let commented =
-        Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", example()))).unwrap();
+        Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", render_example()))).unwrap();
     assert_eq!(commented, defaults);
     let plain =
         Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", uncommented()))).unwrap();
@@ -47,7 +47,7 @@ fn the_example_of_a_model_can_be_used() {
         Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", uncommented()))).unwrap();
     assert_eq!(plain.default_route(), ["sonnet"]);
     let keys = plain.show().entries.iter().filter(|entry| entry.key().starts_with("models.sonnet.")).count();
-    assert_eq!(keys, docs().matches("| `models.NAME.").count(), "each key is there");
+    assert_eq!(keys, render_docs().matches("| `models.NAME.").count(), "each key is there");
     assert_eq!(plain.models.list[0].price_cache_write_5m, Some(3_750_000));
 }
 
@@ -82,11 +82,11 @@ fn what_is_shown_can_be_read_back() {
 fn the_reference_page_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path, docs()).unwrap();
+        std::fs::write(path, render_docs()).unwrap();
     }
     let page = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
-        page == docs(),
+        page == render_docs(),
         "docs/configuration.md is out of date: run UPDATE_DOCS=1 cargo test -p munshi-config"
     );
 }

@@ -17,17 +17,17 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::confine::Confinement;
-use crate::declared::{ConnectorEntries, ConnectorEntry};
+use crate::entries::{ConnectorEntries, ConnectorEntry};
 use crate::error::Result;
-use crate::link::address::AllowedHosts;
-use crate::link::logs::ConnectorLog;
-use crate::link::{ConnectorHandle, ConnectorServices, ConnectorSnapshot, InProcessConnector};
 use crate::login::{self, ConnectorLogins};
 use crate::rows::{self, CONNECTORS};
-use crate::settings::ConnectorTimings;
 use crate::state::{ConnectorState, ConnectorStatus};
-use crate::supervise::{ConnectorSupervisor, ReviewedManifest};
+use crate::supervisor::{ConnectorSupervisor, ReviewedManifest};
+use crate::timings::ConnectorTimings;
 use crate::translate::{self, TranslationSource, TranslationSummary};
+use crate::transport::allowed_hosts::AllowedHosts;
+use crate::transport::logs::ConnectorLog;
+use crate::transport::{ConnectorHandle, ConnectorServices, ConnectorSnapshot, InProcessConnector};
 
 /// Starting many at once would take the machine from everybody else.
 const AT_ONCE: usize = 4;
@@ -146,11 +146,11 @@ impl ConnectorHost {
     pub async fn serve(&self, stop: CancellationToken) {
         let mut is_blind = false;
         loop {
-            match self.look().await {
+            match self.reconcile().await {
                 Ok(()) => is_blind = false,
                 Err(error) if !is_blind => {
                     is_blind = true;
-                    tracing::warn!(%error, "what connectors there are can't be seen; those that run go on");
+                    tracing::warn!(%error, "loading connector declarations failed; running connectors continue");
                 }
                 Err(_) => {}
             }
@@ -163,8 +163,8 @@ impl ConnectorHost {
     }
 
     /// Looks once at what is declared, of all tenants, and starts and stops what differs.
-    pub async fn look(&self) -> Result<()> {
-        let versions = self.inner.db.platform(CONNECTORS).read(rows::versions).await?;
+    pub async fn reconcile(&self) -> Result<()> {
+        let versions = self.inner.db.platform(CONNECTORS).read(rows::list_versions).await?;
         for gone in self
             .inner
             .tenants()
@@ -172,12 +172,12 @@ impl ConnectorHost {
             .filter(|known| versions.iter().all(|(tenant, _)| tenant != known))
         {
             // A tenant that rests, or was put away: nothing is done for it.
-            self.bring_to(gone, 0, ConnectorEntries::default()).await;
+            self.apply_entries(gone, 0, ConnectorEntries::default()).await;
         }
         // One whose file can't be read keeps nobody else's from being taken up.
         let mut failed = None;
         for (tenant, version) in versions {
-            if let Err(error) = self.take_up(tenant, version).await {
+            if let Err(error) = self.reconcile_tenant(tenant, version).await {
                 failed.get_or_insert(error);
             }
         }
@@ -186,9 +186,9 @@ impl ConnectorHost {
     }
 
     /// Starts the connectors of one tenant and waits until each has started or failed to.
-    pub async fn open(&self, tenant: TenantId) -> Result<()> {
-        let (version, _) = self.inner.db.read(tenant, rows::current).await?;
-        self.take_up(tenant, version).await?;
+    pub async fn start_tenant(&self, tenant: TenantId) -> Result<()> {
+        let (version, _) = self.inner.db.read(tenant, rows::load_entries).await?;
+        self.reconcile_tenant(tenant, version).await?;
         self.inner.looked.send_replace(true);
         let settled = async {
             loop {
@@ -209,20 +209,20 @@ impl ConnectorHost {
         Ok(())
     }
 
-    async fn take_up(&self, tenant: TenantId, version: i64) -> Result<()> {
+    async fn reconcile_tenant(&self, tenant: TenantId, version: i64) -> Result<()> {
         let known = self.inner.with_fleet(tenant, |fleet| fleet.version);
-        self.wake_held(tenant).await?;
-        self.wake_shut(tenant).await?;
+        self.wake_accepted(tenant).await?;
+        self.wake_logged_in(tenant).await?;
         if known == version {
             return Ok(());
         }
-        let (version, declared) = self.inner.db.read(tenant, rows::current).await?;
-        self.bring_to(tenant, version, declared).await;
+        let (version, declared) = self.inner.db.read(tenant, rows::load_entries).await?;
+        self.apply_entries(tenant, version, declared).await;
         Ok(())
     }
 
     /// Has those look again whose list a person has accepted meanwhile.
-    async fn wake_held(&self, tenant: TenantId) -> Result<()> {
+    async fn wake_accepted(&self, tenant: TenantId) -> Result<()> {
         let held: Vec<(String, String, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
             let held = |(name, boat): (&ConnectorName, &Boat)| {
                 let standing = boat.now.borrow().standing.clone();
@@ -231,7 +231,7 @@ impl ConnectorHost {
             fleet.boats.iter().filter_map(held).collect()
         });
         for (name, hash, look_again) in held {
-            let seen = self.inner.db.read(tenant, move |tx| rows::manifests(tx, &name)).await?;
+            let seen = self.inner.db.read(tenant, move |tx| rows::list_manifests(tx, &name)).await?;
             if seen.iter().any(|seen| seen.hash == hash && seen.accepted_at.is_some()) {
                 look_again.notify_one();
             }
@@ -240,7 +240,7 @@ impl ConnectorHost {
     }
 
     /// Has those try again where somebody has logged in meanwhile.
-    async fn wake_shut(&self, tenant: TenantId) -> Result<()> {
+    async fn wake_logged_in(&self, tenant: TenantId) -> Result<()> {
         let shut: Vec<(String, Option<Timestamp>, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
             let shut = |(name, boat): (&ConnectorName, &Boat)| {
                 let now = boat.now.borrow();
@@ -250,7 +250,7 @@ impl ConnectorHost {
             fleet.boats.iter().filter_map(shut).collect()
         });
         for (name, since, look_again) in shut {
-            let last = self.inner.db.read(tenant, move |tx| login::last_at(tx, &name)).await?;
+            let last = self.inner.db.read(tenant, move |tx| login::find_login_time(tx, &name)).await?;
             if last.is_some_and(|last| since.is_none_or(|since| last >= since)) {
                 look_again.notify_one();
             }
@@ -258,7 +258,7 @@ impl ConnectorHost {
         Ok(())
     }
 
-    async fn bring_to(&self, tenant: TenantId, version: i64, declared: ConnectorEntries) {
+    async fn apply_entries(&self, tenant: TenantId, version: i64, declared: ConnectorEntries) {
         self.inner.with_fleet(tenant, |fleet| {
             fleet.version = version;
             let mut leaving: BTreeMap<ConnectorName, CancellationToken> = BTreeMap::new();
@@ -271,13 +271,13 @@ impl ConnectorHost {
                 stays
             });
             for (name, entry) in declared.0 {
-                if !self.inner.is_house(&name) && !fleet.boats.contains_key(&name) {
+                if !self.inner.is_reserved_name(&name) && !fleet.boats.contains_key(&name) {
                     let boat = self.launch(tenant, &name, entry, leaving.remove(&name));
                     fleet.boats.insert(name, boat);
                 }
             }
         });
-        self.inner.shelve(tenant).await;
+        self.inner.rebuild_tools(tenant).await;
     }
 
     fn launch(
@@ -291,14 +291,17 @@ impl ConnectorHost {
             (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
         let (tell, link) = ConnectorHandle::new(name.to_string(), look_again.clone());
         let (shown, seen) = watch::channel(None);
-        let home = folder_of(&self.inner.folder, tenant, name);
+        let home = build_folder_path(&self.inner.folder, tenant, name);
         let (now, ended) = (tell.subscribe(), CancellationToken::new());
         let supervisor = ConnectorSupervisor {
             host: self.inner.clone(),
             tenant,
             name: name.clone(),
             entry: entry.clone(),
-            log: ConnectorLog::new(Some(logs_of(&self.inner.folder, tenant, name)), self.inner.clock.clone()),
+            log: ConnectorLog::new(
+                Some(build_logs_path(&self.inner.folder, tenant, name)),
+                self.inner.clock.clone(),
+            ),
             home,
             tell,
             shown,
@@ -316,16 +319,16 @@ impl ConnectorHost {
         self.inner.way.tasks.close();
         let patience = self.inner.pace.grace * 2 + Duration::from_secs(5);
         if tokio::time::timeout(patience, self.inner.way.tasks.wait()).await.is_err() {
-            tracing::warn!("some connectors have not stopped in time; they are killed");
+            tracing::warn!("connectors did not stop in time; killing them");
         }
         // What a service gave us in this moment is kept, though nobody waits for it.
         if let Some(logins) = &self.inner.way.logins {
-            logins.settle().await;
+            logins.wait_for_tasks().await;
         }
     }
 
     /// How the tenant's connectors are here.
-    pub fn standings(&self, tenant: TenantId) -> BTreeMap<ConnectorName, ConnectorStatus> {
+    pub fn statuses(&self, tenant: TenantId) -> BTreeMap<ConnectorName, ConnectorStatus> {
         self.inner.with_fleet(tenant, |fleet| {
             fleet
                 .boats
@@ -342,21 +345,23 @@ impl ConnectorHost {
 }
 
 /// Where a connector has its folder, in which it may write as it likes.
-pub fn folder_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
+pub fn build_folder_path(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
     folder.join(tenant.to_string()).join(name.as_str())
 }
 
 /// Where a connector has its log: out of its own reach, since we follow what stands there. No name has a dot in it.
-pub fn logs_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
+pub fn build_logs_path(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
     folder.join(tenant.to_string()).join(format!("{name}.logs"))
 }
 
 impl ConnectorHostState {
     /// What a connector's service said when it last let us not in.
-    pub(crate) fn said(&self, tenant: TenantId, connector: &str) -> login::AuthChallenge {
+    pub(crate) fn last_challenge(&self, tenant: TenantId, connector: &str) -> login::AuthChallenge {
         self.with_fleet(tenant, |fleet| {
             let found = fleet.boats.iter().find(|(name, _)| name.as_str() == connector);
-            found.and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.said())).unwrap_or_default()
+            found
+                .and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.last_challenge()))
+                .unwrap_or_default()
         })
     }
 
@@ -371,12 +376,15 @@ impl ConnectorHostState {
     }
 
     /// Whether the name is a pack's: a policy that speaks of the pack must not open somebody else's program.
-    fn is_house(&self, name: &ConnectorName) -> bool {
+    fn is_reserved_name(&self, name: &ConnectorName) -> bool {
         self.registry.all().any(|tool| tool.known.connector.name == name.as_str())
     }
 
     /// Makes the tenant's shelf anew from what its connectors show.
-    pub(crate) async fn shelve(&self, tenant: TenantId) -> BTreeMap<ConnectorName, TranslationSummary> {
+    pub(crate) async fn rebuild_tools(
+        &self,
+        tenant: TenantId,
+    ) -> BTreeMap<ConnectorName, TranslationSummary> {
         // The last to look is the last to write.
         let _turn = self.shelving.lock().await;
         let boats: Vec<_> = self.with_fleet(tenant, |fleet| {
@@ -396,7 +404,8 @@ impl ConnectorHostState {
                 accepted: shown.accepted,
                 link: link.clone(),
             };
-            outcomes.insert(name.clone(), translate::add(&source, &mut registry, &mut always, &is_taken));
+            outcomes
+                .insert(name.clone(), translate::add_tools(&source, &mut registry, &mut always, &is_taken));
         }
         let shelf = Arc::new(TenantTools::new(registry, always));
         let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
@@ -404,12 +413,12 @@ impl ConnectorHostState {
         outcomes
     }
 
-    pub(crate) async fn forget(&self, tenant: TenantId, name: &ConnectorName) {
+    pub(crate) async fn delete_state(&self, tenant: TenantId, name: &ConnectorName) {
         let (name, node) = (name.to_string(), self.node);
-        if let Err(error) = self.db.write(tenant, move |tx| rows::forget_state(tx, &name, node)).await {
-            tracing::debug!(%error, "a stopped connector's state can't be removed; it goes by itself");
+        if let Err(error) = self.db.write(tenant, move |tx| rows::delete_state(tx, &name, node)).await {
+            tracing::debug!(%error, "removing stopped connector state failed; it expires by itself");
         }
-        self.measure();
+        self.record_metrics();
     }
 
     fn count(&self) -> BTreeMap<&'static str, usize> {
@@ -422,7 +431,7 @@ impl ConnectorHostState {
         count
     }
 
-    pub(crate) fn measure(&self) {
+    pub(crate) fn record_metrics(&self) {
         for (state, count) in self.count() {
             #[allow(clippy::cast_precision_loss, reason = "a gauge is a float; nobody runs 2^52 connectors")]
             gauge!(COUNT, "state" => state).set(count as f64);

@@ -9,48 +9,48 @@
 //! Not here: deciding about acts (the safety pipeline does), choosing tools for a prompt (`munshi-tools` and the turn do).
 //!
 //! # Layout
-//! - [`declared`]: the file; [`manifest`]: what a server lists; `translate`, `names`: its tools as ours
-//! - `link`: one connection, its transport and its bounds; `far`, `answer`: a call and what it gave
-//! - [`ConnectorHost`], `shelves`, `supervise`: which run, and how each lives; [`ConnectorStatus`]: how it is; [`ConnectorTimings`]: how long things take
+//! - [`entries`]: the file; [`manifest`]: what a server lists; `translate`, `names`: its tools as ours
+//! - `transport`: one connection, its transport and its bounds; `remote_tool`, `call_result`: a call and what it gave
+//! - [`ConnectorHost`], `tool_source`, `supervisor`: which run, and how each lives; [`ConnectorStatus`]: how it is; [`ConnectorTimings`]: how long things take
 //! - `openapi`: a service's document as a connector; [`login`]: being let into one that asks for it
 //! - [`confine`]: what a child may read and write
-//! - [`rows`]: what is stored; [`contract`]: what `munshi connector test` looks at
+//! - [`rows`]: what is stored; [`conformance`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
 //! A variant in [`declared::ConnectorTransport`], and an arm in `link/open.rs` that makes a transport of it.
 
-mod answer;
+mod call_result;
 pub mod confine;
-pub mod contract;
-pub mod declared;
+pub mod conformance;
+pub mod entries;
 mod error;
-mod far;
 mod host;
-mod link;
 pub mod login;
 pub mod manifest;
 mod names;
 mod openapi;
+mod remote_tool;
 pub mod rows;
-mod settings;
-mod shelves;
 mod state;
-mod supervise;
+mod supervisor;
+mod timings;
+mod tool_source;
 mod translate;
+mod transport;
 
 use munshi_store::{Migration, migration};
 
 pub use confine::{Confinement, KernelSupport};
 pub use error::{Error, Result};
-pub use host::{ConnectorHost, ConnectorHostParts, folder_of, logs_of};
-pub use link::InProcessConnector;
-pub use link::address::AllowedHosts;
+pub use host::{ConnectorHost, ConnectorHostParts, build_folder_path, build_logs_path};
 pub use login::{ConnectorLoginParts, ConnectorLogins};
 pub use openapi::ServiceDocumentSource;
-pub use settings::ConnectorTimings;
 pub use state::{ConnectorState, ConnectorStatus};
+pub use timings::ConnectorTimings;
+pub use transport::InProcessConnector;
+pub use transport::allowed_hosts::AllowedHosts;
 
 /// The file in a connector's folder of logs that holds what it said, and the one before it.
-pub const LOGS: [&str; 2] = [link::logs::OLDER, link::logs::FILE];
+pub const LOGS: [&str; 2] = [transport::logs::OLDER, transport::logs::FILE];
 
 pub const MIGRATIONS: &[Migration] = &[migration!("0022_connectors"), migration!("0028_connector_logins")];

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use munshi_safety::audit::canonical;
+use munshi_safety::audit::to_canonical_json;
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::declared::ToolDeclaration;
+use crate::entries::ToolDeclaration;
 
 /// Where a server says what a tool does, in the tool's `_meta`.
 pub const DECLARES: &str = "munshi/tool";
@@ -59,23 +59,23 @@ pub struct SkippedTool {
 }
 
 impl ConnectorManifest {
-    pub fn of(server: &str, version: &str, listed: Vec<Tool>) -> Self {
+    pub fn new(server: &str, version: &str, listed: Vec<Tool>) -> Self {
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
         for tool in listed.into_iter().take(MOST_TOOLS) {
-            let name = short(&tool.name, LONGEST_NAME);
+            let name = sanitize(&tool.name, LONGEST_NAME);
             let known = tools.contains_key(&name);
-            match read(tool) {
+            match parse_tool(tool) {
                 Ok(listed) if !known => {
                     tools.insert(name, listed);
                 }
                 Ok(_) => {
-                    let why = "its name stands there twice".to_owned();
+                    let why = "its name is listed twice".to_owned();
                     left_out.push(SkippedTool { tool: name, why });
                 }
                 Err(why) => left_out.push(SkippedTool { tool: name, why }),
             }
         }
-        let (server, version) = (short(server, LONGEST_NAME), short(version, LONGEST_NAME));
+        let (server, version) = (sanitize(server, LONGEST_NAME), sanitize(version, LONGEST_NAME));
         let mut all = Sha256::new();
         for (name, tool) in &tools {
             all.update(name.as_bytes());
@@ -94,14 +94,14 @@ impl ConnectorManifest {
     }
 }
 
-fn read(tool: Tool) -> Result<ManifestTool, String> {
+fn parse_tool(tool: Tool) -> Result<ManifestTool, String> {
     let whole = serde_json::to_value(&tool).map_err(|error| error.to_string())?;
     if tool.name.is_empty() || tool.name.len() > LONGEST_NAME {
-        return Err(format!("its name has {} letters; 1 to {LONGEST_NAME} can be used", tool.name.len()));
+        return Err(format!("its name has {} characters; 1 to {LONGEST_NAME} are allowed", tool.name.len()));
     }
     let size = Value::Object(tool.input_schema.as_ref().clone()).to_string().len();
     if size > LARGEST_SCHEMA {
-        return Err(format!("its schema has {size} bytes; {LARGEST_SCHEMA} is the most"));
+        return Err(format!("its schema has {size} bytes; the limit is {LARGEST_SCHEMA}"));
     }
     let hints = tool.annotations.as_ref().map_or(ManifestToolHints::default(), |said| ManifestToolHints {
         read_only: said.read_only_hint,
@@ -113,11 +113,11 @@ fn read(tool: Tool) -> Result<ManifestTool, String> {
         None => None,
         Some(said) => Some(
             serde_json::from_value::<ToolDeclaration>(said.clone())
-                .map_err(|error| format!("what it declares can't be read: {error}"))?,
+                .map_err(|error| format!("its declaration can't be read: {error}"))?,
         ),
     };
     let mut hash = Sha256::new();
-    hash.update(canonical(&whole).as_bytes());
+    hash.update(to_canonical_json(&whole).as_bytes());
     Ok(ManifestTool {
         description: tool.description.unwrap_or_default().into_owned(),
         schema: tool.input_schema.as_ref().clone(),
@@ -127,7 +127,7 @@ fn read(tool: Tool) -> Result<ManifestTool, String> {
     })
 }
 
-fn short(text: &str, letters: usize) -> String {
+fn sanitize(text: &str, letters: usize) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(letters).collect()
 }
 
@@ -149,7 +149,7 @@ pub(crate) mod tests {
         let one = json!({ "name": "a", "description": "Reads.", "inputSchema": { "type": "object" } });
         let two = json!({ "name": "b", "inputSchema": { "type": "object" } });
         let manifest = |tools: &[&Value]| {
-            ConnectorManifest::of("s", "1", tools.iter().map(|value| tool((*value).clone())).collect())
+            ConnectorManifest::new("s", "1", tools.iter().map(|value| tool((*value).clone())).collect())
         };
         let known = manifest(&[&one, &two]);
         assert_eq!(known.hash, manifest(&[&two, &one]).hash);
@@ -173,11 +173,11 @@ pub(crate) mod tests {
             json!({ "name": "odd", "inputSchema": {}, "_meta": { "munshi/tool": { "effect": "often" } } });
         let twice = json!({ "name": "twice", "inputSchema": {} });
         let listed = [large, odd, twice.clone(), twice].into_iter().map(tool).collect();
-        let manifest = ConnectorManifest::of("s", "1", listed);
+        let manifest = ConnectorManifest::new("s", "1", listed);
         assert_eq!(manifest.tools.len(), 1);
         let why: Vec<&str> = manifest.left_out.iter().map(|left| left.why.as_str()).collect();
         assert!(
-            why[0].contains("schema") && why[1].contains("declares") && why[2].contains("twice"),
+            why[0].contains("schema") && why[1].contains("declaration") && why[2].contains("twice"),
             "{why:?}"
         );
     }

@@ -12,7 +12,7 @@ pub(crate) fn tool_name(
     remote: &str,
     is_taken: impl Fn(&ToolName) -> bool,
 ) -> Option<ToolName> {
-    let plain = format!("{connector}_{}", snake(remote));
+    let plain = format!("{connector}_{}", to_snake_case(remote));
     let named =
         Some(&plain).filter(|name| name.len() <= LONGEST).and_then(|name| name.parse::<ToolName>().ok());
     if let Some(name) = named.filter(|name| !is_taken(name)) {
@@ -26,7 +26,7 @@ pub(crate) fn tool_name(
 }
 
 /// Small letters, digits and single underscores.
-fn snake(text: &str) -> String {
+fn to_snake_case(text: &str) -> String {
     let mut out = String::new();
     let mut was_small = false;
     for letter in text.chars() {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::declared::ConnectorEntries;
+use crate::entries::ConnectorEntries;
 use crate::error::Result;
 use crate::login;
 use crate::manifest::ConnectorManifest;
@@ -23,7 +23,7 @@ pub const CONNECTORS: PlatformScope = PlatformScope::new("connectors");
 pub const SILENT: Duration = Duration::from_secs(90);
 
 /// What is declared, and its version; nothing and 0 where there is no file.
-pub fn current(tx: &mut Tx<'_>) -> Result<(i64, ConnectorEntries)> {
+pub fn load_entries(tx: &mut Tx<'_>) -> Result<(i64, ConnectorEntries)> {
     let found = tx.optional(
         "SELECT version, body FROM connector_files WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
         &[],
@@ -37,19 +37,19 @@ pub fn current(tx: &mut Tx<'_>) -> Result<(i64, ConnectorEntries)> {
 
 /// Puts a file in force. Gives its version. What let us into a connector that is no longer in it, or no longer there, is
 /// forgotten.
-pub fn put(
+pub fn save_entries(
     tx: &mut Tx<'_>,
     declared: &ConnectorEntries,
     author: &str,
     note: &str,
     now: Timestamp,
 ) -> Result<i64> {
-    let (version, known) = current(tx)?;
+    let (version, known) = load_entries(tx)?;
     if version > 0 && known == *declared {
         return Ok(version);
     }
-    for gone in known.left_behind(declared) {
-        login::forget(tx, gone.as_str())?;
+    for gone in known.list_stale_logins(declared) {
+        login::delete_credentials(tx, gone.as_str())?;
     }
     tx.execute(
         "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at)
@@ -60,7 +60,7 @@ pub fn put(
 }
 
 /// Which version each tenant is at, of those that something may be done for.
-pub(crate) fn versions(tx: &mut PlatformTx<'_>) -> Result<Vec<(TenantId, i64)>> {
+pub(crate) fn list_versions(tx: &mut PlatformTx<'_>) -> Result<Vec<(TenantId, i64)>> {
     Ok(tx.all(
         across_tenants(
             "SELECT f.tenant_id, MAX(f.version) FROM connector_files f JOIN tenants t ON t.id = f.tenant_id
@@ -91,7 +91,7 @@ pub struct ManifestRecord {
 }
 
 /// Every list of a connector, the newest first; of two of one moment, the one that nobody has accepted.
-pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<ManifestRecord>> {
+pub fn list_manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<ManifestRecord>> {
     Ok(tx.all(
         "SELECT hash, server, version, body, seen_at, accepted_at, accepted_by FROM connector_manifests
          WHERE tenant_id = $1 AND connector = $2
@@ -113,14 +113,14 @@ pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<ManifestRecord>
 
 /// Notes a list of tools and says whether it may be used as declared. The first that a connector ever shows is accepted
 /// with it; every other waits for a person. The audit is told of each, once.
-pub(crate) fn admit(
+pub(crate) fn record_manifest(
     tx: &mut Tx<'_>,
     connector: &str,
     manifest: &ConnectorManifest,
     now: Timestamp,
     ids: &IdGenerator,
 ) -> Result<ManifestAcceptance> {
-    let known = manifests(tx, connector)?;
+    let known = list_manifests(tx, connector)?;
     if let Some(seen) = known.iter().find(|seen| seen.hash == manifest.hash) {
         return Ok(if seen.accepted_at.is_some() {
             ManifestAcceptance::Yes
@@ -160,14 +160,14 @@ pub(crate) fn admit(
 }
 
 /// Accepts the newest list of a connector. None where it has shown none; false where it was accepted already.
-pub fn accept(
+pub fn accept_manifest(
     tx: &mut Tx<'_>,
     connector: &str,
     by: &AuditActor,
     now: Timestamp,
     ids: &IdGenerator,
 ) -> Result<Option<bool>> {
-    let Some(newest) = manifests(tx, connector)?.into_iter().next() else { return Ok(None) };
+    let Some(newest) = list_manifests(tx, connector)?.into_iter().next() else { return Ok(None) };
     if newest.accepted_at.is_some() {
         return Ok(Some(false));
     }
@@ -198,7 +198,7 @@ pub fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, S
 }
 
 /// Says how a connector is here.
-pub(crate) fn tell_state(
+pub(crate) fn upsert_state(
     tx: &mut Tx<'_>,
     connector: &str,
     node: Uuid,
@@ -218,7 +218,7 @@ pub(crate) fn tell_state(
     Ok(())
 }
 
-pub(crate) fn forget_state(tx: &mut Tx<'_>, connector: &str, node: Uuid) -> Result<()> {
+pub(crate) fn delete_state(tx: &mut Tx<'_>, connector: &str, node: Uuid) -> Result<()> {
     tx.execute(
         "DELETE FROM connector_states WHERE tenant_id = $1 AND connector = $2 AND node = $3",
         params![connector, node],
@@ -227,7 +227,7 @@ pub(crate) fn forget_state(tx: &mut Tx<'_>, connector: &str, node: Uuid) -> Resu
 }
 
 /// How a tenant's connectors are, on every node that runs them.
-pub fn states(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(String, ConnectorStatus)>> {
+pub fn list_states(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(String, ConnectorStatus)>> {
     let rows = tx.all(
         "SELECT connector, body FROM connector_states WHERE tenant_id = $1 AND renewed_at >= $2 ORDER BY connector, node",
         params![now.minus(SILENT)],

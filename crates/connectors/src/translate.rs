@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_tools::{ConnectorOrigin, EffectCertainty, ToolConnector, ToolHandler, ToolRegistry};
-use munshi_types::{ConnectorName, Effect, Egress, Reach, ToolName, ToolSpec, is_unseen};
+use munshi_types::{ConnectorName, Effect, Egress, Reach, ToolName, ToolSpec, is_invisible};
 use serde_json::{Map, Value, json};
 
-use crate::declared::{ConnectorEntry, ToolDeclaration};
-use crate::far::RemoteTool;
-use crate::link::ConnectorHandle;
+use crate::entries::{ConnectorEntry, ToolDeclaration};
 use crate::manifest::{ConnectorManifest, ManifestTool, ManifestToolHints, SkippedTool};
 use crate::names::tool_name;
+use crate::remote_tool::RemoteTool;
+use crate::transport::ConnectorHandle;
 
 /// In letters.
 const LONGEST_DESCRIPTION: usize = 1_500;
@@ -50,7 +50,7 @@ pub(crate) struct TranslationSummary {
 }
 
 /// Adds a connector's tools to those of its tenant.
-pub(crate) fn add(
+pub(crate) fn add_tools(
     source: &TranslationSource<'_>,
     registry: &mut ToolRegistry,
     always: &mut BTreeSet<ToolName>,
@@ -65,8 +65,8 @@ pub(crate) fn add(
         }
         let taken = |name: &ToolName| is_taken(name) || registry.get(name.as_str()).is_some();
         let added = tool_name(source.name, remote, taken)
-            .ok_or_else(|| "its name is another tool's".to_owned())
-            .and_then(|name| translated(source, remote, listed, name))
+            .ok_or_else(|| "its name is already used by another tool".to_owned())
+            .and_then(|name| translate_tool(source, remote, listed, name))
             .and_then(|(spec, connector, body)| {
                 let told = (spec.name.clone(), connector.declares);
                 registry.add(spec, connector, body).map(|()| told).map_err(|bad| bad.what)
@@ -93,17 +93,17 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn either<T>(&self, of: impl Fn(&ToolDeclaration) -> Option<T>) -> Option<T> {
+    fn find_declared<T>(&self, of: impl Fn(&ToolDeclaration) -> Option<T>) -> Option<T> {
         self.own.and_then(&of).or_else(|| self.theirs.and_then(&of))
     }
 
-    fn soft(&self) -> Option<u16> {
+    fn soft_seconds(&self) -> Option<u16> {
         let theirs = || self.theirs.and_then(|said| said.soft_seconds).map(|soft| soft.max(LEAST_SOFT));
         self.own.and_then(|own| own.soft_seconds).or_else(theirs)
     }
 
     /// A risk is there if anybody says so, unless the operator says it is not.
-    fn risk(&self, of: impl Fn(&ToolDeclaration) -> Option<bool>, hinted: bool) -> bool {
+    fn has_risk(&self, of: impl Fn(&ToolDeclaration) -> Option<bool>, hinted: bool) -> bool {
         match self.own.and_then(&of) {
             Some(said) => said,
             None => hinted || self.theirs.and_then(&of).unwrap_or(false),
@@ -111,7 +111,7 @@ impl Said<'_> {
     }
 
     /// What it does, and whether somebody vouches for it.
-    fn effect(&self, has_key: bool) -> (Effect, bool) {
+    fn resolve_effect(&self, has_key: bool) -> (Effect, bool) {
         if let Some(effect) = self.own.and_then(|own| own.effect) {
             return (effect, true);
         }
@@ -121,7 +121,7 @@ impl Said<'_> {
             Some(Effect::Read) if hints_at_writing => (Effect::Once, false),
             Some(Effect::Inside) => (Effect::Once, false),
             Some(Effect::Keyed) if !has_key && self.hints.idempotent != Some(true) => (Effect::Once, true),
-            Some(Effect::Checked) if self.either(|said| said.look_up.clone()).is_none() => {
+            Some(Effect::Checked) if self.find_declared(|said| said.look_up.clone()).is_none() => {
                 (Effect::Once, true)
             }
             Some(effect) => (effect, true),
@@ -131,7 +131,7 @@ impl Said<'_> {
     }
 }
 
-fn translated(
+fn translate_tool(
     source: &TranslationSource<'_>,
     remote: &str,
     listed: &ManifestTool,
@@ -140,37 +140,47 @@ fn translated(
     let said =
         Said { own: source.entry.tools.get(remote), theirs: listed.declared.as_ref(), hints: listed.hints };
     let mut parameters = listed.schema.clone();
-    let key = argument(&parameters, said.either(|said| said.key.clone()), KEY);
-    let dry_run = argument(&parameters, said.either(|said| said.dry_run.clone()), DRY_RUN);
-    let (effect, declares) = said.effect(key.is_some());
+    let key = find_argument(&parameters, said.find_declared(|said| said.key.clone()), KEY);
+    let dry_run = find_argument(&parameters, said.find_declared(|said| said.dry_run.clone()), DRY_RUN);
+    let (effect, declares) = said.resolve_effect(key.is_some());
     // Keys and rehearsals are ours to give: the model does not see them.
     let key = key.filter(|_| effect.writes());
     let dry_run = dry_run.filter(|_| effect.writes());
     for hidden in key.iter().chain(&dry_run) {
-        without(&mut parameters, hidden);
+        remove_property(&mut parameters, hidden);
     }
-    let parameters = usable(parameters)?;
+    let parameters = normalize_schema(parameters)?;
     let writes = effect.writes();
-    let timeout = said.either(|said| said.timeout_seconds).unwrap_or(source.entry.timeout_seconds);
-    let scope = said.either(|said| said.scope.clone()).unwrap_or_else(|| remote_scope(&name, source.name));
+    let timeout = said.find_declared(|said| said.timeout_seconds).unwrap_or(source.entry.timeout_seconds);
+    let scope =
+        said.find_declared(|said| said.scope.clone()).unwrap_or_else(|| remote_scope(&name, source.name));
     let mut spec = ToolSpec {
         parameters,
         effect,
         reach: said.own.and_then(|own| own.reach).unwrap_or(Reach::Owner),
-        least_autonomy: said.either(|said| said.least_autonomy).unwrap_or_default(),
-        money: writes && said.risk(|said| said.money, false),
-        sends: said.either(|said| said.sends.clone()).filter(|_| writes),
-        dangerous: writes && said.risk(|said| said.dangerous, false),
-        destructive: writes && said.risk(|said| said.destructive, listed.hints.destructive == Some(true)),
+        least_autonomy: said.find_declared(|said| said.least_autonomy).unwrap_or_default(),
+        money: writes && said.has_risk(|said| said.money, false),
+        sends: said.find_declared(|said| said.sends.clone()).filter(|_| writes),
+        dangerous: writes && said.has_risk(|said| said.dangerous, false),
+        destructive: writes && said.has_risk(|said| said.destructive, listed.hints.destructive == Some(true)),
         dry_run: dry_run.is_some(),
         timeout: Duration::from_secs(u64::from(timeout)),
-        soft: said.soft().filter(|soft| *soft < timeout).map(|soft| Duration::from_secs(u64::from(soft))),
-        phrases: said.either(|said| (!said.words.is_empty()).then(|| said.words.clone())).unwrap_or_default(),
-        ..ToolSpec::read(name, described(&said, remote, listed), format!("{}.{scope}", source.name))
+        soft: said
+            .soft_seconds()
+            .filter(|soft| *soft < timeout)
+            .map(|soft| Duration::from_secs(u64::from(soft))),
+        phrases: said
+            .find_declared(|said| (!said.words.is_empty()).then(|| said.words.clone()))
+            .unwrap_or_default(),
+        ..ToolSpec::read_only(
+            name,
+            build_description(&said, remote, listed),
+            format!("{}.{scope}", source.name),
+        )
     };
     // What is told of money and stock goes by its words alone, so a server's own word is not enough.
     let cacheable = said.own.and_then(|own| own.cacheable).unwrap_or(false);
-    spec.cacheable = !writes && cacheable && !spec.is_fleeting();
+    spec.cacheable = !writes && cacheable && !spec.is_volatile();
     let declares = declares && source.accepted == ManifestAcceptance::Yes;
     // A stranger's word about itself opens nothing: the operator has to have declared the tool.
     let is_vouched_for =
@@ -186,14 +196,14 @@ fn translated(
         declares,
         conduct: None,
     };
-    let look_up = said.either(|said| said.look_up.clone());
+    let look_up = said.find_declared(|said| said.look_up.clone());
     let far = RemoteTool {
         link: source.link.clone(),
         remote: remote.to_owned(),
         key,
         dry_run,
         look_up,
-        fails: match said.either(|said| said.all_or_nothing) {
+        fails: match said.find_declared(|said| said.all_or_nothing) {
             Some(true) => EffectCertainty::No,
             Some(false) | None => EffectCertainty::Maybe,
         },
@@ -209,18 +219,22 @@ fn remote_scope(name: &ToolName, connector: &ConnectorName) -> String {
 }
 
 /// For the model: bounded, in letters that are seen.
-fn described(said: &Said<'_>, remote: &str, listed: &ManifestTool) -> String {
+fn build_description(said: &Said<'_>, remote: &str, listed: &ManifestTool) -> String {
     let text = said.own.and_then(|own| own.description.as_deref()).unwrap_or(&listed.description);
     let clean: String = text
         .chars()
-        .filter(|letter| !is_unseen(*letter) || *letter == '\n')
+        .filter(|letter| !is_invisible(*letter) || *letter == '\n')
         .take(LONGEST_DESCRIPTION)
         .collect();
     if clean.trim().is_empty() { format!("{remote} (its maker says no more)") } else { clean }
 }
 
 /// The argument that was named, or else the usual one, where the schema has it.
-pub(crate) fn argument(schema: &Map<String, Value>, named: Option<String>, usual: &[&str]) -> Option<String> {
+pub(crate) fn find_argument(
+    schema: &Map<String, Value>,
+    named: Option<String>,
+    usual: &[&str],
+) -> Option<String> {
     let arguments = schema.get("properties")?.as_object()?;
     let mut names =
         named.map_or_else(|| usual.iter().map(|name| (*name).to_owned()).collect(), |name| vec![name]);
@@ -228,7 +242,7 @@ pub(crate) fn argument(schema: &Map<String, Value>, named: Option<String>, usual
     names.into_iter().next()
 }
 
-fn without(schema: &mut Map<String, Value>, name: &str) {
+fn remove_property(schema: &mut Map<String, Value>, name: &str) {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.remove(name);
     }
@@ -238,7 +252,7 @@ fn without(schema: &mut Map<String, Value>, name: &str) {
 }
 
 /// The schema as providers and our own check take it, or why not.
-fn usable(mut schema: Map<String, Value>) -> Result<Value, String> {
+fn normalize_schema(mut schema: Map<String, Value>) -> Result<Value, String> {
     // Which draft it is written in matters to no word we check, and an unknown one would be looked for on the network.
     schema.remove("$schema");
     schema.entry("type").or_insert(json!("object"));
@@ -246,7 +260,7 @@ fn usable(mut schema: Map<String, Value>) -> Result<Value, String> {
     let schema = Value::Object(schema);
     match foreign_reference(&schema) {
         Some(reference) => {
-            Err(format!("its schema leads elsewhere ({reference}): it has to be whole by itself"))
+            Err(format!("its schema references another document ({reference}): it must be self-contained"))
         }
         None => Ok(schema),
     }

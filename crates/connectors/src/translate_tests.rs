@@ -4,18 +4,18 @@ use munshi_types::Autonomy;
 use proptest::prelude::*;
 
 fn entry(text: &str) -> ConnectorEntry {
-    let declared = crate::declared::read(&format!("[x]\ncommand = [\"x\"]\n{text}")).unwrap();
+    let declared = crate::entries::parse_with_position(&format!("[x]\ncommand = [\"x\"]\n{text}")).unwrap();
     declared.0.into_values().next().unwrap()
 }
 
 /// The one tool of a server, as it would stand on the shelf.
 fn shelved(listed: Value, own: &str, accepted: ManifestAcceptance) -> Result<(ToolSpec, bool), String> {
     let (name, entry) = ("x".parse().unwrap(), entry(own));
-    let manifest = ConnectorManifest::of("s", "1", vec![tool(listed)]);
+    let manifest = ConnectorManifest::new("s", "1", vec![tool(listed)]);
     let (_, link) = ConnectorHandle::new("x".to_owned(), Default::default());
     let source = TranslationSource { name: &name, entry: &entry, manifest: &manifest, accepted, link };
     let mut registry = ToolRegistry::default();
-    let outcome = add(&source, &mut registry, &mut BTreeSet::new(), &|_| false);
+    let outcome = add_tools(&source, &mut registry, &mut BTreeSet::new(), &|_| false);
     match registry.all().next() {
         Some(tool) => Ok((tool.known.spec.clone(), tool.known.connector.declares)),
         None => Err(outcome.left_out.first().map(|left| left.why.clone()).unwrap_or_default()),
@@ -128,7 +128,7 @@ fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
         let odd =
             json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
-        assert!(shelved(listed(&odd), "", ManifestAcceptance::Yes).unwrap_err().contains("elsewhere"));
+        assert!(shelved(listed(&odd), "", ManifestAcceptance::Yes).unwrap_err().contains("another document"));
     }
     let own = json!({ "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
         "properties": { "a": { "$ref": "#/definitions/a" } }, "definitions": { "a": { "type": "string" } } } });

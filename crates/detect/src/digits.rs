@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use munshi_lang::token::digit;
+use munshi_lang::token::digit_value;
 
 /// Digits with nothing seen between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn digit_runs(
         if !open && letter.is_ascii() && !letter.is_ascii_digit() {
             continue;
         }
-        let Some(value) = digit(letter) else {
+        let Some(value) = digit_value(letter) else {
             if open {
                 match separator(letter) {
                     DigitSeparator::Unseen => {}

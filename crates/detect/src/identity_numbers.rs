@@ -3,18 +3,18 @@
 //! One number in ten keeps the sum by chance. What speaks against it, such as a word before it or a currency sign, depends
 //! on who asks and is decided there.
 
-use munshi_lang::sums::{luhn, verhoeff};
+use munshi_lang::checksums::{is_luhn_valid, is_verhoeff_valid};
 
 /// Twelve digits, none of the first two, that keep Verhoeff's sum.
 pub fn is_aadhaar_number(digits: &[u8]) -> bool {
-    digits.len() == 12 && matches!(digits.first(), Some(2..=9)) && verhoeff(digits)
+    digits.len() == 12 && matches!(digits.first(), Some(2..=9)) && is_verhoeff_valid(digits)
 }
 
 /// 13 to 19 digits of a network, not all alike, that keep Luhn's sum.
 pub fn is_card_number(digits: &[u8]) -> bool {
     let network = matches!(digits.first(), Some(3..=6));
     let alike = digits.iter().all(|value| Some(value) == digits.first());
-    (13..=19).contains(&digits.len()) && network && !alike && luhn(digits)
+    (13..=19).contains(&digits.len()) && network && !alike && is_luhn_valid(digits)
 }
 
 #[cfg(test)]

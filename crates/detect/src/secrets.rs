@@ -44,46 +44,46 @@ const SHORTEST_WEB_TOKEN: usize = 20;
 /// Every beginning that is known. A number is the fewest letters after it that any of the crates asked for.
 pub const KEY_SHAPES: &[KeyShape] = &[
     // Our own: `mk_`, a handle, the secret and its check.
-    plain("mk_", 57),
-    plain("sk_live_", 8),
-    plain("sk_test_", 8),
-    plain("rk_live_", 8),
-    plain("rk_test_", 8),
-    plain("pk_live_", 8),
-    plain("pk_test_", 8),
-    plain("rzp_live_", 8),
-    plain("rzp_test_", 8),
-    plain("whsec_", 8),
-    plain("ghp_", 16),
-    plain("gho_", 16),
-    plain("ghs_", 16),
-    plain("ghu_", 16),
-    plain("ghr_", 16),
-    plain("github_pat_", 16),
-    plain("glpat-", 12),
-    plain("xoxa-", 8),
-    plain("xoxb-", 8),
-    plain("xoxp-", 8),
-    plain("xoxr-", 8),
-    plain("xoxs-", 8),
-    plain("AIza", 24),
-    plain("shpat_", 16),
-    plain("dop_v1_", 16),
-    drawn("sk-", 16),
-    drawn("sk_", 16),
-    drawn("pk-", 16),
-    drawn("pk_", 16),
-    drawn("rk-", 16),
-    drawn("rk_", 16),
-    drawn("xapp-", 8),
-    drawn("hf_", 16),
-    drawn("gsk_", 16),
-    drawn("xai-", 16),
-    drawn("pplx-", 16),
-    drawn("r8_", 16),
-    drawn("npm_", 16),
-    drawn("pypi-", 16),
-    drawn("EAA", 30),
+    plain_shape("mk_", 57),
+    plain_shape("sk_live_", 8),
+    plain_shape("sk_test_", 8),
+    plain_shape("rk_live_", 8),
+    plain_shape("rk_test_", 8),
+    plain_shape("pk_live_", 8),
+    plain_shape("pk_test_", 8),
+    plain_shape("rzp_live_", 8),
+    plain_shape("rzp_test_", 8),
+    plain_shape("whsec_", 8),
+    plain_shape("ghp_", 16),
+    plain_shape("gho_", 16),
+    plain_shape("ghs_", 16),
+    plain_shape("ghu_", 16),
+    plain_shape("ghr_", 16),
+    plain_shape("github_pat_", 16),
+    plain_shape("glpat-", 12),
+    plain_shape("xoxa-", 8),
+    plain_shape("xoxb-", 8),
+    plain_shape("xoxp-", 8),
+    plain_shape("xoxr-", 8),
+    plain_shape("xoxs-", 8),
+    plain_shape("AIza", 24),
+    plain_shape("shpat_", 16),
+    plain_shape("dop_v1_", 16),
+    random_shape("sk-", 16),
+    random_shape("sk_", 16),
+    random_shape("pk-", 16),
+    random_shape("pk_", 16),
+    random_shape("rk-", 16),
+    random_shape("rk_", 16),
+    random_shape("xapp-", 8),
+    random_shape("hf_", 16),
+    random_shape("gsk_", 16),
+    random_shape("xai-", 16),
+    random_shape("pplx-", 16),
+    random_shape("r8_", 16),
+    random_shape("npm_", 16),
+    random_shape("pypi-", 16),
+    random_shape("EAA", 30),
     KeyShape { prefix: "ya29.", least: 16, tail: KeyTail::Dotted },
     KeyShape { prefix: "SG.", least: 16, tail: KeyTail::Dotted },
     KeyShape { prefix: "AKIA", least: 16, tail: KeyTail::Capitals },
@@ -91,11 +91,11 @@ pub const KEY_SHAPES: &[KeyShape] = &[
     KeyShape { prefix: "eyJ", least: 17, tail: KeyTail::WebToken },
 ];
 
-const fn plain(prefix: &'static str, least: usize) -> KeyShape {
+const fn plain_shape(prefix: &'static str, least: usize) -> KeyShape {
     KeyShape { prefix, least, tail: KeyTail::Plain }
 }
 
-const fn drawn(prefix: &'static str, least: usize) -> KeyShape {
+const fn random_shape(prefix: &'static str, least: usize) -> KeyShape {
     KeyShape { prefix, least, tail: KeyTail::Drawn }
 }
 
@@ -116,14 +116,14 @@ impl KeyShape {
     }
 
     /// How much of what follows the beginning is the key's, and whether it is one.
-    fn read(&self, rest: &str) -> (usize, bool) {
+    fn match_tail(&self, rest: &str) -> (usize, bool) {
         let dotted = matches!(self.tail, KeyTail::Dotted | KeyTail::WebToken);
         let letters = rest.bytes().take_while(|byte| is_key_byte(*byte) || dotted && *byte == b'.').count();
         // A point at the end ends the sentence.
         let tail = rest.get(..letters).unwrap_or_default().trim_end_matches('.');
         let looks = match self.tail {
             KeyTail::Plain | KeyTail::Dotted => true,
-            KeyTail::Drawn => tail.len() >= LONGEST_NAME || is_drawn(tail),
+            KeyTail::Drawn => tail.len() >= LONGEST_NAME || looks_random(tail),
             KeyTail::Capitals => {
                 let capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
                 tail.bytes().take_while(capital).count() >= self.least
@@ -136,7 +136,7 @@ impl KeyShape {
 
 /// Where keys and tokens of known shapes stand in a text, in order. What is taken is not looked at again, so a text is read
 /// once.
-pub fn keys(text: &str) -> Vec<Range<usize>> {
+pub fn locate_keys(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
     for one in PREFIXES.iter().flat_map(|prefixes| prefixes.find_iter(text)) {
@@ -145,7 +145,7 @@ pub fn keys(text: &str) -> Vec<Range<usize>> {
         if one.start() < from || before.is_some_and(u8::is_ascii_alphanumeric) {
             continue;
         }
-        let (length, is_key) = shape.read(text.get(one.end()..).unwrap_or_default());
+        let (length, is_key) = shape.match_tail(text.get(one.end()..).unwrap_or_default());
         if is_key {
             found.push(one.start()..one.end() + length);
         }
@@ -162,7 +162,7 @@ pub const fn is_key_byte(byte: u8) -> bool {
 }
 
 /// Whether some piece of it is nothing that a person would name something.
-fn is_drawn(tail: &str) -> bool {
+fn looks_random(tail: &str) -> bool {
     tail.split(['-', '_', '.']).any(|piece| {
         let mixed = piece.bytes().any(|byte| byte.is_ascii_digit())
             && piece.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Vec<&str> {
-        keys(text).into_iter().map(|range| &text[range]).collect()
+        locate_keys(text).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]

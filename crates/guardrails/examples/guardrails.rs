@@ -74,14 +74,14 @@ fn main() {
             ..GuardrailContext::default()
         };
         let found = set.check(&reply, &context).violations.len();
-        let mut times: Vec<Duration> = (0..ROUNDS).map(|_| timed(&set, &reply, &context)).collect();
+        let mut times: Vec<Duration> = (0..ROUNDS).map(|_| measure(&set, &reply, &context)).collect();
         times.sort_unstable();
         let at = |share: usize| times[(ROUNDS - 1) * share / 100].as_micros();
         println!("{name:<9} {WORDS} words: best {:>4} us, median {:>4} us, {found} found", at(0), at(50));
     }
 }
 
-fn timed(set: &GuardrailRuleSet, reply: &str, context: &GuardrailContext) -> Duration {
+fn measure(set: &GuardrailRuleSet, reply: &str, context: &GuardrailContext) -> Duration {
     let start = Instant::now();
     std::hint::black_box(set.check(std::hint::black_box(reply), context));
     start.elapsed()

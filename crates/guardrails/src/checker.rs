@@ -9,8 +9,8 @@ use super::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailView,
     GuardrailViolation, ReplyStretch,
 };
-use super::sentences::{LONGEST, SentenceScan, ends, hangs, names_secret, next_end};
-use super::set::GuardrailRuleSet;
+use super::rule_set::GuardrailRuleSet;
+use super::sentences::{LONGEST, SentenceScan, find_ends, find_next_end, may_continue, names_secret};
 
 /// Something that may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl GuardrailChecker {
         let mut from = 0;
         let mut open = self.waiting.last().copied().unwrap_or(0);
         loop {
-            let end = match next_end(&pending, open, self.seen) {
+            let end = match find_next_end(&pending, open, self.seen) {
                 SentenceScan::Ends(end) => end,
                 SentenceScan::Open(seen) => {
                     self.seen = seen - from;
@@ -88,7 +88,7 @@ impl GuardrailChecker {
             };
             self.waiting.push(end - from);
             let short = self.waiting.len() < MOST_WAITING && end - from < LONGEST;
-            let waits = short && hangs(pending.get(open..end).unwrap_or_default());
+            let waits = short && may_continue(pending.get(open..end).unwrap_or_default());
             (open, self.seen) = (end, end);
             if waits {
                 continue;
@@ -99,7 +99,7 @@ impl GuardrailChecker {
                 continue;
             }
             let ends = std::mem::take(&mut self.waiting);
-            self.clear(text.to_owned(), Read { ends, reading }, &mut cleared);
+            self.check_sentences(text.to_owned(), Read { ends, reading }, &mut cleared);
             from = end;
         }
         pending.drain(..from);
@@ -108,7 +108,7 @@ impl GuardrailChecker {
     }
 
     /// Tools have answered while the reply was on its way: what follows is read with it.
-    pub fn learn(&mut self, learn: impl FnOnce(&mut GuardrailContext)) {
+    pub fn update_context(&mut self, learn: impl FnOnce(&mut GuardrailContext)) {
         learn(&mut self.context);
     }
 
@@ -118,7 +118,7 @@ impl GuardrailChecker {
         let text = std::mem::take(&mut self.pending);
         if !text.is_empty() {
             let read = Read::new(&text);
-            self.clear(text, read, &mut cleared);
+            self.check_sentences(text, read, &mut cleared);
         }
         self.check_reply(&mut cleared);
         let mut out = self.hold(cleared);
@@ -139,7 +139,7 @@ impl GuardrailChecker {
     }
 
     /// Checks some sentences that belong together.
-    fn clear(&mut self, text: String, Read { ends, reading }: Read, cleared: &mut ClearedOutput) {
+    fn check_sentences(&mut self, text: String, Read { ends, reading }: Read, cleared: &mut ClearedOutput) {
         let (set, start) = (self.set.clone(), self.start);
         let mut changes: Vec<(Range<usize>, Change)> = Vec::new();
         let view = GuardrailView {
@@ -150,29 +150,34 @@ impl GuardrailChecker {
             parameters: set.parameters(),
             earlier: &self.parts,
         };
-        for rule in set.rules().iter().filter(|rule| !sees_all(rule)) {
+        for rule in set.rules().iter().filter(|rule| !checks_whole_reply(rule)) {
             for found in rule.find(&view) {
-                cleared.violations.push(violation(
+                cleared.violations.push(build_violation(
                     rule,
                     start + found.span.start..start + found.span.end,
                     &found.what,
                 ));
-                changes.extend(change(rule, found, &ends));
+                changes.extend(build_change(rule, found, &ends));
             }
         }
-        self.write(&text, changes, cleared);
+        self.apply_changes(&text, changes, cleared);
         self.start += text.len();
         self.parts.push(ReplyStretch { text, reading });
     }
 
     /// The text with its changes made. What is taken out swallows what is rewritten inside it.
-    fn write(&mut self, text: &str, mut changes: Vec<(Range<usize>, Change)>, cleared: &mut ClearedOutput) {
+    fn apply_changes(
+        &mut self,
+        text: &str,
+        mut changes: Vec<(Range<usize>, Change)>,
+        cleared: &mut ClearedOutput,
+    ) {
         changes.sort_by_key(|(span, change)| {
             (span.start, matches!(change, Change::With(_)), usize::MAX - span.end)
         });
         let mut at = 0;
         let mut out = String::new();
-        for (span, change) in together(text, changes) {
+        for (span, change) in merge_overlaps(text, changes) {
             if span.end <= at {
                 continue;
             }
@@ -208,7 +213,7 @@ impl GuardrailChecker {
                     let what = check(&self.parts, &self.context, set.parameters());
                     what.map(|what| (0..self.start, Cow::Borrowed(what))).into_iter().collect()
                 }
-                GuardrailCheck::Custom(own) if sees_all(rule) => {
+                GuardrailCheck::Custom(own) if checks_whole_reply(rule) => {
                     let whole: String = self.parts.iter().map(|part| part.text.as_str()).collect();
                     own.find(&whole).into_iter().map(|found| (found.span, found.what)).collect()
                 }
@@ -217,7 +222,9 @@ impl GuardrailChecker {
             if found.is_empty() {
                 continue;
             }
-            cleared.violations.extend(found.into_iter().map(|(span, what)| violation(rule, span, &what)));
+            cleared
+                .violations
+                .extend(found.into_iter().map(|(span, what)| build_violation(rule, span, &what)));
             match rule.severity {
                 GuardrailSeverity::Block => self.stopped = self.stopped.or(Some(rule.phrase)),
                 GuardrailSeverity::Rewrite if !self.said.contains(&rule.phrase) => {
@@ -232,7 +239,7 @@ impl GuardrailChecker {
 }
 
 /// Whether a tenant's rule looks at the reply as a whole.
-fn sees_all(rule: &GuardrailRule) -> bool {
+fn checks_whole_reply(rule: &GuardrailRule) -> bool {
     rule.scope == GuardrailScope::Reply && matches!(rule.check, GuardrailCheck::Custom(_))
 }
 
@@ -245,13 +252,13 @@ struct Read {
 
 impl Read {
     fn new(text: &str) -> Self {
-        let ends = ends(text);
+        let ends = find_ends(text);
         Self { reading: GuardrailReading::new(text, &ends), ends }
     }
 }
 
 /// Two rewritings of which neither holds the other each leave open what the other would hide, so all of both is hidden.
-fn together(text: &str, changes: Vec<(Range<usize>, Change)>) -> Vec<(Range<usize>, Change)> {
+fn merge_overlaps(text: &str, changes: Vec<(Range<usize>, Change)>) -> Vec<(Range<usize>, Change)> {
     let mut merged: Vec<(Range<usize>, Change)> = Vec::with_capacity(changes.len());
     for (span, change) in changes {
         match (merged.last_mut(), &change) {
@@ -259,7 +266,7 @@ fn together(text: &str, changes: Vec<(Range<usize>, Change)>) -> Vec<(Range<usiz
                 if span.start < last.end && span.end > last.end =>
             {
                 *last = last.start..last.end.max(span.end);
-                *known = Change::With(hidden(text.get(last.clone()).unwrap_or_default()));
+                *known = Change::With(mask_text(text.get(last.clone()).unwrap_or_default()));
             }
             _ => merged.push((span, change)),
         }
@@ -267,7 +274,7 @@ fn together(text: &str, changes: Vec<(Range<usize>, Change)>) -> Vec<(Range<usiz
     merged
 }
 
-fn hidden(text: &str) -> String {
+fn mask_text(text: &str) -> String {
     text.chars().map(|letter| if letter.is_alphanumeric() { '•' } else { letter }).collect()
 }
 
@@ -277,23 +284,31 @@ enum Change {
     Out(Option<&'static str>),
 }
 
-fn change(rule: &GuardrailRule, found: GuardrailFinding, ends: &[usize]) -> Option<(Range<usize>, Change)> {
+fn build_change(
+    rule: &GuardrailRule,
+    found: GuardrailFinding,
+    ends: &[usize],
+) -> Option<(Range<usize>, Change)> {
     match (rule.severity, found.with) {
         (GuardrailSeverity::Log, _) => None,
         (GuardrailSeverity::Rewrite, Some(with)) => Some((found.span, Change::With(with))),
-        (GuardrailSeverity::Rewrite, None) => Some((around(&found.span, ends), Change::Out(None))),
-        (GuardrailSeverity::Block, _) => Some((around(&found.span, ends), Change::Out(Some(rule.phrase)))),
+        (GuardrailSeverity::Rewrite, None) => {
+            Some((expand_to_sentences(&found.span, ends), Change::Out(None)))
+        }
+        (GuardrailSeverity::Block, _) => {
+            Some((expand_to_sentences(&found.span, ends), Change::Out(Some(rule.phrase))))
+        }
     }
 }
 
 /// The sentences a span lies in.
-fn around(span: &Range<usize>, ends: &[usize]) -> Range<usize> {
+fn expand_to_sentences(span: &Range<usize>, ends: &[usize]) -> Range<usize> {
     let start = ends.iter().rev().find(|end| **end <= span.start).copied().unwrap_or(0);
     let end = ends.iter().find(|end| **end >= span.end).copied().unwrap_or(span.end);
     start..end
 }
 
-fn violation(rule: &GuardrailRule, span: Range<usize>, what: &str) -> GuardrailViolation {
+fn build_violation(rule: &GuardrailRule, span: Range<usize>, what: &str) -> GuardrailViolation {
     GuardrailViolation {
         rule: rule.id.clone().into_owned(),
         tier: rule.tier,
@@ -304,7 +319,7 @@ fn violation(rule: &GuardrailRule, span: Range<usize>, what: &str) -> GuardrailV
 }
 
 /// Texts that follow each other as one.
-pub(crate) fn joined(pieces: Vec<ReplyPiece>) -> Vec<ReplyPiece> {
+pub(crate) fn merge_texts(pieces: Vec<ReplyPiece>) -> Vec<ReplyPiece> {
     let mut out: Vec<ReplyPiece> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match (out.last_mut(), piece) {

@@ -29,17 +29,17 @@ impl WordClassSet {
         self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
     }
 
-    pub(crate) fn meets(self, other: Self) -> bool {
+    pub(crate) fn intersects(self, other: Self) -> bool {
         // Without a branch for each part: this is asked more often than anything else.
         self.0.iter().zip(other.0).fold(0, |both, (mine, theirs)| both | (mine & theirs)) != 0
     }
 
     pub(crate) fn has(self, class: WordClassId) -> bool {
-        self.meets(Self::of(class))
+        self.intersects(Self::of(class))
     }
 
     /// Whether all of its classes are in the other set.
-    pub(crate) fn within(self, other: Self) -> bool {
+    pub(crate) fn is_subset(self, other: Self) -> bool {
         self.0.iter().zip(other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 

@@ -2,11 +2,11 @@
 
 use super::classes::WordClassSet;
 use super::reading::{Clause, GuardrailReading, SHARED};
-use super::tokens::{GuardrailToken, GuardrailTokenKind, TokenGap, parts};
+use super::tokens::{GuardrailToken, GuardrailTokenKind, TokenGap, ends_clause};
 
 impl GuardrailReading {
     /// Clauses, joined where a few words without a verb belong to their neighbour.
-    pub(super) fn divide(&mut self, ends: &[usize]) {
+    pub(super) fn split_clauses(&mut self, ends: &[usize]) {
         let mut quoted = Quotes::default();
         let mut from = 0;
         let mut sentence = 0;
@@ -19,10 +19,10 @@ impl GuardrailReading {
                 sentence += 1;
                 quoted = Quotes::default();
             }
-            spoken.push(quoted.inside(token));
+            spoken.push(quoted.advance(token));
             // A point that ends no sentence ends no clause: Dr. Rao.
-            let cuts = matches!(token.kind, GuardrailTokenKind::Sign(sign) if parts(sign) && sign != '.')
-                || self.is(at, SHARED.but);
+            let cuts = matches!(token.kind, GuardrailTokenKind::Sign(sign) if ends_clause(sign) && sign != '.')
+                || self.has_class(at, SHARED.but);
             if cuts {
                 let tied = matches!(token.kind, GuardrailTokenKind::Sign(',' | '(' | ')' | '—' | '–'));
                 drafts.push(Draft { from, to: at, sentence, tied });
@@ -30,17 +30,17 @@ impl GuardrailReading {
             }
         }
         drafts.push(Draft { from, to: self.tokens.len(), sentence, tied: false });
-        self.forget_quotes(&drafts, &spoken);
-        self.settle(drafts);
+        self.clear_quoted_classes(&drafts, &spoken);
+        self.merge_clauses(drafts);
     }
 
     /// What the person said is quoted back to them, not said.
-    fn forget_quotes(&mut self, drafts: &[Draft], spoken: &[bool]) {
+    fn clear_quoted_classes(&mut self, drafts: &[Draft], spoken: &[bool]) {
         let count = drafts.last().map_or(0, |draft| draft.sentence) + 1;
         let mut quotes = vec![false; count];
         for draft in drafts {
             quotes[draft.sentence] |=
-                (draft.from..draft.to).any(|at| !spoken[at] && self.is(at, SHARED.said));
+                (draft.from..draft.to).any(|at| !spoken[at] && self.has_class(at, SHARED.said));
         }
         for draft in drafts.iter().filter(|draft| quotes[draft.sentence]) {
             (draft.from..draft.to)
@@ -49,19 +49,19 @@ impl GuardrailReading {
         }
     }
 
-    fn settle(&mut self, drafts: Vec<Draft>) {
+    fn merge_clauses(&mut self, drafts: Vec<Draft>) {
         let mut waiting: Option<usize> = None;
         for draft in drafts {
             if draft.from == draft.to && !draft.tied && waiting.is_none() {
                 continue;
             }
             let from = waiting.take().unwrap_or(draft.from);
-            if draft.tied && self.leans_on(draft.from, draft.to) {
+            if draft.tied && self.attaches_to_next(draft.from, draft.to) {
                 waiting = Some(from);
                 continue;
             }
             // Words left over at the end of a sentence belong to what came before.
-            if self.leans(from, draft.to) && self.leans_back(from, draft.sentence) {
+            if self.is_fragment(from, draft.to) && self.attaches_to_previous(from, draft.sentence) {
                 if let Some(last) = self.clauses.last_mut() {
                     last.to = draft.to;
                 }
@@ -86,46 +86,47 @@ impl GuardrailReading {
     }
 
     /// Three words at most and no verb: part of a list or an aside. A bare yes or no stands alone.
-    fn leans(&self, from: usize, to: usize) -> bool {
-        let words = (from..to).filter(|at| self.counts(*at)).count();
-        let verb = (from..to).any(|at| self.is(at, SHARED.verb));
-        let only_no = words > 0 && (from..to).filter(|at| self.counts(*at)).all(|at| self.is(at, SHARED.no));
+    fn is_fragment(&self, from: usize, to: usize) -> bool {
+        let words = (from..to).filter(|at| self.is_word_or_number(*at)).count();
+        let verb = (from..to).any(|at| self.has_class(at, SHARED.verb));
+        let only_no = words > 0
+            && (from..to).filter(|at| self.is_word_or_number(*at)).all(|at| self.has_class(at, SHARED.no));
         words > 0 && words <= 3 && !verb && !only_no
     }
 
     /// Whether such words go on with the clause after them. A denial is said out by itself (`घबराइए नहीं, …`,
     /// `Not at all, …`), unless it opens a list of what there is none of: `No discounts, coupons or gifts`.
-    fn leans_on(&self, from: usize, to: usize) -> bool {
-        if !self.leans(from, to) {
+    fn attaches_to_next(&self, from: usize, to: usize) -> bool {
+        if !self.is_fragment(from, to) {
             return false;
         }
-        let mut words = (from..to).filter(|at| self.counts(*at));
-        let denies = words.clone().any(|at| self.is(at, SHARED.no));
-        let lists = words.next().is_some_and(|first| self.is(first, SHARED.no_thing))
+        let mut words = (from..to).filter(|at| self.is_word_or_number(*at));
+        let denies = words.clone().any(|at| self.has_class(at, SHARED.no));
+        let lists = words.next().is_some_and(|first| self.has_class(first, SHARED.no_thing))
             && words
                 .next_back()
-                .is_some_and(|last| !self.classes[last].is_empty() && !self.is(last, SHARED.no));
-        !denies || (lists && !self.opens(to + 1))
+                .is_some_and(|last| !self.classes[last].is_empty() && !self.has_class(last, SHARED.no));
+        !denies || (lists && !self.starts_with_verb(to + 1))
     }
 
     /// Whether a clause that begins here has its subject or its verb at its head.
-    fn opens(&self, from: usize) -> bool {
-        let mut words = (from..self.tokens.len()).filter(|at| self.counts(*at)).take(HEAD);
-        words.any(|at| self.is(at, SHARED.verb))
+    fn starts_with_verb(&self, from: usize) -> bool {
+        let mut words = (from..self.tokens.len()).filter(|at| self.is_word_or_number(*at)).take(HEAD);
+        words.any(|at| self.has_class(at, SHARED.verb))
     }
 
     /// Whether such words go on with the clause before them. `…, not a bot` sets itself against it, a clause that
     /// ends on its no is closed (`मैं इंसान नहीं, एक एआई`), and so is a denial said by itself; what comes after a
     /// `but` or begins with `only` is never part of what came before.
-    fn leans_back(&self, from: usize, sentence: usize) -> bool {
+    fn attaches_to_previous(&self, from: usize, sentence: usize) -> bool {
         let Some(last) = self.clauses.last().filter(|last| last.sentence == sentence) else { return false };
-        let comma = self.tokens.get(last.to).is_some_and(|token| token.is(','));
-        let turned = (last.to..from).any(|at| self.is(at, SHARED.but));
-        let first = (from..self.tokens.len()).find(|at| self.counts(*at));
-        let end = last.tokens().rev().find(|at| self.counts(*at));
-        let denies = |at: Option<usize>| at.is_some_and(|at| self.is(at, SHARED.no));
-        let aside = self.leans(last.from, last.to) && last.tokens().any(|at| denies(Some(at)));
-        let focused = first.is_some_and(|at| self.is(at, SHARED.focus));
+        let comma = self.tokens.get(last.to).is_some_and(|token| token.is_sign(','));
+        let turned = (last.to..from).any(|at| self.has_class(at, SHARED.but));
+        let first = (from..self.tokens.len()).find(|at| self.is_word_or_number(*at));
+        let end = last.tokens().rev().find(|at| self.is_word_or_number(*at));
+        let denies = |at: Option<usize>| at.is_some_and(|at| self.has_class(at, SHARED.no));
+        let aside = self.is_fragment(last.from, last.to) && last.tokens().any(|at| denies(Some(at)));
+        let focused = first.is_some_and(|at| self.has_class(at, SHARED.focus));
         comma && !turned && !focused && !denies(first) && !denies(end) && !aside
     }
 }
@@ -146,7 +147,7 @@ struct Draft {
 struct Quotes(Option<char>);
 
 impl Quotes {
-    fn inside(&mut self, token: &GuardrailToken) -> bool {
+    fn advance(&mut self, token: &GuardrailToken) -> bool {
         let GuardrailTokenKind::Sign(sign) = token.kind else { return self.0.is_some() };
         match (self.0, sign) {
             (Some(close), sign) if sign == close => {

@@ -93,9 +93,9 @@ const RUN: usize = 7;
 impl PromptFingerprint {
     /// `marks` are strings that stand nowhere but in the prompt: fences, canaries.
     pub fn new(text: &str, marks: Vec<String>) -> Self {
-        let text = unquoted(text);
-        let reading = GuardrailReading::new(&text, &sentences::ends(&text));
-        Self { runs: Arc::new(runs(&words(&reading)).map(|(_, run)| run).collect()), marks }
+        let text = strip_quoted(text);
+        let reading = GuardrailReading::new(&text, &sentences::find_ends(&text));
+        Self { runs: Arc::new(hash_runs(&collect_words(&reading)).map(|(_, run)| run).collect()), marks }
     }
 
     /// The same text with the marks of one turn: what is the same in every turn is read once.
@@ -105,7 +105,7 @@ impl PromptFingerprint {
     }
 
     /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.
-    pub(crate) fn leak(
+    pub(crate) fn find_leak(
         &self,
         text: &str,
         reading: &GuardrailReading,
@@ -120,8 +120,8 @@ impl PromptFingerprint {
         }
         let mut all = last_words(earlier);
         let kept = all.len();
-        all.extend(words(reading));
-        let (from, _) = runs(&all).find(|(_, run)| self.runs.contains(run))?;
+        all.extend(collect_words(reading));
+        let (from, _) = hash_runs(&all).find(|(_, run)| self.runs.contains(run))?;
         let last = all.get((from + RUN - 1).max(kept))?.0;
         let first = all.get(from.max(kept))?.0;
         Some(reading.tokens.get(first)?.start..reading.tokens.get(last)?.end)
@@ -129,7 +129,7 @@ impl PromptFingerprint {
 }
 
 /// The prompt without what stands in quotation marks there: those are words to be said.
-fn unquoted(text: &str) -> String {
+fn strip_quoted(text: &str) -> String {
     let mut inside = false;
     text.chars()
         .map(|letter| {
@@ -147,7 +147,7 @@ fn last_words(earlier: &[ReplyStretch]) -> Vec<(usize, u64)> {
     let mut last: Vec<(usize, u64)> = Vec::with_capacity(RUN - 1);
     for part in earlier.iter().rev() {
         let reading = &part.reading;
-        let words = (0..reading.tokens.len()).rev().filter(|at| reading.counts(*at));
+        let words = (0..reading.tokens.len()).rev().filter(|at| reading.is_word_or_number(*at));
         last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, reading.hash(at))));
         if last.len() == RUN - 1 {
             break;
@@ -158,13 +158,13 @@ fn last_words(earlier: &[ReplyStretch]) -> Vec<(usize, u64)> {
 }
 
 /// The words of a reading: the token each is, and its hash.
-fn words(reading: &GuardrailReading) -> Vec<(usize, u64)> {
-    let words = (0..reading.tokens.len()).filter(|at| reading.counts(*at));
+fn collect_words(reading: &GuardrailReading) -> Vec<(usize, u64)> {
+    let words = (0..reading.tokens.len()).filter(|at| reading.is_word_or_number(*at));
     words.map(|at| (at, reading.hash(at))).collect()
 }
 
 /// Every run of words, with the word it begins at.
-fn runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
+fn hash_runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
     let together = |run: &[(usize, u64)]| run.iter().fold(7, |all: u64, (_, one)| all.rotate_left(9) ^ one);
     words.windows(RUN).enumerate().map(move |(from, run)| (from, together(run)))
 }

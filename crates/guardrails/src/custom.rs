@@ -53,10 +53,10 @@ pub struct PatternRules {
 #[serde(deny_unknown_fields)]
 struct Written {
     id: String,
-    #[serde(default = "team")]
+    #[serde(default = "default_tier")]
     tier: GuardrailTier,
     severity: GuardrailSeverity,
-    #[serde(default = "sentence")]
+    #[serde(default = "default_scope")]
     scope: GuardrailScope,
     prompt: String,
     #[serde(default)]
@@ -65,11 +65,11 @@ struct Written {
     replacement: Option<String>,
 }
 
-const fn team() -> GuardrailTier {
+const fn default_tier() -> GuardrailTier {
     GuardrailTier::Team
 }
 
-const fn sentence() -> GuardrailScope {
+const fn default_scope() -> GuardrailScope {
     GuardrailScope::Sentence
 }
 
@@ -82,7 +82,7 @@ pub struct PatternError {
 
 impl PatternRules {
     /// Reads a file of rules; an error names the line and what was expected there.
-    pub fn read(text: &str) -> Result<Self, PatternError> {
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let read: Self = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             PatternError { line: line_of(text, at), what: error.message().to_owned() }
@@ -112,7 +112,7 @@ impl TryFrom<Written> for PatternRule {
         let fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         if written.id.is_empty() || !written.id.chars().all(fine) {
             return Err(format!(
-                "the id `{}` is not one: use small letters, digits and dashes, like no-rivals",
+                "invalid id `{}`: use lowercase letters, digits and dashes, like no-rivals",
                 written.id
             ));
         }
@@ -123,31 +123,31 @@ impl TryFrom<Written> for PatternRule {
             ));
         }
         if written.words.values().all(Vec::is_empty) && written.regex.is_none() {
-            return Err(format!("`{}` looks for nothing: give it `words` or a `regex`", written.id));
+            return Err(format!("`{}` has no pattern: give it `words` or a `regex`", written.id));
         }
         match (written.severity, &written.replacement, written.scope) {
             (GuardrailSeverity::Rewrite, None, _) => {
                 return Err(format!("`{}` rewrites: give it a `replacement`", written.id));
             }
             (GuardrailSeverity::Rewrite, _, GuardrailScope::Reply) => {
-                return Err(format!("`{}` rewrites: its scope is `sentence`", written.id));
+                return Err(format!("`{}` rewrites: set its scope to `sentence`", written.id));
             }
             (GuardrailSeverity::Block | GuardrailSeverity::Log, Some(_), _) => {
-                return Err(format!("`{}` does not rewrite: leave `replacement` out", written.id));
+                return Err(format!("`{}` does not rewrite: remove `replacement`", written.id));
             }
             _ => {}
         }
         let regex = written.regex.as_deref().map(|text| compile(&written.id, text)).transpose()?;
         let this = Self { written, regex };
-        this.settles()?;
+        this.check_replacement()?;
         Ok(this)
     }
 }
 
 fn compile(id: &str, text: &str) -> Result<Regex, String> {
-    let regex = Regex::new(text).map_err(|error| format!("the `regex` of `{id}` can't be read: {error}"))?;
+    let regex = Regex::new(text).map_err(|error| format!("the `regex` of `{id}` is invalid: {error}"))?;
     if regex.is_match("") {
-        return Err(format!("the `regex` of `{id}` matches nothing at all: make it need a letter"));
+        return Err(format!("the `regex` of `{id}` matches empty text: require at least one character"));
     }
     Ok(regex)
 }
@@ -158,15 +158,15 @@ impl PatternRule {
     }
 
     /// A replacement that the rule itself finds would be replaced for ever.
-    fn settles(&self) -> Result<(), String> {
+    fn check_replacement(&self) -> Result<(), String> {
         let Some(replacement) = &self.written.replacement else { return Ok(()) };
-        if self.compiled().spans(replacement).is_empty() {
+        if self.build_matcher().find_spans(replacement).is_empty() {
             return Ok(());
         }
-        Err(format!("the `replacement` of `{}` holds what it replaces: say it otherwise", self.id()))
+        Err(format!("the `replacement` of `{}` contains what it replaces: change it", self.id()))
     }
 
-    fn compiled(&self) -> CompiledPatternRule {
+    fn build_matcher(&self) -> CompiledPatternRule {
         let mut table = WordClassTable::default();
         let worded = self.written.words.values().any(|words| !words.is_empty());
         for (language, words) in &self.written.words {
@@ -191,7 +191,7 @@ impl PatternRule {
     }
 
     pub(crate) fn into_rule(self) -> GuardrailRule {
-        let compiled = self.compiled();
+        let compiled = self.build_matcher();
         GuardrailRule {
             id: Cow::Owned(self.written.id),
             tier: self.written.tier,
@@ -215,7 +215,7 @@ pub(crate) struct CompiledPatternRule {
 
 impl CompiledPatternRule {
     pub(crate) fn find(&self, text: &str) -> Vec<GuardrailFinding> {
-        let spans = self.spans(text);
+        let spans = self.find_spans(text);
         let with = |span| GuardrailFinding {
             span,
             what: Cow::Borrowed("a pattern of the tenant"),
@@ -224,7 +224,7 @@ impl CompiledPatternRule {
         spans.into_iter().map(with).collect()
     }
 
-    fn spans(&self, text: &str) -> Vec<Range<usize>> {
+    fn find_spans(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
         if let Some(regex) = &self.regex {
             found.extend(regex.find_iter(text).map(|one| one.range()));
@@ -233,7 +233,7 @@ impl CompiledPatternRule {
             // Disguises are undone by the tenant's own words, which the shipped lexicon does not know.
             let words = GuardrailWords::new(text, &self.table);
             found.extend((0..words.tokens.len()).filter_map(|at| {
-                let last = words.reach(&self.table, at)?.checked_sub(1)?;
+                let last = words.find_phrase_end(&self.table, at)?.checked_sub(1)?;
                 Some(words.tokens.get(at)?.start..words.tokens.get(last)?.end)
             }));
         }
@@ -258,7 +258,7 @@ mod tests {
     "#;
 
     fn set(text: &str) -> GuardrailRuleSet {
-        GuardrailRuleSet::new(&[], GuardrailParameters::default(), PatternRules::read(text).unwrap().rules)
+        GuardrailRuleSet::new(&[], GuardrailParameters::default(), PatternRules::parse(text).unwrap().rules)
             .unwrap()
     }
 
@@ -329,14 +329,10 @@ mod tests {
             (
                 "[[rules]]\nid = \"a b\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"y\"\n",
                 1,
-                "small letters",
+                "lowercase letters",
             ),
-            ("\n[[rules]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\n", 2, "looks for nothing"),
-            (
-                "[[rules]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"(\"\n",
-                1,
-                "can't be read",
-            ),
+            ("\n[[rules]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\n", 2, "has no pattern"),
+            ("[[rules]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"(\"\n", 1, "is invalid"),
             (
                 "[[rules]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\n",
                 1,
@@ -345,7 +341,7 @@ mod tests {
             (
                 "[[rules]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\nreplacement = \"yy\"\n",
                 1,
-                "holds what it replaces",
+                "contains what it replaces",
             ),
             (
                 "[[rules]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\ncolour = 1\nregex = \"y\"\n",
@@ -353,7 +349,7 @@ mod tests {
                 "colour",
             ),
         ] {
-            let error = PatternRules::read(text).unwrap_err();
+            let error = PatternRules::parse(text).unwrap_err();
             assert_eq!(error.line, line, "{error}");
             assert!(error.what.contains(expected), "{error}");
         }

@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use munshi_detect::digits::{DigitGroup, DigitSeparator, count, digit_runs, span};
-use munshi_lang::token::digit;
+use munshi_lang::token::digit_value;
 
-use super::letters::unseen;
+use super::letters::is_unseen;
 
 /// Digits with only separators between them.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +26,10 @@ fn is_other(letter: char) -> bool {
     letter.is_alphabetic() || matches!(letter, '₹' | '$' | '%')
 }
 
-fn separator(letter: char) -> DigitSeparator {
+fn classify_separator(letter: char) -> DigitSeparator {
     if is_other(letter) {
         DigitSeparator::End
-    } else if unseen(letter) {
+    } else if is_unseen(letter) {
         DigitSeparator::Unseen
     } else {
         DigitSeparator::Sign
@@ -37,13 +37,13 @@ fn separator(letter: char) -> DigitSeparator {
 }
 
 /// The runs of a text.
-pub(crate) fn runs(text: &str) -> Vec<GuardrailDigitRun> {
+pub(crate) fn find_runs(text: &str) -> Vec<GuardrailDigitRun> {
     let run = |groups: Vec<DigitGroup>| {
         let front = text.get(..span(&groups).start).unwrap_or_default().chars().rev();
         let mut signs = front.take_while(|letter| !letter.is_alphanumeric() && !is_other(*letter));
         GuardrailDigitRun { dialled: signs.any(|letter| letter == '+'), groups }
     };
-    digit_runs(text, WIDEST, separator).into_iter().map(run).collect()
+    digit_runs(text, WIDEST, classify_separator).into_iter().map(run).collect()
 }
 
 impl GuardrailDigitRun {
@@ -58,11 +58,11 @@ impl GuardrailDigitRun {
 }
 
 /// The groups as the text writes them, with every digit but the last ones hidden.
-pub(crate) fn masked(text: &str, groups: &[DigitGroup], shown: usize) -> String {
+pub(crate) fn mask_digits(text: &str, groups: &[DigitGroup], shown: usize) -> String {
     let mut out = String::new();
     let mut left = count(groups);
     for letter in text.get(span(groups)).unwrap_or_default().chars() {
-        if digit(letter).is_some() {
+        if digit_value(letter).is_some() {
             out.push(if left > shown { 'X' } else { letter });
             left -= 1;
         } else {
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn digits_hold_together_over_spaces_lines_and_pictures() {
-        let found = runs("id 2345-6789\n0123 and ४५");
+        let found = find_runs("id 2345-6789\n0123 and ४५");
         assert_eq!(found.iter().map(GuardrailDigitRun::len).collect::<Vec<_>>(), [12, 2]);
-        assert_eq!(masked("id 2345-6789\n0123 and ४५", &found[0].groups, 4), "XXXX-XXXX\n0123");
-        let dialled = |text| runs(text)[0].dialled;
+        assert_eq!(mask_digits("id 2345-6789\n0123 and ४५", &found[0].groups, 4), "XXXX-XXXX\n0123");
+        let dialled = |text| find_runs(text)[0].dialled;
         assert!(dialled("(+ 91) 98765") && !dialled("+ x 91") && !dialled("91 +"));
     }
 }

@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use super::letters::{leet, push};
+use super::letters::{decode_leet, push_letter};
 use super::table::{SEED, WordClassTable};
 use super::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap};
 
 /// Puts letters set apart together where the lexicon knows the word, the longest first.
 pub(crate) fn join_letters(tokens: &mut GuardrailTokenList, table: &WordClassTable) {
-    for run in spelled_out(tokens).into_iter().rev() {
+    for run in find_spelled_out(tokens).into_iter().rev() {
         let mut to = run.len();
         while to >= 3 {
             let longest = (0..to - 2).find_map(|from| {
                 let word: String = run[from..to].iter().map(|(_, part)| part.as_str()).collect();
                 let least = if word.len() == 3 { Fit::Whole } else { Fit::Letters(4) };
-                known(table, &word, 0, least).then_some((from, word))
+                is_known_word(table, &word, 0, least).then_some((from, word))
             });
             match longest {
                 Some((from, word)) => {
@@ -30,11 +30,11 @@ pub(crate) fn join_letters(tokens: &mut GuardrailTokenList, table: &WordClassTab
 /// Puts words broken by signs or digits together where the lexicon knows the result, and it is more than the first of
 /// its pieces: `discounts/offers` are two words.
 pub(crate) fn join_pieces(tokens: &mut GuardrailTokenList, table: &WordClassTable) {
-    for (from, to, word) in disguised(tokens).into_iter().rev() {
+    for (from, to, word) in find_disguised(tokens).into_iter().rev() {
         // A one stands for an i or an l.
-        let other = tokens.traits.digits.then(|| mended(tokens, from..to, leet_as_l)).flatten();
-        let beyond = tokens.plain(from).len();
-        let fits = |word: &String| known(table, word, beyond, Fit::Letters(5));
+        let other = tokens.traits.digits.then(|| merge_tokens(tokens, from..to, leet_as_l)).flatten();
+        let beyond = tokens.spelling(from).len();
+        let fits = |word: &String| is_known_word(table, word, beyond, Fit::Letters(5));
         if let Some(word) = [Some(word), other.map(|(_, _, word)| word)].into_iter().flatten().find(fits) {
             tokens.replace(from..to, &word);
         }
@@ -50,7 +50,7 @@ enum Fit {
 }
 
 /// Whether the lexicon knows a word by more than its first `beyond` bytes.
-fn known(table: &WordClassTable, word: &str, beyond: usize, fit: Fit) -> bool {
+fn is_known_word(table: &WordClassTable, word: &str, beyond: usize, fit: Fit) -> bool {
     let mut found = false;
     table.find_joined(("", SEED), word, |_, letters| {
         let long = match fit {
@@ -67,15 +67,15 @@ fn known(table: &WordClassTable, word: &str, beyond: usize, fit: Fit) -> bool {
 
 /// Letters set apart one by one, with spaces, dots or pictures between them: `d i s c o u n t`. Returns runs of
 /// tokens, each with the letters it stands for.
-fn spelled_out(tokens: &GuardrailTokenList) -> Vec<Vec<(usize, String)>> {
+fn find_spelled_out(tokens: &GuardrailTokenList) -> Vec<Vec<(usize, String)>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let (length, last) = run_from(tokens, at, |_, _| {});
+        let (length, last) = scan_run(tokens, at, |_, _| {});
         if length >= 3 {
             let mut run = Vec::with_capacity(length);
-            run_from(tokens, at, |place, letter| {
-                let part = letter.map_or_else(|| tokens.plain(place).to_owned(), String::from);
+            scan_run(tokens, at, |place, letter| {
+                let part = letter.map_or_else(|| tokens.spelling(place).to_owned(), String::from);
                 run.push((place, part));
             });
             found.push(run);
@@ -90,7 +90,7 @@ const LONGEST_RUN: usize = 40;
 
 /// How many parts the run from a token has, and its last token. Calls back with each part: its token, and the letter a
 /// digit or sign stands for.
-fn run_from(
+fn scan_run(
     tokens: &GuardrailTokenList,
     from: usize,
     mut part: impl FnMut(usize, Option<char>),
@@ -101,14 +101,15 @@ fn run_from(
             break;
         }
         let letter = match token.kind {
-            GuardrailTokenKind::Word if lone(tokens, at) => None,
+            GuardrailTokenKind::Word if is_lone_letter(tokens, at) => None,
             GuardrailTokenKind::Number if length > 0 && token.len() == 1 => {
-                let Some(letter) = tokens.plain(at).chars().next().and_then(leet) else { break };
+                let Some(letter) = tokens.spelling(at).chars().next().and_then(decode_leet) else { break };
                 Some(letter)
             }
             GuardrailTokenKind::Sign(sign) if length > 0 && signs < 3 && sign != '\n' => {
                 signs += 1;
-                let stands = leet(sign).filter(|_| token.gap == TokenGap::One || sign == '@' || sign == '$');
+                let stands =
+                    decode_leet(sign).filter(|_| token.gap == TokenGap::One || sign == '@' || sign == '$');
                 let Some(letter) = stands else { continue };
                 part(at, Some(letter));
                 (length, last) = (length + 1, Some(at));
@@ -123,25 +124,25 @@ fn run_from(
 }
 
 /// A letter alone, or a syllable of a script that writes in syllables.
-fn lone(tokens: &GuardrailTokenList, at: usize) -> bool {
+fn is_lone_letter(tokens: &GuardrailTokenList, at: usize) -> bool {
     let length = tokens[at].len();
     if tokens[at].is_latin() && length > 1 {
         return false;
     }
-    length <= 20 && tokens.syllables(at) == 1 && tokens.plain(at).chars().count() <= 5
+    length <= 20 && tokens.count_syllables(at) == 1 && tokens.spelling(at).chars().count() <= 5
 }
 
 /// Words broken by signs or digits inside them, without a space: `dis-count`, `d1sc0unt`, `c@shback`.
-fn disguised(tokens: &GuardrailTokenList) -> Vec<(usize, usize, String)> {
+fn find_disguised(tokens: &GuardrailTokenList) -> Vec<(usize, usize, String)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let mut to = at + 1;
-        while to < tokens.len() && tokens[to].gap == TokenGap::None && !tokens[to].is('\n') {
+        while to < tokens.len() && tokens[to].gap == TokenGap::None && !tokens[to].is_sign('\n') {
             to += 1;
         }
         if to > at + 1 && to - at < 24 {
-            found.extend(mended(tokens, at..to, leet));
+            found.extend(merge_tokens(tokens, at..to, decode_leet));
         }
         at = to;
     }
@@ -150,12 +151,12 @@ fn disguised(tokens: &GuardrailTokenList) -> Vec<(usize, usize, String)> {
 
 /// The letter that a digit or sign stands for, a one for an l.
 fn leet_as_l(letter: char) -> Option<char> {
-    if matches!(letter, '1' | '|') { Some('l') } else { leet(letter) }
+    if matches!(letter, '1' | '|') { Some('l') } else { decode_leet(letter) }
 }
 
 /// Tokens without a space between them as one word. What follows the last letter (a full stop, an exclamation) is no
 /// part of it.
-fn mended(
+fn merge_tokens(
     tokens: &GuardrailTokenList,
     place: Range<usize>,
     stands: fn(char) -> Option<char>,
@@ -169,9 +170,9 @@ fn mended(
     for at in from..last {
         match tokens[at].kind {
             GuardrailTokenKind::Word => {
-                tokens.plain(at).chars().for_each(|letter| push(&mut word, 0, letter));
+                tokens.spelling(at).chars().for_each(|letter| push_letter(&mut word, 0, letter));
             }
-            GuardrailTokenKind::Number => word.extend(tokens.plain(at).chars().filter_map(stands)),
+            GuardrailTokenKind::Number => word.extend(tokens.spelling(at).chars().filter_map(stands)),
             GuardrailTokenKind::Sign(sign) => word.extend(stands(sign)),
         }
     }
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn letters_set_apart_are_read_as_words() {
         let joined = |text: &str| {
-            let runs = spelled_out(&GuardrailTokenList::new(text));
+            let runs = find_spelled_out(&GuardrailTokenList::new(text));
             runs.into_iter()
                 .map(|run| run.into_iter().map(|(_, part)| part).collect::<String>())
                 .collect::<Vec<_>>()
@@ -201,7 +202,10 @@ mod tests {
     #[test]
     fn words_with_signs_inside_are_joined() {
         let joined = |text: &str| {
-            disguised(&GuardrailTokenList::new(text)).into_iter().map(|(_, _, word)| word).collect::<Vec<_>>()
+            find_disguised(&GuardrailTokenList::new(text))
+                .into_iter()
+                .map(|(_, _, word)| word)
+                .collect::<Vec<_>>()
         };
         assert_eq!(joined("dis-count"), ["discount"]);
         assert_eq!(joined("a d1sc0unt!"), ["discount"]);

@@ -3,7 +3,7 @@
 //! The lexicon and the replies go through the same function, so what they mean the same is spelled the same.
 
 use munshi_lang::fold::is_indic;
-use munshi_lang::token::digit;
+use munshi_lang::token::digit_value;
 use unicode_normalization::UnicodeNormalization;
 
 /// What a character is to the reader.
@@ -25,7 +25,7 @@ const LOOKALIKES: &str = "аaвbсcԁdеeёeһhнhіiїiјjкkӏlмmпnоoрpԛq
     ɑaɡgɩiıiƚlɵoʋuʍwƅbƈcɗdɠgɦhɓbƙkɲnƥpʂsƭt℮e";
 
 /// A character brought to the one it stands for.
-pub(crate) fn glyph(letter: char) -> Glyph {
+pub(crate) fn to_glyph(letter: char) -> Glyph {
     match letter {
         'a'..='z' => Glyph::Letter(letter),
         'A'..='Z' => Glyph::Letter(letter.to_ascii_lowercase()),
@@ -34,15 +34,15 @@ pub(crate) fn glyph(letter: char) -> Glyph {
         '\'' | '’' | 'ʼ' | '＇' | '‘' => Glyph::Sign('\''),
         _ if letter.is_ascii_whitespace() => Glyph::Space,
         _ if letter.is_ascii() => Glyph::Sign(letter),
-        '\u{900}'..='\u{D7F}' => indic(letter),
-        _ => other(letter),
+        '\u{900}'..='\u{D7F}' => to_indic_glyph(letter),
+        _ => to_other_glyph(letter),
     }
 }
 
-fn indic(letter: char) -> Glyph {
+fn to_indic_glyph(letter: char) -> Glyph {
     let place = letter as u32 % 0x80;
     if let 0x66..=0x6F = place
-        && let Some(value) = digit(letter)
+        && let Some(value) = digit_value(letter)
     {
         return Glyph::Digit(char::from(b'0' + value));
     }
@@ -69,21 +69,23 @@ fn indic(letter: char) -> Glyph {
     }
 }
 
-fn other(letter: char) -> Glyph {
-    if unseen(letter) {
+fn to_other_glyph(letter: char) -> Glyph {
+    if is_unseen(letter) {
         return Glyph::Nothing;
     }
     if letter.is_whitespace() {
         return Glyph::Space;
     }
-    if let Some(value) = digit(letter) {
+    if let Some(value) = digit_value(letter) {
         return Glyph::Digit(char::from(b'0' + value));
     }
     let code = letter as u32;
     match code {
         // Letters in squares and circles, and the ones flags are made of.
-        0x1F130..=0x1F149 | 0x1F150..=0x1F169 | 0x1F170..=0x1F189 => return boxed((code - 0x1F130) % 0x20),
-        0x1F1E6..=0x1F1FF => return boxed(code - 0x1F1E6),
+        0x1F130..=0x1F149 | 0x1F150..=0x1F169 | 0x1F170..=0x1F189 => {
+            return to_boxed_glyph((code - 0x1F130) % 0x20);
+        }
+        0x1F1E6..=0x1F1FF => return to_boxed_glyph(code - 0x1F1E6),
         _ => {}
     }
     if !letter.is_alphanumeric() {
@@ -104,7 +106,7 @@ fn other(letter: char) -> Glyph {
     }
 }
 
-fn boxed(place: u32) -> Glyph {
+fn to_boxed_glyph(place: u32) -> Glyph {
     char::from_u32('a' as u32 + place).filter(char::is_ascii_lowercase).map_or(Glyph::Nothing, Glyph::Letter)
 }
 
@@ -119,7 +121,7 @@ fn lookalike(letter: char) -> Option<char> {
 }
 
 /// Characters that are not seen, or only mark the letter before them.
-pub(crate) fn unseen(letter: char) -> bool {
+pub(crate) fn is_unseen(letter: char) -> bool {
     !letter.is_ascii()
         && matches!(
             letter,
@@ -131,7 +133,7 @@ pub(crate) fn unseen(letter: char) -> bool {
 }
 
 /// The letter a digit or sign stands for between letters: d1sc0unt, c@sh.
-pub(crate) const fn leet(letter: char) -> Option<char> {
+pub(crate) const fn decode_leet(letter: char) -> Option<char> {
     match letter {
         '0' => Some('o'),
         '1' | '!' | '|' => Some('i'),
@@ -145,23 +147,23 @@ pub(crate) const fn leet(letter: char) -> Option<char> {
 }
 
 /// Adds a letter to the word that begins at `from`, joining what Unicode lets be written in two ways.
-pub(crate) fn push(letters: &mut String, from: usize, letter: char) {
+pub(crate) fn push_letter(letters: &mut String, from: usize, letter: char) {
     match letter {
         'ா' | 'া' | 'ৗ' | 'ା' | 'ാ' => {
-            if let Some(joined) = joined(letters.get(from..).unwrap_or_default(), letter) {
+            if let Some(joined) = compose_vowel_sign(letters.get(from..).unwrap_or_default(), letter) {
                 letters.pop();
                 letters.push(joined);
                 return;
             }
         }
-        'क'..='ह' => nasal(letters, from, letter),
+        'क'..='ह' => fold_nasal(letters, from, letter),
         _ => {}
     }
     letters.push(letter);
 }
 
 /// The one sign that two in a row stand for.
-fn joined(word: &str, letter: char) -> Option<char> {
+fn compose_vowel_sign(word: &str, letter: char) -> Option<char> {
     Some(match (word.chars().next_back()?, letter) {
         ('ெ', 'ா') => 'ொ',
         ('ே', 'ா') => 'ோ',
@@ -175,7 +177,7 @@ fn joined(word: &str, letter: char) -> Option<char> {
 }
 
 /// हिन्दी and हिंदी: a nasal tied to the consonant after it is the nasal sign.
-fn nasal(letters: &mut String, from: usize, letter: char) {
+fn fold_nasal(letters: &mut String, from: usize, letter: char) {
     const TIED: [(&str, &str); 3] = [("न्", "तथदधसशकगचजटडपब"), ("म्", "पफबभ"), ("ण्", "टठडढ")];
     if !letters.ends_with('्') {
         return;
@@ -190,11 +192,11 @@ fn nasal(letters: &mut String, from: usize, letter: char) {
 }
 
 /// A word of the lexicon, spelled as the reader spells a reply.
-pub(crate) fn plain(word: &str) -> String {
+pub(crate) fn normalise_word(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     for letter in word.chars() {
-        match glyph(letter) {
-            Glyph::Letter(letter) | Glyph::Digit(letter) => push(&mut out, 0, letter),
+        match to_glyph(letter) {
+            Glyph::Letter(letter) | Glyph::Digit(letter) => push_letter(&mut out, 0, letter),
             Glyph::Sign('\'') => out.push('\''),
             _ => {}
         }
@@ -203,7 +205,7 @@ pub(crate) fn plain(word: &str) -> String {
 }
 
 /// Whether it is a letter or a digit. The Indic blocks hold little else, and asking the tables of Unicode is slow.
-pub(crate) fn is_spoken(letter: char) -> bool {
+pub(crate) fn is_letter_or_digit(letter: char) -> bool {
     is_indic(letter) || letter.is_alphanumeric()
 }
 
@@ -236,7 +238,7 @@ mod tests {
             ("छूट\u{200D}", "छूट"),
             ("ज़्यादा", "ज्यादा"),
         ] {
-            assert_eq!(plain(disguised), plain(shown), "{disguised}");
+            assert_eq!(normalise_word(disguised), normalise_word(shown), "{disguised}");
         }
     }
 }

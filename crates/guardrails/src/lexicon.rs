@@ -52,7 +52,7 @@ pub(crate) struct GuardrailLexicon {
     pub unread: Vec<String>,
 }
 
-static LEXICON: LazyLock<GuardrailLexicon> = LazyLock::new(GuardrailLexicon::read);
+static LEXICON: LazyLock<GuardrailLexicon> = LazyLock::new(GuardrailLexicon::load);
 
 /// The shipped lexicon.
 pub(crate) fn lexicon() -> &'static GuardrailLexicon {
@@ -60,10 +60,10 @@ pub(crate) fn lexicon() -> &'static GuardrailLexicon {
 }
 
 impl GuardrailLexicon {
-    fn read() -> Self {
+    fn load() -> Self {
         let mut this = Self::default();
         for name in ["number", "money", "percent"] {
-            this.name(name);
+            this.intern_class(name);
         }
         for (file, text) in FILES {
             this.read_words(file, text);
@@ -74,7 +74,7 @@ impl GuardrailLexicon {
         this
     }
 
-    fn name(&mut self, name: &str) -> WordClassId {
+    fn intern_class(&mut self, name: &str) -> WordClassId {
         let next = self.names.len();
         if next >= WordClassSet::MOST {
             self.unread.push(format!("no room for the class {name}"));
@@ -83,12 +83,12 @@ impl GuardrailLexicon {
     }
 
     fn read_words(&mut self, file: &str, text: &'static str) {
-        for (section, line) in lines(text) {
+        for (section, line) in parse_lines(text) {
             if section.starts_with(CATCH) {
                 continue;
             }
             let name = if file == "shared" { section.to_owned() } else { format!("{file}.{section}") };
-            let class = self.name(&name);
+            let class = self.intern_class(&name);
             let Some((language, words)) = line.split_once(':') else {
                 self.unread.push(format!("{file}: {line}"));
                 continue;
@@ -114,13 +114,13 @@ impl GuardrailLexicon {
         let mut own = WordClassSet::NONE;
         let mine = |name: &str| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.'));
         self.names.iter().filter(|(name, _)| mine(name)).for_each(|(_, class)| own.add(*class));
-        for (section, line) in lines(text) {
+        for (section, line) in parse_lines(text) {
             let Some(kind) = section.strip_prefix(CATCH) else { continue };
             let class = |name: &str| {
                 self.names.get(&format!("{file}.{name}")).or_else(|| self.names.get(name)).copied()
             };
             let list = if kind.is_empty() { file.to_owned() } else { format!("{file}.{}", kind.trim()) };
-            match ClausePattern::read(line, class) {
+            match ClausePattern::parse(line, class) {
                 Ok(pattern) => self.patterns.entry(list).or_default().add(pattern, own),
                 Err(name) => self.unread.push(format!("{file}: no class {name} in {line}")),
             }
@@ -128,7 +128,7 @@ impl GuardrailLexicon {
     }
 
     /// A list of patterns: `RULE`, or `RULE.LIST`.
-    fn patterns(&self, list: &str) -> Option<&ClausePatternSet> {
+    fn find_patterns(&self, list: &str) -> Option<&ClausePatternSet> {
         self.patterns.get(list)
     }
 
@@ -169,12 +169,12 @@ impl NamedPatterns {
 
     /// Where any of the patterns is met in a reading.
     pub(crate) fn find(&self, reading: &GuardrailReading) -> Vec<Range<usize>> {
-        let patterns = self.patterns.get_or_init(|| lexicon().patterns(self.name));
+        let patterns = self.patterns.get_or_init(|| lexicon().find_patterns(self.name));
         patterns.map_or_else(Vec::new, |patterns| reading.find(patterns))
     }
 }
 
-fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+fn parse_lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut section = "";
     text.lines().filter_map(move |line| {
         let line = line.split(" #").next().unwrap_or_default().trim();

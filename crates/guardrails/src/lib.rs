@@ -6,53 +6,53 @@
 //!
 //! Pure code: no database, no clock, no model.
 //!
-//! Not here: which rules a binding has (`munshi_tiers::rule_set`), what the turn knows (`munshi-agent` fills
+//! Not here: which rules a binding has (`munshi_tiers::build_rule_set`), what the turn knows (`munshi-agent` fills
 //! [`GuardrailContext`]), and what may be done, which is no rule over words but `munshi-safety`.
 //!
 //! # Layout
 //! - `rule`: [`GuardrailRule`] and what it finds; `context`: what rules know of the turn
-//! - `set`: [`GuardrailRuleSet`], the rules of a binding; `checker`: [`GuardrailChecker`], the stream
+//! - `rule_set`: [`GuardrailRuleSet`], the rules of a binding; `checker`: [`GuardrailChecker`], the stream
 //! - `custom`: [`PatternRule`], a tenant's own rule
-//! - `letters`, `tokens`, `joins`: the normalised text and its way back to the original; `traits`: what it has at all
+//! - `letters`, `tokens`, `joins`: the normalised text and its way back to the original; `text_traits`: what it has at all
 //! - `classes`, `table`, `lexicon`: word classes, from the files of `lexicon/`
-//! - `reading`, `sums`, `clauses`, `pattern`: words with their classes in clauses, and what is looked for in them
+//! - `reading`, `amounts`, `clauses`, `pattern`: words with their classes in clauses, and what is looked for in them
 //! - `sentences`, `price`, `digits`, `shapes`: where sentences end, prices, long numbers, what looks like code
-//! - `heard`: what the person asks or tells, for the turn
+//! - `message_signals`: what the person asks or tells, for the turn
 //! - `rules/`: one file a rule
 //!
 //! To add a rule: a file in `rules/` with its tests, its line in `rules.rs`, its words in `lexicon/`, its cases in
 //! `tests/cases/`, and its row in `docs/guardrails.md`.
 
+mod amounts;
 mod checker;
 mod classes;
 mod clauses;
 mod context;
 mod custom;
 mod digits;
-mod heard;
 mod joins;
 mod letters;
 mod lexicon;
+mod message_signals;
 mod pattern;
 mod phrases;
 mod price;
 mod reading;
 mod rule;
+mod rule_set;
 mod rules;
 mod sentences;
-mod set;
 mod shapes;
-mod sums;
 mod table;
+mod text_traits;
 mod tokens;
-mod traits;
 
 pub use checker::{ClearedOutput, GuardrailChecker, ReplyPiece};
 pub use context::{AllowedLanguage, CatalogItem, ElectionMode, GuardrailContext, PromptFingerprint};
 pub use custom::{PatternError, PatternRule, PatternRules};
-pub use heard::MessageSignals;
+pub use message_signals::MessageSignals;
 pub use phrases::add_phrases;
 pub use rule::{GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, GuardrailViolation};
+pub use rule_set::{GuardrailParameters, GuardrailRuleSet, GuardrailVerdict, UnknownGuardrailRule};
 pub use rules::price_cooldown;
-pub use sentences::sentences;
-pub use set::{GuardrailParameters, GuardrailRuleSet, GuardrailVerdict, UnknownGuardrailRule};
+pub use sentences::split_sentences;

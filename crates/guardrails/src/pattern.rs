@@ -45,7 +45,7 @@ const LEAD: usize = 1;
 
 impl ClausePattern {
     /// Reads a line; a name without a class is the error.
-    pub(crate) fn read(line: &str, class: impl Fn(&str) -> Option<WordClassId>) -> Result<Self, String> {
+    pub(crate) fn parse(line: &str, class: impl Fn(&str) -> Option<WordClassId>) -> Result<Self, String> {
         let either = |names: &str| {
             names.split('|').try_fold(WordClassSet::NONE, |mut all, name| {
                 all.add(class(name).ok_or_else(|| name.to_owned())?);
@@ -80,13 +80,13 @@ impl ClausePattern {
     /// Classes of which a clause must have one for the pattern to be met, rare ones if it can be.
     fn gate(&self, own: WordClassSet) -> WordClassSet {
         let mut links = self.chains.iter().flat_map(|chain| &chain.links).map(|(classes, _)| *classes);
-        let rare = links.clone().find(|classes| classes.within(own));
+        let rare = links.clone().find(|classes| classes.is_subset(own));
         rare.or_else(|| links.next()).unwrap_or_default()
     }
 
     /// Where the pattern is met in a clause, in bytes of the original.
     pub(crate) fn find(&self, reading: &GuardrailReading, clause: &Clause) -> Option<Range<usize>> {
-        if self.refused(reading, clause) {
+        if self.is_ruled_out(reading, clause) {
             return None;
         }
         let mut span: Option<Range<usize>> = None;
@@ -100,30 +100,30 @@ impl ClausePattern {
         span
     }
 
-    fn refused(&self, reading: &GuardrailReading, clause: &Clause) -> bool {
-        let wanted = |classes: &WordClassSet| clause.mask.meets(*classes);
+    fn is_ruled_out(&self, reading: &GuardrailReading, clause: &Clause) -> bool {
+        let wanted = |classes: &WordClassSet| clause.mask.intersects(*classes);
         let sentence = reading.sentence_mask(clause.sentence);
         !self.chains.iter().all(|chain| chain.links.iter().all(|(classes, _)| wanted(classes)))
-            || clause.mask.meets(self.clause_lacks)
-            || sentence.meets(self.sentence_lacks)
-            || !self.sentence_has.iter().all(|classes| sentence.meets(*classes))
+            || clause.mask.intersects(self.clause_lacks)
+            || sentence.intersects(self.sentence_lacks)
+            || !self.sentence_has.iter().all(|classes| sentence.intersects(*classes))
     }
 }
 
 impl Chain {
     fn find(&self, reading: &GuardrailReading, clause: &Clause) -> Option<Range<usize>> {
         let (first, rest) = self.links.split_first()?;
-        let words = |at: usize| (clause.from..at).filter(|before| reading.counts(*before)).count();
-        let fits = |at: &usize| reading.is(*at, first.0) && (!self.first || words(*at) <= LEAD);
+        let words = |at: usize| (clause.from..at).filter(|before| reading.is_word_or_number(*before)).count();
+        let fits = |at: &usize| reading.has_class(*at, first.0) && (!self.first || words(*at) <= LEAD);
         clause.tokens().filter(fits).find_map(|at| {
-            let last = follow(reading, clause, at, rest)?;
+            let last = find_chain_end(reading, clause, at, rest)?;
             Some(reading.tokens[at].start..reading.end_of(last).max(reading.end_of(at)))
         })
     }
 }
 
 /// The token on which the rest of a chain ends, when it follows.
-fn follow(
+fn find_chain_end(
     reading: &GuardrailReading,
     clause: &Clause,
     at: usize,
@@ -133,12 +133,12 @@ fn follow(
     let mut between = 0;
     // One word may be two things: நான்தான் is both I and am.
     for next in clause.tokens().filter(|next| *next > at) {
-        if reading.is(next, *classes)
-            && let Some(last) = follow(reading, clause, next, rest)
+        if reading.has_class(next, *classes)
+            && let Some(last) = find_chain_end(reading, clause, next, rest)
         {
             return Some(last);
         }
-        between += usize::from(reading.counts(next));
+        between += usize::from(reading.is_word_or_number(next));
         if between > *most {
             return None;
         }

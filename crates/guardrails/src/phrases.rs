@@ -23,7 +23,7 @@ mod tests {
         let mut broken = Vec::new();
         for voice in Locale::all() {
             for rule in set.rules() {
-                let said = book.say(rule.phrase, voice, &[]).unwrap();
+                let said = book.render(rule.phrase, voice, &[]).unwrap();
                 let found = set.check(&said, &GuardrailContext::default()).violations;
                 broken.extend(
                     found.iter().map(|one| format!("{} {}: {said}: {}", voice.code(), rule.phrase, one.rule)),

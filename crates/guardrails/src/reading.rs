@@ -10,7 +10,7 @@ use super::joins::{join_letters, join_pieces};
 use super::lexicon::{GuardrailLexicon, lexicon};
 use super::pattern::ClausePatternSet;
 use super::table::WordClassTable;
-use super::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap, parts};
+use super::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap, ends_clause};
 
 #[derive(Debug)]
 pub(crate) struct GuardrailReading {
@@ -57,7 +57,7 @@ impl Folds {
             // Words of other scripts that are short, and overlong ones, are known by their spelling alone.
             let fits = if token.is_latin() { 2..=60 } else { 12..=120 };
             if token.is_word() && fits.contains(&token.len()) {
-                this.letters.push_str(folder.stem(tokens.plain(at)));
+                this.letters.push_str(folder.stem(tokens.spelling(at)));
             }
             this.ends.push(this.letters.len());
         }
@@ -123,15 +123,15 @@ impl GuardrailReading {
             tokens,
         };
         this.classify(lexicon);
-        this.number();
-        this.divide(ends);
+        this.classify_numbers();
+        this.split_clauses(ends);
         this
     }
 
     fn classify(&mut self, lexicon: &GuardrailLexicon) {
         let mut said_lightly = Vec::new();
         for at in 0..self.tokens.len() {
-            if !self.counts(at) {
+            if !self.is_word_or_number(at) {
                 continue;
             }
             let mut found = WordClassSet::NONE;
@@ -147,14 +147,14 @@ impl GuardrailReading {
             self.classes[at].add_all(found);
             self.reaches[at] = reach;
             if found.is_empty() && self.tokens[at].is_word() {
-                self.pair(&lexicon.table, at);
+                self.classify_halves(&lexicon.table, at);
             }
             if no_no > 0 {
                 said_lightly.push((at, no_no));
             }
         }
         for (at, to) in said_lightly {
-            self.undo_no(at, to);
+            self.clear_negation(at, to);
         }
     }
 
@@ -165,7 +165,7 @@ impl GuardrailReading {
     }
 
     /// `no problem` denies nothing.
-    fn undo_no(&mut self, at: usize, to: usize) {
+    fn clear_negation(&mut self, at: usize, to: usize) {
         for place in at..to {
             self.classes[place].remove(SHARED.no);
         }
@@ -175,17 +175,17 @@ impl GuardrailReading {
     }
 
     /// A word written in two halves: `dis count`.
-    fn pair(&mut self, table: &WordClassTable, at: usize) {
+    fn classify_halves(&mut self, table: &WordClassTable, at: usize) {
         let mut found = WordClassSet::NONE;
-        halves(&self.tokens, table, (at, self.hashes[at]), |class| found.add(class));
+        match_halves(&self.tokens, table, (at, self.hashes[at]), |class| found.add(class));
         self.classes[at].add_all(found);
         if !found.is_empty() {
             self.reaches[at] = at + 2;
         }
     }
 
-    pub(crate) fn is(&self, at: usize, classes: WordClassSet) -> bool {
-        self.classes.get(at).is_some_and(|found| found.meets(classes))
+    pub(crate) fn has_class(&self, at: usize, classes: WordClassSet) -> bool {
+        self.classes.get(at).is_some_and(|found| found.intersects(classes))
     }
 
     /// Everything the lexicon says of a token.
@@ -200,12 +200,12 @@ impl GuardrailReading {
     }
 
     /// The token after the phrase that begins at one.
-    pub(crate) fn after(&self, at: usize) -> usize {
+    pub(crate) fn next_after_phrase(&self, at: usize) -> usize {
         self.reaches.get(at).copied().unwrap_or(at + 1)
     }
 
     /// Whether it is a word or a number.
-    pub(crate) fn counts(&self, at: usize) -> bool {
+    pub(crate) fn is_word_or_number(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| !matches!(token.kind, GuardrailTokenKind::Sign(_)))
     }
 
@@ -219,8 +219,8 @@ impl GuardrailReading {
     }
 
     /// The plain spelling of a token.
-    pub(crate) fn plain(&self, at: usize) -> &str {
-        self.tokens.plain(at)
+    pub(crate) fn spelling(&self, at: usize) -> &str {
+        self.tokens.spelling(at)
     }
 
     pub(crate) fn sentence_mask(&self, sentence: usize) -> WordClassSet {
@@ -228,7 +228,7 @@ impl GuardrailReading {
     }
 
     pub(crate) fn has(&self, classes: WordClassSet) -> bool {
-        self.mask.meets(classes)
+        self.mask.intersects(classes)
     }
 
     /// Where any of the patterns is met.
@@ -236,7 +236,7 @@ impl GuardrailReading {
         if !self.has(patterns.gate) {
             return Vec::new();
         }
-        let clauses = self.clauses.iter().filter(|clause| clause.mask.meets(patterns.gate));
+        let clauses = self.clauses.iter().filter(|clause| clause.mask.intersects(patterns.gate));
         clauses
             .filter_map(|clause| patterns.list.iter().find_map(|pattern| pattern.find(self, clause)))
             .collect()
@@ -258,12 +258,12 @@ impl GuardrailWords {
     }
 
     /// The token before which the longest entry that begins at one ends.
-    pub(crate) fn reach(&self, table: &WordClassTable, at: usize) -> Option<usize> {
+    pub(crate) fn find_phrase_end(&self, table: &WordClassTable, at: usize) -> Option<usize> {
         let token = self.tokens.get(at).filter(|token| !matches!(token.kind, GuardrailTokenKind::Sign(_)))?;
         let mut reach = None;
         let hash = look_up((&self.tokens, &self.folds), table, at, |_, to| reach = reach.max(Some(to)));
         if reach.is_none() && token.is_word() {
-            halves(&self.tokens, table, (at, hash), |_| reach = Some(at + 2));
+            match_halves(&self.tokens, table, (at, hash), |_| reach = Some(at + 2));
         }
         reach
     }
@@ -277,23 +277,23 @@ fn look_up(
     at: usize,
     mut hit: impl FnMut(WordClassId, usize),
 ) -> u64 {
-    let word = |nth: usize| Some(tokens.plain(following(tokens, at, nth)?));
-    let fold = |nth: usize| Some(folds.get(following(tokens, at, nth)?)).filter(|fold| !fold.is_empty());
+    let word = |nth: usize| Some(tokens.spelling(find_nth_word(tokens, at, nth)?));
+    let fold = |nth: usize| Some(folds.get(find_nth_word(tokens, at, nth)?)).filter(|fold| !fold.is_empty());
     table.find(word, fold, |found| {
-        let last = following(tokens, at, found.words - 1).unwrap_or(at);
+        let last = find_nth_word(tokens, at, found.words - 1).unwrap_or(at);
         hit(found.class, last + 1);
     })
 }
 
 /// The word or number that a phrase from a token on has in its nth place.
-fn following(tokens: &GuardrailTokenList, at: usize, nth: usize) -> Option<usize> {
+fn find_nth_word(tokens: &GuardrailTokenList, at: usize, nth: usize) -> Option<usize> {
     if nth == 0 {
         return Some(at);
     }
     let mut left = nth.min(LONGEST_PHRASE);
     for (next, token) in tokens.iter().enumerate().skip(at + 1) {
         match token.kind {
-            GuardrailTokenKind::Sign(sign) if parts(sign) => return None,
+            GuardrailTokenKind::Sign(sign) if ends_clause(sign) => return None,
             GuardrailTokenKind::Sign(_) => {}
             _ => {
                 left -= 1;
@@ -307,7 +307,7 @@ fn following(tokens: &GuardrailTokenList, at: usize, nth: usize) -> Option<usize
 }
 
 /// Calls back for every entry that a word and the next make together; the hash is the first one's.
-fn halves(
+fn match_halves(
     tokens: &GuardrailTokenList,
     table: &WordClassTable,
     (at, hash): (usize, u64),
@@ -316,7 +316,7 @@ fn halves(
     if !tokens.get(at + 1).is_some_and(|next| next.is_word() && next.gap == TokenGap::One) {
         return;
     }
-    let (first, second) = (tokens.plain(at), tokens.plain(at + 1));
+    let (first, second) = (tokens.spelling(at), tokens.spelling(at + 1));
     let long_enough = match tokens[at].is_latin() {
         true => first.len() + second.len() >= 7,
         false => first.chars().chain(second.chars()).count() >= 3,

@@ -9,7 +9,7 @@ use super::context::GuardrailContext;
 use super::custom::CompiledPatternRule;
 use super::lexicon::NamedPatterns;
 use super::reading::GuardrailReading;
-use super::set::GuardrailParameters;
+use super::rule_set::GuardrailParameters;
 
 /// The tier a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ impl GuardrailFinding {
         Self { span, what: Cow::Borrowed(what), with: None }
     }
 
-    pub(crate) fn rewritten(span: Range<usize>, what: &'static str, with: String) -> Self {
+    pub(crate) fn with_replacement(span: Range<usize>, what: &'static str, with: String) -> Self {
         Self { span, what: Cow::Borrowed(what), with: Some(with) }
     }
 }

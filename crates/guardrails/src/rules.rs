@@ -51,8 +51,8 @@ pub(crate) const SHIPPED: [fn() -> GuardrailRule; 21] = [
 ];
 
 /// Whether a rule of the whole reply has anything to do in this turn.
-pub(crate) fn awake(rule: &GuardrailRule, context: &GuardrailContext) -> bool {
-    rule.id != "red-flag" || red_flag::raised(context)
+pub(crate) fn is_active(rule: &GuardrailRule, context: &GuardrailContext) -> bool {
+    rule.id != "red-flag" || red_flag::is_raised(context)
 }
 
 #[cfg(test)]

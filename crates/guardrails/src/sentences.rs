@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use munshi_lang::fold::is_indic;
-use munshi_lang::token::digit;
+use munshi_lang::token::digit_value;
 
-use super::letters::is_spoken;
+use super::letters::is_letter_or_digit;
 use super::lexicon::NamedWordClass;
 use super::reading::GuardrailReading;
 
@@ -79,9 +79,9 @@ const CLOSERS: &[char] =
     &['.', '!', '?', '…', '।', '॥', '"', '\'', '”', '’', ')', ']', '»', '*', '_', '？', '！'];
 
 /// The sentences of a text, in order, covering all of it.
-pub fn sentences(text: &str) -> Vec<Range<usize>> {
+pub fn split_sentences(text: &str) -> Vec<Range<usize>> {
     let mut from = 0;
-    ends(text)
+    find_ends(text)
         .into_iter()
         .map(|end| {
             let start = from;
@@ -92,10 +92,10 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Where each sentence ends; the last end is the text's.
-pub(crate) fn ends(text: &str) -> Vec<usize> {
+pub(crate) fn find_ends(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let SentenceScan::Ends(end) = next_end(text, from, from) {
+    while let SentenceScan::Ends(end) = find_next_end(text, from, from) {
         found.push(end);
         from = end;
     }
@@ -119,19 +119,19 @@ pub(crate) const LONGEST: usize = 4_000;
 const LONGEST_MARKS: usize = 64;
 
 /// Where the sentence that begins at `from` ends, when no end lies before `seen`.
-pub(crate) fn next_end(text: &str, from: usize, seen: usize) -> SentenceScan {
+pub(crate) fn find_next_end(text: &str, from: usize, seen: usize) -> SentenceScan {
     let begin = seen.max(from);
     for (at, letter) in text.get(begin..).unwrap_or_default().char_indices() {
         let at = begin + at;
         if at >= from + LONGEST {
-            return SentenceScan::Ends(cut(text, from, at));
+            return SentenceScan::Ends(find_cut(text, from, at));
         }
         let told = match letter {
             '\n' => Told::End(at + 1),
             '।' | '॥' | '。' | '؟' => {
-                closed(text, at + letter.len_utf8()).map_or(Told::Wait, Told::End)
+                skip_closers(text, at + letter.len_utf8()).map_or(Told::Wait, Told::End)
             }
-            '.' | '!' | '?' | '…' | '？' | '！' => stopped(text, from, at, letter),
+            '.' | '!' | '?' | '…' | '？' | '！' => check_stop(text, from, at, letter),
             _ => Told::No,
         };
         match told {
@@ -139,7 +139,9 @@ pub(crate) fn next_end(text: &str, from: usize, seen: usize) -> SentenceScan {
             Told::Wait => return SentenceScan::Open(at),
             Told::End(end) if end == text.len() && letter != '\n' => return SentenceScan::Open(at),
             // Space and signs alone are no sentence yet.
-            Told::End(end) if text.get(from..end).is_some_and(|said| said.chars().any(is_spoken)) => {
+            Told::End(end)
+                if text.get(from..end).is_some_and(|said| said.chars().any(is_letter_or_digit)) =>
+            {
                 return SentenceScan::Ends(end);
             }
             Told::End(_) => {}
@@ -157,23 +159,25 @@ enum Told {
 }
 
 /// Past the last space of a sentence too long.
-fn cut(text: &str, from: usize, limit: usize) -> usize {
+fn find_cut(text: &str, from: usize, limit: usize) -> usize {
     let space = text.get(from..limit).and_then(|said| said.rfind(char::is_whitespace));
     let after =
         space.and_then(|at| text.get(from + at..)?.chars().next().map(|space| from + at + space.len_utf8()));
-    after.filter(|end| text.get(from..*end).is_some_and(|said| said.chars().any(is_spoken))).unwrap_or(limit)
+    after
+        .filter(|end| text.get(from..*end).is_some_and(|said| said.chars().any(is_letter_or_digit)))
+        .unwrap_or(limit)
 }
 
 /// Past the marks that close a sentence; none while more of them may come.
-fn closed(text: &str, from: usize) -> Option<usize> {
+fn skip_closers(text: &str, from: usize) -> Option<usize> {
     let mut marks = text.get(from..)?.char_indices().enumerate();
     let (_, (length, _)) =
         marks.find(|(nth, (_, letter))| *nth == LONGEST_MARKS || !CLOSERS.contains(letter))?;
     Some(from + length)
 }
 
-fn stopped(text: &str, from: usize, at: usize, letter: char) -> Told {
-    let Some(end) = closed(text, at) else { return Told::Wait };
+fn check_stop(text: &str, from: usize, at: usize, letter: char) -> Told {
+    let Some(end) = skip_closers(text, at) else { return Told::Wait };
     let rest = text.get(end..).unwrap_or_default();
     let Some(next) = rest.chars().next() else { return Told::Wait };
     if !next.is_whitespace() {
@@ -214,10 +218,10 @@ fn ends_here(before: &str, rest: &str) -> Option<bool> {
 
 /// Whether a sentence may go on in the next one as far as numbers and secrets are concerned: it ends on digits or on
 /// part of a long token.
-pub(crate) fn hangs(sentence: &str) -> bool {
-    let trimmed = sentence.trim_end_matches(|letter: char| !is_spoken(letter));
+pub(crate) fn may_continue(sentence: &str) -> bool {
+    let trimmed = sentence.trim_end_matches(|letter: char| !is_letter_or_digit(letter));
     let last = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default();
-    last.chars().any(|letter| digit(letter).is_some() || (!is_indic(letter) && letter.is_numeric()))
+    last.chars().any(|letter| digit_value(letter).is_some() || (!is_indic(letter) && letter.is_numeric()))
         || (last.len() >= 16 && last.is_ascii())
 }
 
@@ -230,7 +234,7 @@ pub(crate) fn names_secret(reading: &GuardrailReading) -> bool {
         return false;
     }
     let count = reading.tokens.len();
-    (count.saturating_sub(LAST)..count).any(|at| reading.is(at, key))
+    (count.saturating_sub(LAST)..count).any(|at| reading.has_class(at, key))
 }
 
 /// So many tokens are the end of a sentence.
@@ -241,7 +245,7 @@ mod tests {
     use super::*;
 
     fn cut(text: &str) -> Vec<&str> {
-        sentences(text).into_iter().map(|range| text[range].trim()).collect()
+        split_sentences(text).into_iter().map(|range| text[range].trim()).collect()
     }
 
     #[test]
@@ -264,8 +268,8 @@ mod tests {
 
     #[test]
     fn numbers_and_named_secrets_wait_for_what_follows() {
-        assert!(hangs("It is 2345 6789."));
-        assert!(!hangs("We are open all day."));
+        assert!(may_continue("It is 2345 6789."));
+        assert!(!may_continue("We are open all day."));
         let named = |text: &str| names_secret(&GuardrailReading::new(text, &[text.len()]));
         assert!(named("The password is below.") && !named("We are open all day."));
     }

@@ -4,7 +4,7 @@ use regex::Regex;
 
 /// One expression for all shapes. Letters, digits, spaces and the edges of words are those of ASCII: what is looked for
 /// is written so, and the others would make the search slow on text of other scripts.
-pub(crate) fn any_of(shapes: &[&str]) -> Option<Regex> {
+pub(crate) fn compile_any(shapes: &[&str]) -> Option<Regex> {
     let ascii = |shape: &&str| {
         let shape = shape
             .replace(r"\b", r"(?-u:\b)")
@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn shapes_are_found_beside_other_scripts() {
-        let found = any_of(&[r"(?i)\bab\d+\b", r"\bX\s\w"]).unwrap();
+        let found = compile_any(&[r"(?i)\bab\d+\b", r"\bX\s\w"]).unwrap();
         assert!(
             found.is_match("யAB12।")
                 && found.is_match("X y")

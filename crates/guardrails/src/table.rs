@@ -45,7 +45,7 @@ impl Default for Heads {
 }
 
 impl Heads {
-    fn put(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: Entry) {
         let Some(first) = entry.words.first().filter(|first| !first.text.is_empty()) else { return };
         let hash = hash(&first.text);
         let (part, bit) = filter_place(hash);
@@ -127,7 +127,7 @@ impl WordClassTable {
     /// Adds an entry: words joined by `_`, each with a `*` behind it if it is open.
     /// One that begins with `*` is an ending.
     pub(crate) fn add(&mut self, entry: &str, class: WordClassId, spelling: Spelling) {
-        if let Some(ending) = entry.strip_prefix('*').map(super::letters::plain) {
+        if let Some(ending) = entry.strip_prefix('*').map(super::letters::normalise_word) {
             if let Some(last) = last_letters(&ending) {
                 self.endings.entry(last).or_default().push((ending, class));
             }
@@ -142,13 +142,13 @@ impl WordClassTable {
                 })
                 .collect()
         };
-        self.spelled.put(Entry { words: parts(spelled), class, length: 0, loan: false });
-        let folded = parts(folded);
+        self.spelled.insert(Entry { words: parts(normalise_spelling), class, length: 0, loan: false });
+        let folded = parts(fold_spelling);
         let length: usize = folded.iter().map(|part| part.text.len()).sum();
         let loan = spelling == Spelling::Loan;
         let shortest = if loan { LOAN_FOLD } else { LATIN_FOLD };
         if spelling != Spelling::Exact && length >= shortest {
-            self.folded.put(Entry { words: folded, class, length, loan });
+            self.folded.insert(Entry { words: folded, class, length, loan });
         }
     }
 
@@ -206,8 +206,8 @@ impl WordClassTable {
 
 /// The spelling of a word of the lexicon. Where an ending may come, the one the dictionary form has gives way:
 /// Tamil nouns lose their last m and u before a case, Hindi ones their last a.
-fn spelled(word: &str, open: bool) -> String {
-    let mut plain = super::letters::plain(word);
+fn normalise_spelling(word: &str, open: bool) -> String {
+    let mut plain = super::letters::normalise_word(word);
     if !open || plain.chars().count() < 4 {
         return plain;
     }
@@ -225,8 +225,8 @@ pub(crate) fn fold_word(word: &str) -> String {
     fold::stem(&fold::key(word))
 }
 
-fn folded(word: &str, open: bool) -> String {
-    let plain = spelled(word, open);
+fn fold_spelling(word: &str, open: bool) -> String {
+    let plain = normalise_spelling(word, open);
     let mut fold = fold_word(&plain);
     // The vowel a last consonant carries gives way to whatever ending comes.
     let bare = plain.chars().next_back().is_some_and(|last| {
@@ -275,7 +275,7 @@ fn search<'w>(
             continue;
         }
         for entry in heads.get(running) {
-            if counts(entry) && fits(entry, first, length, &word) {
+            if counts(entry) && entry_matches(entry, first, length, &word) {
                 hit(WordClassHit { class: entry.class, words: entry.words.len() });
             }
         }
@@ -283,7 +283,12 @@ fn search<'w>(
     running
 }
 
-fn fits<'w>(entry: &Entry, first: &str, length: usize, word: &impl Fn(usize) -> Option<&'w str>) -> bool {
+fn entry_matches<'w>(
+    entry: &Entry,
+    first: &str,
+    length: usize,
+    word: &impl Fn(usize) -> Option<&'w str>,
+) -> bool {
     let Some((head, rest)) = entry.words.split_first() else { return false };
     let begins = head.text.len() == length && first.starts_with(&head.text);
     begins

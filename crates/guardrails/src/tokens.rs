@@ -5,8 +5,8 @@
 
 use std::ops::{Deref, Range};
 
-use super::letters::{Glyph, begins_syllable, glyph, push, unseen};
-use super::traits::TextTraits;
+use super::letters::{Glyph, begins_syllable, is_unseen, push_letter, to_glyph};
+use super::text_traits::TextTraits;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GuardrailTokenKind {
@@ -46,7 +46,7 @@ impl GuardrailToken {
         self.kind == GuardrailTokenKind::Number
     }
 
-    pub(crate) fn is(&self, sign: char) -> bool {
+    pub(crate) fn is_sign(&self, sign: char) -> bool {
         self.kind == GuardrailTokenKind::Sign(sign)
     }
 
@@ -89,11 +89,11 @@ impl GuardrailTokenList {
         let mut rest = text.char_indices().peekable();
         while let Some((start, letter)) = rest.next() {
             let place = start..start + letter.len_utf8();
-            match glyph(letter) {
-                Glyph::Nothing => this.traits.unseen |= unseen(letter),
+            match to_glyph(letter) {
+                Glyph::Nothing => this.traits.unseen |= is_unseen(letter),
                 Glyph::Space => gap = if gap == TokenGap::None { TokenGap::One } else { TokenGap::Wide },
                 Glyph::Line => {
-                    this.sign('\n', place, gap);
+                    this.push_sign('\n', place, gap);
                     gap = TokenGap::Wide;
                 }
                 Glyph::Letter(letter) => {
@@ -107,9 +107,9 @@ impl GuardrailTokenList {
                 }
                 Glyph::Sign(sign) => {
                     this.traits.add_sign(sign);
-                    let next = rest.peek().map(|(_, next)| glyph(*next));
-                    if !this.joins(sign, next, place.end, gap) {
-                        this.sign(sign, place, gap);
+                    let next = rest.peek().map(|(_, next)| to_glyph(*next));
+                    if !this.try_join(sign, next, place.end, gap) {
+                        this.push_sign(sign, place, gap);
                     }
                     gap = TokenGap::None;
                 }
@@ -120,7 +120,7 @@ impl GuardrailTokenList {
 
     fn add(&mut self, kind: GuardrailTokenKind, letter: char, place: Range<usize>, gap: TokenGap) {
         if let Some(last) = self.list.last_mut().filter(|last| last.kind == kind && gap == TokenGap::None) {
-            push(&mut self.letters, last.from, letter);
+            push_letter(&mut self.letters, last.from, letter);
             last.to = self.letters.len();
             last.end = place.end;
             return;
@@ -131,14 +131,14 @@ impl GuardrailTokenList {
         self.list.push(GuardrailToken { start: place.start, end: place.end, kind, gap, from, to, latin });
     }
 
-    fn sign(&mut self, sign: char, place: Range<usize>, gap: TokenGap) {
+    fn push_sign(&mut self, sign: char, place: Range<usize>, gap: TokenGap) {
         let (kind, at) = (GuardrailTokenKind::Sign(sign), self.letters.len());
         let Range { start, end } = place;
         self.list.push(GuardrailToken { start, end, kind, gap, from: at, to: at, latin: false });
     }
 
     /// Apostrophes inside words, commas and points inside numbers.
-    fn joins(&mut self, sign: char, next: Option<Glyph>, end: usize, gap: TokenGap) -> bool {
+    fn try_join(&mut self, sign: char, next: Option<Glyph>, end: usize, gap: TokenGap) -> bool {
         let Some(last) = self.list.last_mut().filter(|_| gap == TokenGap::None) else { return false };
         let fits = match (last.kind, sign) {
             (GuardrailTokenKind::Word, '\'') => matches!(next, Some(Glyph::Letter(_))),
@@ -154,7 +154,7 @@ impl GuardrailTokenList {
     }
 
     /// The plain spelling of a token; signs and tokens that are not there have none.
-    pub(crate) fn plain(&self, at: usize) -> &str {
+    pub(crate) fn spelling(&self, at: usize) -> &str {
         self.list.get(at).and_then(|token| self.letters.get(token.from..token.to)).unwrap_or_default()
     }
 
@@ -182,7 +182,7 @@ impl GuardrailTokenList {
     }
 
     /// How many syllables a token is written with.
-    pub(crate) fn syllables(&self, at: usize) -> usize {
+    pub(crate) fn count_syllables(&self, at: usize) -> usize {
         let mut tied = false;
         let begins = |letter: char| {
             // A consonant after a virama is part of the cluster.
@@ -190,26 +190,26 @@ impl GuardrailTokenList {
             tied = (0x900..=0xD7F).contains(&(letter as u32)) && letter as u32 % 0x80 == 0x4D;
             own
         };
-        self.plain(at).chars().map(begins).filter(|own| *own).count()
+        self.spelling(at).chars().map(begins).filter(|own| *own).count()
     }
 
     /// Whether something has been hidden among some tokens: three dots together stand for it, and crosses for digits.
-    pub(crate) fn hidden(&self, tokens: Range<usize>) -> bool {
+    pub(crate) fn has_hidden(&self, tokens: Range<usize>) -> bool {
         let glued = |token: &GuardrailToken| token.gap == TokenGap::None;
         let crossed = |at: usize| {
-            let plain = self.plain(at);
+            let plain = self.spelling(at);
             plain.len() >= 4 && plain.bytes().all(|byte| byte == b'x')
         };
         let some = self.list.get(tokens.clone()).unwrap_or_default();
         tokens.into_iter().any(crossed)
             || some
                 .windows(3)
-                .any(|marks| marks.iter().all(|mark| mark.is('•')) && marks.iter().skip(1).all(glued))
+                .any(|marks| marks.iter().all(|mark| mark.is_sign('•')) && marks.iter().skip(1).all(glued))
     }
 }
 
 /// Signs that end a clause; what stands on either side is not one phrase.
-pub(crate) const fn parts(sign: char) -> bool {
+pub(crate) const fn ends_clause(sign: char) -> bool {
     matches!(
         sign,
         ',' | ';'
@@ -245,14 +245,14 @@ mod tests {
         let spans: Vec<&str> = found.iter().map(|token| &text[token.start..token.end]).collect();
         assert_eq!(spans, ["Don’t", "pay", "₹", "1,499.50", "!"]);
         let found = GuardrailTokenList::new("d\u{200B}iscount छूट");
-        assert_eq!([found.plain(0), found.plain(1), found.plain(2)], ["discount", "छूट", ""]);
+        assert_eq!([found.spelling(0), found.spelling(1), found.spelling(2)], ["discount", "छूट", ""]);
         assert!(found.traits.unseen && !found.traits.digits);
     }
 
     #[test]
     fn letters_of_one_word_are_not_joined_with_those_of_the_next() {
         let found = GuardrailTokenList::new("हिन्दी न् दे न्द");
-        let plain: Vec<&str> = (0..found.len()).map(|at| found.plain(at)).collect();
+        let plain: Vec<&str> = (0..found.len()).map(|at| found.spelling(at)).collect();
         assert_eq!(plain, ["हिंदी", "न्", "दे", "ंद"]);
     }
 }

@@ -37,7 +37,7 @@ pub struct ContactAddress {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {}: write {expected}", .kind.as_str())]
+#[error("invalid {} `{text}`: use {expected}", .kind.as_str())]
 pub struct ContactAddressError {
     kind: ContactAddressKind,
     text: String,
@@ -70,7 +70,7 @@ impl ContactAddress {
             && folded.split_once('@').is_some_and(|(name, host)| {
                 !name.is_empty() && host.contains('.') && !host.contains('@') && !host.starts_with('.')
             });
-        let expected = "one such as meera@shop.example";
+        let expected = "an address such as meera@shop.example";
         if fits {
             Ok(Self { kind, text: folded })
         } else {
@@ -83,7 +83,7 @@ impl ContactAddress {
         let folded = text.trim().trim_start_matches('@').to_lowercase();
         let fits = (1..=64).contains(&folded.len())
             && folded.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
-        let expected = "small letters, digits, dots and dashes, at most 64";
+        let expected = "at most 64 lowercase letters, digits, dots, dashes and underscores";
         if fits {
             Ok(Self { kind, text: folded })
         } else {
@@ -99,7 +99,7 @@ impl ContactAddress {
             && !channel.contains(':')
             && (1..=200).contains(&id.len())
             && !text.chars().any(|c| c.is_whitespace() || c.is_control());
-        let expected = "the channel, a colon and its id for the person";
+        let expected = "the channel, a colon and the channel's id for the person";
         if fits { Ok(Self { kind, text }) } else { Err(ContactAddressError { kind, text, expected }) }
     }
 
@@ -110,13 +110,13 @@ impl ContactAddress {
     }
 
     /// Whether it is only a browser's. Every other address was proved by its channel, by a code or by an operator.
-    pub fn is_visitors(&self) -> bool {
+    pub fn is_visitor(&self) -> bool {
         self.kind == ContactAddressKind::Channel
             && self.text.split_once(':').is_some_and(|(channel, _)| channel == VISITORS)
     }
 
     /// As the store keeps it: it was checked when it came in.
-    pub(crate) fn stored(kind: &str, text: String) -> Option<Self> {
+    pub(crate) fn from_stored(kind: &str, text: String) -> Option<Self> {
         let kind = ContactAddressKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
         Some(Self { kind, text })
     }
@@ -160,13 +160,13 @@ mod tests {
         assert_eq!(ContactAddress::channel("telegram", "88").unwrap().as_str(), "telegram:88");
         assert!(ContactAddress::channel("telegram", "8 8").is_err());
         assert!(ContactAddress::channel("tele:gram", "88").is_err(), "it would read as another channel's");
-        assert!(ContactAddress::visitor("x1").unwrap().is_visitors());
+        assert!(ContactAddress::visitor("x1").unwrap().is_visitor());
         for proved in [
             ContactAddress::channel("webex", "web:1"),
             ContactAddress::handle("web"),
             ContactAddress::email("web:a@b.c"),
         ] {
-            assert!(!proved.unwrap().is_visitors());
+            assert!(!proved.unwrap().is_visitor());
         }
     }
 }

@@ -11,35 +11,35 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
 
-    #[error("there is no person {0}")]
+    #[error("person {0} not found")]
     NoPerson(PersonId),
 
     #[error("{0}")]
     Unmergeable(MergeObstacle),
 
     /// A key of that name is in use.
-    #[error("there is a key called {0} already")]
+    #[error("a key named {0} already exists")]
     NameTaken(String),
 
     /// The account's e-mail was never shown to be its holder's, and a role elsewhere goes to such accounts alone.
-    #[error("nobody has proved that the e-mail {0} is theirs, so it gets no role in another workspace")]
+    #[error("the e-mail {0} is not verified, so it can't get a role in another workspace")]
     Unproved(String),
 
     /// More passwords are being looked at than can be.
-    #[error("too many sign in at once: try again in a moment")]
+    #[error("too many sign-ins at once: try again in a moment")]
     Busy,
 }
 
 /// Why two persons can't become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeObstacle {
-    #[error("somebody who works here can't be merged into another person")]
+    #[error("a member can't be merged into another person")]
     Member,
-    #[error("two people who work here can't become one")]
+    #[error("two members can't be merged")]
     TwoMembers,
-    #[error("somebody who works here signs in: a code makes nobody them")]
+    #[error("a code can't merge a person into a member: members sign in")]
     IntoMember,
-    #[error("somebody who has left can't be merged")]
+    #[error("a person who has left can't be merged")]
     Left,
 }
 

@@ -8,11 +8,11 @@
 //!
 //! # Layout
 //! - [`Role`], [`PrincipalStanding`]: what somebody is; [`Principal`]: for whom something is done
-//! - [`PermissionRules`], [`permits`]: what a role may see and do, and whom to ask otherwise
+//! - [`PermissionRules`], [`authorize`]: what a role may see and do, and whom to ask otherwise
 //! - [`persons`]: the people as the store keeps them, met, and merged; [`ContactAddress`]: how they are reached
 //! - [`keys`]: API keys, made, shown once, and told again from a request
 //! - [`codes`]: one-time codes, asked for and answered
-//! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`pauses`]: how they come in
+//! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`login_backoff`]: how they come in
 //! - [`jwt`]: signed tokens of others; [`hosts`]: what a host says of its visitors
 //!
 //! To add an area of the API, add a line to `areas!` in `keys/area.rs`; to add a purpose of codes, one to `Purpose` and,
@@ -26,9 +26,9 @@ pub mod hosts;
 pub mod jwt;
 pub mod keys;
 pub mod links;
+pub mod login_backoff;
 pub mod operators;
 pub mod passwords;
-pub mod pauses;
 mod permission;
 pub mod persons;
 mod principal;
@@ -38,7 +38,9 @@ mod token;
 
 pub use address::{ContactAddress, ContactAddressError, ContactAddressKind};
 pub use error::{Error, MergeObstacle, Result};
-pub use permission::{MissingPermission, PermissionRules, RoleRules, has_owners_word, may_approve, permits};
+pub use permission::{
+    MissingPermission, PermissionRules, RoleRules, authorize, has_owner_authority, may_approve,
+};
 pub use persons::Person;
 pub use principal::{Principal, PrincipalStanding};
 pub use role::{Role, RoleError};

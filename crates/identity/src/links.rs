@@ -67,13 +67,13 @@ impl OneTimeLink {
 #[derive(Clone, Debug)]
 pub struct NewOneTimeLink<'a> {
     pub purpose: &'a LinkPurpose,
-    /// Who makes it: [`by_operator`], or whoever has the machine.
+    /// Who makes it: [`render_maker`], or whoever has the machine.
     pub made_by: &'a str,
     pub life: Duration,
 }
 
 /// What the links of an operator are made by.
-pub fn by_operator(operator: OperatorId) -> String {
+pub fn render_maker(operator: OperatorId) -> String {
     format!("operator {operator}")
 }
 
@@ -86,8 +86,8 @@ pub fn make(
     new: &NewOneTimeLink<'_>,
     now: Timestamp,
 ) -> Result<(OneTimeLink, SecretToken)> {
-    let columns = Columns::of(new.purpose)?;
-    end_before(tx, &columns, now)?;
+    let columns = Columns::from_purpose(new.purpose)?;
+    expire_previous(tx, &columns, now)?;
     let (id, token): (LinkId, _) = (ids.next(), SecretToken::random(random));
     tx.execute(
         across_tenants(
@@ -108,7 +108,7 @@ pub fn make(
             now.plus(new.life)
         ],
     )?;
-    let link = find(tx, &token)?.ok_or_else(|| Error::Invalid("the link can't be kept".to_owned()))?;
+    let link = find(tx, &token)?.ok_or_else(|| Error::Invalid("the link can't be stored".to_owned()))?;
     Ok((link, token))
 }
 
@@ -121,7 +121,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(purpose: &LinkPurpose) -> Result<Self> {
+    fn from_purpose(purpose: &LinkPurpose) -> Result<Self> {
         let none = Self { kind: "first", email: None, operator: None, tenant: None, role: None };
         Ok(match purpose {
             LinkPurpose::First => none,
@@ -129,7 +129,7 @@ impl Columns {
                 Self { kind: "recovery", operator: Some(*operator), ..none }
             }
             LinkPurpose::Invitation { email, place } => {
-                let email = Some(operators::spelled(email)?);
+                let email = Some(operators::normalize_email(email)?);
                 let (tenant, role) = match place {
                     InvitationScope::Everywhere => (None, None),
                     InvitationScope::Workspace { tenant, role } => (Some(*tenant), Some(role.as_str())),
@@ -140,7 +140,7 @@ impl Columns {
     }
 }
 
-fn end_before(tx: &mut PlatformTx<'_>, columns: &Columns, now: Timestamp) -> Result<()> {
+fn expire_previous(tx: &mut PlatformTx<'_>, columns: &Columns, now: Timestamp) -> Result<()> {
     tx.execute(
         across_tenants(
             "UPDATE one_time_links SET ends_at = $5
@@ -174,7 +174,7 @@ pub fn find(tx: &mut PlatformTx<'_>, token: &SecretToken) -> Result<Option<OneTi
 
 /// Uses a link up, in the transaction of what it lets somebody do. False where it was used, or its time is over: of two at
 /// once, one hears so.
-pub fn use_up(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<bool> {
+pub fn redeem(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<bool> {
     let rows = tx.execute(
         across_tenants(
             "UPDATE one_time_links SET used_at = $2 WHERE id = $1 AND used_at IS NULL AND ends_at > $2",
@@ -185,7 +185,7 @@ pub fn use_up(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<boo
 }
 
 /// Every invitation that is open, to whatever place, the newest first.
-pub fn all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<OneTimeLink>> {
+pub fn list_all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<OneTimeLink>> {
     Ok(tx.all(
         across_tenants(
             "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
@@ -199,7 +199,11 @@ pub fn all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<On
 }
 
 /// Invitations to a tenant that are open, the newest first.
-pub fn invitations(tx: &mut PlatformTx<'_>, tenant: TenantId, now: Timestamp) -> Result<Vec<OneTimeLink>> {
+pub fn list_invitations(
+    tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
+    now: Timestamp,
+) -> Result<Vec<OneTimeLink>> {
     Ok(tx.all(
         across_tenants(
             "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
@@ -225,8 +229,8 @@ pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Time
 
 /// Takes back every open invitation of an e-mail, wherever it leads; gives those that were open.
 pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Result<Vec<OneTimeLink>> {
-    let email = operators::spelled(email)?;
-    let mut open = all_invitations(tx, now)?;
+    let email = operators::normalize_email(email)?;
+    let mut open = list_all_invitations(tx, now)?;
     open.retain(
         |link| matches!(&link.purpose, LinkPurpose::Invitation { email: invited, .. } if *invited == email),
     );
@@ -241,18 +245,18 @@ pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Res
 }
 
 /// The operator who made a link; none for whoever has the machine.
-pub fn maker_of(link: &OneTimeLink) -> Option<OperatorId> {
-    operator_named(&link.made_by)
+pub fn find_maker(link: &OneTimeLink) -> Option<OperatorId> {
+    parse_maker(&link.made_by)
 }
 
-/// Back from [`by_operator`].
-pub(crate) fn operator_named(by: &str) -> Option<OperatorId> {
+/// Back from [`render_maker`].
+pub(crate) fn parse_maker(by: &str) -> Option<OperatorId> {
     by.strip_prefix("operator ")?.parse().ok()
 }
 
 /// Ends the open links that an operator has made: invitations to one tenant or to all, and every recovery. What they may
 /// not do any more, nobody does in their name.
-pub(crate) fn end_made_by(
+pub(crate) fn expire_made_by(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: Option<TenantId>,
@@ -264,7 +268,7 @@ pub(crate) fn end_made_by(
              WHERE made_by = $1 AND (workspace = $2 OR $2 IS NULL OR kind = 'recovery')
                AND used_at IS NULL AND ends_at > $3",
         ),
-        params![by_operator(operator), tenant, now],
+        params![render_maker(operator), tenant, now],
     )?;
     Ok(())
 }
@@ -282,21 +286,21 @@ fn read(row: &Row<'_>) -> munshi_store::Result<OneTimeLink> {
         "first" => LinkPurpose::First,
         "recovery" => {
             let operator = row.get::<Option<OperatorId>>("operator_id")?;
-            LinkPurpose::Recovery { operator: operator.ok_or_else(|| odd("of nobody"))? }
+            LinkPurpose::Recovery { operator: operator.ok_or_else(|| odd("without an operator"))? }
         }
         "invitation" => {
             let place = match (row.get("workspace")?, row.get::<Option<String>>("role")?) {
                 (Some(tenant), Some(role)) => {
-                    let role = role.parse().map_err(|_| odd("with an odd role"))?;
+                    let role = role.parse().map_err(|_| odd("with an unknown role"))?;
                     InvitationScope::Workspace { tenant, role }
                 }
                 (None, None) => InvitationScope::Everywhere,
-                _ => return Err(odd("to half a place")),
+                _ => return Err(odd("with an incomplete target")),
             };
             let email: Option<String> = row.get("email")?;
-            LinkPurpose::Invitation { email: email.ok_or_else(|| odd("for nobody"))?, place }
+            LinkPurpose::Invitation { email: email.ok_or_else(|| odd("without an e-mail"))?, place }
         }
-        other => return Err(odd(&format!("of the kind {other}"))),
+        other => return Err(odd(&format!("of unknown kind {other}"))),
     };
     Ok(OneTimeLink {
         id: row.get("id")?,

@@ -69,7 +69,7 @@ impl Password {
     }
 
     /// Whether it may be somebody's password from now on; the words say what to do.
-    pub fn fit_for(&self, email: &str, name: &str) -> Result<(), PasswordRejection> {
+    pub fn validate_for(&self, email: &str, name: &str) -> Result<(), PasswordRejection> {
         let letters = self.0.chars().count();
         if letters < SHORTEST {
             return Err(PasswordRejection::Short);
@@ -105,7 +105,7 @@ fn is_run(text: &str) -> bool {
 }
 
 impl PasswordHash {
-    pub(crate) fn stored(text: String) -> Self {
+    pub(crate) fn from_stored(text: String) -> Self {
         Self(text)
     }
 
@@ -118,7 +118,7 @@ impl PasswordService {
     pub fn new(random: Arc<dyn Random>) -> Result<Self> {
         let mut unknown = [0; 32];
         random.fill(&mut unknown);
-        let nobody = hash(&crate::base64url::write(&unknown), &salt(random.as_ref()))?;
+        let nobody = hash(&crate::base64url::encode(&unknown), &salt(random.as_ref()))?;
         Ok(Self {
             random,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
@@ -129,17 +129,17 @@ impl PasswordService {
 
     pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
         let salt = salt(self.random.as_ref());
-        self.in_turn(move || hash(&password.0, &salt)).await?
+        self.run_limited(move || hash(&password.0, &salt)).await?
     }
 
     /// Whether a password is the one. Without a hash, as for an account that is not there, it takes as long and is not.
-    pub async fn fits(&self, password: Password, hash: Option<PasswordHash>) -> Result<bool> {
+    pub async fn verify(&self, password: Password, hash: Option<PasswordHash>) -> Result<bool> {
         let (known, hash) = (hash.is_some(), hash.unwrap_or_else(|| self.nobody.clone()));
-        let fits = self.in_turn(move || fits(&password.0, &hash)).await??;
+        let fits = self.run_limited(move || verify(&password.0, &hash)).await??;
         Ok(fits && known)
     }
 
-    async fn in_turn<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    async fn run_limited<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let _place = self.line.try_acquire().map_err(|_| Error::Busy)?;
         let turn = self.turns.clone().acquire_owned().await.map_err(|_| Error::Busy)?;
         let done = tokio::task::spawn_blocking(move || {
@@ -154,7 +154,7 @@ impl PasswordService {
 
 fn argon2() -> Result<Argon2<'static>> {
     let (memory, rounds, lanes) = COST;
-    let params = Params::new(memory, rounds, lanes, None).map_err(odd)?;
+    let params = Params::new(memory, rounds, lanes, None).map_err(to_hash_error)?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
@@ -165,17 +165,17 @@ fn salt(random: &dyn Random) -> [u8; 16] {
 }
 
 fn hash(password: &str, salt: &[u8]) -> Result<PasswordHash> {
-    let hash: Parsed = argon2()?.hash_password_with_salt(password.as_bytes(), salt).map_err(odd)?;
+    let hash: Parsed = argon2()?.hash_password_with_salt(password.as_bytes(), salt).map_err(to_hash_error)?;
     Ok(PasswordHash(hash.to_string()))
 }
 
-fn fits(password: &str, hash: &PasswordHash) -> Result<bool> {
-    let parsed = Parsed::new(&hash.0).map_err(odd)?;
+fn verify(password: &str, hash: &PasswordHash) -> Result<bool> {
+    let parsed = Parsed::new(&hash.0).map_err(to_hash_error)?;
     Ok(argon2()?.verify_password(password.as_bytes(), &parsed).is_ok())
 }
 
-fn odd(error: impl fmt::Display) -> Error {
-    Error::Store(munshi_store::Error::Decode(format!("a password's hash: {error}")))
+fn to_hash_error(error: impl fmt::Display) -> Error {
+    Error::Store(munshi_store::Error::Decode(format!("invalid password hash: {error}")))
 }
 
 impl fmt::Debug for Password {
@@ -202,7 +202,7 @@ mod tests {
     use munshi_types::SystemRandom;
 
     fn fit(text: &str) -> bool {
-        Password::new(text).fit_for("asha@shop.example", "Asha Devi").is_ok()
+        Password::new(text).validate_for("asha@shop.example", "Asha Devi").is_ok()
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();
         let hash = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        let fits = |text: &str, hash| passwords.fits(Password::new(text), hash);
+        let fits = |text: &str, hash| passwords.verify(Password::new(text), hash);
         assert!(fits("correct horse battery", Some(hash.clone())).await.unwrap());
         assert!(!fits("correct horse batterz", Some(hash.clone())).await.unwrap());
         assert!(!fits("correct horse battery", None).await.unwrap());
@@ -247,9 +247,9 @@ mod tests {
     async fn a_flood_is_turned_away_and_the_line_recovers() {
         let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();
         let waiting: Vec<_> = (0..AT_ONCE + WAITING).map(|_| passwords.line.try_acquire().unwrap()).collect();
-        let refused = passwords.fits(Password::new("x"), None).await;
+        let refused = passwords.verify(Password::new("x"), None).await;
         assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
         drop(waiting);
-        assert!(!passwords.fits(Password::new("x"), None).await.unwrap());
+        assert!(!passwords.verify(Password::new("x"), None).await.unwrap());
     }
 }

@@ -35,17 +35,17 @@ pub struct MissingPermission {
 }
 
 /// Whether the principal may use what has this scope. A deny wins over everything that opens.
-pub fn permits(
+pub fn authorize(
     who: &Principal,
     rules: &PermissionRules,
     scope: &str,
     writes: bool,
     reach: Reach,
 ) -> Result<(), MissingPermission> {
-    let closed = who.closed.iter().find(|glob| glob.closes(scope));
+    let closed = who.closed.iter().find(|glob| glob.matches_loosely(scope));
     if let Some(glob) = closed {
         return Err(MissingPermission {
-            what: format!("{glob} is closed to this person"),
+            what: format!("{glob} is denied to this person"),
             ask: Some(Role::Owner),
         });
     }
@@ -54,13 +54,13 @@ pub fn permits(
             PrincipalStanding::Known => reach >= Reach::Person,
             _ => reach >= Reach::Anyone,
         };
-        let what = || "this is for those who work here".to_owned();
+        let what = || "this is for members only".to_owned();
         return if open { Ok(()) } else { Err(MissingPermission { what: what(), ask: Some(Role::Owner) }) };
     };
-    if let Some(glob) = denied(rules, role, scope) {
+    if let Some(glob) = find_denial(rules, role, scope) {
         return Err(MissingPermission {
-            what: format!("{glob} is closed to {role}"),
-            ask: above(rules, role, scope, writes),
+            what: format!("{glob} is denied to {role}"),
+            ask: find_nearest_role(rules, role, scope, writes),
         });
     }
     if who.opened.iter().any(|glob| glob.matches(scope)) || role_allows(rules, role, scope, writes) {
@@ -69,13 +69,13 @@ pub fn permits(
     let verb = if writes { "change" } else { "see" };
     Err(MissingPermission {
         what: format!("{role} may not {verb} {scope}"),
-        ask: above(rules, role, scope, writes),
+        ask: find_nearest_role(rules, role, scope, writes),
     })
 }
 
 /// Whether the principal may have done what only the owner's word allows: whoever owns or runs the business, and those to
 /// whom its very scope was opened. A pattern over many opens none of these.
-pub fn has_owners_word(who: &Principal, rules: &PermissionRules, scope: &str) -> bool {
+pub fn has_owner_authority(who: &Principal, rules: &PermissionRules, scope: &str) -> bool {
     let Some(role) = who.role() else { return false };
     let listed = rules.0.get(&role).and_then(|own| own.allow.as_ref());
     let mut named = who.opened.iter().chain(listed.into_iter().flatten());
@@ -85,24 +85,24 @@ pub fn has_owners_word(who: &Principal, rules: &PermissionRules, scope: &str) ->
 /// Whether the principal may say yes to somebody else's act.
 pub fn may_approve(who: &Principal, rules: &PermissionRules, scope: &str) -> bool {
     let Some(role) = who.role() else { return false };
-    if who.closed.iter().any(|glob| glob.closes(scope)) {
+    if who.closed.iter().any(|glob| glob.matches_loosely(scope)) {
         return false;
     }
     match role {
         Role::Owner => true,
-        Role::Admin => denied(rules, role, scope).is_none(),
+        Role::Admin => find_denial(rules, role, scope).is_none(),
         Role::Staff | Role::Viewer => {
             let listed = rules.0.get(&role).is_some_and(|own| own.approve.iter().any(|g| g.matches(scope)));
-            listed && denied(rules, role, scope).is_none()
+            listed && find_denial(rules, role, scope).is_none()
         }
     }
 }
 
-fn denied<'a>(rules: &'a PermissionRules, role: Role, scope: &str) -> Option<&'a ScopeGlob> {
+fn find_denial<'a>(rules: &'a PermissionRules, role: Role, scope: &str) -> Option<&'a ScopeGlob> {
     if role == Role::Owner {
         return None;
     }
-    rules.0.get(&role)?.deny.iter().find(|glob| glob.closes(scope))
+    rules.0.get(&role)?.deny.iter().find(|glob| glob.matches_loosely(scope))
 }
 
 fn role_allows(rules: &PermissionRules, role: Role, scope: &str, writes: bool) -> bool {
@@ -120,12 +120,10 @@ fn role_allows(rules: &PermissionRules, role: Role, scope: &str, writes: bool) -
 }
 
 /// The nearest role that could do it.
-fn above(rules: &PermissionRules, role: Role, scope: &str, writes: bool) -> Option<Role> {
-    Role::ALL
-        .into_iter()
-        .rev()
-        .filter(|other| *other < role)
-        .find(|other| denied(rules, *other, scope).is_none() && role_allows(rules, *other, scope, writes))
+fn find_nearest_role(rules: &PermissionRules, role: Role, scope: &str, writes: bool) -> Option<Role> {
+    Role::ALL.into_iter().rev().filter(|other| *other < role).find(|other| {
+        find_denial(rules, *other, scope).is_none() && role_allows(rules, *other, scope, writes)
+    })
 }
 
 #[cfg(test)]
@@ -143,7 +141,7 @@ mod tests {
     }
 
     fn may(who: &Principal, rules: &PermissionRules, scope: &str, writes: bool) -> bool {
-        permits(who, rules, scope, writes, Reach::Business).is_ok()
+        authorize(who, rules, scope, writes, Reach::Business).is_ok()
     }
 
     #[test]
@@ -164,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_whom_to_ask() {
-        let lacking = permits(
+        let lacking = authorize(
             &member(Role::Viewer),
             &PermissionRules::default(),
             "ledger.sale.add",
@@ -172,8 +170,13 @@ mod tests {
             Reach::Business,
         );
         assert_eq!(lacking.unwrap_err().ask, Some(Role::Staff));
-        let lacking =
-            permits(&member(Role::Staff), &PermissionRules::default(), "members.role", true, Reach::Business);
+        let lacking = authorize(
+            &member(Role::Staff),
+            &PermissionRules::default(),
+            "members.role",
+            true,
+            Reach::Business,
+        );
         assert_eq!(lacking.unwrap_err().ask, Some(Role::Admin));
     }
 
@@ -206,17 +209,17 @@ mod tests {
         };
         let scope = "ledger.credit.add";
         let (none, mut staff) = (PermissionRules::default(), member(Role::Staff));
-        assert!(has_owners_word(&member(Role::Owner), &none, scope));
-        assert!(has_owners_word(&member(Role::Admin), &none, scope));
-        assert!(!has_owners_word(&staff, &none, scope));
-        assert!(!has_owners_word(&staff, &listing(&["ledger.*", "*"]), scope));
-        assert!(has_owners_word(&staff, &listing(&["ledger.*", scope]), scope));
+        assert!(has_owner_authority(&member(Role::Owner), &none, scope));
+        assert!(has_owner_authority(&member(Role::Admin), &none, scope));
+        assert!(!has_owner_authority(&staff, &none, scope));
+        assert!(!has_owner_authority(&staff, &listing(&["ledger.*", "*"]), scope));
+        assert!(has_owner_authority(&staff, &listing(&["ledger.*", scope]), scope));
         staff.opened = globs(&["ledger.credit.*"]);
-        assert!(!has_owners_word(&staff, &none, scope));
+        assert!(!has_owner_authority(&staff, &none, scope));
         staff.opened = globs(&[scope]);
-        assert!(has_owners_word(&staff, &none, scope));
+        assert!(has_owner_authority(&staff, &none, scope));
         let guest = Principal::known(TenantId::PLATFORM, PersonId::from_uuid(Uuid::nil()));
-        assert!(!has_owners_word(&guest, &none, scope));
+        assert!(!has_owner_authority(&guest, &none, scope));
     }
 
     #[test]
@@ -238,9 +241,9 @@ mod tests {
             (Reach::Person, true, false),
             (Reach::Anyone, true, true),
         ] {
-            assert_eq!(permits(&person, &PermissionRules::default(), "shop.x", true, reach).is_ok(), known);
+            assert_eq!(authorize(&person, &PermissionRules::default(), "shop.x", true, reach).is_ok(), known);
             assert_eq!(
-                permits(&nobody, &PermissionRules::default(), "shop.x", true, reach).is_ok(),
+                authorize(&nobody, &PermissionRules::default(), "shop.x", true, reach).is_ok(),
                 anonymous
             );
         }

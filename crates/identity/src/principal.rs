@@ -33,18 +33,18 @@ pub struct Principal {
 
 impl Principal {
     pub fn member(tenant: TenantId, person: PersonId, role: Role) -> Self {
-        Self { person: Some(person), ..Self::with(tenant, PrincipalStanding::Member(role)) }
+        Self { person: Some(person), ..Self::with_standing(tenant, PrincipalStanding::Member(role)) }
     }
 
     pub fn known(tenant: TenantId, person: PersonId) -> Self {
-        Self { person: Some(person), ..Self::with(tenant, PrincipalStanding::Known) }
+        Self { person: Some(person), ..Self::with_standing(tenant, PrincipalStanding::Known) }
     }
 
     pub fn anonymous(tenant: TenantId) -> Self {
-        Self::with(tenant, PrincipalStanding::Anonymous)
+        Self::with_standing(tenant, PrincipalStanding::Anonymous)
     }
 
-    fn with(tenant: TenantId, standing: PrincipalStanding) -> Self {
+    fn with_standing(tenant: TenantId, standing: PrincipalStanding) -> Self {
         Self { tenant, person: None, standing, opened: Vec::new(), closed: Vec::new() }
     }
 

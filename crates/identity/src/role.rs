@@ -16,7 +16,7 @@ pub enum Role {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no role: write owner, admin, staff or viewer")]
+#[error("unknown role `{0}`: use owner, admin, staff or viewer")]
 pub struct RoleError(String);
 
 impl Role {

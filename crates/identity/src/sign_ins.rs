@@ -132,11 +132,11 @@ pub fn find(
 }
 
 /// Whether it should be written down that somebody was here.
-pub fn is_due(sign_in: &SignIn, now: Timestamp) -> bool {
+pub fn should_record_seen(sign_in: &SignIn, now: Timestamp) -> bool {
     sign_in.seen_at < now && now.since(sign_in.seen_at) >= NOTED_EVERY
 }
 
-pub fn note(tx: &mut PlatformTx<'_>, id: SignInId, now: Timestamp) -> Result<()> {
+pub fn record_seen(tx: &mut PlatformTx<'_>, id: SignInId, now: Timestamp) -> Result<()> {
     tx.execute(
         across_tenants("UPDATE sign_ins SET seen_at = $2 WHERE id = $1 AND seen_at < $2"),
         params![id, now],
@@ -145,7 +145,7 @@ pub fn note(tx: &mut PlatformTx<'_>, id: SignInId, now: Timestamp) -> Result<()>
 }
 
 /// Which tenant's pages are open in a browser.
-pub fn open(tx: &mut PlatformTx<'_>, id: SignInId, workspace: TenantId) -> Result<()> {
+pub fn set_workspace(tx: &mut PlatformTx<'_>, id: SignInId, workspace: TenantId) -> Result<()> {
     tx.execute(across_tenants("UPDATE sign_ins SET workspace = $2 WHERE id = $1"), params![id, workspace])?;
     Ok(())
 }
@@ -173,8 +173,8 @@ pub fn list(tx: &mut PlatformTx<'_>, operator: OperatorId, now: Timestamp) -> Re
 }
 
 /// Whether one of somebody's own is there still, for who writes by it: after the account is held
-/// ([`operators::hold_password`]), nobody ends it meanwhile.
-pub fn is_there(tx: &mut PlatformTx<'_>, operator: OperatorId, id: SignInId) -> Result<bool> {
+/// ([`operators::lock_if_password_unchanged`]), nobody ends it meanwhile.
+pub fn exists(tx: &mut PlatformTx<'_>, operator: OperatorId, id: SignInId) -> Result<bool> {
     let found: Option<SignInId> = tx.optional(
         across_tenants("SELECT id FROM sign_ins WHERE operator_id = $1 AND id = $2"),
         params![operator, id],
@@ -205,7 +205,7 @@ pub fn end_all(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<u64> {
 }
 
 /// Remembers a browser in which somebody has signed in.
-pub fn know(
+pub fn remember_browser(
     tx: &mut PlatformTx<'_>,
     random: &dyn Random,
     operator: OperatorId,
@@ -220,7 +220,7 @@ pub fn know(
 }
 
 /// Whether somebody has signed in from this browser before.
-pub fn knows(
+pub fn is_known_browser(
     tx: &mut PlatformTx<'_>,
     token: &SecretToken,
     operator: OperatorId,
@@ -248,7 +248,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<SignIn> {
         "password" => SignInMethod::Password,
         "link" => SignInMethod::Link,
         "oidc" => SignInMethod::Oidc,
-        other => return Err(munshi_store::Error::Decode(format!("a sign-in by {other}"))),
+        other => return Err(munshi_store::Error::Decode(format!("unknown sign-in method {other}"))),
     };
     Ok(SignIn {
         id: row.get("id")?,

@@ -7,7 +7,7 @@ use ring::hmac;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::keys::text::letter;
+use crate::keys::text::random_letter;
 
 /// 62 to the power of 43 is just above 2 to the power of 256.
 const LETTERS: usize = 43;
@@ -19,7 +19,7 @@ pub struct SecretToken(Zeroizing<String>);
 impl SecretToken {
     pub fn random(random: &dyn Random) -> Self {
         let mut text = Zeroizing::new(String::with_capacity(LETTERS));
-        text.extend((0..LETTERS).map(|_| letter(random)));
+        text.extend((0..LETTERS).map(|_| random_letter(random)));
         Self(text)
     }
 
@@ -38,20 +38,20 @@ impl SecretToken {
     }
 
     /// Another secret that follows from this one, for one purpose: it tells nothing of the token or of other purposes.
-    pub fn derived(&self, purpose: &str) -> String {
+    pub fn derive(&self, purpose: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_bytes());
-        crate::base64url::write(hmac::sign(&key, purpose.as_bytes()).as_ref())
+        crate::base64url::encode(hmac::sign(&key, purpose.as_bytes()).as_ref())
     }
 
     /// The SHA-256 of what is derived: it can be shown first, and the derived text later proves whose it was (PKCE).
     pub fn challenge(&self, purpose: &str) -> String {
-        crate::base64url::write(&Sha256::digest(self.derived(purpose).as_bytes()))
+        crate::base64url::encode(&Sha256::digest(self.derive(purpose).as_bytes()))
     }
 
-    /// Whether a text is what [`SecretToken::derived`] gives, in a time that does not depend on where they differ.
-    pub fn derives(&self, purpose: &str, text: &str) -> bool {
+    /// Whether a text is what [`SecretToken::derive`] gives, in a time that does not depend on where they differ.
+    pub fn verify_derived(&self, purpose: &str, text: &str) -> bool {
         use subtle::ConstantTimeEq;
-        self.derived(purpose).as_bytes().ct_eq(text.as_bytes()).into()
+        self.derive(purpose).as_bytes().ct_eq(text.as_bytes()).into()
     }
 }
 
@@ -80,9 +80,13 @@ mod tests {
     #[test]
     fn what_is_derived_is_of_one_token_and_one_purpose() {
         let (one, other) = (SecretToken::random(&SystemRandom), SecretToken::random(&SystemRandom));
-        let form = one.derived("form");
-        assert!(one.derives("form", &form));
-        assert!(!one.derives("state", &form) && !other.derives("form", &form) && !one.derives("form", ""));
+        let form = one.derive("form");
+        assert!(one.verify_derived("form", &form));
+        assert!(
+            !one.verify_derived("state", &form)
+                && !other.verify_derived("form", &form)
+                && !one.verify_derived("form", "")
+        );
         assert!(!form.contains(one.reveal()));
     }
 }

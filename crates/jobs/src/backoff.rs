@@ -20,12 +20,12 @@ impl Default for Backoff {
 
 impl Backoff {
     /// The pause after the given attempt, counted from 1.
-    pub(crate) fn after(&self, attempt: u32, random: &dyn Random) -> Duration {
+    pub(crate) fn delay_after(&self, attempt: u32, random: &dyn Random) -> Duration {
         let doublings = attempt.saturating_sub(1).min(30);
         let plain = self.first.saturating_mul(1 << doublings).min(self.longest);
         let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
         let spread = millis / 5;
-        Duration::from_millis(millis - spread + random.below(spread * 2 + 1))
+        Duration::from_millis(millis - spread + random.next_below(spread * 2 + 1))
     }
 }
 
@@ -39,7 +39,7 @@ mod tests {
         let (backoff, random) = (Backoff::default(), SeededRandom::new(3));
         for (attempt, seconds) in [(1, 5), (2, 10), (3, 20), (8, 640), (20, 3600), (u32::MAX, 3600)] {
             for _ in 0..50 {
-                let pause = backoff.after(attempt, &random).as_millis();
+                let pause = backoff.delay_after(attempt, &random).as_millis();
                 assert!((seconds * 800..=seconds * 1200).contains(&pause), "attempt {attempt}: {pause} ms");
             }
         }
@@ -49,7 +49,7 @@ mod tests {
     fn two_that_failed_together_do_not_come_back_together() {
         let random = SeededRandom::new(3);
         let pauses: std::collections::BTreeSet<_> =
-            (0..20).map(|_| Backoff::default().after(5, &random)).collect();
+            (0..20).map(|_| Backoff::default().delay_after(5, &random)).collect();
         assert!(pauses.len() > 15);
     }
 }

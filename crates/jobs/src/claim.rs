@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::job::{Job, Priority, small};
+use crate::job::{Job, Priority, decode_count};
 use crate::lease::JobLease;
 
 /// At least this many tenants are looked at in one step, so that paused ones cost little.
@@ -105,7 +105,7 @@ fn claim_priority(
         let share = (left / open).max(1);
         for ((kind, room), open) in kinds.iter_mut().zip(&mut asked).filter(|(_, open)| **open) {
             let limit = share.min(*room).min(wanted.slots.saturating_sub(claimed.len()));
-            let taken = go_round(tx, wanted, kind, priority, limit, turns)?;
+            let taken = claim_for_kind(tx, wanted, kind, priority, limit, turns)?;
             *room -= taken.len().min(*room);
             *open = limit > 0 && taken.len() == limit;
             claimed.extend(taken);
@@ -114,7 +114,7 @@ fn claim_priority(
 }
 
 /// Walks round the circle of tenants that have this work ready, until `free` are claimed or there is no work left.
-fn go_round(
+fn claim_for_kind(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
     kind: &str,
@@ -127,7 +127,7 @@ fn go_round(
     let mut passed_by = HashSet::new();
     while claimed.len() < free {
         let left = free - claimed.len();
-        let circle = next_in_circle(tx, kind, priority, turns.tenants.get(&key).copied(), left)?;
+        let circle = list_next_tenants(tx, kind, priority, turns.tenants.get(&key).copied(), left)?;
         let active = circle.iter().filter(|(_, active)| *active).count();
         let share = (left / active.max(1)).max(1);
         let before = claimed.len();
@@ -141,7 +141,7 @@ fn go_round(
             turns.tenants.insert(key.clone(), tenant);
             if active {
                 let limit = share.min(free - claimed.len());
-                claimed.extend(take(tx, wanted, kind, priority, tenant, limit)?);
+                claimed.extend(claim_for_tenant(tx, wanted, kind, priority, tenant, limit)?);
             }
         }
         if claimed.len() == before && !fresh {
@@ -152,7 +152,7 @@ fn go_round(
 }
 
 /// Some tenants after the one served last, going on from the beginning at the end of the circle.
-fn next_in_circle(
+fn list_next_tenants(
     tx: &mut PlatformTx<'_>,
     kind: &str,
     priority: Priority,
@@ -160,9 +160,9 @@ fn next_in_circle(
     wanted: usize,
 ) -> Result<Vec<(TenantId, bool)>> {
     let count = wanted.max(TENANTS_A_STEP);
-    let mut circle = waiting(tx, kind, priority, after, count)?;
+    let mut circle = list_ready_tenants(tx, kind, priority, after, count)?;
     if after.is_some() && circle.len() < count {
-        let rest = waiting(tx, kind, priority, None, count - circle.len())?;
+        let rest = list_ready_tenants(tx, kind, priority, None, count - circle.len())?;
         let known: HashSet<TenantId> = circle.iter().map(|(id, _)| *id).collect();
         circle.extend(rest.into_iter().filter(|(id, _)| !known.contains(id)));
     }
@@ -171,7 +171,7 @@ fn next_in_circle(
 
 /// Tenants with this work ready, by id, and whether each may have work done now. Each is one step in the index,
 /// however many jobs it has.
-fn waiting(
+fn list_ready_tenants(
     tx: &mut PlatformTx<'_>,
     kind: &str,
     priority: Priority,
@@ -207,7 +207,7 @@ fn successor(tenant: TenantId) -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(tenant.as_uuid().as_u128().wrapping_add(1)))
 }
 
-fn take(
+fn claim_for_tenant(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
     kind: &str,
@@ -237,8 +237,8 @@ fn take(
             tenant,
             kind: row.get("kind")?,
             payload: row.get("payload")?,
-            attempt: small(row.get("attempt")?)?,
-            max_attempts: small(row.get("max_attempts")?)?,
+            attempt: decode_count(row.get("attempt")?)?,
+            max_attempts: decode_count(row.get("max_attempts")?)?,
             lease: JobLease { job: id, tenant, id: lease },
             cancelled: CancellationToken::new(),
         })

@@ -8,7 +8,7 @@ pub enum Error {
     Store(#[from] munshi_store::Error),
 
     /// Another worker has the job now, or it was given up: whatever this one did must not be committed.
-    #[error("this worker no longer holds job {0}: what it did is rolled back")]
+    #[error("lease on job {0} lost; its changes were rolled back")]
     LeaseLost(JobId),
 
     /// A schedule's rule can't be read.
@@ -16,7 +16,7 @@ pub enum Error {
     Rule(String),
 
     /// The same job, by its unique key, is queued already.
-    #[error("job {0} can't be run again now: the same work is already queued")]
+    #[error("can't retry job {0}: an identical job is already queued")]
     AlreadyQueued(JobId),
 }
 
@@ -29,7 +29,7 @@ pub enum JobFailure {
     #[error("{0}")]
     Passing(String),
     /// As `Passing`, and whoever refused said when to come back.
-    #[error("{why} (told to wait {} s)", after.as_secs())]
+    #[error("{why} (retry after {} s)", after.as_secs())]
     Later { why: String, after: std::time::Duration },
     /// Will never pass: goes to the dead letters at once.
     #[error("{0}")]

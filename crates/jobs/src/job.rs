@@ -36,7 +36,7 @@ impl Priority {
 
     fn from_rank(rank: i64) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|priority| priority.rank() == rank);
-        found.ok_or_else(|| Error::Decode(format!("{rank} is no priority")))
+        found.ok_or_else(|| Error::Decode(format!("{rank} is not a priority")))
     }
 }
 
@@ -78,7 +78,9 @@ impl FromStr for JobState {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no job state: use scheduled, ready, running, done or dead"))
+        found.ok_or_else(|| {
+            format!("`{text}` is not a job state: use scheduled, ready, running, done or dead")
+        })
     }
 }
 
@@ -113,7 +115,7 @@ impl NewJob {
     }
 
     /// Not before this moment.
-    pub fn at(self, moment: Timestamp) -> Self {
+    pub fn run_at(self, moment: Timestamp) -> Self {
         Self { run_at: Some(moment), ..self }
     }
 
@@ -191,8 +193,8 @@ impl JobView {
             priority: Priority::from_rank(row.get("priority")?)?,
             state: row.get::<String>("state")?.parse().map_err(Error::Decode)?,
             run_at: row.get("run_at")?,
-            attempt: small(row.get("attempt")?)?,
-            max_attempts: small(row.get("max_attempts")?)?,
+            attempt: decode_count(row.get("attempt")?)?,
+            max_attempts: decode_count(row.get("max_attempts")?)?,
             last_error: row.get("last_error")?,
             created_at: row.get("created_at")?,
             finished_at: row.get("finished_at")?,
@@ -200,6 +202,6 @@ impl JobView {
     }
 }
 
-pub(crate) fn small(number: i64) -> Result<u32, Error> {
-    u32::try_from(number).map_err(|_| Error::Decode(format!("{number} is no count")))
+pub(crate) fn decode_count(number: i64) -> Result<u32, Error> {
+    u32::try_from(number).map_err(|_| Error::Decode(format!("{number} is not a count")))
 }

@@ -1,6 +1,6 @@
 //! The proof that one worker has a job, and what it allows.
 //!
-//! A job's effect and its end belong in one transaction: call [`JobLease::done`] last in the unit that writes the effect.
+//! A job's effect and its end belong in one transaction: call [`JobLease::complete`] last in the unit that writes the effect.
 //! If the lease was lost meanwhile, the unit rolls back, so that the effect happens once whoever finishes first.
 
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
@@ -17,7 +17,7 @@ pub struct JobLease {
 
 impl JobLease {
     /// Finishes the job in this transaction.
-    pub fn done(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    pub fn complete(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
         let changed = tx.execute(
             "UPDATE jobs SET state = 'done', finished_at = $4, lease = NULL, lease_until = NULL, last_error = NULL
              WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
@@ -48,7 +48,7 @@ impl JobLease {
 
     /// Lets the job be claimed again at once; a try that was cut short is not counted. False when the lease is no
     /// longer ours.
-    pub(crate) fn put_back(&self, tx: &mut Tx<'_>) -> Result<bool> {
+    pub(crate) fn requeue(&self, tx: &mut Tx<'_>) -> Result<bool> {
         let changed = tx.execute(
             "UPDATE jobs SET state = 'ready', attempt = attempt - 1, lease = NULL, lease_until = NULL
              WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
@@ -58,7 +58,7 @@ impl JobLease {
     }
 
     /// Gives the job up; false when the lease is no longer ours.
-    pub(crate) fn bury(&self, tx: &mut Tx<'_>, now: Timestamp, why: &str) -> Result<bool> {
+    pub(crate) fn mark_dead(&self, tx: &mut Tx<'_>, now: Timestamp, why: &str) -> Result<bool> {
         let changed = tx.execute(
             "UPDATE jobs SET state = 'dead', finished_at = $4, last_error = $5, lease = NULL, lease_until = NULL
              WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",

@@ -11,7 +11,7 @@
 //! - [`JobQueue`], [`NewJob`]: putting work in; [`JobRegistry`], [`JobKind`]: who does it; [`JobRunner`]: the loop
 //! - [`Job`], [`JobLease`]: what a handler holds; [`JobFailure`]: how it says that it could not
 //! - `claim`: fairness between tenants; `upkeep`: retries, lost leases, sweeping; [`schedule`]: jobs by the clock
-//! - [`letters`]: lists for people, and running dead jobs again
+//! - [`dead_letters`]: lists for people, and running dead jobs again
 //!
 //! # To add a kind of job
 //! ```
@@ -28,16 +28,16 @@
 
 mod backoff;
 mod claim;
+pub mod dead_letters;
 mod error;
 mod job;
+mod job_task;
 mod lease;
-pub mod letters;
 mod meter;
 mod queue;
 mod registry;
-mod run;
 mod runner;
-mod running;
+mod running_jobs;
 pub mod schedule;
 mod upkeep;
 
@@ -48,7 +48,7 @@ pub use lease::JobLease;
 pub use queue::JobQueue;
 pub use registry::{JobKind, JobRegistry};
 pub use runner::{JobRunner, JobRunnerOptions};
-pub use upkeep::{QueueDepth, depth};
+pub use upkeep::{QueueDepth, load_queue_depth};
 
 use munshi_store::{Migration, PlatformScope, migration};
 

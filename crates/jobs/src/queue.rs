@@ -26,11 +26,11 @@ impl JobQueue {
         Self { clock, ids, wake: Arc::default() }
     }
 
-    pub(crate) fn sources(&self) -> (Arc<dyn Clock>, IdGenerator) {
+    pub(crate) fn clock_and_ids(&self) -> (Arc<dyn Clock>, IdGenerator) {
         (self.clock.clone(), self.ids.clone())
     }
 
-    pub(crate) fn wake(&self) -> Arc<Notify> {
+    pub(crate) fn wake_signal(&self) -> Arc<Notify> {
         self.wake.clone()
     }
 
@@ -42,11 +42,12 @@ impl JobQueue {
                 tx.after_commit(move || wake.notify_one());
                 return Ok(EnqueueOutcome::New(id));
             }
-            if let Some(id) = twin(tx, job)? {
+            if let Some(id) = find_duplicate(tx, job)? {
                 return Ok(EnqueueOutcome::Existing(id));
             }
         }
-        let what = format!("the {} job with the same key comes and goes", job.kind);
+        let what =
+            format!("can't queue the {} job: jobs with the same key keep appearing and finishing", job.kind);
         Err(munshi_store::Error::Busy(what).into())
     }
 
@@ -70,7 +71,7 @@ impl JobQueue {
 }
 
 /// The job that keeps this one out; on Postgres it may have ended a moment ago.
-fn twin(tx: &mut Tx<'_>, job: &NewJob) -> Result<Option<JobId>> {
+fn find_duplicate(tx: &mut Tx<'_>, job: &NewJob) -> Result<Option<JobId>> {
     Ok(tx.optional(
         "SELECT id FROM jobs WHERE tenant_id = $1 AND kind = $2 AND unique_key = $3
            AND state IN ('scheduled', 'ready', 'running')",

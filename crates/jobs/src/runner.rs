@@ -14,12 +14,12 @@ use crate::JOBS;
 use crate::claim::{ClaimRequest, ClaimRotation, claim};
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::job_task::{self, JobTaskContext};
 use crate::lease;
 use crate::meter;
 use crate::queue::JobQueue;
 use crate::registry::JobRegistry;
-use crate::run::{self, JobTaskContext};
-use crate::running::RunningJobs;
+use crate::running_jobs::RunningJobs;
 use crate::schedule;
 use crate::upkeep;
 
@@ -80,7 +80,7 @@ impl JobRunner {
         registry: JobRegistry,
         options: JobRunnerOptions,
     ) -> Self {
-        let (clock, ids) = queue.sources();
+        let (clock, ids) = queue.clock_and_ids();
         let worker = ids.next::<LeaseId>().to_string();
         Self {
             db,
@@ -89,7 +89,7 @@ impl JobRunner {
             ids,
             registry,
             options,
-            wake: queue.wake(),
+            wake: queue.wake_signal(),
             worker,
             running: RunningJobs::default(),
             tasks: TaskTracker::new(),
@@ -99,7 +99,7 @@ impl JobRunner {
     }
 
     /// When the queue was last looked at and answered: readiness asks, since a runner whose looks all fail still runs.
-    pub fn last_look(&self) -> Option<Timestamp> {
+    pub fn last_poll(&self) -> Option<Timestamp> {
         let micros = self.last_look.load(Ordering::Acquire);
         (micros > 0).then(|| Timestamp::from_micros(micros))
     }
@@ -107,7 +107,7 @@ impl JobRunner {
     /// Runs until `stop` is cancelled, then lets running jobs finish within the grace and puts the rest back.
     pub async fn run(&self, stop: CancellationToken) {
         let work = async {
-            self.work(&stop).await;
+            self.run_loop(&stop).await;
             self.stop().await;
         };
         // Renewing waits for nothing else, and goes on while the last jobs finish.
@@ -117,17 +117,17 @@ impl JobRunner {
         }
     }
 
-    async fn work(&self, stop: &CancellationToken) {
+    async fn run_loop(&self, stop: &CancellationToken) {
         let (mut look, mut slow) = (ticks(self.options.poll), ticks(SWEEP_EVERY));
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = self.wake.notified() => {}
-                _ = look.tick() => self.report(self.look().await, "looking after the queue"),
-                _ = slow.tick() => self.report(self.sweep().await, "sweeping done jobs"),
+                _ = look.tick() => self.report(self.poll().await, "queue upkeep"),
+                _ = slow.tick() => self.report(self.sweep().await, "removal of finished jobs"),
             }
             let claimed = self.claim().await.map(|jobs| jobs.into_iter().for_each(|job| self.start(job)));
-            self.report(claimed, "claiming jobs");
+            self.report(claimed, "job claim");
         }
     }
 
@@ -135,7 +135,7 @@ impl JobRunner {
         let mut renewal = ticks(self.options.lease / 3);
         loop {
             renewal.tick().await;
-            self.report(self.renew().await, "renewing leases");
+            self.report(self.renew().await, "lease renewal");
         }
     }
 
@@ -143,7 +143,7 @@ impl JobRunner {
     pub async fn drain(&self) -> Result<usize> {
         let mut done = 0;
         loop {
-            let more = self.upkeep().await?;
+            let more = self.maintain().await?;
             let jobs = self.claim().await?;
             if jobs.is_empty() && !more {
                 return Ok(done);
@@ -158,13 +158,13 @@ impl JobRunner {
 
     fn report(&self, outcome: Result<()>, doing: &str) {
         if let Err(error) = outcome {
-            tracing::warn!(%error, "{doing} failed; trying again");
+            tracing::warn!(%error, "{doing} failed; retrying");
         }
     }
 
     /// Looks after the queue until there is nothing left to look after, claiming in between.
-    async fn look(&self) -> Result<()> {
-        while self.upkeep().await? {
+    async fn poll(&self) -> Result<()> {
+        while self.maintain().await? {
             self.claim().await?.into_iter().for_each(|job| self.start(job));
         }
         self.last_look.store(self.clock.now().as_micros(), Ordering::Release);
@@ -173,21 +173,21 @@ impl JobRunner {
 
     /// One step of upkeep; true when there is more than one step of it. Our own leases are renewed first, so that
     /// after a clock's jump or an outage we do not take our own live jobs for abandoned.
-    async fn upkeep(&self) -> Result<bool> {
+    async fn maintain(&self) -> Result<bool> {
         let (now, ids, leases) = (self.clock.now(), self.ids.clone(), self.running.leases());
         let until = now.plus(self.options.lease);
         let unit = move |tx: &mut PlatformTx<'_>| {
             let lost = lease::renew(tx, &leases, until)?;
             let back = upkeep::reclaim(tx, now)?;
             if back > 0 {
-                tracing::warn!(jobs = back, "took back jobs whose worker stopped");
+                tracing::warn!(jobs = back, "requeued jobs with an expired lease");
             }
             let promoted = upkeep::promote(tx, now)?;
             schedule::fire(tx, &ids, now)?;
             Ok::<_, Error>((lost, back == upkeep::STEP || promoted == upkeep::STEP))
         };
         let (lost, more) = self.db.platform(JOBS).write(unit).await?;
-        self.running.leave_off(&lost);
+        self.running.cancel(&lost);
         Ok(more)
     }
 
@@ -196,8 +196,8 @@ impl JobRunner {
         let before = now.minus(self.options.keep_done);
         let platform = self.db.platform(JOBS);
         while platform.write(move |tx| upkeep::sweep(tx, before)).await? == upkeep::STEP {}
-        platform.write(move |tx| schedule::wake_overslept(tx, now)).await?;
-        meter::depth(platform.read(upkeep::depth).await?);
+        platform.write(move |tx| schedule::reset_future_schedules(tx, now)).await?;
+        meter::record_depth(platform.read(upkeep::load_queue_depth).await?);
         Ok(())
     }
 
@@ -209,12 +209,12 @@ impl JobRunner {
         }
         let until = self.clock.now().plus(self.options.lease);
         let lost = self.db.platform(JOBS).write(move |tx| lease::renew(tx, &leases, until)).await?;
-        self.running.leave_off(&lost);
+        self.running.cancel(&lost);
         Ok(())
     }
 
     async fn claim(&self) -> Result<Vec<Job>> {
-        let Some(wanted) = self.wanted() else { return Ok(Vec::new()) };
+        let Some(wanted) = self.build_claim_request() else { return Ok(Vec::new()) };
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let unit = move |tx: &mut PlatformTx<'_>| claim(tx, &wanted, &mut turns).map(|jobs| (jobs, turns));
         let (jobs, turns) = self.db.platform(JOBS).write(unit).await?;
@@ -223,7 +223,7 @@ impl JobRunner {
     }
 
     /// What there is room for here; nothing when all workers are busy.
-    fn wanted(&self) -> Option<ClaimRequest> {
+    fn build_claim_request(&self) -> Option<ClaimRequest> {
         let (busy, total) = self.running.counts();
         let slots = self.options.workers.saturating_sub(total);
         let busy = |kind: &str| busy.get(kind).copied().unwrap_or(0);
@@ -251,7 +251,7 @@ impl JobRunner {
             running: self.running.clone(),
             wake: self.wake.clone(),
         };
-        self.tasks.spawn(run::one(job, context));
+        self.tasks.spawn(job_task::run(job, context));
     }
 
     async fn stop(&self) {
@@ -260,13 +260,15 @@ impl JobRunner {
         if finished.is_ok() {
             return;
         }
-        self.running.leave_off(&self.running.leases());
+        self.running.cancel(&self.running.leases());
         // Told to leave off, most do at once; the rest lose their lease, so what they write later does not count.
         let _late = tokio::time::timeout(Duration::from_secs(1), self.tasks.wait()).await;
         let worker = self.worker.clone();
         match self.db.platform(JOBS).write(move |tx| lease::release(tx, &worker)).await {
-            Ok(jobs) => tracing::info!(jobs, "put unfinished jobs back"),
-            Err(error) => tracing::warn!(%error, "unfinished jobs wait for their lease to end"),
+            Ok(jobs) => tracing::info!(jobs, "requeued unfinished jobs"),
+            Err(error) => {
+                tracing::warn!(%error, "failed to requeue unfinished jobs; they run again when their lease expires");
+            }
         }
     }
 }

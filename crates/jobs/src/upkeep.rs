@@ -63,7 +63,7 @@ pub struct QueueDepth {
     pub dead: i64,
 }
 
-pub fn depth(tx: &mut PlatformTx<'_>) -> Result<QueueDepth> {
+pub fn load_queue_depth(tx: &mut PlatformTx<'_>) -> Result<QueueDepth> {
     let rows = tx.all(
         across_tenants("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"),
         &[],

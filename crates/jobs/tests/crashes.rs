@@ -63,7 +63,8 @@ fn url_of(test: &TestDb) -> String {
 
 /// Lets a child work until it has done `effects` jobs, then kills it. False when it had nothing left to do.
 fn work_and_die(url: &str, effects: usize) {
-    let mut child = process::again(concat!(module_path!(), "::the_child_works"), url).spawn().unwrap();
+    let mut child =
+        process::build_child_command(concat!(module_path!(), "::the_child_works"), url).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = 0;
     for line in lines.map_while(Result::ok) {
@@ -78,7 +79,7 @@ fn work_and_die(url: &str, effects: usize) {
 
 async fn survive(engine: DatabaseEngine, kills: usize) {
     let test = TestDb::open(engine, &[MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS]).await;
-    let (tenant, queue): (TenantId, _) = (test.tenant("shop").await, system_queue());
+    let (tenant, queue): (TenantId, _) = (test.add_tenant("shop").await, system_queue());
     let count = kills * 30;
     for _ in 0..count {
         enqueue(&test.db, &queue, tenant, NewJob::new("work", &()).unwrap().attempts(50)).await;

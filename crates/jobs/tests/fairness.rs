@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::{EFFECTS, Log, enqueue, jobs_in, logging, note, queue, quick, runner, system_queue};
 use munshi_jobs::{JOBS, JobFailure, JobKind, JobRegistry, JobRunnerOptions, JobState, NewJob};
 use munshi_store::{MIGRATIONS, across_tenants, params};
-use munshi_test_support::{TestDb, on_both_engines, until};
+use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_types::{Clock, TenantId};
 use tokio_util::sync::CancellationToken;
 
@@ -53,7 +53,7 @@ on_both_engines! {
     with [MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS];
 
     async fn a_hundred_thousand_jobs_do_not_starve_three(test: TestDb) {
-        let (big, small, queue) = (test.tenant("big").await, test.tenant("small").await, queue(&test));
+        let (big, small, queue) = (test.add_tenant("big").await, test.add_tenant("small").await, queue(&test));
         backlog(&test, big, 100_000).await;
         for number in 0..3 {
             enqueue(&test.db, &queue, small, note(&format!("small {number}"))).await;
@@ -80,7 +80,7 @@ on_both_engines! {
         let queue = queue(&test);
         let mut names = BTreeMap::new();
         for number in 0..12 {
-            let tenant = test.tenant(&format!("shop-{number}")).await;
+            let tenant = test.add_tenant(&format!("shop-{number}")).await;
             names.insert(tenant, 0);
             backlog(&test, tenant, 50).await;
         }
@@ -99,7 +99,7 @@ on_both_engines! {
     }
 
     async fn a_kind_keeps_to_its_limit_and_others_go_on(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, system_queue());
+        let (tenant, queue) = (test.add_tenant("shop").await, system_queue());
         let (a_now, a_most, b_now, b_most) = <(Arc<AtomicU32>, Arc<AtomicU32>, Arc<AtomicU32>, Arc<AtomicU32>)>::default();
         let mut registry = JobRegistry::default();
         counting(JobKind::new("narrow").limit(2), &a_now, &a_most, &mut registry);
@@ -121,7 +121,7 @@ on_both_engines! {
     }
 
     async fn many_runners_share_the_work_and_double_none(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         for number in 0..300 {
             enqueue(&test.db, &queue, tenant, note(&format!("{number:03}"))).await;
         }
@@ -139,32 +139,32 @@ on_both_engines! {
     }
 
     async fn a_wake_up_needs_no_poll(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, system_queue(), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, system_queue(), Log::default());
         let stop = CancellationToken::new();
         let runner = runner(&test.db, &queue, logging(&log), JobRunnerOptions { poll: Duration::from_secs(3600), ..quick() });
         tokio::join!(runner.run(stop.clone()), async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             enqueue(&test.db, &queue, tenant, note("now")).await;
-            until(async || !log.lock().unwrap().is_empty()).await;
+            wait_until(async || !log.lock().unwrap().is_empty()).await;
             stop.cancel();
         });
     }
 
     async fn a_lost_wake_up_is_made_good_by_the_poll(test: TestDb) {
-        let (tenant, log) = (test.tenant("shop").await, Log::default());
+        let (tenant, log) = (test.add_tenant("shop").await, Log::default());
         let stop = CancellationToken::new();
         let poll = JobRunnerOptions { poll: Duration::from_millis(50), ..quick() };
         let runner = runner(&test.db, &system_queue(), logging(&log), poll);
         tokio::join!(runner.run(stop.clone()), async {
             // Another process's queue can't wake this runner.
             enqueue(&test.db, &system_queue(), tenant, note("elsewhere")).await;
-            until(async || !log.lock().unwrap().is_empty()).await;
+            wait_until(async || !log.lock().unwrap().is_empty()).await;
             stop.cancel();
         });
     }
 
     async fn a_long_job_keeps_its_lease(test: TestDb) {
-        let (tenant, queue, runs) = (test.tenant("shop").await, system_queue(), Arc::new(AtomicU32::new(0)));
+        let (tenant, queue, runs) = (test.add_tenant("shop").await, system_queue(), Arc::new(AtomicU32::new(0)));
         let (mut registry, inner) = (JobRegistry::default(), runs.clone());
         registry.add(JobKind::new("note"), move |_| {
             inner.fetch_add(1, Ordering::SeqCst);
@@ -187,7 +187,7 @@ on_both_engines! {
     }
 
     async fn stopping_lets_jobs_finish_and_puts_the_rest_back(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
         let mut registry = JobRegistry::default();
         registry.add(JobKind::new("brief"), |_| async { tokio::time::sleep(Duration::from_millis(150)).await; Ok(()) });
         registry.add(JobKind::new("endless"), |_| std::future::pending::<Result<(), JobFailure>>());

@@ -10,10 +10,10 @@ use crate::support::{
 };
 use munshi_jobs::{
     EnqueueOutcome, Error, JOBS, JobFailure, JobKind, JobRegistry, JobState, NewJob, Priority, Result,
-    letters,
+    dead_letters,
 };
 use munshi_store::MIGRATIONS;
-use munshi_test_support::{on_both_engines, until};
+use munshi_test_support::{on_both_engines, wait_until};
 use munshi_types::{Clock, TenantStatus, Timestamp};
 
 /// A kind that fails as told and counts its tries.
@@ -31,7 +31,7 @@ on_both_engines! {
     with [MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS];
 
     async fn a_job_exists_if_and_only_if_its_transaction_does(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         let copy = queue.clone();
         let undone: Result<()> = test.db.write(tenant, move |tx| {
             copy.enqueue(tx, &note("never"))?;
@@ -47,7 +47,7 @@ on_both_engines! {
     }
 
     async fn urgent_before_normal_before_background_and_older_first(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         for (text, priority) in [("b", Priority::Background), ("n1", Priority::Normal), ("u", Priority::Urgent)] {
             enqueue(&test.db, &queue, tenant, note(text).priority(priority)).await;
             test.clock.advance(Duration::from_millis(5));
@@ -61,7 +61,7 @@ on_both_engines! {
 
     async fn a_unique_job_is_queued_once_until_it_is_done(test: TestDb) {
         let (tenant, other, queue, log) =
-            (test.tenant("shop").await, test.tenant("other").await, queue(&test), Log::default());
+            (test.add_tenant("shop").await, test.add_tenant("other").await, queue(&test), Log::default());
         let first = enqueue(&test.db, &queue, tenant, note("a").unique("k")).await;
         let copy = queue.clone();
         let second = test.db.write(tenant, move |tx| copy.enqueue(tx, &note("b").unique("k"))).await.unwrap();
@@ -74,9 +74,9 @@ on_both_engines! {
     }
 
     async fn a_job_for_later_waits_for_its_time(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         let later = test.clock.now().plus(Duration::from_secs(3600));
-        enqueue(&test.db, &queue, tenant, note("later").at(later)).await;
+        enqueue(&test.db, &queue, tenant, note("later").run_at(later)).await;
         let runner = runner(&test.db, &queue, logging(&log), quick());
         assert_eq!(runner.drain().await.unwrap(), 0);
         test.clock.advance(Duration::from_secs(3600));
@@ -84,7 +84,7 @@ on_both_engines! {
     }
 
     async fn what_fails_is_tried_again_with_growing_pauses_then_given_up(test: TestDb) {
-        let (tenant, queue, tries) = (test.tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
+        let (tenant, queue, tries) = (test.add_tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
         enqueue(&test.db, &queue, tenant, note("x").attempts(3)).await;
         let runner = runner(&test.db, &queue, failing(&tries, passing("the line was busy")), quick());
         let mut waits = Vec::new();
@@ -104,7 +104,7 @@ on_both_engines! {
     }
 
     async fn what_can_never_pass_is_given_up_at_once(test: TestDb) {
-        let (tenant, queue, tries) = (test.tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
+        let (tenant, queue, tries) = (test.add_tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
         enqueue(&test.db, &queue, tenant, note("x")).await;
         let lasting = JobFailure::Lasting("no such number\0".to_owned());
         runner(&test.db, &queue, failing(&tries, lasting), quick()).drain().await.unwrap();
@@ -114,7 +114,7 @@ on_both_engines! {
     }
 
     async fn whoever_says_when_to_come_back_is_believed(test: TestDb) {
-        let (tenant, queue, tries) = (test.tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
+        let (tenant, queue, tries) = (test.add_tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
         enqueue(&test.db, &queue, tenant, note("x")).await;
         let later = JobFailure::Later { why: "429".to_owned(), after: Duration::from_secs(90) };
         runner(&test.db, &queue, failing(&tries, later), quick()).drain().await.unwrap();
@@ -123,7 +123,7 @@ on_both_engines! {
     }
 
     async fn a_handler_that_panics_has_failed_like_any_other(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
         let mut registry = JobRegistry::default();
         registry.add(JobKind::new("note"), |job| async move {
             assert_ne!(job.kind, "note", "on purpose");
@@ -136,31 +136,31 @@ on_both_engines! {
     }
 
     async fn a_dead_job_is_run_again_unless_its_work_is_queued_already(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         let failing = failing(&Arc::default(), JobFailure::Lasting("broken".to_owned()));
         let id = enqueue(&test.db, &queue, tenant, note("x").unique("k")).await;
         runner(&test.db, &queue, failing.clone(), quick()).drain().await.unwrap();
         let twin = enqueue(&test.db, &queue, tenant, note("y").unique("k")).await;
         let now: Timestamp = test.clock.now();
-        let refused = test.db.platform(JOBS).write(move |tx| letters::retry(tx, id, now)).await;
+        let refused = test.db.platform(JOBS).write(move |tx| dead_letters::retry(tx, id, now)).await;
         assert!(matches!(refused, Err(Error::AlreadyQueued(job)) if job == id), "{refused:?}");
-        assert_eq!(test.db.platform(JOBS).write(move |tx| letters::retry_all(tx, None, now)).await.unwrap(), 0);
+        assert_eq!(test.db.platform(JOBS).write(move |tx| dead_letters::retry_all(tx, None, now)).await.unwrap(), 0);
         runner(&test.db, &queue, failing, quick()).drain().await.unwrap();
         assert_eq!(jobs_in(&test.db, JobState::Dead).await.len(), 2);
         assert_eq!(
-            test.db.platform(JOBS).write(move |tx| letters::retry_all(tx, Some("note"), now)).await.unwrap(),
+            test.db.platform(JOBS).write(move |tx| dead_letters::retry_all(tx, Some("note"), now)).await.unwrap(),
             1, "of two with the same key one can be queued"
         );
         assert_eq!(runner(&test.db, &queue, logging(&log), quick()).drain().await.unwrap(), 1);
         let left = jobs_in(&test.db, JobState::Dead).await[0].id;
         assert!(left == id || left == twin);
-        assert!(test.db.platform(JOBS).write(move |tx| letters::retry(tx, left, now)).await.unwrap());
-        assert!(!test.db.platform(JOBS).write(move |tx| letters::retry(tx, left, now)).await.unwrap());
+        assert!(test.db.platform(JOBS).write(move |tx| dead_letters::retry(tx, left, now)).await.unwrap());
+        assert!(!test.db.platform(JOBS).write(move |tx| dead_letters::retry(tx, left, now)).await.unwrap());
         assert_eq!(runner(&test.db, &queue, logging(&log), quick()).drain().await.unwrap(), 1);
     }
 
     async fn a_worker_that_lost_its_lease_changes_nothing(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
         enqueue(&test.db, &queue, tenant, note("x")).await;
         let (db, clock) = (test.db.clone(), test.clock.clone());
         let (lost, seen) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
@@ -189,7 +189,7 @@ on_both_engines! {
         );
         let began = test.clock.now();
         let (a, b) = tokio::join!(slow.drain(), async {
-            until(async || test.clock.now() > began).await;
+            wait_until(async || test.clock.now() > began).await;
             quick_one.drain().await
         });
         assert_eq!((a.unwrap(), b.unwrap()), (1, 1));
@@ -199,7 +199,7 @@ on_both_engines! {
     }
 
     async fn a_job_that_kills_its_worker_every_time_is_given_up(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
         enqueue(&test.db, &queue, tenant, note("poison").attempts(2)).await;
         let mut registry = JobRegistry::default();
         registry.add(JobKind::new("note"), |_| std::future::pending::<Result<(), JobFailure>>());
@@ -208,7 +208,7 @@ on_both_engines! {
             let is_at_it = async || jobs_in(&test.db, JobState::Running).await.iter().any(|job| job.attempt == attempt);
             tokio::select! {
                 _ = dying.drain() => panic!("it ended by itself"),
-                () = until(is_at_it) => {}
+                () = wait_until(is_at_it) => {}
             }
             test.clock.advance(Duration::from_secs(61));
         }
@@ -219,7 +219,7 @@ on_both_engines! {
 
     async fn a_paused_tenants_jobs_wait(test: TestDb) {
         let (tenant, other, queue, log) =
-            (test.tenant("shop").await, test.tenant("other").await, queue(&test), Log::default());
+            (test.add_tenant("shop").await, test.add_tenant("other").await, queue(&test), Log::default());
         enqueue(&test.db, &queue, tenant, note("paused")).await;
         enqueue(&test.db, &queue, other, note("other")).await;
         let tenants = test.db.platform(munshi_store::tenants::TENANTS);
@@ -233,14 +233,14 @@ on_both_engines! {
     }
 
     async fn a_kind_nobody_here_knows_is_left_for_others(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
         enqueue(&test.db, &queue, tenant, NewJob::new("from_the_future", &1).unwrap()).await;
         assert_eq!(runner(&test.db, &queue, logging(&Log::default()), quick()).drain().await.unwrap(), 0);
         assert_eq!(jobs_in(&test.db, JobState::Ready).await.len(), 1);
     }
 
     async fn tenants_see_only_their_own_jobs(test: TestDb) {
-        let (tenant, other, queue) = (test.tenant("shop").await, test.tenant("other").await, queue(&test));
+        let (tenant, other, queue) = (test.add_tenant("shop").await, test.add_tenant("other").await, queue(&test));
         enqueue(&test.db, &queue, tenant, note("mine")).await;
         for (id, expected) in [(tenant, 1), (other, 0)] {
             let sql = "SELECT count(*) FROM jobs WHERE tenant_id = $1";

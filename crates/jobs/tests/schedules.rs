@@ -23,7 +23,7 @@ on_both_engines! {
     with [MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS];
 
     async fn a_month_of_mornings_passes_in_a_moment(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         set(&test, tenant, every_morning(), "Asia/Kolkata").await;
         let runner = runner(&test.db, &queue, logging(&log), quick());
         for _ in 0..(30 * 24) {
@@ -34,7 +34,7 @@ on_both_engines! {
     }
 
     async fn many_nodes_fire_once(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         set(&test, tenant, every_morning(), "Asia/Kolkata").await;
         for number in 0..20 {
             let every = ScheduleRule::every(Duration::from_secs(60)).unwrap();
@@ -51,7 +51,7 @@ on_both_engines! {
     }
 
     async fn a_schedule_does_not_pile_up_behind_a_slow_job(test: TestDb) {
-        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
         let every = ScheduleRule::every(Duration::from_secs(60)).unwrap();
         set(&test, tenant, Schedule::new("beat", "unknown_here", &"beat", every).unwrap(), "UTC").await;
         let runner = runner(&test.db, &queue, logging(&Log::default()), quick());
@@ -63,7 +63,7 @@ on_both_engines! {
     }
 
     async fn setting_it_again_keeps_its_beat_and_changing_it_does_not(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         let beat = |seconds| Schedule::new("beat", "note", &"beat", ScheduleRule::every(Duration::from_secs(seconds)).unwrap()).unwrap();
         let runner = runner(&test.db, &queue, logging(&log), quick());
         for _ in 0..6 {
@@ -82,7 +82,7 @@ on_both_engines! {
     }
 
     async fn a_paused_tenants_schedules_wait(test: TestDb) {
-        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         set(&test, tenant, every_morning(), "Asia/Kolkata").await;
         let tenants = test.db.platform(munshi_store::tenants::TENANTS);
         let status = |status| tenants.write(move |tx| munshi_store::tenants::set_status(tx, tenant, status));

@@ -7,7 +7,7 @@ use munshi_jobs::{JOBS, JobFailure, JobKind, JobRegistry, JobRunnerOptions, JobS
 use munshi_store::{DatabaseAddress, Db, MIGRATIONS, across_tenants, params};
 use munshi_test_support::database::server_url;
 use munshi_test_support::proxy::Proxy;
-use munshi_test_support::{DatabaseEngine, TestDb, until};
+use munshi_test_support::{DatabaseEngine, TestDb, wait_until};
 use munshi_types::{Clock, TenantId, Timestamp, Zone};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ async fn many(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backlog_of_one_kind_starves_no_tenant_of_another_kind() {
     let test = open(DatabaseEngine::Sqlite).await;
-    let (big, small, queue) = (test.tenant("big").await, test.tenant("small").await, queue(&test));
+    let (big, small, queue) = (test.add_tenant("big").await, test.add_tenant("small").await, queue(&test));
     let at = test.clock.now().minus(Duration::from_secs(3600));
     many(&test, big, "aaa", "ready", at, 5000).await;
     for _ in 0..3 {
@@ -75,7 +75,7 @@ async fn four_tenants_share_five_workers_evenly() {
     let at = test.clock.now().minus(Duration::from_secs(3600));
     let mut names = BTreeMap::new();
     for n in 0..4 {
-        let t = test.tenant(&format!("shop-{n}")).await;
+        let t = test.add_tenant(&format!("shop-{n}")).await;
         names.insert(t, 0);
         many(&test, t, "note", "ready", at, 100).await;
     }
@@ -99,7 +99,7 @@ async fn four_tenants_share_five_workers_evenly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_handler_that_panics_before_its_first_await_has_failed_too() {
     let test = open(DatabaseEngine::Sqlite).await;
-    let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+    let (tenant, queue) = (test.add_tenant("shop").await, queue(&test));
     let mut registry = JobRegistry::default();
     registry.add(JobKind::new("note").limit(1), |job| {
         assert_ne!(job.kind, "note", "on purpose");
@@ -120,7 +120,7 @@ async fn a_handler_that_panics_before_its_first_await_has_failed_too() {
 async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
     let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, queue, runs, told, at_once, most) = (
-        test.tenant("shop").await,
+        test.add_tenant("shop").await,
         queue(&test),
         Arc::new(AtomicU32::new(0)),
         Arc::new(AtomicU32::new(0)),
@@ -151,11 +151,11 @@ async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
         JobRunnerOptions { lease: Duration::from_millis(900), poll: Duration::from_millis(50), ..quick() },
     );
     tokio::join!(runner.run(stop.clone()), async {
-        until(async || runs.load(Ordering::SeqCst) == 1).await;
+        wait_until(async || runs.load(Ordering::SeqCst) == 1).await;
         test.clock.advance(Duration::from_secs(3));
         tokio::time::sleep(Duration::from_millis(2500)).await;
         // Nobody has taken it up a second time, unless the first was told to leave off.
-        until(async || runs.load(Ordering::SeqCst) == 1 || told.load(Ordering::SeqCst) >= 1).await;
+        wait_until(async || runs.load(Ordering::SeqCst) == 1 || told.load(Ordering::SeqCst) >= 1).await;
         stop.cancel();
     });
 }
@@ -163,7 +163,7 @@ async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
 #[tokio::test(flavor = "multi_thread")]
 async fn leases_are_kept_during_the_grace() {
     let test = open(DatabaseEngine::Sqlite).await;
-    let (tenant, queue, runs) = (test.tenant("shop").await, system_queue(), Arc::new(AtomicU32::new(0)));
+    let (tenant, queue, runs) = (test.add_tenant("shop").await, system_queue(), Arc::new(AtomicU32::new(0)));
     let (mut registry, r) = (JobRegistry::default(), runs.clone());
     registry.add(JobKind::new("note"), move |_| {
         r.fetch_add(1, Ordering::SeqCst);
@@ -198,7 +198,7 @@ async fn leases_are_kept_during_the_grace() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schedule_survives_a_clock_that_was_wrong_for_a_while() {
     let test = open(DatabaseEngine::Sqlite).await;
-    let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+    let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
     let s = || Schedule::new("morning", "note", &"x", ScheduleRule::cron("0 9 * * *").unwrap()).unwrap();
     let set = async |now| {
         let s = s();
@@ -222,10 +222,10 @@ async fn a_schedule_survives_a_clock_that_was_wrong_for_a_while() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_whose_answer_was_lost_is_taken_back() {
     let test = open(DatabaseEngine::Postgres).await;
-    let (tenant, q) = (test.tenant("shop").await, system_queue());
+    let (tenant, q) = (test.add_tenant("shop").await, system_queue());
     let server: SocketAddr =
         server_url().split_once('@').unwrap().1.split_once('/').unwrap().0.parse().unwrap();
-    let proxy = Proxy::to(server).await;
+    let proxy = Proxy::start(server).await;
     let address: DatabaseAddress = test
         .place
         .postgres_url("munshi_owner")
@@ -259,8 +259,8 @@ async fn a_claim_whose_answer_was_lost_is_taken_back() {
         while jobs_in(&test.db, JobState::Running).await.len() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        proxy.mend();
-        until(async || ran.lock().unwrap().contains(&"short".to_owned())).await;
+        proxy.restore();
+        wait_until(async || ran.lock().unwrap().contains(&"short".to_owned())).await;
         stop.cancel();
     });
 }
@@ -268,7 +268,7 @@ async fn a_claim_whose_answer_was_lost_is_taken_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unique_job_can_be_enqueued_while_its_twin_ends() {
     let test = open(DatabaseEngine::Postgres).await;
-    let (tenant, q) = (test.tenant("shop").await, system_queue());
+    let (tenant, q) = (test.add_tenant("shop").await, system_queue());
     let log = Log::default();
     let stop = CancellationToken::new();
     let r =
@@ -298,9 +298,10 @@ async fn a_unique_job_can_be_enqueued_while_its_twin_ends() {
 async fn due_jobs_of_a_small_tenant_do_not_wait_behind_a_backlog() {
     let test = open(DatabaseEngine::Sqlite).await;
     let (big, small, queue, log) =
-        (test.tenant("big").await, test.tenant("small").await, queue(&test), Log::default());
+        (test.add_tenant("big").await, test.add_tenant("small").await, queue(&test), Log::default());
     many(&test, big, "unknown", "scheduled", test.clock.now(), 20_000).await;
-    enqueue(&test.db, &queue, small, note("small").at(test.clock.now().plus(Duration::from_secs(1)))).await;
+    enqueue(&test.db, &queue, small, note("small").run_at(test.clock.now().plus(Duration::from_secs(1))))
+        .await;
     test.clock.advance(Duration::from_secs(2));
     let stop = CancellationToken::new();
     // One look is enough, however much it finds: no other comes within the hour.
@@ -311,7 +312,7 @@ async fn due_jobs_of_a_small_tenant_do_not_wait_behind_a_backlog() {
         JobRunnerOptions { poll: Duration::from_secs(3600), ..quick() },
     );
     tokio::join!(r.run(stop.clone()), async {
-        until(async || !log.lock().unwrap().is_empty()).await;
+        wait_until(async || !log.lock().unwrap().is_empty()).await;
         stop.cancel();
     });
     assert_eq!(*log.lock().unwrap(), ["small"]);
@@ -320,7 +321,7 @@ async fn due_jobs_of_a_small_tenant_do_not_wait_behind_a_backlog() {
 #[tokio::test(flavor = "multi_thread")]
 async fn acting_as_a_tenant_shuts_the_door() {
     let test = open(DatabaseEngine::Postgres).await;
-    let (a, b, q) = (test.tenant("a").await, test.tenant("b").await, queue(&test));
+    let (a, b, q) = (test.add_tenant("a").await, test.add_tenant("b").await, queue(&test));
     enqueue(&test.db, &q, a, note("a's")).await;
     let seen: i64 = test
         .db
@@ -339,7 +340,7 @@ async fn acting_as_a_tenant_shuts_the_door() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_handler_that_leaves_off_when_told_is_not_done() {
     let test = open(DatabaseEngine::Sqlite).await;
-    let (tenant, q) = (test.tenant("a").await, queue(&test));
+    let (tenant, q) = (test.add_tenant("a").await, queue(&test));
     let mut registry = JobRegistry::default();
     registry.add(JobKind::new("note"), |job| async move {
         job.cancelled.cancelled().await;
@@ -358,7 +359,7 @@ async fn a_handler_that_leaves_off_when_told_is_not_done() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schedule_that_fired_in_the_future_wakes_without_being_set_again() {
     let test = open(DatabaseEngine::Sqlite).await;
-    let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+    let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
     let beat =
         Schedule::new("beat", "note", &"x", ScheduleRule::every(Duration::from_secs(3600)).unwrap()).unwrap();
     let right = test.clock.now();
@@ -375,7 +376,7 @@ async fn a_schedule_that_fired_in_the_future_wakes_without_being_set_again() {
     log.lock().unwrap().clear();
     let stop = CancellationToken::new();
     tokio::join!(runner.run(stop.clone()), async {
-        until(async || !log.lock().unwrap().is_empty()).await;
+        wait_until(async || !log.lock().unwrap().is_empty()).await;
         stop.cancel();
     });
 }

@@ -1,18 +1,18 @@
 //! The numbers of a message, and what each of them counts.
 //!
-//! - `doubt`: what the languages make of a number together, and what makes it unsure
+//! - `ambiguity`: what the languages make of a number together, and what makes it unsure
 //! - `minus`: amounts with a minus before them
 //! - `range`: numbers that belong together: do-teen sau, 500 se 600, ek ek
-//! - `rivals`: what other languages would make of a number
+//! - `other_languages`: what other languages would make of a number
 //! - `scales`: words after a number that are nearly a scale
-//! - `written`: fractions with a stroke, decimals with a word for their point
+//! - `written_forms`: fractions with a stroke, decimals with a word for their point
 
-mod doubt;
+mod ambiguity;
 mod minus;
+mod other_languages;
 mod range;
-mod rivals;
 mod scales;
-pub(crate) mod written;
+pub(crate) mod written_forms;
 
 use munshi_types::Language;
 use serde::Serialize;
@@ -22,8 +22,8 @@ use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
 use crate::numbers::{Certainty, NumberReadings, NumberSpan, digits};
 use crate::ordinal;
-use crate::reader::{TokenizedMessage, is_short_rupee};
 use crate::token::{MessageToken, MessageTokenKind as TokenKind};
+use crate::tokenized_message::{TokenizedMessage, is_short_rupee};
 use crate::unit::MeasureUnit;
 
 /// What a number counts.
@@ -89,7 +89,7 @@ pub(crate) fn find(
         let claimed = drafts.last().map_or(0, |draft| draft.to);
         let dates = dated.iter().any(|(from, to)| (*from..*to).contains(&at));
         // A number that says which is no amount: 5th class.
-        if let Some(end) = ordinal::end(reader, at).filter(|_| !dates) {
+        if let Some(end) = ordinal::find_end(reader, at).filter(|_| !dates) {
             at = end;
             continue;
         }
@@ -105,10 +105,10 @@ pub(crate) fn find(
     doubt_pairs(reader, &mut drafts);
     doubt_adjacent(reader, &mut drafts);
     promote_bare(reader, &mut drafts);
-    drafts.into_iter().filter_map(|draft| finish(reader, message, draft)).collect()
+    drafts.into_iter().filter_map(|draft| to_mention(reader, message, draft)).collect()
 }
 
-fn finish(reader: &TokenizedMessage<'_>, message: &str, mut draft: Draft) -> Option<NumberMention> {
+fn to_mention(reader: &TokenizedMessage<'_>, message: &str, mut draft: Draft) -> Option<NumberMention> {
     // Nobody owes less than a paisa.
     if draft.kind == NumberKind::Money && draft.spoken.readings.iter().any(|value| value.as_money().is_none())
     {
@@ -130,10 +130,12 @@ fn finish(reader: &TokenizedMessage<'_>, message: &str, mut draft: Draft) -> Opt
 
 /// The number at a token; tokens before `claimed` belong to the one before.
 fn read(reader: &TokenizedMessage<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]) -> Option<Draft> {
-    if let Some(found) = written::mixed(reader, at).or_else(|| written::point(reader, at)) {
+    if let Some(found) =
+        written_forms::read_mixed(reader, at).or_else(|| written_forms::read_decimal_words(reader, at))
+    {
         return classify(reader, found, claimed, false);
     }
-    if let Some(found) = written::mistyped(reader, at) {
+    if let Some(found) = written_forms::read_mistyped(reader, at) {
         return classify(reader, found, claimed, false);
     }
     if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
@@ -148,18 +150,18 @@ fn read(reader: &TokenizedMessage<'_>, at: usize, claimed: usize, dated: &[(usiz
         let spoken = NumberReadings { certainty: Certainty::Exact, readings: vec![value] };
         return Some(draft(at, found.to, spoken, kind, Some(found.digits)));
     }
-    if let Some(found) = written::slashed(reader, at) {
+    if let Some(found) = written_forms::read_slashed(reader, at) {
         return classify(reader, found, claimed, false);
     }
-    if let Some(found) = dictated(reader, at) {
+    if let Some(found) = read_dictated(reader, at) {
         return Some(found);
     }
-    let found = doubt::agree(reader, at)?;
-    let (mut found, is_range) = range::join(reader, found);
+    let found = ambiguity::reconcile_languages(reader, at)?;
+    let (mut found, is_range) = range::join_range(reader, found);
     if !is_range {
         let free = |at: &usize| *at >= claimed && !dated.iter().any(|(from, to)| (*from..*to).contains(at));
         let before = found.from.checked_sub(1).filter(free);
-        doubt::doubt_about(reader, &mut found, before);
+        ambiguity::doubt_about(reader, &mut found, before);
     }
     let end = found.to;
     let draft = classify(reader, found, claimed, is_range)?;
@@ -210,7 +212,7 @@ const MOST_DICTATED: usize = 20;
 
 /// Four single digits or more said one by one are a number to dial or to copy, unless they count something or only
 /// rise: ek do teen char log, do teen char paanch sau.
-fn dictated(reader: &TokenizedMessage<'_>, from: usize) -> Option<Draft> {
+fn read_dictated(reader: &TokenizedMessage<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
     while let Some(token) = reader.token(to).filter(|_| digits.len() <= MOST_DICTATED) {
@@ -234,8 +236,8 @@ fn dictated(reader: &TokenizedMessage<'_>, from: usize) -> Option<Draft> {
             .is_some_and(|token| token.find(Languages::EVERY, named).is_some())
     });
     let rises = digits.len() < 6 && digits.as_bytes().is_sorted() && !introduced;
-    let scale = Language::ALL.iter().any(|language| reader.line(*language).is_scale(&reader.tokens, to));
-    if rises || scale || counts(reader, to) {
+    let scale = Language::ALL.iter().any(|language| reader.lexemes(*language).is_scale(&reader.tokens, to));
+    if rises || scale || is_countable(reader, to) {
         return None;
     }
     let spoken =
@@ -245,7 +247,7 @@ fn dictated(reader: &TokenizedMessage<'_>, from: usize) -> Option<Draft> {
 }
 
 /// Whether the word at a place is something numbers count: money, a unit.
-fn counts(reader: &TokenizedMessage<'_>, at: usize) -> bool {
+fn is_countable(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let counted =
         |meaning| matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_)).then_some(());
     reader.find_inflected(at, counted).is_some()
@@ -256,7 +258,7 @@ fn counts(reader: &TokenizedMessage<'_>, at: usize) -> bool {
 /// Whether paise stand at a place: 50 paise, 50p.
 fn is_paisa(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let letter = reader.token(at).is_some_and(|token| matches!(token.text, "p" | "P") && token.glued)
-        && reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
+        && reader.token_before(at).is_some_and(|before| before.kind == TokenKind::Digits)
         && reader.token(at + 1).is_none_or(|next| next.text != "." && !(next.glued && next.is_word()));
     letter || reader.find_inflected(at, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some()
 }
@@ -268,7 +270,7 @@ fn classify(
     range: bool,
 ) -> Option<Draft> {
     let (from, to) = (found.from, found.to);
-    let minus = minus::before(reader, from);
+    let minus = minus::find_before(reader, from);
     let ahead = minus.unwrap_or(from).checked_sub(1).and_then(|at| rupee_before(reader, at));
     let ahead = ahead.filter(|at| *at >= claimed);
     let after = rupee_after(reader, to);
@@ -282,28 +284,28 @@ fn classify(
     let paise = is_paisa(reader, to);
     let marked = ahead.is_some() || after.is_some() || paise;
     if marked {
-        settle_groups(reader, &mut found);
+        resolve_western_groups(reader, &mut found);
     }
-    if let Some(minus) = minus.or_else(|| ahead.and_then(|at| minus::before(reader, at))) {
+    if let Some(minus) = minus.or_else(|| ahead.and_then(|at| minus::find_before(reader, at))) {
         minus::doubt(reader, &mut found, minus, marked);
     }
-    doubt::doubt_run_in(reader, &mut found, marked);
-    doubt::doubt_named(reader, &mut found);
-    doubt::doubt_foreign(reader, &mut found);
+    ambiguity::doubt_run_in(reader, &mut found, marked);
+    ambiguity::doubt_named(reader, &mut found);
+    ambiguity::doubt_foreign(reader, &mut found);
     let NumberSpan { mut spoken, weak, scaled, .. } = found;
     let unsaid = (weak || is_verb(reader, from, to)) && !marked && unit.is_none();
-    if unsaid && !reader.is_whole(from, to) {
+    if unsaid && !reader.covers_message(from, to) {
         return None;
     }
     // All the message says is a name, or a verb: Das, do.
     let said = reader.token(from).filter(|token| weak && unsaid && token.is_word());
-    if said.is_some_and(|token| crate::named::is_capital(token) || token.text == "do") {
+    if said.is_some_and(|token| crate::name_likelihood::is_capital(token) || token.text == "do") {
         spoken.certainty = Certainty::Ambiguous;
     }
     let mut draft =
         Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), NumberKind::Plain, None) };
     if paise {
-        spoken = in_paise(spoken);
+        spoken = paise_to_rupees(spoken);
         draft = Draft { spoken, kind: NumberKind::Money, to: to + 1, ..draft };
     } else if let Some(end) = after {
         draft = Draft { kind: NumberKind::Money, to: end, ..draft };
@@ -317,7 +319,7 @@ fn classify(
 }
 
 /// Paise as rupees. A hundred of them and more are money as such: 500 paise diye.
-fn in_paise(said: NumberReadings) -> NumberReadings {
+fn paise_to_rupees(said: NumberReadings) -> NumberReadings {
     let small = |value: &Number| *value < Number::from_whole(100);
     let rupees: Vec<Number> = said.readings.iter().filter_map(|value| value.hundredth()).collect();
     if said.readings.iter().all(small) {
@@ -336,9 +338,9 @@ fn is_verb(reader: &TokenizedMessage<'_>, from: usize, to: usize) -> bool {
 }
 
 /// Beside a rupee sign 125,450 is one amount, grouped as the west does it.
-fn settle_groups(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
+fn resolve_western_groups(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let written = reader.token(found.from).filter(|_| found.digits && found.to == found.from + 1);
-    if let Some(value) = written.and_then(|token| digits::western(token.text)) {
+    if let Some(value) = written.and_then(|token| digits::parse_western(token.text)) {
         found.spoken = NumberReadings { certainty: Certainty::Exact, readings: vec![value] };
     }
 }
@@ -347,7 +349,7 @@ fn settle_groups(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
 fn unit_fits(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     reader.token(at).is_some_and(|token| {
         token.text.chars().count() > 1
-            || reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
+            || reader.token_before(at).is_some_and(|before| before.kind == TokenKind::Digits)
     })
 }
 
@@ -357,7 +359,7 @@ fn rupee_before(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
     // Rs 500, or rupaye 500; what 2 kilo counts is no money.
     let rupee = |meaning| (meaning == Meaning::Rupee).then_some(());
     let digits = reader.token(at + 1).is_some_and(|next| next.kind == TokenKind::Digits);
-    let full = digits && token.find(Languages::EVERY, rupee).is_some() && !counts(reader, at + 2);
+    let full = digits && token.find(Languages::EVERY, rupee).is_some() && !is_countable(reader, at + 2);
     if is_short_rupee(token) || full {
         return Some(at);
     }
@@ -384,7 +386,7 @@ fn rupee_after(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
 pub(crate) fn belongs_to_next(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let dot = usize::from(reader.token(at + 1).is_some_and(|token| token.text == "." && token.glued));
     let digits = reader.token(at + 1 + dot).is_some_and(|token| token.kind == TokenKind::Digits);
-    reader.token(at).is_some_and(is_short_rupee) && digits && !counts(reader, at + 2 + dot)
+    reader.token(at).is_some_and(is_short_rupee) && digits && !is_countable(reader, at + 2 + dot)
 }
 
 /// Number words in a row that make no one number: each may be a part of another.
@@ -400,7 +402,7 @@ fn doubt_adjacent(reader: &TokenizedMessage<'_>, drafts: &mut [Draft]) {
         let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
         let ends_bare = one.to == one.number_end;
         let hyphen = usize::from(reader.token(one.to).is_some_and(|token| token.text == "-" && token.glued));
-        let beside = one.to == other.from || beside_bare(reader, one.to + hyphen, other);
+        let beside = one.to == other.from || is_beside_bare_scale(reader, one.to + hyphen, other);
         if ends_bare && beside && spoken(one) && other.digits.is_none() && other.kind != NumberKind::Date {
             for draft in drafts.iter_mut().skip(at - 1).take(2) {
                 draft.spoken.certainty = Certainty::Ambiguous;
@@ -410,7 +412,7 @@ fn doubt_adjacent(reader: &TokenizedMessage<'_>, drafts: &mut [Draft]) {
 }
 
 /// Whether a number is a scale whose count, one word on from a place, was not read as one: paanch-chhe hazaar.
-fn beside_bare(reader: &TokenizedMessage<'_>, at: usize, other: &Draft) -> bool {
+fn is_beside_bare_scale(reader: &TokenizedMessage<'_>, at: usize, other: &Draft) -> bool {
     let unread = other.scaled && other.spoken.certainty == Certainty::Ambiguous && other.from <= at + 1;
     unread && other.from >= at && reader.token(at).is_some_and(MessageToken::is_word)
 }
@@ -435,7 +437,7 @@ fn doubt_pairs(reader: &TokenizedMessage<'_>, drafts: &mut Vec<Draft>) {
         }
         let ends = [&one.spoken.readings, &other.spoken.readings].map(|readings| readings.first().copied());
         let [Some(low), Some(high)] = ends else { continue };
-        if low < high && low.times(2).is_some_and(|twice| high <= twice) {
+        if low < high && low.checked_mul(2).is_some_and(|twice| high <= twice) {
             let second = drafts.remove(at);
             if let Some(first) = drafts.get_mut(at - 1) {
                 first.spoken = NumberReadings { certainty: Certainty::Ambiguous, readings: vec![low, high] };
@@ -464,10 +466,10 @@ fn join_paise(reader: &TokenizedMessage<'_>, drafts: &mut Vec<Draft>) {
         let joined = rupees.kind == NumberKind::Money
             && !paise(rupees)
             && paise(rest)
-            && joined_by_and(reader, rupees.to, rest.from);
+            && is_joined_by_and(reader, rupees.to, rest.from);
         let [one] = rupees.spoken.readings.as_slice() else { continue };
         let [other] = rest.spoken.readings.as_slice() else { continue };
-        if let Some(sum) = one.plus(*other).filter(|_| joined && *other < Number::from_whole(1)) {
+        if let Some(sum) = one.checked_add(*other).filter(|_| joined && *other < Number::from_whole(1)) {
             let to = rest.to;
             drafts.remove(at);
             if let Some(rupees) = drafts.get_mut(at - 1) {
@@ -479,7 +481,7 @@ fn join_paise(reader: &TokenizedMessage<'_>, drafts: &mut Vec<Draft>) {
 }
 
 /// Whether nothing lies between two places, or one word for "and".
-fn joined_by_and(reader: &TokenizedMessage<'_>, end: usize, start: usize) -> bool {
+fn is_joined_by_and(reader: &TokenizedMessage<'_>, end: usize, start: usize) -> bool {
     const AND: &[&str] =
         &["aur", "and", "or", "ani", "ane", "ate", "ar", "o", "au", "matu", "mariyu", "evam"];
     end == start
@@ -489,7 +491,7 @@ fn joined_by_and(reader: &TokenizedMessage<'_>, end: usize, start: usize) -> boo
 /// Bare numbers are money when the message is about money and no other number is marked as it.
 fn promote_bare(reader: &TokenizedMessage<'_>, drafts: &mut [Draft]) {
     let explicit = drafts.iter().any(|draft| draft.marked);
-    let about_money = reader.speaks_of(Meaning::Money);
+    let about_money = reader.mentions(Meaning::Money);
     let bare = drafts.iter().filter(|draft| draft.kind == NumberKind::Plain).count();
     // One bare number beside goods, a telephone or an account is what is asked for them.
     let beside = drafts
@@ -497,7 +499,7 @@ fn promote_bare(reader: &TokenizedMessage<'_>, drafts: &mut [Draft]) {
         .any(|draft| matches!(draft.kind, NumberKind::Quantity | NumberKind::Phone | NumberKind::Account));
     // What is multiplied is counted: 2300 x 24.
     let factor = |draft: &Draft| {
-        reader.before(draft.from).is_some_and(|token| matches!(token.text, "x" | "X" | "*" | "×"))
+        reader.token_before(draft.from).is_some_and(|token| matches!(token.text, "x" | "X" | "*" | "×"))
     };
     let plain = |draft: &&mut Draft| draft.kind == NumberKind::Plain && !explicit && !factor(draft);
     for draft in drafts.iter_mut().filter(plain) {

@@ -15,14 +15,14 @@ pub(crate) mod times;
 use jiff::civil::{Date, Weekday};
 use serde::Serialize;
 
-use crate::amounts::written;
+use crate::amounts::written_forms;
 use crate::lexicon::Meaning;
 use crate::numbers::{self, Certainty};
 use crate::ordinal;
-use crate::reader::TokenizedMessage;
 use crate::token::{MessageTokenKind, NameLikelihood};
+use crate::tokenized_message::TokenizedMessage;
 use crate::unit::MeasureUnit;
-use side::sides;
+use side::list_sides;
 
 /// A day or a stretch of days as said, before it is laid on a calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,15 +125,15 @@ pub(crate) fn find(reader: &TokenizedMessage<'_>) -> Vec<DateMentionSpan> {
 }
 
 /// Lays the readings on a calendar.
-pub(crate) fn finish(
+pub(crate) fn to_mention(
     reader: &TokenizedMessage<'_>,
     message: &str,
     dated: &DateMentionSpan,
     today: Option<Date>,
 ) -> DateMention {
     let mut readings: Vec<DateReading> = Vec::new();
-    for when in also_today(dated, today).into_iter().chain(dated.whens.iter().copied()) {
-        let span = today.and_then(|today| calendar::span(when, today));
+    for when in find_today_reading(dated, today).into_iter().chain(dated.whens.iter().copied()) {
+        let span = today.and_then(|today| calendar::resolve_range(when, today));
         // Two ways to the same day are one reading: the 15th, said on the 15th.
         if span.is_none() || readings.iter().all(|known| known.from.zip(known.to) != span) {
             readings.push(DateReading { when, from: span.map(|span| span.0), to: span.map(|span| span.1) });
@@ -146,7 +146,7 @@ pub(crate) fn finish(
 }
 
 /// Whoever says on a Monday that something was on Monday may mean today, or a week ago.
-fn also_today(dated: &DateMentionSpan, today: Option<Date>) -> Option<DateExpression> {
+fn find_today_reading(dated: &DateMentionSpan, today: Option<Date>) -> Option<DateExpression> {
     let today = today?.weekday().to_monday_one_offset();
     let is_past =
         |when: &DateExpression| *when == DateExpression::Weekday { weekday: today, side: DateSide::Before };
@@ -156,38 +156,38 @@ fn also_today(dated: &DateMentionSpan, today: Option<Date>) -> Option<DateExpres
 }
 
 fn read(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
-    written(reader, at)
-        .or_else(|| month_between(reader, at))
-        .or_else(|| over_next(reader, at))
+    read_written_date(reader, at)
+        .or_else(|| read_month_between(reader, at))
+        .or_else(|| read_day_after_next(reader, at))
         .or_else(|| relative_word(reader, at))
-        .or_else(|| next_or_last(reader, at))
-        .or_else(|| counted(reader, at))
+        .or_else(|| read_next_or_last(reader, at))
+        .or_else(|| read_counted(reader, at))
         .or_else(|| day_of_month(reader, at))
         .or_else(|| day_limit(reader, at))
         .or_else(|| weekday(reader, at))
 }
 
-fn dated(from: usize, to: usize, whens: Vec<DateExpression>) -> DateMentionSpan {
+fn build_span(from: usize, to: usize, whens: Vec<DateExpression>) -> DateMentionSpan {
     DateMentionSpan { from, to, whens }
 }
 
 /// 15/08/2026, 15-8-26, 2026-08-15, 15.08.2026, 15/8.
-fn written(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
+fn read_written_date(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
     let token = reader.token(from).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let dots: Vec<&str> = token.text.split('.').collect();
     if let [day, month, year] = dots.as_slice() {
-        return calendar::date_of(day, month, year).map(|when| dated(from, from + 1, when));
+        return calendar::parse_date(day, month, year).map(|when| build_span(from, from + 1, when));
     }
     // 15.08 is a day where a word for "on" or "until" follows.
     if let [day, month @ ("01" | "02" | "03" | "04" | "05" | "06" | "07" | "08" | "09" | "10" | "11" | "12")] =
         dots.as_slice()
         && reader.token(from + 1).is_some_and(|token| matches!(token.text, "ko" | "tak" | "को" | "तक"))
     {
-        let whens = calendar::day_and_month(day, month, &sides(reader, from))?;
-        return Some(dated(from, from + 1, whens));
+        let whens = calendar::parse_day_and_month(day, month, &list_sides(reader, from))?;
+        return Some(build_span(from, from + 1, whens));
     }
     let sign = reader.token(from + 1).filter(|sign| matches!(sign.text, "/" | "-") && sign.glued)?;
-    if written::is_fraction(reader, from) {
+    if written_forms::is_fraction(reader, from) {
         return None;
     }
     let part = |at: usize| {
@@ -203,23 +203,24 @@ fn written(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan
         .and_then(|_| part(from + 4));
     match third {
         Some(third) => {
-            let whens = calendar::date_of(token.text, second, third);
+            let whens = calendar::parse_date(token.text, second, third);
             let refused = || calendar::looks_like_date(token.text, second, third).then(Vec::new);
-            whens.or_else(refused).map(|whens| dated(from, from + 5, whens))
+            whens.or_else(refused).map(|whens| build_span(from, from + 5, whens))
         }
         // A half of something is written the same way, and so is a range.
-        None if sign.text == "/" && !counts_next(reader, from + 3) => {
-            let sides = sides(reader, from);
-            calendar::day_and_month(token.text, second, &sides).map(|when| dated(from, from + 3, when))
+        None if sign.text == "/" && !is_unit_or_rupee(reader, from + 3) => {
+            let sides = list_sides(reader, from);
+            calendar::parse_day_and_month(token.text, second, &sides)
+                .map(|when| build_span(from, from + 3, when))
         }
         None => None,
     }
 }
 
 /// 14-Nov-26, 14/Nov/2026, 14Nov26: as banks write it.
-fn month_between(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
+fn read_month_between(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
     let token = reader.token(from).filter(|token| token.kind == MessageTokenKind::Digits)?;
-    let day: i8 = numbers::digits::ascii(token.text).parse().ok()?;
+    let day: i8 = numbers::digits::to_ascii(token.text).parse().ok()?;
     let after_sign = |at: usize| {
         let sign = reader.token(at).is_some_and(|sign| matches!(sign.text, "-" | "/") && sign.glued);
         at + usize::from(sign)
@@ -228,20 +229,26 @@ fn month_between(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMenti
     let month = month_name(reader, at).filter(|_| reader.token(at).is_some_and(|token| token.glued))?;
     let place = after_sign(at + 1);
     let year = reader.token(place).filter(|token| token.kind == MessageTokenKind::Digits && token.glued)?;
-    let year = numbers::digits::ascii(year.text);
+    let year = numbers::digits::to_ascii(year.text);
     let year: i16 = if year.len() == 2 { format!("20{year}").parse().ok()? } else { year.parse().ok()? };
-    let whens = dated_whens(reader, from, day, month, Some(year).filter(|year| (1990..2100).contains(year)));
-    (!whens.is_empty()).then(|| dated(from, place + 1, whens))
+    let whens = list_dated_expressions(
+        reader,
+        from,
+        day,
+        month,
+        Some(year).filter(|year| (1990..2100).contains(year)),
+    );
+    (!whens.is_empty()).then(|| build_span(from, place + 1, whens))
 }
 
-fn counts_next(reader: &TokenizedMessage<'_>, at: usize) -> bool {
+fn is_unit_or_rupee(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     reader
         .find_inflected(at, |meaning| matches!(meaning, Meaning::Unit(_) | Meaning::Rupee).then_some(()))
         .is_some()
 }
 
 /// The day after tomorrow, the day before yesterday.
-fn over_next(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
+fn read_day_after_next(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     let is =
         |at: usize, word: &str| reader.token(at).is_some_and(|token| token.text.eq_ignore_ascii_case(word));
     let offset = match (is(at + 1, "after"), is(at + 1, "before")) {
@@ -249,7 +256,7 @@ fn over_next(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan
         (_, true) if is(at + 2, "yesterday") => -2,
         _ => return None,
     };
-    is(at, "day").then(|| dated(at, at + 3, vec![DateExpression::Day { offset }]))
+    is(at, "day").then(|| build_span(at, at + 3, vec![DateExpression::Day { offset }]))
 }
 
 /// aaj, kal, parso and their like; Mona ko and Kali da are people.
@@ -268,11 +275,11 @@ fn relative_word(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMention
     // The language of the message decides; when it does not know the word, all that may be meant count.
     let languages = if token.find(language, want).is_some() { language } else { reader.known };
     let mut whens: Vec<DateExpression> = Vec::new();
-    for sense in token.senses.iter().filter(|sense| sense.languages.meets(languages)) {
+    for sense in token.senses.iter().filter(|sense| sense.languages.intersects(languages)) {
         let Some((days, either)) = want(sense.meaning) else { continue };
         let days = i32::from(days);
         let signs = match either {
-            true => sides(reader, at)
+            true => list_sides(reader, at)
                 .into_iter()
                 .map(|side| if side == DateSide::Before { -1 } else { 1 })
                 .collect(),
@@ -284,11 +291,11 @@ fn relative_word(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMention
             }
         }
     }
-    (!whens.is_empty()).then(|| dated(at, at + 1, whens))
+    (!whens.is_empty()).then(|| build_span(at, at + 1, whens))
 }
 
 /// agle hafte, last month, iss saal, next Monday.
-fn next_or_last(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
+fn read_next_or_last(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     let offset = reader.find(at, |meaning| match meaning {
         Meaning::Next => Some(1),
         Meaning::Last => Some(-1),
@@ -311,10 +318,10 @@ fn next_or_last(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionS
         let skip =
             usize::from(reader.token(at + 2).is_some_and(|token| matches!(token.text, "ki" | "ke" | "की")));
         if let Some((day, to)) = marked_day(reader, at + 2 + skip) {
-            return Some(dated(at, to, vec![DateExpression::DayInMonth { day, offset }]));
+            return Some(build_span(at, to, vec![DateExpression::DayInMonth { day, offset }]));
         }
     }
-    Some(dated(at, at + 2, vec![when]))
+    Some(build_span(at, at + 2, vec![when]))
 }
 
 /// A day with the word that says it is one: 5 tareekh, tareekh 5.
@@ -323,7 +330,7 @@ fn marked_day(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, usize)>
         return day_number(reader, from + 1);
     }
     let (day, to) = day_number(reader, from)?;
-    let ordinal = ordinal::end(reader, from);
+    let ordinal = ordinal::find_end(reader, from);
     let to = ordinal.unwrap_or(to);
     if reader.find_inflected(to, is_day_word).is_some() {
         return Some((day, to + 1));
@@ -334,7 +341,7 @@ fn marked_day(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, usize)>
 /// The next or last month right after a day: 5 tareekh agle mahine.
 fn month_after(reader: &TokenizedMessage<'_>, at: usize) -> Option<(i32, usize)> {
     let skip = usize::from(reader.token(at).is_some_and(|token| matches!(token.text, "ko" | "of" | "को")));
-    let found = next_or_last(reader, at + skip)?;
+    let found = read_next_or_last(reader, at + skip)?;
     match found.whens.as_slice() {
         [DateExpression::Month { offset }] => Some((*offset, found.to)),
         _ => None,
@@ -348,13 +355,13 @@ fn day_limit(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSp
     let until =
         reader.token(to).is_some_and(|token| matches!(token.text, "tak" | "तक" | "ਤੱਕ" | "पर्यंत" | "paryant"));
     let after = reader.number(to + 1)?.spoken.readings.first()?.as_whole()?;
-    let begun = from.checked_sub(1).is_some_and(|at| reader.is(at, Meaning::Range));
+    let begun = from.checked_sub(1).is_some_and(|at| reader.means(at, Meaning::Range));
     let apart = after >= 100;
-    (until && !begun && apart).then(|| dated(from, to + 1, nearest_day(reader, from, day)))
+    (until && !begun && apart).then(|| build_span(from, to + 1, nearest_day(reader, from, day)))
 }
 
 /// Two days later, 3 din pehle, in two weeks.
-fn counted(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
+fn read_counted(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
     let number = reader.number(from)?;
     let [count] = number.spoken.readings.as_slice() else { return None };
     let count = i32::try_from(count.as_whole()?).ok().filter(|count| (1..=1_000).contains(count))?;
@@ -364,7 +371,7 @@ fn counted(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan
         ) => Some(unit),
         _ => None,
     })?;
-    let english_in = reader.before(from).is_some_and(|token| token.text.eq_ignore_ascii_case("in"));
+    let english_in = reader.token_before(from).is_some_and(|token| token.text.eq_ignore_ascii_case("in"));
     let sign = reader
         .find(number.to + 1, |meaning| match meaning {
             Meaning::After => Some(1),
@@ -379,7 +386,7 @@ fn counted(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan
         MeasureUnit::Month => DateExpression::Month { offset },
         _ => DateExpression::Year { offset },
     };
-    Some(dated(from, number.to + if english_in { 1 } else { 2 }, vec![when]))
+    Some(build_span(from, number.to + if english_in { 1 } else { 2 }, vec![when]))
 }
 
 /// 15 tareekh, tareekh 15, 15 August, August 15, 15th.
@@ -387,32 +394,32 @@ fn day_of_month(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentio
     if let Some(month) = month_name(reader, from) {
         let (day, to) = day_number(reader, from + 1)?;
         let (year, to) = year_number(reader, to);
-        let whens = dated_whens(reader, from, day, month, year);
-        return (!whens.is_empty()).then(|| dated(from, to, whens));
+        let whens = list_dated_expressions(reader, from, day, month, year);
+        return (!whens.is_empty()).then(|| build_span(from, to, whens));
     }
     if reader.find_inflected(from, is_day_word).is_some() {
         let (day, to) = day_number(reader, from + 1)?;
-        let followed = counts_next(reader, to);
-        return (!followed).then(|| dated(from, to, nearest_day(reader, from, day)));
+        let followed = is_unit_or_rupee(reader, to);
+        return (!followed).then(|| build_span(from, to, nearest_day(reader, from, day)));
     }
     let (day, to) = day_number(reader, from)?;
-    let ordinal = ordinal::end(reader, from);
+    let ordinal = ordinal::find_end(reader, from);
     let next = ordinal.unwrap_or(to);
     if let Some(month) = month_name(reader, next) {
         let (year, to) = year_number(reader, next + 1);
-        let whens = dated_whens(reader, from, day, month, year);
-        return (!whens.is_empty()).then(|| dated(from, to, whens));
+        let whens = list_dated_expressions(reader, from, day, month, year);
+        return (!whens.is_empty()).then(|| build_span(from, to, whens));
     }
     if reader.find_inflected(next, is_day_word).is_some() {
         if let Some((offset, to)) = month_after(reader, next + 1) {
-            return Some(dated(from, to, vec![DateExpression::DayInMonth { day, offset }]));
+            return Some(build_span(from, to, vec![DateExpression::DayInMonth { day, offset }]));
         }
-        return Some(dated(from, next + 1, nearest_day(reader, from, day)));
+        return Some(build_span(from, next + 1, nearest_day(reader, from, day)));
     }
-    let on = reader.before(from).is_some_and(|token| matches!(token.text, "on" | "the" | "by"));
+    let on = reader.token_before(from).is_some_and(|token| matches!(token.text, "on" | "the" | "by"));
     let until = reader.token(next).is_some_and(|token| BY_THEN.contains(&token.text));
-    let said = ordinal.is_some() && (on || until || reader.is_whole(from, next));
-    said.then(|| dated(from, next, nearest_day(reader, from, day)))
+    let said = ordinal.is_some() && (on || until || reader.covers_message(from, next));
+    said.then(|| build_span(from, next, nearest_day(reader, from, day)))
 }
 
 /// Words after a day that is only an ordinal: 15th *ko*, 5th *tak*.
@@ -444,16 +451,16 @@ fn year_number(reader: &TokenizedMessage<'_>, at: usize) -> (Option<i16>, usize)
     let year = reader
         .token(at)
         .filter(|token| token.kind == MessageTokenKind::Digits)
-        .and_then(|token| numbers::digits::ascii(token.text).parse::<i16>().ok())
+        .and_then(|token| numbers::digits::to_ascii(token.text).parse::<i16>().ok())
         .filter(|year| (1990..2100).contains(year));
     (year, if year.is_some() { at + 1 } else { at })
 }
 
 fn nearest_day(reader: &TokenizedMessage<'_>, at: usize, day: i8) -> Vec<DateExpression> {
-    sides(reader, at).into_iter().map(|side| DateExpression::DayOfMonth { day, side }).collect()
+    list_sides(reader, at).into_iter().map(|side| DateExpression::DayOfMonth { day, side }).collect()
 }
 
-fn dated_whens(
+fn list_dated_expressions(
     reader: &TokenizedMessage<'_>,
     at: usize,
     day: i8,
@@ -464,7 +471,7 @@ fn dated_whens(
     if Date::new(year.unwrap_or(2024), month, day).is_err() {
         return Vec::new();
     }
-    let sides = if year.is_some() { vec![DateSide::After] } else { sides(reader, at) };
+    let sides = if year.is_some() { vec![DateSide::After] } else { list_sides(reader, at) };
     sides.into_iter().map(|side| DateExpression::Dated { day, month, year, side }).collect()
 }
 
@@ -480,6 +487,7 @@ fn weekday(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> 
         return None;
     }
     Weekday::from_monday_one_offset(weekday).ok()?;
-    let whens = sides(reader, at).into_iter().map(|side| DateExpression::Weekday { weekday, side }).collect();
-    Some(dated(at, at + 1, whens))
+    let whens =
+        list_sides(reader, at).into_iter().map(|side| DateExpression::Weekday { weekday, side }).collect();
+    Some(build_span(at, at + 1, whens))
 }

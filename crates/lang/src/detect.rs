@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::lexicon::{self, Languages, Meaning, Sense};
 use crate::numbers;
-use crate::token::{MessageToken, tokens};
+use crate::token::{MessageToken, tokenize};
 
 /// How a message is written: in its language's own script, or in Latin letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -21,7 +21,7 @@ pub enum ScriptForm {
 
 impl ScriptForm {
     /// The form text in a script has; English is native in Latin letters and told by those.
-    pub const fn of(script: Script) -> Self {
+    pub const fn from_script(script: Script) -> Self {
         match script {
             Script::Latin => Self::Latin,
             _ => Self::Native,
@@ -47,7 +47,7 @@ const GUESS: f32 = 0.25;
 
 impl LanguageDetection {
     pub fn form(&self) -> ScriptForm {
-        ScriptForm::of(self.script)
+        ScriptForm::from_script(self.script)
     }
 
     pub fn is_sure(&self) -> bool {
@@ -57,12 +57,12 @@ impl LanguageDetection {
 
 /// The language of a message; none when nothing in it tells one.
 pub fn detect(text: &str) -> Option<LanguageDetection> {
-    detect_tokens(&tokens(text))
+    detect_tokens(&tokenize(text))
 }
 
 /// The language to answer in: the message's own when it is sure, else that of the last five messages, else
 /// the profile's, else English.
-pub fn choose(
+pub fn choose_language(
     message: Option<&LanguageDetection>,
     last_five: &[Language],
     profile: Option<Language>,
@@ -208,7 +208,7 @@ fn evidence(token: &MessageToken<'_>, fitting: Languages) -> (Languages, f32) {
         let shared = token.key != "me" && token.senses.iter().any(month);
         return if shared { (Languages::NONE, 0.0) } else { (everyday, 1.0) };
     }
-    let numbers = numbers::number_word_in(token, fitting);
+    let numbers = numbers::find_number_languages(token, fitting);
     if other.count() > 0 {
         // English numbers are said in every language.
         let weight = if other == Languages::only(Language::English) { 0.35 } else { 0.7 };
@@ -220,7 +220,7 @@ fn evidence(token: &MessageToken<'_>, fitting: Languages) -> (Languages, f32) {
     if numbers.count() > 0 {
         return (numbers, 0.8);
     }
-    let endings = by_ending(&token.key);
+    let endings = guess_by_ending(&token.key);
     (Languages(endings.0 & fitting.0), if token.key.len() > 5 { 0.5 } else { 0.3 })
 }
 
@@ -304,7 +304,7 @@ const ENDINGS: &[(&str, &[Language])] = {
     ]
 };
 
-fn by_ending(key: &str) -> Languages {
+fn guess_by_ending(key: &str) -> Languages {
     if key.len() < 4 {
         return Languages::NONE;
     }
@@ -362,13 +362,13 @@ mod tests {
     fn an_unsure_message_leaves_it_to_those_before() {
         use Language::{Bengali, English, Tamil};
         let sure = detect("ইকবাল টাকা দিয়েছে");
-        assert_eq!(choose(sure.as_ref(), &[Tamil; 5], Some(English)), Bengali);
-        assert_eq!(choose(None, &[Tamil, Bengali, Tamil, Bengali, Bengali], Some(English)), Bengali);
+        assert_eq!(choose_language(sure.as_ref(), &[Tamil; 5], Some(English)), Bengali);
+        assert_eq!(choose_language(None, &[Tamil, Bengali, Tamil, Bengali, Bengali], Some(English)), Bengali);
         assert_eq!(
-            choose(None, &[Bengali, Bengali, Bengali, Bengali, Tamil, Tamil, Tamil, Tamil], None),
+            choose_language(None, &[Bengali, Bengali, Bengali, Bengali, Tamil, Tamil, Tamil, Tamil], None),
             Tamil
         );
-        assert_eq!(choose(None, &[], Some(Tamil)), Tamil);
-        assert_eq!(choose(None, &[], None), English);
+        assert_eq!(choose_language(None, &[], Some(Tamil)), Tamil);
+        assert_eq!(choose_language(None, &[], None), English);
     }
 }

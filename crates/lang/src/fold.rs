@@ -13,7 +13,7 @@ mod romanise;
 pub use romanise::{has_only_known_letters, is_indic, romanise, romanise_spoken};
 use unicode_normalization::UnicodeNormalization;
 
-const fn vowel(letter: u8) -> bool {
+const fn is_latin_vowel(letter: u8) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
 }
 
@@ -55,14 +55,14 @@ impl SpellingFolder {
 }
 
 /// A word as written, in lower case and composed, without joiners: what two writings of one spelling share.
-pub fn spelling(word: &str) -> String {
+pub fn normalize_spelling(word: &str) -> String {
     let letters = word.nfc().filter(|letter| !matches!(letter, '\u{200C}' | '\u{200D}'));
     letters.flat_map(char::to_lowercase).collect()
 }
 
 /// A word of a native script cut into overlapping threes, its ends marked: what a listed spelling and one that writes a
 /// dot, a nasal or a joiner otherwise share.
-pub fn shape(word: &str) -> impl Iterator<Item = String> {
+pub fn trigrams(word: &str) -> impl Iterator<Item = String> {
     let plain = word.nfd().filter_map(|letter| match letter {
         '\u{93C}' | '\u{9BC}' | '\u{A3C}' | '\u{ABC}' | '\u{B3C}' | '\u{200C}' | '\u{200D}' => None,
         '\u{901}' => Some('\u{902}'),
@@ -99,7 +99,10 @@ fn fold_doubles(word: &[u8], out: &mut String) {
         push_once(out, letter);
     }
     // A breath after a last vowel is rarely typed: barah, bara.
-    if out.len() > 2 && out.ends_with('h') && out.as_bytes().get(out.len() - 2).is_some_and(|&l| vowel(l)) {
+    if out.len() > 2
+        && out.ends_with('h')
+        && out.as_bytes().get(out.len() - 2).is_some_and(|&l| is_latin_vowel(l))
+    {
         out.pop();
     }
 }
@@ -155,9 +158,11 @@ fn fold_glides(word: &[u8], out: &mut Vec<u8>) {
         let before = out.last().copied().unwrap_or_default();
         let after = word.get(at + 1).copied().unwrap_or_default();
         match letter {
-            b'y' if before == b'i' && vowel(after) => {}
-            b'y' if vowel(before) && !vowel(after) && after != b'y' => out.push(b'i'),
-            b'v' if before == b'a' && !vowel(after) && after != b'v' && after != b'y' => out.push(b'u'),
+            b'y' if before == b'i' && is_latin_vowel(after) => {}
+            b'y' if is_latin_vowel(before) && !is_latin_vowel(after) && after != b'y' => out.push(b'i'),
+            b'v' if before == b'a' && !is_latin_vowel(after) && after != b'v' && after != b'y' => {
+                out.push(b'u');
+            }
             _ => out.push(letter),
         }
     }
@@ -184,7 +189,7 @@ fn merge(key: &str, out: &mut String) {
             b'j' => b'c',
             b'z' => b'l',
             b'y' if out.is_empty() && next == b'e' => continue,
-            b'h' if at > 1 && !vowel(bytes[at - 2]) => continue,
+            b'h' if at > 1 && !is_latin_vowel(bytes[at - 2]) => continue,
             other => other,
         };
         let merged = if merged == b'c' || (letter == b'c' && next == b'h') { b'c' } else { merged };
@@ -200,7 +205,7 @@ pub fn skeleton(key: &str) -> String {
         let next = bytes.get(at + 1).copied().unwrap_or_default();
         let folded = match letter {
             b'h' | b'y' => continue,
-            b'n' | b'm' if next != 0 && !vowel(next) && next != b'n' && next != b'm' => continue,
+            b'n' | b'm' if next != 0 && !is_latin_vowel(next) && next != b'n' && next != b'm' => continue,
             b'e' => b'i',
             b'o' => b'a',
             b'u' if out.ends_with('a') => continue,
@@ -214,14 +219,14 @@ pub fn skeleton(key: &str) -> String {
         };
         push_once(&mut out, folded);
     }
-    while out.len() > 2 && out.as_bytes().last().is_some_and(|&l| vowel(l)) {
+    while out.len() > 2 && out.as_bytes().last().is_some_and(|&l| is_latin_vowel(l)) {
         out.pop();
     }
     out
 }
 
 /// How many letters must be changed, left out, put in or swapped to make one word the other; past one it is two.
-pub fn distance(one: &str, other: &str) -> usize {
+pub fn edit_distance(one: &str, other: &str) -> usize {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let common = one.iter().zip(other).take_while(|(left, right)| left == right).count();
     let (left, right) = (one.get(common..).unwrap_or_default(), other.get(common..).unwrap_or_default());
@@ -303,7 +308,7 @@ mod tests {
             ("arava", "aravai", 1),
             ("ramesh", "lakh", 2),
         ] {
-            assert_eq!(distance(one, other), slips, "{one} {other}");
+            assert_eq!(edit_distance(one, other), slips, "{one} {other}");
         }
     }
 }

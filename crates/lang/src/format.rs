@@ -45,7 +45,7 @@ impl Locale {
 pub fn rupees(amount: Money) -> String {
     let sign = if amount.is_negative() { "-" } else { "" };
     let paise = amount.as_paise().unsigned_abs();
-    let whole = grouped(paise / 100);
+    let whole = group_digits(paise / 100);
     match paise % 100 {
         0 => format!("{sign}₹{whole}"),
         rest => format!("{sign}₹{whole}.{rest:02}"),
@@ -53,7 +53,7 @@ pub fn rupees(amount: Money) -> String {
 }
 
 /// Digits with Indian commas: 1,50,000.
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let Some((front, last)) = digits.len().checked_sub(3).and_then(|at| digits.split_at_checked(at)) else {
         return digits;
@@ -73,7 +73,7 @@ pub fn grouped(number: u64) -> String {
 
 /// 15 अगस्त 2026; in Latin letters the English month, as people write it.
 pub fn date(day: Date, voice: Locale) -> String {
-    format!("{} {} {}", day.day(), words::month(voice, day.month()), day.year())
+    format!("{} {} {}", day.day(), words::month_name(voice, day.month()), day.year())
 }
 
 /// शाम 5:30 बजे, 5:30 pm: the part of the day said as the language says it.
@@ -87,7 +87,7 @@ pub fn time(time: Time, voice: Locale) -> String {
         let half = if time.hour() < 12 { "am" } else { "pm" };
         return format!("{clock} {half}");
     }
-    let words = words::clock(voice);
+    let words = words::clock_words(voice);
     let part = match time.hour() {
         4..=11 => words.morning,
         12..=15 => words.noon,
@@ -104,7 +104,7 @@ pub fn list<S: AsRef<str>>(items: &[S], voice: Locale) -> String {
         return last.as_ref().to_owned();
     }
     let front: Vec<&str> = front.iter().map(AsRef::as_ref).collect();
-    format!("{} {} {}", front.join(", "), words::and(voice), last.as_ref())
+    format!("{} {} {}", front.join(", "), words::conjunction(voice), last.as_ref())
 }
 
 /// Which plural form a count takes, by the rules of CLDR.
@@ -114,7 +114,7 @@ pub enum PluralForm {
     Other,
 }
 
-pub fn plural(count: u64, language: Language) -> PluralForm {
+pub fn plural_form(count: u64, language: Language) -> PluralForm {
     use Language::{Bengali, Gujarati, Hindi, Kannada, Punjabi};
     let zero_is_one = matches!(language, Bengali | Gujarati | Hindi | Kannada | Punjabi);
     if count == 1 || (count == 0 && zero_is_one) { PluralForm::One } else { PluralForm::Other }

@@ -1,15 +1,15 @@
 //! Digits that name something and count nothing: telephone numbers, accounts, cards, references.
 //!
-//! - `named`: words before digits that say what they name, and words after that say they are a price
+//! - `labels`: words before digits that say what they name, and words after that say they are a price
 
-mod named;
+mod labels;
 #[cfg(test)]
 mod tests;
 
 use crate::lexicon::Meaning;
 use crate::numbers::digits;
-use crate::reader::{TokenizedMessage, is_short_rupee};
 use crate::token::{MessageToken, MessageTokenKind};
+use crate::tokenized_message::{TokenizedMessage, is_short_rupee};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdentifierKind {
@@ -34,11 +34,11 @@ pub(crate) fn read(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitId
         let (digits, to) = prefix(&groups, |digits| (11..=14).contains(&digits.len()))?;
         return Some(DigitIdentifier { naming: IdentifierKind::Phone, digits, to });
     }
-    if let Some(found) = masked(reader, from) {
+    if let Some(found) = find_masked(reader, from) {
         return Some(found);
     }
     if token.kind != MessageTokenKind::Digits
-        || reader.before(from).is_some_and(is_short_rupee)
+        || reader.token_before(from).is_some_and(is_short_rupee)
         || money_follows(reader, from + 1)
     {
         return None;
@@ -50,12 +50,11 @@ pub(crate) fn read(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitId
     }
     // Figures in talk of money are amounts when one of them is round: udhar 2500 3010 1500.
     let round = |(digits, _): &Group| digits.ends_with("00");
-    let listed =
-        groups.iter().all(is_round) || (groups.iter().any(round) && reader.speaks_of(Meaning::Money));
-    let card = card(reader, &groups).filter(|_| !listed || named::introduced(reader, from, alone).is_some());
+    let listed = groups.iter().all(is_round) || (groups.iter().any(round) && reader.mentions(Meaning::Money));
+    let card = card(reader, &groups).filter(|_| !listed || labels::find_label(reader, from, alone).is_some());
     let (digits, to) = card.unwrap_or_else(|| (alone.clone(), from + 1));
-    let code = glued_before(reader, from) || glued_after(reader, from + 1);
-    let naming = match named::introduced(reader, from, &digits) {
+    let code = is_glued_before(reader, from) || is_glued_after(reader, from + 1);
+    let naming = match labels::find_label(reader, from, &digits) {
         Some(IdentifierKind::Phone) if digits.len() >= PHONE => IdentifierKind::Phone,
         Some(_) => IdentifierKind::Account,
         None if alone.len() > PHONE || code || to > from + 1 => IdentifierKind::Account,
@@ -74,10 +73,10 @@ fn phone(reader: &TokenizedMessage<'_>, groups: &[Group]) -> Option<(String, usi
     if let Some(found) = prefix(groups, local) {
         let one = groups.first().is_some_and(|(_, to)| *to == found.1);
         let from = groups.first().map_or(0, |(_, to)| to - 1);
-        let said = named::introduced(reader, from, &found.0) == Some(IdentifierKind::Phone)
-            || reader.before(from).is_some_and(|before| before.text.eq_ignore_ascii_case("call"));
+        let said = labels::find_label(reader, from, &found.0) == Some(IdentifierKind::Phone)
+            || reader.token_before(from).is_some_and(|before| before.text.eq_ignore_ascii_case("call"));
         let dialled = said && !money_follows(reader, found.1);
-        return (one || dialled || !amounts(reader, groups, found.1)).then_some(found);
+        return (one || dialled || !are_amounts(reader, groups, found.1)).then_some(found);
     }
     let (first, _) = groups.first()?;
     let area = first.starts_with('0') || ["1800", "1860"].contains(&first.as_str());
@@ -86,7 +85,7 @@ fn phone(reader: &TokenizedMessage<'_>, groups: &[Group]) -> Option<(String, usi
 }
 
 /// Amounts side by side: 75000 25000, 8500 1250 75. All are round, or a money word follows.
-fn amounts(reader: &TokenizedMessage<'_>, groups: &[Group], to: usize) -> bool {
+fn are_amounts(reader: &TokenizedMessage<'_>, groups: &[Group], to: usize) -> bool {
     money_follows(reader, to) || groups.iter().filter(|(_, end)| *end <= to).all(is_round)
 }
 
@@ -120,14 +119,16 @@ fn card(reader: &TokenizedMessage<'_>, groups: &[Group]) -> Option<(String, usiz
 }
 
 /// Letters run into the digits: B1234, or a hash stands before them. 10x20 is a sum.
-fn glued_before(reader: &TokenizedMessage<'_>, from: usize) -> bool {
+fn is_glued_before(reader: &TokenizedMessage<'_>, from: usize) -> bool {
     let glued = reader.token(from).is_some_and(|token| token.glued);
     glued
-        && reader.before(from).is_some_and(|token| (token.is_word() && !is_times(token)) || token.text == "#")
+        && reader
+            .token_before(from)
+            .is_some_and(|token| (token.is_word() && !is_times(token)) || token.text == "#")
 }
 
 /// The digits run into letters nobody knows: 27AAPFU. Units, scales and case words are known.
-fn glued_after(reader: &TokenizedMessage<'_>, at: usize) -> bool {
+fn is_glued_after(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     const SHORT: &[&str] =
         &["k", "l", "cr", "lk", "lkh", "th", "st", "nd", "rd", "am", "pm", "p", "ps", "rs"];
     reader.token(at).is_some_and(|token| {
@@ -144,8 +145,8 @@ fn is_times(token: &MessageToken<'_>) -> bool {
 }
 
 /// Digits without commas or points.
-fn plain(token: &MessageToken<'_>) -> Option<String> {
-    let digits = digits::ascii(token.text);
+fn plain_digits(token: &MessageToken<'_>) -> Option<String> {
+    let digits = digits::to_ascii(token.text);
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits)
 }
 
@@ -154,8 +155,9 @@ type Group = (String, usize);
 
 /// Groups of digits in a row, with spaces and hyphens between them.
 fn groups(reader: &TokenizedMessage<'_>, from: usize) -> Vec<Group> {
-    let digits =
-        |at: usize| reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits).and_then(plain);
+    let digits = |at: usize| {
+        reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits).and_then(plain_digits)
+    };
     let Some(first) = digits(from) else { return Vec::new() };
     let mut found = vec![(first, from + 1)];
     let mut to = from + 1;
@@ -180,12 +182,12 @@ fn money_follows(reader: &TokenizedMessage<'_>, at: usize) -> bool {
 }
 
 /// `XX1234`, `**1234`: digits after a mask.
-fn masked(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitIdentifier> {
+fn find_masked(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitIdentifier> {
     let token = reader.token(from)?;
     let mask =
         |token: &MessageToken<'_>| token.text.chars().all(|letter| matches!(letter, 'x' | 'X' | '*' | '•'));
-    let after_digits =
-        token.glued && reader.before(from).is_some_and(|before| before.kind == MessageTokenKind::Digits);
+    let after_digits = token.glued
+        && reader.token_before(from).is_some_and(|before| before.kind == MessageTokenKind::Digits);
     if !mask(token) || after_digits {
         return None;
     }
@@ -194,5 +196,5 @@ fn masked(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitIdentifier>
         at += 1;
     }
     let last = reader.token(at).filter(|token| token.glued && token.kind == MessageTokenKind::Digits)?;
-    Some(DigitIdentifier { naming: IdentifierKind::Account, digits: plain(last)?, to: at + 1 })
+    Some(DigitIdentifier { naming: IdentifierKind::Account, digits: plain_digits(last)?, to: at + 1 })
 }

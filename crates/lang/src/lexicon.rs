@@ -69,7 +69,7 @@ impl Languages {
         self.0 & (1 << language.index()) != 0
     }
 
-    pub const fn meets(self, other: Self) -> bool {
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -177,7 +177,7 @@ pub fn senses(key: &str) -> &'static [Sense] {
 }
 
 /// The keys that begin with some letters, with their senses.
-pub fn starting_with(front: &str) -> &'static [(&'static str, &'static [Sense])] {
+pub fn list_with_prefix(front: &str) -> &'static [(&'static str, &'static [Sense])] {
     let from = WORDS.entries.partition_point(|entry| entry.0 < front);
     let rest = WORDS.entries.get(from..).unwrap_or_default();
     let count = rest.partition_point(|entry| entry.0.starts_with(front));
@@ -193,13 +193,13 @@ pub fn near_numbers(skeleton: &str) -> &'static [Sense] {
 pub fn fractions(languages: Languages) -> impl Iterator<Item = (&'static str, Meaning)> {
     FRACTIONS
         .iter()
-        .filter(move |(_, sense)| sense.languages.meets(languages))
+        .filter(move |(_, sense)| sense.languages.intersects(languages))
         .map(|(key, sense)| (*key, sense.meaning))
 }
 
 /// The senses of a word whose key has several, by how it is written.
-pub fn spelled(word: &str) -> &'static [Sense] {
-    SPELLINGS.senses(&crate::fold::spelling(word))
+pub fn senses_by_spelling(word: &str) -> &'static [Sense] {
+    SPELLINGS.senses(&crate::fold::normalize_spelling(word))
 }
 
 /// The number an English word means by its very spelling, when its fold is also a word for a day.
@@ -209,43 +209,43 @@ pub fn english_number(word: &str) -> &'static [Sense] {
 
 /// The number senses of a word of Devanagari by its very spelling.
 pub fn devanagari_number(word: &str) -> &'static [Sense] {
-    DEVANAGARI_NUMBERS.senses(&crate::fold::spelling(word))
+    DEVANAGARI_NUMBERS.senses(&crate::fold::normalize_spelling(word))
 }
 
 /// What an English number word written in another script means.
-pub fn loan(word: &str) -> Option<Meaning> {
-    LOANS.find(&crate::fold::spelling(word))?.first().map(|sense| sense.meaning)
+pub fn find_loan(word: &str) -> Option<Meaning> {
+    LOANS.find(&crate::fold::normalize_spelling(word))?.first().map(|sense| sense.meaning)
 }
 
 /// Whether a word of a native script is made of what the number words of the languages are made of: a short one of nothing
 /// else, a long one, whose parts change where they meet, for the most part. Its key forgets what its letters tell apart:
 /// ಎಂದು is said and ಎಂಟು eight, চা tea and ছ six.
-pub fn shaped(word: &str, languages: Languages) -> bool {
+pub fn is_number_shaped(word: &str, languages: Languages) -> bool {
     let (mut known, mut all) = (0, 0);
-    for three in crate::fold::shape(word) {
+    for three in crate::fold::trigrams(word) {
         all += 1;
-        let is_known = SHAPES.senses(&three).iter().any(|sense| sense.languages.meets(languages));
+        let is_known = SHAPES.senses(&three).iter().any(|sense| sense.languages.intersects(languages));
         known += usize::from(is_known);
     }
     if all < LONG_SHAPE { known == all } else { known * 5 >= all * 3 }
 }
 
 /// Whether a word of a native script begins as some number word of the languages does.
-pub fn opens(word: &str, languages: Languages) -> bool {
-    let first = crate::fold::shape(word).next();
-    first.is_some_and(|first| SHAPES.senses(&first).iter().any(|sense| sense.languages.meets(languages)))
+pub fn starts_like_number(word: &str, languages: Languages) -> bool {
+    let first = crate::fold::trigrams(word).next();
+    first.is_some_and(|first| SHAPES.senses(&first).iter().any(|sense| sense.languages.intersects(languages)))
 }
 
 /// So many threes of letters make a long word.
 const LONG_SHAPE: usize = 7;
 
 /// Whether a word as written is also an ordinary word or a name: the languages in which it is one even before a scale.
-pub fn clashes(word: &str) -> Option<Languages> {
+pub fn find_clash(word: &str) -> Option<Languages> {
     CLASHES.find(word).map(|senses| senses.first().map_or(Languages::NONE, |sense| sense.languages))
 }
 
 /// The pieces of a language's number words that begin with a letter, by form; none when it has none.
-pub fn pieces(language: Language, first: u8) -> &'static [NumberMorpheme] {
+pub fn list_morphemes(language: Language, first: u8) -> &'static [NumberMorpheme] {
     let pieces = match language {
         Language::Tamil => &PIECES_TA,
         Language::Telugu => &PIECES_TE,
@@ -254,6 +254,8 @@ pub fn pieces(language: Language, first: u8) -> &'static [NumberMorpheme] {
         _ => return &[],
     };
     let letter = usize::from(first.wrapping_sub(b'a'));
-    let (Some(from), Some(to)) = (pieces.from.get(letter), pieces.from.get(letter + 1)) else { return &[] };
+    let (Some(from), Some(to)) = (pieces.from.get(letter), pieces.from.get(letter + 1)) else {
+        return &[];
+    };
     pieces.all.get(*from..*to).unwrap_or_default()
 }

@@ -6,14 +6,14 @@
 //! # Layout
 //! - [`fold`]: words of every script and spelling brought to one key
 //! - [`lexicon`]: the words themselves, compiled from `lexicon/` by the build script
-//! - [`letters`]: the words of a long text, for searching; [`sums`]: the sums that identity numbers keep
+//! - [`text_words`]: the words of a long text, for searching; [`checksums`]: the sums that identity numbers keep
 //! - [`token`]: a message cut into words, digits and signs
 //! - [`detect`]: which language and script
 //! - [`number`], [`numbers`]: number words and digits
-//! - `named`: number words that are somebody's name
+//! - `name_likelihood`: number words that are somebody's name
 //! - [`amounts`], `identifiers`: what each number counts, or names
-//! - [`answers`]: yes or no to a question
-//! - [`places`]: which of a list
+//! - [`yes_no`]: yes or no to a question
+//! - [`list_position`]: which of a list
 //! - [`dates`]: days, stretches of days, clock times
 //! - [`names`]: people across scripts, and a directory of contacts
 //! - [`format`]: amounts, days, times and lists as people read them
@@ -24,31 +24,31 @@
 //! To add a spelling, add it to its line in `lexicon/`; `lexicon/README.md` says how the files read.
 
 pub mod amounts;
-pub mod answers;
+pub mod checksums;
 pub mod dates;
 pub mod detect;
 pub mod fold;
 pub mod format;
 mod identifiers;
-pub mod letters;
 pub mod lexicon;
-mod named;
+pub mod list_position;
+mod name_likelihood;
 pub mod names;
 pub mod number;
 pub mod numbers;
 mod ordinal;
 pub mod phrasebook;
-pub mod places;
-mod reader;
 pub mod search;
-pub mod sums;
+pub mod text_words;
 pub mod token;
+mod tokenized_message;
 pub mod understand;
 pub mod unit;
+pub mod yes_no;
 
 pub use amounts::{NumberKind, NumberMention};
 pub use dates::{DateExpression, DateMention, DateReading, DateSide};
-pub use detect::{LanguageDetection, ScriptForm, choose, detect};
+pub use detect::{LanguageDetection, ScriptForm, choose_language, detect};
 pub use format::Locale;
 #[doc(no_inline)]
 pub use munshi_types::Language;

@@ -1,9 +1,9 @@
 //! Names of people across scripts and spellings.
 //!
 //! - [`name_key`]: one key per name, so that Rajan, Raajan, राजन, ராஜன் and রাজন meet
-//! - [`score`]: how alike two names are; [`bare`]: a name without the case words behind it
+//! - [`score`]: how alike two names are; [`strip_case_words`]: a name without the case words behind it
 //! - [`cues`]: names nobody listed, by what stands beside them
-//! - [`spot`]: known names in a long text, so that others do not read them
+//! - [`known_names`]: known names in a long text, so that others do not read them
 //! - [`directory`]: a list of contacts, and who among them a message means
 //!
 //! Names whose consonants differ are different people: Ramesh is never Suresh, however few letters change.
@@ -11,8 +11,8 @@
 pub mod cues;
 pub mod directory;
 mod endings;
-mod hanging;
-pub mod spot;
+pub mod known_names;
+mod script_endings;
 #[cfg(test)]
 mod tests;
 
@@ -41,13 +41,13 @@ pub fn is_honorific(key: &str) -> bool {
 }
 
 /// Whether a word is of a firm's name and names nobody: store, super, brothers.
-pub fn is_of_trade(key: &str) -> bool {
-    spot::TRADES.contains(&key)
+pub fn is_business_word(key: &str) -> bool {
+    known_names::TRADES.contains(&key)
 }
 
 /// A name without the case words that follow it, in whatever language: Ramesh ko, রমেশ এর, Ramesh's. One
 /// word stays.
-pub fn bare(name: &str) -> &str {
+pub fn strip_case_words(name: &str) -> &str {
     static APART: LazyLock<HashSet<String>> =
         LazyLock::new(|| endings::APART.iter().map(|word| fold::key(word)).collect());
     let mut name = name.trim();
@@ -83,7 +83,7 @@ pub(crate) struct NameWord {
 
 impl NameWord {
     pub(crate) fn new(text: &str) -> Option<Self> {
-        let script = text.chars().find_map(Script::of);
+        let script = text.chars().find_map(Script::from_char);
         let voiceless = script == Some(Script::Tamil);
         let eastern = matches!(script, Some(Script::Bengali | Script::Odia));
         let mut fold = fold::key(text);
@@ -106,19 +106,19 @@ impl NameWord {
                 '\u{B95}'..='\u{BB9}' | '\u{C15}'..='\u{C39}' | '\u{C95}'..='\u{CB9}' | '\u{D15}'..='\u{D39}',
             )
         );
-        let bones = bones(&fold);
+        let bones = consonant_key(&fold);
         (fold.len() > 1 && !bones.is_empty()).then_some(Self { bones, fold, voiceless, eastern, open })
     }
 
     /// The front of a word, in the script of the whole.
-    pub(crate) fn front(&self, fold: String) -> Option<Self> {
-        let bones = bones(&fold);
+    pub(crate) fn with_fold(&self, fold: String) -> Option<Self> {
+        let bones = consonant_key(&fold);
         (fold.len() > 1 && !bones.is_empty()).then_some(Self { bones, fold, ..*self })
     }
 }
 
 /// The words of a name without its honorifics; all of them when it has nothing else.
-pub(crate) fn words(name: &str) -> Vec<NameWord> {
+pub(crate) fn split_words(name: &str) -> Vec<NameWord> {
     let all: Vec<NameWord> = name
         .split(|letter: char| {
             letter.is_whitespace() || matches!(letter, '.' | ',' | '-' | '/' | '(' | ')' | '&')
@@ -126,29 +126,30 @@ pub(crate) fn words(name: &str) -> Vec<NameWord> {
         .filter(|word| !word.is_empty())
         .filter_map(NameWord::new)
         .collect();
-    let named: Vec<NameWord> = all.iter().filter(|word| !is_honorific(&word.fold)).map(unjoined).collect();
+    let named: Vec<NameWord> =
+        all.iter().filter(|word| !is_honorific(&word.fold)).map(strip_joined_honorific).collect();
     if named.is_empty() { all } else { named }
 }
 
 /// A word without an honorific written as its end, where enough of a name is left.
-pub(crate) fn unjoined(word: &NameWord) -> NameWord {
+pub(crate) fn strip_joined_honorific(word: &NameWord) -> NameWord {
     JOINED_HONORIFICS
         .iter()
         .filter_map(|ending| Some((word.fold.strip_suffix(ending)?, *ending)))
         // Balaji and Shivaji are names.
         .filter(|(front, ending)| front.len() > 2 && !(*ending == "ji" && front.ends_with('a')))
-        .find_map(|(front, _)| word.front(front.to_owned()))
+        .find_map(|(front, _)| word.with_fold(front.to_owned()))
         .filter(|front| front.bones.len() > 1)
         .unwrap_or_else(|| word.clone())
 }
 
 /// The key of a name: its words' consonants in order, honorifics left out.
 pub fn name_key(name: &str) -> String {
-    words(name).iter().map(|word| word.bones.as_str()).collect::<Vec<_>>().join(" ")
+    split_words(name).iter().map(|word| word.bones.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// The consonants of a folded word, voicing and breath merged, with the vowel it begins with.
-fn bones(fold: &str) -> String {
+fn consonant_key(fold: &str) -> String {
     let bytes = fold.as_bytes();
     let mut out = String::with_capacity(bytes.len());
     for (at, &letter) in bytes.iter().enumerate() {
@@ -166,7 +167,7 @@ fn bones(fold: &str) -> String {
                 }
             }
             // Nasals before another consonant come and go: Chandra, Chadra; Sampat, Sanpat.
-            b'n' | b'm' if next != 0 && !vowel(next) && next != b'y' && next != b'h' => continue,
+            b'n' | b'm' if next != 0 && !is_vowel(next) && next != b'y' && next != b'h' => continue,
             b'g' | b'q' => b'k',
             b'd' => b't',
             b'b' | b'v' | b'f' => b'p',
@@ -181,7 +182,7 @@ fn bones(fold: &str) -> String {
     out
 }
 
-const fn vowel(letter: u8) -> bool {
+const fn is_vowel(letter: u8) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
 }
 
@@ -196,8 +197,8 @@ const fn first_vowel(letter: u8, next: u8) -> u8 {
 }
 
 /// How alike two names are, from 0 to 1. Words may come in another order, and one name may have more of them.
-pub fn score(one: &str, other: &str) -> f32 {
-    let (one, other) = (words(one), words(other));
+pub fn similarity(one: &str, other: &str) -> f32 {
+    let (one, other) = (split_words(one), split_words(other));
     let (few, many) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
     if few.is_empty() {
         return 0.0;
@@ -210,11 +211,11 @@ pub fn score(one: &str, other: &str) -> f32 {
         }
         total += best;
     }
-    coverage(total, few.len(), many.len())
+    coverage_score(total, few.len(), many.len())
 }
 
 /// The mean of the words that met, less a little for each that has no partner.
-pub(crate) fn coverage(total: f32, met: usize, all: usize) -> f32 {
+pub(crate) fn coverage_score(total: f32, met: usize, all: usize) -> f32 {
     #[allow(clippy::cast_precision_loss, reason = "a name has a handful of words")]
     let (met, missing) = (met as f32, all.saturating_sub(met) as f32);
     (total / met.max(1.0) - 0.1 * missing).max(0.0)
@@ -229,12 +230,12 @@ pub(crate) fn word_score(one: &NameWord, other: &NameWord) -> f32 {
     if one.bones != other.bones {
         return 0.0;
     }
-    let (first, second) = (sounded(one), sounded(other));
-    score_of(first.as_ref().unwrap_or(one), second.as_ref().unwrap_or(other))
+    let (first, second) = (find_spoken_form(one), find_spoken_form(other));
+    compare_words(first.as_ref().unwrap_or(one), second.as_ref().unwrap_or(other))
 }
 
 /// An English word of trade as it is said.
-fn sounded(word: &NameWord) -> Option<NameWord> {
+fn find_spoken_form(word: &NameWord) -> Option<NameWord> {
     let (_, said) = SOUNDED.iter().find(|(written, _)| *written == word.fold)?;
     Some(NameWord { fold: (*said).to_owned(), ..word.clone() })
 }
@@ -255,7 +256,7 @@ const SOUNDED: &[(&str, &str)] = &[
     ("tekstiles", "tekstails"),
 ];
 
-fn score_of(one: &NameWord, other: &NameWord) -> f32 {
+fn compare_words(one: &NameWord, other: &NameWord) -> f32 {
     if one.fold == other.fold {
         return 0.97;
     }
@@ -267,19 +268,19 @@ fn score_of(one: &NameWord, other: &NameWord) -> f32 {
     let open = one.open || other.open;
     let same = |word: &NameWord| {
         let fold = if open { word.fold.strip_suffix('a').unwrap_or(&word.fold) } else { &word.fold };
-        loose(fold, voiceless, eastern)
+        fold_ambiguous_sounds(fold, voiceless, eastern)
     };
     if same(one) == same(other) {
         return 0.97;
     }
-    let distance = distance(one.fold.as_bytes(), other.fold.as_bytes(), one.voiceless != other.voiceless);
+    let distance = edit_cost(one.fold.as_bytes(), other.fold.as_bytes(), one.voiceless != other.voiceless);
     #[allow(clippy::cast_precision_loss, reason = "a word has a handful of letters")]
     let longest = one.fold.len().max(other.fold.len()) as f32;
     (1.0 - distance / longest).clamp(0.0, CLOSE)
 }
 
 /// A fold without what the scripts of two names cannot tell apart. All else that differs is a difference.
-fn loose(fold: &str, voiceless: bool, eastern: bool) -> String {
+fn fold_ambiguous_sounds(fold: &str, voiceless: bool, eastern: bool) -> String {
     let mut out = String::with_capacity(fold.len());
     for letter in fold.chars() {
         let before = out.chars().last();
@@ -312,7 +313,7 @@ fn first_vowels_clash(one: &NameWord, other: &NameWord) -> bool {
 }
 
 /// Edit distance where letters that sound alike are close.
-fn distance(one: &[u8], other: &[u8], voiceless: bool) -> f32 {
+fn edit_cost(one: &[u8], other: &[u8], voiceless: bool) -> f32 {
     let mut row: Vec<f32> = Vec::with_capacity(other.len() + 1);
     row.push(0.0);
     for (at, &letter) in other.iter().enumerate() {
@@ -336,8 +337,8 @@ fn distance(one: &[u8], other: &[u8], voiceless: bool) -> f32 {
 fn gap(letter: u8, last: bool) -> f32 {
     match letter {
         b'h' | b'y' => 0.2,
-        _ if vowel(letter) && last => 0.45,
-        _ if vowel(letter) => 0.6,
+        _ if is_vowel(letter) && last => 0.45,
+        _ if is_vowel(letter) => 0.6,
         b'n' | b'm' => 0.5,
         _ => 1.0,
     }
@@ -351,7 +352,7 @@ fn swap(left: u8, right: u8, voiceless: bool) -> f32 {
     match pair {
         (b'a', b'o') | (b'e', b'i') => 0.3,
         (b'o', b'u') => 0.4,
-        _ if vowel(left) && vowel(right) => 0.9,
+        _ if is_vowel(left) && is_vowel(right) => 0.9,
         (b'g', b'k') | (b'd', b't') | (b'b', b'p') => {
             if voiceless {
                 0.1
@@ -402,7 +403,12 @@ mod keys {
         ] {
             for name in names {
                 assert_eq!(name_key(name), name_key(names[0]), "{name}");
-                assert!(score(name, names[0]) >= MAYBE, "{name} {}: {}", names[0], score(name, names[0]));
+                assert!(
+                    similarity(name, names[0]) >= MAYBE,
+                    "{name} {}: {}",
+                    names[0],
+                    similarity(name, names[0])
+                );
             }
         }
     }
@@ -412,10 +418,10 @@ mod keys {
         for (one, other) in
             [("ರಮೇಶ", "Ramesh"), ("ರಮೇಶ", "ರಮೇಶ್"), ("రమేశ", "रमेश"), ("ಲತ", "Lata"), ("సునీత", "Sunita")]
         {
-            assert!(score(one, other) >= SAME, "{one} {other}: {}", score(one, other));
+            assert!(similarity(one, other) >= SAME, "{one} {other}: {}", similarity(one, other));
         }
         // Said with a vowel of its own it is another.
-        assert!(score("Arun", "Aruna") < SAME && score("ಅರುಣಾ", "Arun") < SAME);
+        assert!(similarity("Arun", "Aruna") < SAME && similarity("ಅರುಣಾ", "Arun") < SAME);
     }
 
     #[test]
@@ -433,7 +439,7 @@ mod keys {
             ("Babu", "Pappu"),
             ("Kavita", "Savita"),
         ] {
-            assert!(score(one, other) < SAME, "{one} {other}: {}", score(one, other));
+            assert!(similarity(one, other) < SAME, "{one} {other}: {}", similarity(one, other));
         }
     }
 }

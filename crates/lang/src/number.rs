@@ -43,15 +43,15 @@ impl Number {
         whole.checked_mul(ONE)?.checked_add(decimals).map(Self)
     }
 
-    pub fn plus(self, other: Self) -> Option<Self> {
+    pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    pub fn minus(self, other: Self) -> Option<Self> {
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    pub fn times(self, factor: u64) -> Option<Self> {
+    pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(i128::from(factor)).map(Self)
     }
 
@@ -112,11 +112,11 @@ mod tests {
     #[test]
     fn prints_what_it_holds() {
         assert_eq!(Number::from_decimal("1250.50").unwrap().to_string(), "1250.5");
-        assert_eq!(Number::from_hundredths(250).times(1000).unwrap(), Number::from_whole(2500));
+        assert_eq!(Number::from_hundredths(250).checked_mul(1000).unwrap(), Number::from_whole(2500));
         assert_eq!(serde_json::to_string(&Number::from_hundredths(50)).unwrap(), "0.5");
         assert_eq!(serde_json::to_string(&Number::from_whole(2500)).unwrap(), "2500");
         assert_eq!(
-            Number::from_decimal("1.2345678").unwrap().times(10_000_000).unwrap().to_string(),
+            Number::from_decimal("1.2345678").unwrap().checked_mul(10_000_000).unwrap().to_string(),
             "12345678"
         );
         assert_eq!(Number::from_decimal("1.5").unwrap().negative().to_string(), "-1.5");

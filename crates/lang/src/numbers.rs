@@ -3,23 +3,24 @@
 //! - `compose`: the grammar of groups and scales
 //! - `digits`: runs of digits and their commas
 //! - `lexeme`: what one token contributes
-//! - `line`: a message's tokens read in one language
+//! - `language_lexemes`: a message's tokens read in one language
 //! - `segment`: words that hold several number words
 
 mod compose;
 pub(crate) mod digits;
+mod language_lexemes;
 mod lexeme;
-mod line;
 mod segment;
 
 use serde::Serialize;
 
 use crate::number::Number;
 
+pub(crate) use language_lexemes::LanguageLexemes;
 pub(crate) use lexeme::{
-    CreditLikelihood, begins_with_scale, credit, is_run_together, looks_like_number, number_word_in,
+    CreditLikelihood, begins_with_scale, credit_likelihood, find_number_languages, is_run_together,
+    looks_like_number,
 };
-pub(crate) use line::LanguageLexemes;
 
 /// Right, or visibly unsure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -2,8 +2,8 @@
 
 use crate::number::Number;
 use crate::numbers::digits;
-use crate::reader::TokenizedMessage;
 use crate::token::MessageTokenKind;
+use crate::tokenized_message::TokenizedMessage;
 
 /// What is written onto digits to make them an ordinal.
 pub(crate) const ENDINGS: &[&str] = &[
@@ -77,18 +77,18 @@ const APART: &[&str] = &["ஆம்", "ஆவது", "వ", "ನೇ", "ആം",
 const MOST: u64 = 99;
 
 /// One past the ending that makes an ordinal of the digits at a token.
-pub(crate) fn end(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
+pub(crate) fn find_end(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
     let written = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
-    let value = Number::from_decimal(&digits::ascii(written.text))?.as_whole()?;
+    let value = Number::from_decimal(&digits::to_ascii(written.text))?.as_whole()?;
     let hyphen = reader.token(at + 1).is_some_and(|token| token.text == "-" && token.glued);
     let place = at + 1 + usize::from(hyphen);
     let ending = reader.token(place)?;
-    let is = |known: &&str| ending.text.eq_ignore_ascii_case(known) || same(ending.text, known);
+    let is = |known: &&str| ending.text.eq_ignore_ascii_case(known) || is_same_spelling(ending.text, known);
     let fits = if ending.glued { ENDINGS.iter().any(&is) } else { APART.iter().any(is) };
     ((1..=MOST).contains(&value) && fits).then_some(place + 1)
 }
 
 /// Whether two texts are one spelling, however their letters are put together.
-fn same(one: &str, other: &str) -> bool {
-    !one.is_ascii() && crate::fold::spelling(one) == crate::fold::spelling(other)
+fn is_same_spelling(one: &str, other: &str) -> bool {
+    !one.is_ascii() && crate::fold::normalize_spelling(one) == crate::fold::normalize_spelling(other)
 }

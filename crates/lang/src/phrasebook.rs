@@ -19,7 +19,7 @@ use template::PhraseTemplate;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PhraseError {
-    #[error("line {line} of the {voice} phrases cannot be read: {why}")]
+    #[error("line {line} of the {voice} phrases is invalid: {why}")]
     Unreadable { voice: String, line: usize, why: &'static str },
     #[error("the phrase `{phrase}` is in the {voice} phrases twice")]
     Twice { phrase: String, voice: String },
@@ -27,9 +27,9 @@ pub enum PhraseError {
     Unknown(String),
     #[error("the phrase `{phrase}` has no {voice} text")]
     Missing { phrase: String, voice: String },
-    #[error("the phrase `{phrase}` has other slots in {voice} than elsewhere")]
+    #[error("the placeholders of phrase `{phrase}` in {voice} differ from the other languages")]
     Slots { phrase: String, voice: String },
-    #[error("the phrase `{phrase}` needs its slot `{slot}` filled")]
+    #[error("the phrase `{phrase}` needs a value for `{slot}`")]
     Unfilled { phrase: String, slot: String },
 }
 
@@ -49,7 +49,7 @@ impl PlaceholderValue<'_> {
         match self {
             Self::Text(text) => out.push_str(text),
             Self::Money(amount) => out.push_str(&format::rupees(amount)),
-            Self::Count(count) => out.push_str(&format::grouped(count)),
+            Self::Count(count) => out.push_str(&format::group_digits(count)),
             Self::Day(day) => out.push_str(&format::date(day, voice)),
             Self::Time(time) => out.push_str(&format::time(time, voice)),
         }
@@ -128,7 +128,7 @@ impl Phrasebook {
             let mut expected: Option<BTreeSet<&str>> = None;
             for voice in Locale::all() {
                 let missing = || PhraseError::Missing { phrase: name.clone(), voice: voice.code() };
-                let slots = voices.get(&voice).ok_or_else(missing)?.slots();
+                let slots = voices.get(&voice).ok_or_else(missing)?.placeholders();
                 if *expected.get_or_insert_with(|| slots.clone()) != slots {
                     return Err(PhraseError::Slots { phrase: name.clone(), voice: voice.code() });
                 }
@@ -143,13 +143,13 @@ impl Phrasebook {
     }
 
     /// The slots a phrase has.
-    pub fn slots(&self, name: &str) -> BTreeSet<&str> {
+    pub fn placeholders(&self, name: &str) -> BTreeSet<&str> {
         let any = self.phrases.get(name).and_then(|voices| voices.values().next());
-        any.map(PhraseTemplate::slots).unwrap_or_default()
+        any.map(PhraseTemplate::placeholders).unwrap_or_default()
     }
 
     /// A phrase with its slots filled, in a voice.
-    pub fn say(
+    pub fn render(
         &self,
         name: &str,
         voice: Locale,

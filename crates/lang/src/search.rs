@@ -5,7 +5,7 @@
 //! anything else leaves them whole.
 
 use crate::fold;
-use crate::token::{MessageTokenKind, digit, gap, tokens};
+use crate::token::{MessageTokenKind, digit_value, is_gap, tokenize};
 
 /// What a romanised key begins with.
 pub const KEY_PREFIX: &str = "zq";
@@ -16,14 +16,14 @@ const MAX_TOKEN: usize = 80;
 /// The tokens to index for a text, in order, repeats kept.
 pub fn search_tokens(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    for token in tokens(text) {
+    for token in tokenize(text) {
         match token.kind {
             MessageTokenKind::Word(_) | MessageTokenKind::Foreign => {
                 push_word(&mut out, token.text, &token.key);
             }
             MessageTokenKind::Digits => {
                 // Groups parted by spaces may be several numbers; each is found by itself.
-                let groups = token.text.split(gap).map(|group| group.chars().filter_map(digit));
+                let groups = token.text.split(is_gap).map(|group| group.chars().filter_map(digit_value));
                 out.extend(
                     groups.map(|group| group.map(|value| char::from(b'0' + value)).collect::<String>()),
                 );
@@ -47,16 +47,17 @@ pub fn query_tokens(text: &str) -> Vec<String> {
 }
 
 fn push_word(out: &mut Vec<String>, text: &str, key: &str) {
-    let word: String = fold::spelling(text).chars().filter(|letter| !matches!(letter, '\'' | '’')).collect();
-    out.push(cut(&word));
+    let word: String =
+        fold::normalize_spelling(text).chars().filter(|letter| !matches!(letter, '\'' | '’')).collect();
+    out.push(truncate(&word));
     // The skeleton rather than the key: a searcher does not remember which vowel was long.
     let bones = fold::skeleton(key);
     if !bones.is_empty() {
-        out.push(cut(&format!("{KEY_PREFIX}{bones}")));
+        out.push(truncate(&format!("{KEY_PREFIX}{bones}")));
     }
 }
 
-fn cut(word: &str) -> String {
+fn truncate(word: &str) -> String {
     word.chars().take(MAX_TOKEN).collect()
 }
 

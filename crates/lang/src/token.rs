@@ -71,14 +71,14 @@ impl MessageToken<'_> {
 
     /// Whether it has a meaning in any of the languages.
     pub fn means(&self, meaning: Meaning, languages: Languages) -> bool {
-        self.senses.iter().any(|sense| sense.meaning == meaning && sense.languages.meets(languages))
+        self.senses.iter().any(|sense| sense.meaning == meaning && sense.languages.intersects(languages))
     }
 
     /// The first meaning in any of the languages that a reader wants.
     pub fn find<T>(&self, languages: Languages, want: impl Fn(Meaning) -> Option<T>) -> Option<T> {
         self.senses
             .iter()
-            .filter(|sense| sense.languages.meets(languages))
+            .filter(|sense| sense.languages.intersects(languages))
             .find_map(|sense| want(sense.meaning))
     }
 
@@ -94,7 +94,7 @@ impl MessageToken<'_> {
 
     /// Gives an English number word the senses its fold has, when a day of the languages is among them.
     pub(crate) fn read_as_day(&mut self, languages: Languages) {
-        let day = |sense: &Sense| is_day(sense) && sense.languages.meets(languages);
+        let day = |sense: &Sense| is_day(sense) && sense.languages.intersects(languages);
         let senses = lexicon::senses(&self.key);
         if senses.iter().any(day) {
             self.senses = senses;
@@ -107,13 +107,13 @@ impl MessageToken<'_> {
     }
 
     /// The number senses of words spelled nearly like it.
-    pub(crate) fn near(&self) -> &'static [Sense] {
+    pub(crate) fn near_senses(&self) -> &'static [Sense] {
         self.near.get_or_init(|| lexicon::near_numbers(&fold::skeleton(&self.key)))
     }
 }
 
 /// The value of a digit in any of the scripts, and of those that stand in for them: full-width, Arabic, Urdu.
-pub fn digit(letter: char) -> Option<u8> {
+pub fn digit_value(letter: char) -> Option<u8> {
     if letter.is_ascii_digit() {
         return Some(letter as u8 - b'0');
     }
@@ -129,7 +129,7 @@ pub fn digit(letter: char) -> Option<u8> {
 }
 
 /// The comma or point that a separator inside digits stands for.
-pub(crate) const fn separator(letter: char) -> Option<char> {
+pub(crate) const fn normalize_separator(letter: char) -> Option<char> {
     match letter {
         ',' | '，' | '٬' | '﹐' | '\'' | '’' | '_' => Some(','),
         '.' | '．' | '٫' | '﹒' | '·' => Some('.'),
@@ -138,7 +138,7 @@ pub(crate) const fn separator(letter: char) -> Option<char> {
 }
 
 /// Characters that are not seen and separate nothing: joiners, soft hyphens, marks of direction.
-pub const fn unseen(letter: char) -> bool {
+pub const fn is_unseen(letter: char) -> bool {
     matches!(
         letter,
         '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
@@ -147,30 +147,30 @@ pub const fn unseen(letter: char) -> bool {
 }
 
 /// Spaces that may group the digits of one number or part two.
-pub const fn gap(letter: char) -> bool {
+pub const fn is_gap(letter: char) -> bool {
     matches!(letter, ' ' | '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}')
 }
 
 /// Marks that belong to the word they stand in.
-const fn joins(letter: char) -> bool {
-    unseen(letter) || matches!(letter, '\u{300}'..='\u{36F}')
+const fn is_joiner(letter: char) -> bool {
+    is_unseen(letter) || matches!(letter, '\u{300}'..='\u{36F}')
 }
 
-fn kind_of(letter: char) -> Option<MessageTokenKind> {
-    if digit(letter).is_some() {
+fn classify(letter: char) -> Option<MessageTokenKind> {
+    if digit_value(letter).is_some() {
         return Some(MessageTokenKind::Digits);
     }
     // Rupee signs of single scripts are signs, not letters.
     if matches!(letter, '৳' | '৲' | '૱' | '௹') {
         return Some(MessageTokenKind::Sign);
     }
-    if let Some(script) = Script::of(letter) {
+    if let Some(script) = Script::from_char(letter) {
         return Some(MessageTokenKind::Word(script));
     }
     if letter.is_alphabetic() {
         return Some(MessageTokenKind::Foreign);
     }
-    if letter.is_whitespace() || joins(letter) || gap(letter) {
+    if letter.is_whitespace() || is_joiner(letter) || is_gap(letter) {
         return None;
     }
     Some(MessageTokenKind::Sign)
@@ -184,16 +184,16 @@ const NO_SENSE: &[&str] = &["call", "calls", "called", "free"];
 const LOOKED_UP_AS: &[(&str, &str)] = &[("തന്നു", "thannu"), ("തന്ന", "thannu"), ("tannu", "thannu")];
 
 /// Cuts a message into tokens.
-pub fn tokens(text: &str) -> Vec<MessageToken<'_>> {
+pub fn tokenize(text: &str) -> Vec<MessageToken<'_>> {
     let mut found: Vec<MessageToken<'_>> = Vec::with_capacity(text.len() / 4 + 1);
     let mut rest = text.char_indices().peekable();
     let mut last_end = usize::MAX;
     while let Some((start, letter)) = rest.next() {
-        let Some(mut kind) = kind_of(letter) else { continue };
+        let Some(mut kind) = classify(letter) else { continue };
         // `.5` is a half; after a word the point ends an abbreviation.
         if letter == '.'
             && last_end != start
-            && text.get(start + 1..).and_then(|rest| rest.chars().next()).and_then(digit).is_some()
+            && text.get(start + 1..).and_then(|rest| rest.chars().next()).and_then(digit_value).is_some()
         {
             kind = MessageTokenKind::Digits;
         }
@@ -210,7 +210,7 @@ pub fn tokens(text: &str) -> Vec<MessageToken<'_>> {
         }
         if kind == MessageTokenKind::Digits
             && !found.last().is_some_and(|last| stands_apart(last) || is_group(text, last, start))
-            && let Some(far) = spaced(text, start, end, found.last())
+            && let Some(far) = find_spaced_end(text, start, end, found.last())
         {
             end = far;
             while rest.next_if(|(at, _)| *at < end).is_some() {}
@@ -226,25 +226,25 @@ fn continues(text: &str, kind: MessageTokenKind, at: usize, next: char) -> bool 
     let after = || text.get(at + next.len_utf8()..).and_then(|rest| rest.chars().next());
     match kind {
         MessageTokenKind::Digits => {
-            digit(next).is_some()
-                || (separator(next).is_some() && after().and_then(digit).is_some())
-                || (unseen(next) && after_unseen(text, at))
+            digit_value(next).is_some()
+                || (normalize_separator(next).is_some() && after().and_then(digit_value).is_some())
+                || (is_unseen(next) && has_digit_after_unseen(text, at))
         }
         MessageTokenKind::Word(_) if matches!(next, '\'' | '’') => {
-            after().is_some_and(|letter| matches!(kind_of(letter), Some(MessageTokenKind::Word(_))))
+            after().is_some_and(|letter| matches!(classify(letter), Some(MessageTokenKind::Word(_))))
         }
         MessageTokenKind::Word(script) => {
-            joins(next) || (kind_of(next) == Some(MessageTokenKind::Word(script)))
+            is_joiner(next) || (classify(next) == Some(MessageTokenKind::Word(script)))
         }
-        MessageTokenKind::Foreign => joins(next) || kind_of(next) == Some(MessageTokenKind::Foreign),
+        MessageTokenKind::Foreign => is_joiner(next) || classify(next) == Some(MessageTokenKind::Foreign),
         MessageTokenKind::Sign => false,
     }
 }
 
 /// Whether digits go on behind characters that are not seen.
-fn after_unseen(text: &str, at: usize) -> bool {
-    let mut rest = text.get(at..).unwrap_or_default().chars().skip_while(|letter| unseen(*letter));
-    rest.next().and_then(digit).is_some()
+fn has_digit_after_unseen(text: &str, at: usize) -> bool {
+    let mut rest = text.get(at..).unwrap_or_default().chars().skip_while(|letter| is_unseen(*letter));
+    rest.next().and_then(digit_value).is_some()
 }
 
 /// Whether digits after the token are no group of another number: in Aug 15 500 the 15 is a day, and 1800 123 456 is
@@ -260,19 +260,19 @@ fn stands_apart(token: &MessageToken<'_>) -> bool {
 /// Whether only a space parts a token of digits from a place: then no number of several groups begins there.
 fn is_group(text: &str, last: &MessageToken<'_>, start: usize) -> bool {
     let between = text.get(last.end()..start).unwrap_or_default();
-    last.kind == MessageTokenKind::Digits && !between.is_empty() && between.chars().all(gap)
+    last.kind == MessageTokenKind::Digits && !between.is_empty() && between.chars().all(is_gap)
 }
 
 /// More groups than this are a list of numbers.
 const MOST_GROUPS: usize = 5;
 
 /// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500, Rs 1, 50, 000. The reader doubts it.
-fn spaced(text: &str, start: usize, end: usize, before: Option<&MessageToken<'_>>) -> Option<usize> {
-    let size = |group: &str| group.chars().filter(|letter| digit(*letter).is_some()).count();
-    let plain = |group: &str| group.chars().all(|letter| digit(letter).is_some() || unseen(letter));
+fn find_spaced_end(text: &str, start: usize, end: usize, before: Option<&MessageToken<'_>>) -> Option<usize> {
+    let size = |group: &str| group.chars().filter(|letter| digit_value(*letter).is_some()).count();
+    let plain = |group: &str| group.chars().all(|letter| digit_value(letter).is_some() || is_unseen(letter));
     let first = text.get(start..end).filter(|first| plain(first) && size(first) <= 3)?;
     let named = text.get(..start)?.trim_end().ends_with(['+', '-', '/', '#', '*']);
-    if named || first.chars().next().and_then(digit) == Some(0) {
+    if named || first.chars().next().and_then(digit_value) == Some(0) {
         return None;
     }
     let rupee = |token: &MessageToken<'_>| {
@@ -282,9 +282,9 @@ fn spaced(text: &str, start: usize, end: usize, before: Option<&MessageToken<'_>
     let mut groups: Vec<&str> = Vec::new();
     let mut commas = 0;
     while groups.len() <= MOST_GROUPS
-        && let Some((comma, skip)) = text.get(far..).and_then(parting)
+        && let Some((comma, skip)) = text.get(far..).and_then(parse_group_separator)
         && let Some(group) = text.get(far + skip..)
-        && let length = group.find(|letter| digit(letter).is_none()).unwrap_or(group.len())
+        && let length = group.find(|letter| digit_value(letter).is_none()).unwrap_or(group.len())
         && length > 0
     {
         far += skip + length;
@@ -293,7 +293,7 @@ fn spaced(text: &str, start: usize, end: usize, before: Option<&MessageToken<'_>
     }
     let (last, middle) = groups.split_last().filter(|_| groups.len() <= MOST_GROUPS)?;
     let alike = |width: usize| middle.iter().all(|group| size(group) == width);
-    let noughts = |group: &str| group.chars().all(|letter| digit(letter) == Some(0));
+    let noughts = |group: &str| group.chars().all(|letter| digit_value(letter) == Some(0));
     // Other digits that go on with a point or a letter are something else; `/-` only ends an amount.
     let rest = text.get(far..)?;
     let ends = rest.starts_with("/-") || rest.starts_with("/=") || !rest.starts_with(['-', '/', ':']);
@@ -306,10 +306,11 @@ fn spaced(text: &str, start: usize, end: usize, before: Option<&MessageToken<'_>
 }
 
 /// What parts two groups of one number, and how long it is; whether it has a comma.
-fn parting(rest: &str) -> Option<(bool, usize)> {
-    let length: usize = rest.chars().take(3).take_while(|l| gap(*l) || *l == ',').map(char::len_utf8).sum();
+fn parse_group_separator(rest: &str) -> Option<(bool, usize)> {
+    let length: usize =
+        rest.chars().take(3).take_while(|l| is_gap(*l) || *l == ',').map(char::len_utf8).sum();
     let sign = rest.get(..length)?;
-    let spaces = sign.chars().filter(|letter| gap(*letter)).count();
+    let spaces = sign.chars().filter(|letter| is_gap(*letter)).count();
     let commas = sign.chars().count() - spaces;
     (spaces == 1 && commas < 2).then_some((commas > 0, length))
 }
@@ -318,11 +319,11 @@ fn is_day(sense: &Sense) -> bool {
     matches!(sense.meaning, Meaning::Day(_) | Meaning::Either(_))
 }
 
-fn clashes(text: &str) -> Option<Languages> {
+fn find_clash(text: &str) -> Option<Languages> {
     if text.bytes().any(|b| b.is_ascii_uppercase()) {
-        return lexicon::clashes(&text.to_ascii_lowercase());
+        return lexicon::find_clash(&text.to_ascii_lowercase());
     }
-    lexicon::clashes(text)
+    lexicon::find_clash(text)
 }
 
 fn token(text: &str, start: usize, kind: MessageTokenKind, glued: bool) -> MessageToken<'_> {
@@ -350,7 +351,7 @@ fn token(text: &str, start: usize, kind: MessageTokenKind, glued: bool) -> Messa
         let english = lexicon::english_number(text);
         senses = if english.is_empty() { senses } else { english };
     }
-    let clashes = clashes(text).filter(|_| known);
+    let clashes = find_clash(text).filter(|_| known);
     MessageToken {
         text,
         start,
@@ -370,7 +371,7 @@ mod tests {
     use super::*;
 
     fn texts(message: &str) -> Vec<String> {
-        tokens(message).iter().map(|token| token.text.to_owned()).collect()
+        tokenize(message).iter().map(|token| token.text.to_owned()).collect()
     }
 
     #[test]
@@ -411,7 +412,7 @@ mod tests {
 
     #[test]
     fn tells_what_lies_glued() {
-        let found = tokens("2k 5 kg");
+        let found = tokenize("2k 5 kg");
         assert_eq!(found.iter().map(|token| token.glued).collect::<Vec<_>>(), [false, true, false, false]);
     }
 }

@@ -8,10 +8,10 @@ use crate::amounts::{self, NumberMention};
 use crate::dates::times::TimeMention;
 use crate::dates::{self, DateMention};
 use crate::detect::{self, LanguageDetection, ScriptForm};
-use crate::named;
+use crate::name_likelihood;
 use crate::names::directory::{ContactDirectory, NameMention};
-use crate::reader::TokenizedMessage;
-use crate::token::{MAX_TOKENS, MessageToken, tokens};
+use crate::token::{MAX_TOKENS, MessageToken, tokenize};
+use crate::tokenized_message::TokenizedMessage;
 
 /// What is known before a message is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,11 +49,11 @@ pub struct MessageUnderstanding {
 
 /// Reads a message.
 pub fn understand(message: &str, context: &UnderstandingContext<'_>) -> MessageUnderstanding {
-    let tokens = tokens(message);
+    let tokens = tokenize(message);
     let detection = detect::detect_tokens(&tokens);
-    let language = context
-        .language
-        .unwrap_or_else(|| detect::choose(detection.as_ref(), context.last_languages, context.profile));
+    let language = context.language.unwrap_or_else(|| {
+        detect::choose_language(detection.as_ref(), context.last_languages, context.profile)
+    });
     let script = detection.as_ref().map_or(ScriptForm::Latin, LanguageDetection::form);
     let confidence = match (context.language, &detection) {
         (Some(_), _) => 1.0,
@@ -73,7 +73,7 @@ pub fn understand(message: &str, context: &UnderstandingContext<'_>) -> MessageU
         .map(|contacts| contacts.find_in(&reader.tokens, message, reader.known))
         .unwrap_or_default();
     for name in names.iter().filter(|name| name.is_close()) {
-        named::mark_contact(&mut reader.tokens, name.start, name.start + name.text.len());
+        name_likelihood::mark_contact(&mut reader.tokens, name.start, name.start + name.text.len());
     }
     let dated = dates::find(&reader);
     let timed = dates::times::find(&reader);
@@ -91,10 +91,10 @@ pub fn understand(message: &str, context: &UnderstandingContext<'_>) -> MessageU
         script,
         confidence,
         numbers,
-        dates: dated.iter().map(|dated| dates::finish(&reader, message, dated, context.today)).collect(),
+        dates: dated.iter().map(|dated| dates::to_mention(&reader, message, dated, context.today)).collect(),
         names,
         cut,
-        times: timed.iter().map(|timed| dates::times::finish(&reader, message, timed)).collect(),
+        times: timed.iter().map(|timed| dates::times::to_mention(&reader, message, timed)).collect(),
     }
 }
 

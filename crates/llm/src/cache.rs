@@ -15,7 +15,7 @@ pub struct RequestTokenCounts {
 
 impl RequestTokenCounts {
     /// Tokens up to and with the place; none where there is no such place.
-    fn prefix(&self, place: CacheBreakpoint) -> Option<u64> {
+    fn prefix_tokens(&self, place: CacheBreakpoint) -> Option<u64> {
         let upto = |sizes: &[u64], index: usize| Some(sizes.get(..=index)?.iter().sum::<u64>());
         let system = || self.tools + self.system.iter().sum::<u64>();
         match place {
@@ -37,26 +37,26 @@ pub fn plan(wishes: &[CacheBreakpoint], sizes: &RequestTokenCounts, minimum: u32
     if minimum == 0 {
         return Vec::new();
     }
-    let known = wishes.iter().filter_map(|wish| Some((*wish, sizes.prefix(*wish)?)));
+    let known = wishes.iter().filter_map(|wish| Some((*wish, sizes.prefix_tokens(*wish)?)));
     let mut marks: Vec<_> = known.filter(|(_, size)| *size >= u64::from(minimum)).collect();
     // The longer lifetime first, so that it is the one kept of two for one place.
     marks.sort_by_key(|(wish, _)| (position(*wish), lifetime(*wish) == CacheLifetime::FiveMinutes));
     marks.dedup_by_key(|(wish, _)| position(*wish));
     while marks.len() > MOST_MARKS {
-        marks.remove(least(&marks));
+        marks.remove(find_least_useful(&marks));
     }
     let mut longest = CacheLifetime::FiveMinutes;
     for (mark, _) in marks.iter_mut().rev() {
         if lifetime(*mark) == CacheLifetime::OneHour {
             longest = CacheLifetime::OneHour;
         }
-        *mark = lasting(*mark, longest);
+        *mark = with_lifetime(*mark, longest);
     }
     marks.into_iter().map(|(mark, _)| mark).collect()
 }
 
 /// The mark, the last one aside, that adds the fewest tokens to the one before it.
-fn least(marks: &[(CacheBreakpoint, u64)]) -> usize {
+fn find_least_useful(marks: &[(CacheBreakpoint, u64)]) -> usize {
     let before = |index: usize| index.checked_sub(1).and_then(|at| marks.get(at)).map_or(0, |mark| mark.1);
     let all_but_last = 0..marks.len().saturating_sub(1);
     all_but_last.min_by_key(|index| marks.get(*index).map(|mark| mark.1 - before(*index))).unwrap_or(0)
@@ -78,7 +78,7 @@ const fn lifetime(mark: CacheBreakpoint) -> CacheLifetime {
     }
 }
 
-const fn lasting(mark: CacheBreakpoint, life: CacheLifetime) -> CacheBreakpoint {
+const fn with_lifetime(mark: CacheBreakpoint, life: CacheLifetime) -> CacheBreakpoint {
     match mark {
         CacheBreakpoint::AfterTools(_) => CacheBreakpoint::AfterTools(life),
         CacheBreakpoint::AfterSystem(index, _) => CacheBreakpoint::AfterSystem(index, life),
@@ -182,7 +182,7 @@ mod tests {
             let lives: Vec<_> = marks.iter().map(|mark| lifetime(*mark) == FiveMinutes).collect();
             assert!(lives.is_sorted(), "an hour after five minutes");
             for mark in &marks {
-                assert!(sizes.prefix(*mark).unwrap() >= u64::from(minimum));
+                assert!(sizes.prefix_tokens(*mark).unwrap() >= u64::from(minimum));
                 assert!(wishes.iter().any(|wish| position(*wish) == position(*mark)));
             }
         }

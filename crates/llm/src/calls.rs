@@ -13,9 +13,9 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::chat::TokenUsage;
-use crate::fault;
+use crate::error;
 use crate::gateway::{CallRecord, CallRecorder, CallSpend, CircuitBreaker, HealthSignal};
-use crate::money::Cost;
+use crate::pricing::Cost;
 
 /// Why the installation may look at all tenants' calls: to know how its models are.
 pub const MODELS: PlatformScope = PlatformScope::new("models");
@@ -46,12 +46,12 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
             detail.is_some(),
             detail,
             request_id,
-            whole(usage.input),
-            whole(usage.output),
-            whole(usage.cache_read),
-            whole(usage.cache_write_5m),
-            whole(usage.cache_write_1h),
-            whole(usage.thinking),
+            clamp_tokens(usage.input),
+            clamp_tokens(usage.output),
+            clamp_tokens(usage.cache_read),
+            clamp_tokens(usage.cache_write_5m),
+            clamp_tokens(usage.cache_write_1h),
+            clamp_tokens(usage.thinking),
             usage.estimated,
             call.cost.map(|cost| cost.as_micros().min(1 << 50)),
             call.first_token.map(micros),
@@ -113,21 +113,21 @@ impl ModelCallView {
 }
 
 /// A tenant's attempts, newest first.
-pub fn newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ModelCallView>> {
+pub fn list_newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ModelCallView>> {
     let rows = tx.all(
         "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
                 output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
                 is_estimated, cost, first_token_micros, total_micros, started_at
          FROM llm_calls WHERE tenant_id = $1 AND (started_at, id) < ($2, $3)
          ORDER BY started_at DESC, id DESC LIMIT $4",
-        params![request.after.time, request.after.id, request.fetch()],
+        params![request.after.time, request.after.id, request.fetch_limit()],
         ModelCallView::read,
     )?;
-    Ok(Page::of(rows, request, |call| Cursor { time: call.started_at, id: call.id.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |call| Cursor { time: call.started_at, id: call.id.as_uuid() }))
 }
 
 /// What a tenant has used since a moment. The cost is none where the price of any of it is unknown.
-pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<CallSpend> {
+pub fn sum_spend_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<CallSpend> {
     tx.one(
         "SELECT CAST(coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens
                   + cache_write_1h_tokens), 0) AS BIGINT) AS tokens,
@@ -156,7 +156,10 @@ pub struct TargetHealth {
 
 /// How the targets have been since a moment, by name: for a look from outside. Pauses that providers asked for, and
 /// which call was a trial, are known only to the process that heard it.
-pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMap<String, TargetHealth>> {
+pub fn load_health_since(
+    tx: &mut PlatformTx<'_>,
+    since: Timestamp,
+) -> Result<BTreeMap<String, TargetHealth>> {
     let rows = tx.all(
         across_tenants(
             "SELECT target, outcome, is_failure, started_at, total_micros FROM llm_calls
@@ -173,13 +176,13 @@ pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMa
     let mut seen: BTreeMap<String, TargetHealth> = BTreeMap::new();
     for (target, outcome, is_failure, ended) in rows {
         let target = seen.entry(target).or_default();
-        let finding = match (is_failure, fault::code_blames_target(&outcome)) {
+        let finding = match (is_failure, error::code_blames_target(&outcome)) {
             (false, _) => HealthSignal::Well,
             (true, true) => HealthSignal::Ill,
             (true, false) => HealthSignal::Nothing,
         };
-        let permission = target.breaker.ask(ended);
-        target.breaker.report(finding, permission, ended);
+        let permission = target.breaker.try_acquire(ended);
+        target.breaker.record_outcome(finding, permission, ended);
         target.last = Some((outcome, is_failure));
     }
     Ok(seen)
@@ -198,7 +201,7 @@ impl StoredCallLog {
     }
 
     /// Waits until everything added is on disk, or was given up loudly.
-    pub async fn written(&self) {
+    pub async fn flush(&self) {
         self.tasks.close();
         self.tasks.wait().await;
         self.tasks.reopen();
@@ -208,14 +211,14 @@ impl StoredCallLog {
 impl CallRecorder for StoredCallLog {
     fn add(&self, call: CallRecord) {
         let Ok(runtime) = Handle::try_current() else {
-            tracing::error!(call = %call.id, "an attempt at a model ended where it can't be written down");
+            tracing::error!(call = %call.id, "model call not recorded: no async runtime");
             return;
         };
         let db = self.db.clone();
         let writing = async move {
             let (id, tenant) = (call.id, call.tenant);
-            if let Err(error) = db.write(tenant, move |tx| record(tx, &call)).await {
-                tracing::error!(call = %id, %error, "an attempt at a model could not be written down");
+            if let Err(fault) = db.write(tenant, move |tx| record(tx, &call)).await {
+                tracing::error!(call = %id, %fault, "failed to record model call");
             }
         };
         self.tasks.spawn_on(writing, &runtime);
@@ -223,7 +226,7 @@ impl CallRecorder for StoredCallLog {
 }
 
 /// Bounded, so that a server that lies about its counts can't make a tenant's sums overflow.
-fn whole(tokens: u64) -> i64 {
+fn clamp_tokens(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX).min(1 << 40)
 }
 

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::chat::{ModelMedia, ModelMediaSource};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 
 /// The text of a `text/…` document that was sent along; none for anything else.
 pub(crate) fn text(media: &ModelMedia) -> Result<Option<String>, ModelError> {
@@ -12,8 +12,8 @@ pub(crate) fn text(media: &ModelMedia) -> Result<Option<String>, ModelError> {
     if !media.media_type.starts_with("text/") {
         return Ok(None);
     }
-    let bytes = STANDARD.decode(data).map_err(|_| unreadable("it is not base64"))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| unreadable("it is not UTF-8"))
+    let bytes = STANDARD.decode(data).map_err(|_| document_error("it is not base64"))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| document_error("it is not UTF-8"))
 }
 
 /// What was sent along, decoded; none for what is elsewhere or is no base64.
@@ -32,6 +32,6 @@ pub(crate) fn data_url(media: &ModelMedia) -> Option<String> {
     }
 }
 
-pub(crate) fn unreadable(why: &str) -> ModelError {
+pub(crate) fn document_error(why: &str) -> ModelError {
     ModelError::Rejected { status: 0, message: format!("a document can't be sent: {why}") }
 }

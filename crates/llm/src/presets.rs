@@ -34,7 +34,7 @@ impl ProviderPreset {
 }
 
 /// The preset of that name, such as `anthropic`.
-pub fn preset(name: &str) -> Option<ProviderPreset> {
+pub fn find_preset(name: &str) -> Option<ProviderPreset> {
     PRESETS.iter().find(|line| line.name == name).map(Line::preset)
 }
 
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn the_page_says_the_same() {
         let page = include_str!("../../../docs/models.md");
-        let ours: Vec<String> = names().filter_map(preset).map(|preset| row(&preset)).collect();
+        let ours: Vec<String> = names().filter_map(find_preset).map(|preset| row(&preset)).collect();
         let (_, after) = page.split_once("| `provider` | wire |").unwrap();
         let theirs: Vec<&str> = after.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
         assert_eq!(theirs, ours);
@@ -296,11 +296,11 @@ mod tests {
 
     #[test]
     fn a_target_starts_from_its_preset_and_goes_nowhere_in_particular() {
-        let target = preset("deepseek").unwrap().target("deep", "deepseek-chat");
+        let target = find_preset("deepseek").unwrap().target("deep", "deepseek-chat");
         assert_eq!((target.name.as_str(), target.model.as_str()), ("deep", "deepseek-chat"));
         assert_eq!(target.dialect.thinking_field.as_deref(), Some("reasoning_content"));
         assert!(target.residency.is_empty() && target.key.is_empty());
-        assert_eq!(preset("elephant"), None);
+        assert_eq!(find_preset("elephant"), None);
     }
 
     #[test]
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_reached_without_encryption() {
-        for preset in names().filter_map(preset) {
+        for preset in names().filter_map(find_preset) {
             let here = preset.base_url.starts_with("http://127.0.0.1:");
             assert!(
                 here != preset.needs_key,

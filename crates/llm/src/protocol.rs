@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::chat::{ChatEvent, ChatRequest};
 use crate::dialect::KeyHeader;
-use crate::fault::ModelError;
-use crate::refusal::ProviderErrorResponse;
+use crate::error::ModelError;
+use crate::provider_error::ProviderErrorResponse;
 use crate::sse::SseMessage;
 use crate::target::ModelTarget;
 use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 
 pub(crate) trait WireProtocol: Send + Sync {
-    fn chat(
+    fn build_chat_request(
         &self,
         target: &ModelTarget,
         request: &ChatRequest,
@@ -25,20 +25,24 @@ pub(crate) trait WireProtocol: Send + Sync {
     fn decoder(&self, head: &ProviderResponseHead) -> Box<dyn StreamDecoder>;
 
     /// The events that a stream of the same answer would have had.
-    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError>;
+    fn decode_reply(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError>;
 
     /// What an answer that is no success means.
-    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError;
+    fn classify_error(&self, refusal: &ProviderErrorResponse) -> ModelError;
 
-    fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError>;
+    fn build_embed_request(
+        &self,
+        target: &ModelTarget,
+        texts: &[String],
+    ) -> Result<ProviderRequest, ModelError>;
 
     /// The vectors in the order of the texts, and the tokens where they are counted.
-    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError>;
+    fn parse_embeddings(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError>;
 }
 
 pub(crate) trait StreamDecoder: Send {
     /// Reads one message. The events before an error are in `out`.
-    fn take(&mut self, message: &SseMessage, out: &mut Vec<ChatEvent>) -> Result<DecodeStatus, ModelError>;
+    fn decode(&mut self, message: &SseMessage, out: &mut Vec<ChatEvent>) -> Result<DecodeStatus, ModelError>;
 
     /// The bytes ended cleanly before the decoder was done: a proper end on some wires, else an interruption.
     fn end(&mut self, out: &mut Vec<ChatEvent>) -> Result<(), ModelError>;
@@ -55,8 +59,8 @@ pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ModelError> {
     // The position is kept, the text is not: it may quote the answer.
     serde_json::from_slice(json).map_err(|error| {
         let what = match error.classify() {
-            serde_json::error::Category::Data => "JSON of another form than documented",
-            _ => "no JSON",
+            serde_json::error::Category::Data => "unexpected JSON structure",
+            _ => "invalid JSON",
         };
         ModelError::Garbled(format!("{what} at byte {}", error.column()))
     })

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_core::Stream;
 
 use crate::chat::{ChatEvent, ChatReply, ChatRequest, ModelReplyAssembler};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::target::ModelTarget;
 
 /// Events until `Finished`, or until a fault, which is always the last item. Dropping it closes the socket.
@@ -33,8 +33,8 @@ pub trait Provider: Send + Sync {
     async fn complete(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         let mut stream = self.stream(target, request).await?;
         let mut assembler = ModelReplyAssembler::default();
-        while let Some(event) = next(&mut stream).await {
-            assembler.take(&event?)?;
+        while let Some(event) = next_event(&mut stream).await {
+            assembler.push(&event?)?;
         }
         assembler.finish()
     }
@@ -54,31 +54,31 @@ pub struct ProviderSwitch {
 }
 
 impl ProviderSwitch {
-    fn of(&self, target: &ModelTarget) -> &dyn Provider {
-        if target.stays_here() { &*self.here } else { &*self.remote }
+    fn select_provider(&self, target: &ModelTarget) -> &dyn Provider {
+        if target.is_local() { &*self.here } else { &*self.remote }
     }
 }
 
 #[async_trait]
 impl Provider for ProviderSwitch {
     async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
-        self.of(target).stream(target, request).await
+        self.select_provider(target).stream(target, request).await
     }
 
     async fn complete(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatReply, ModelError> {
-        self.of(target).complete(target, request).await
+        self.select_provider(target).complete(target, request).await
     }
 
     fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<u16> {
-        self.of(target).confidence(target, request)
+        self.select_provider(target).confidence(target, request)
     }
 
     async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
-        self.of(target).embed(target, texts).await
+        self.select_provider(target).embed(target, texts).await
     }
 }
 
 /// The next item of a stream, without a combinator library.
-pub async fn next(stream: &mut ChatStream) -> Option<Result<ChatEvent, ModelError>> {
+pub async fn next_event(stream: &mut ChatStream) -> Option<Result<ChatEvent, ModelError>> {
     std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await
 }

@@ -4,7 +4,7 @@
 //! Stricter than the standard in two ways, because a wrong word in an answer is worse than none: bytes that are not
 //! UTF-8 are an error instead of a replacement character, and an event has a largest size.
 
-use crate::fault::ModelError;
+use crate::error::ModelError;
 
 const BYTE_ORDER_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
 
@@ -61,7 +61,7 @@ impl SseParser {
 
     fn extend(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
         if self.line.len() + self.message.data.len() + bytes.len() > self.limit {
-            return Err(ModelError::Garbled(format!("an event of more than {} bytes", self.limit)));
+            return Err(ModelError::Garbled(format!("an event exceeds {} bytes", self.limit)));
         }
         self.line.extend_from_slice(bytes);
         Ok(())
@@ -73,7 +73,7 @@ impl SseParser {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
         let line = std::str::from_utf8(&bytes)
-            .map_err(|_| ModelError::Garbled("a line that is not UTF-8".to_owned()))?;
+            .map_err(|_| ModelError::Garbled("a line is not valid UTF-8".to_owned()))?;
         if line.is_empty() {
             self.dispatch(out);
         } else {

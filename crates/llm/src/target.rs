@@ -110,13 +110,13 @@ impl ModelTarget {
     }
 
     /// Nothing that is said to it leaves the machine.
-    pub fn stays_here(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         self.wire == WireFormat::Offline
     }
 
     /// Whether it gets names and numbers as they are.
     pub fn may_see_names(&self) -> bool {
-        self.sees_names || self.stays_here()
+        self.sees_names || self.is_local()
     }
 }
 

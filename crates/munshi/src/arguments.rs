@@ -9,19 +9,19 @@ use crate::output::{ColourMode, CommandOutputFormat};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done
+  0  success
   1  failed, or `doctor` found something broken
-  2  the command line is wrong
-  3  the settings are wrong
-  4  the database can't be used: unreachable, full, damaged or busy
-  5  what was named is not there
-  6  what was named is already there
-  7  refused: in use by another, not allowed here, or not confirmed
-  8  the database's tables don't fit this version: see `munshi migrate`
-  9  the files of a tenant's folder are wrong
-  10 `ask` got an excuse: the turn was halted
+  2  invalid command line
+  3  invalid settings
+  4  database unavailable: unreachable, full, damaged or busy
+  5  not found
+  6  already exists
+  7  refused: in use by another process, not allowed, or not confirmed
+  8  database schema does not match this version: see `munshi migrate`
+  9  invalid files in a tenant's folder
+  10 `ask` got no answer: the turn was halted
 
-Munshi runs without settings. `munshi config example` shows every one there is.";
+Munshi runs without settings. `munshi config example` lists them all.";
 
 /// Munshi gives every shop and business its own AI agent.
 #[derive(Debug, Parser)]
@@ -36,13 +36,13 @@ pub(crate) struct CliArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArguments {
-    /// The settings file; without it, munshi.toml here, in your config folder or in /etc/munshi
+    /// Settings file [default: munshi.toml here, in your config folder or in /etc/munshi]
     #[arg(long, global = true, value_name = "FILE", env = "MUNSHI_CONFIG", hide_env_values = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Answer in JSON, errors too
+    /// Print output and errors as JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Write without colour; NO_COLOR does the same
+    /// Disable colour, as NO_COLOR does
     #[arg(long, global = true)]
     no_color: bool,
 }
@@ -52,7 +52,7 @@ impl GlobalArguments {
         if self.json { CommandOutputFormat::Json } else { CommandOutputFormat::Words }
     }
 
-    pub(crate) fn paint(&self) -> ColourMode {
+    pub(crate) fn colour_mode(&self) -> ColourMode {
         if self.no_color || self.json { ColourMode::Never } else { ColourMode::WhereItShows }
     }
 }

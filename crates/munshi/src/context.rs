@@ -41,7 +41,7 @@ impl CommandContext {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
+            .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
         // One copy of the runtime's loop per answer, not one per command.
         let work: Pin<&mut dyn Future<Output = Result<T>>> = pin!(work);
         runtime.block_on(work)

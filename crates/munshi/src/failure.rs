@@ -109,20 +109,20 @@ impl From<munshi_store::Error> for CommandFailure {
         let text = error.to_string();
         match error {
             Error::Unavailable { .. } => Self::new(Exit::Database, text)
-                .hint("see that the database is there and store.url is right; `munshi doctor` looks closer"),
+                .hint("check that the database is running and store.url is correct; run `munshi doctor` for details"),
             Error::Full | Error::Corrupt(_) => Self::new(Exit::Database, text),
             Error::Busy(_) => Self::new(Exit::Database, text).hint("try again in a moment"),
             Error::OutcomeUnknown => {
-                Self::new(Exit::Database, text).hint("look whether it was done before you repeat it")
+                Self::new(Exit::Database, text).hint("check whether it was done before you retry")
             }
             Error::Conflict { .. } => Self::already_there(text),
             Error::Schema(_) => Self::new(Exit::Schema, text),
             Error::Address(_) => Self::new(Exit::Settings, text),
             Error::Refused(_) => {
-                Self::failed(text).hint("see that this login has its rights; `munshi doctor` looks closer")
+                Self::failed(text).hint("check the permissions of this database login; run `munshi doctor` for details")
             }
             Error::Decode(_) | Error::Misuse(_) | Error::Panicked(_) => {
-                Self::failed(text).hint("this is a fault in Munshi: please report it with these words")
+                Self::failed(text).hint("this is a bug in Munshi: please report it with this message")
             }
         }
     }
@@ -174,8 +174,8 @@ impl From<munshi_tiers::Error> for CommandFailure {
             Error::Problems(problems) => {
                 Self { problems: serde_json::to_value(&problems).ok(), ..Self::new(Exit::Files, text) }
             }
-            Error::Overtaken { .. } => Self::refused(text).hint("run it again to see what is left to do"),
-            Error::Taken(_) => Self::refused(text).hint("take it out of the other tenant's binding first"),
+            Error::Overtaken { .. } => Self::refused(text).hint("run the command again to see what is left"),
+            Error::Taken(_) => Self::refused(text).hint("remove it from the other tenant's binding first"),
             Error::NoTenant(_) => Self::not_found(text).hint("`munshi tenant list` shows them all"),
             Error::TenantArchived(_) => Self::refused(text).hint("use another name"),
             Error::NoTier { tenant, .. } => {
@@ -186,10 +186,10 @@ impl From<munshi_tiers::Error> for CommandFailure {
             }
             Error::Folder { .. } => Self::failed(text),
             Error::Existing(_) => {
-                Self::already_there(text).hint("--replace writes over them; or write to another folder")
+                Self::already_there(text).hint("use --replace to overwrite them, or another folder")
             }
             Error::Unreadable(_) => {
-                Self::failed(text).hint("see that the program is not older than the database")
+                Self::failed(text).hint("check that this program is not older than the database")
             }
         }
     }
@@ -206,7 +206,7 @@ impl From<munshi_identity::Error> for CommandFailure {
             Error::Unmergeable(_) => Self::refused(text),
             Error::Busy => Self::failed(text),
             Error::Unproved(email) => Self::refused(text).hint(format!(
-                "they sign in once with the sign-in service; or, if you know that it is theirs: munshi operator prove {email}"
+                "they must sign in once with the identity provider; or, if the e-mail is theirs, run `munshi operator prove {email}`"
             )),
             Error::NameTaken(_) => Self::already_there(text)
                 .hint("use another name, or revoke that one: `munshi key revoke NAME`"),
@@ -225,7 +225,7 @@ impl From<munshi_safety::Error> for CommandFailure {
             Error::NoSecret { .. } => Self::not_found(text),
             Error::Tampered { .. } => Self::failed(text),
             Error::File { .. } => Self::refused(text)
-                .hint("see that this user may read and write there, and that the disk has room"),
+                .hint("check that this user can read and write there, and that the disk has space"),
             Error::OverBudget(_) | Error::RateLimited(_) => Self::refused(text),
         }
     }
@@ -243,7 +243,7 @@ impl From<munshi_agent::Error> for CommandFailure {
             Error::Jobs(error) => error.into(),
             Error::NoBinding(_) | Error::NoRun => Self::not_found(text),
             Error::TenantPaused { tenant } => {
-                Self::refused(text).hint(format!("`munshi tenant resume {tenant}` wakes it"))
+                Self::refused(text).hint(format!("run `munshi tenant resume {tenant}`"))
             }
             Error::TenantArchived { .. } | Error::BindingArchived { .. } => Self::refused(text),
             Error::Unfit(_) => Self::usage(text),
@@ -257,15 +257,11 @@ impl From<munshi_llm::ModelError> for CommandFailure {
         use munshi_llm::ModelError;
         let failure = Self::failed(fault.to_string());
         match fault {
-            ModelError::Unauthorised => {
-                failure.hint("see that the model's key is right: `munshi config show`")
-            }
+            ModelError::Unauthorised => failure.hint("check the model's key: `munshi config show`"),
             ModelError::Unreachable(_) | ModelError::Timeout(_) => {
-                failure.hint("see that the server runs and base_url is right; `munshi models` shows it")
+                failure.hint("check that the server runs and base_url is correct; see `munshi models`")
             }
-            ModelError::NoTarget(_) => {
-                failure.hint("`munshi models` shows which models there are and which are resting")
-            }
+            ModelError::NoTarget(_) => failure.hint("`munshi models` shows the models and their state"),
             _ => failure,
         }
     }
@@ -287,7 +283,7 @@ mod tests {
         let failure: CommandFailure =
             munshi_web::Error::AddressInUse { address: "127.0.0.1:1".to_owned() }.into();
         assert_eq!(failure.message, "127.0.0.1:1 is already in use");
-        assert!(failure.hint.unwrap().starts_with("stop the program"));
+        assert!(failure.hint.unwrap().starts_with("stop the other program"));
     }
 
     #[test]

@@ -36,13 +36,13 @@ use crate::output::{ColourMode, CommandOutput, CommandOutputFormat};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Some(code) = launched() {
+    if let Some(code) = run_launcher() {
         return code;
     }
-    let (house, all) = match typeable() {
+    let (house, all) = match build_cli() {
         Ok(typeable) => typeable,
         Err(failure) => {
-            return failed(
+            return report_failure(
                 CommandOutput::new(CommandOutputFormat::Words, ColourMode::WhereItShows),
                 &failure,
             );
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     };
     match all.try_get_matches() {
         Ok(matches) => run(&house, &matches),
-        Err(error) => unparsed(&error),
+        Err(error) => report_parse_error(&error),
     }
 }
 
@@ -59,13 +59,13 @@ fn main() -> ExitCode {
     clippy::disallowed_methods,
     reason = "the child's environment is passed on, and holds no setting of ours"
 )]
-fn launched() -> Option<ExitCode> {
+fn run_launcher() -> Option<ExitCode> {
     munshi_connectors::confine::launcher::run(std::env::args_os(), std::env::vars_os())
 }
 
 /// What packs bring, and everything that can be typed.
-fn typeable() -> failure::Result<(Arc<PackRegistry>, clap::Command)> {
-    let house = wiring::packs::house()?;
+fn build_cli() -> failure::Result<(Arc<PackRegistry>, clap::Command)> {
+    let house = wiring::packs::load_registry()?;
     let all = commands::pack::add_to(CliArguments::command(), &house)?;
     Ok((house, all))
 }
@@ -73,31 +73,31 @@ fn typeable() -> failure::Result<(Arc<PackRegistry>, clap::Command)> {
 fn run(house: &PackRegistry, matches: &ArgMatches) -> ExitCode {
     let global = match GlobalArguments::from_arg_matches(matches) {
         Ok(global) => global,
-        Err(error) => return unparsed(&error),
+        Err(error) => return report_parse_error(&error),
     };
     let context =
-        CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.paint()));
-    let done = match commands::pack::typed(house, matches) {
+        CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.colour_mode()));
+    let done = match commands::pack::find_typed_command(house, matches) {
         Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
         None => match CliArguments::from_arg_matches(matches) {
             Ok(arguments) => commands::run(&context, arguments.command),
-            Err(error) => return unparsed(&error),
+            Err(error) => return report_parse_error(&error),
         },
     };
-    done.unwrap_or_else(|failure| failed(context.output, &failure))
+    done.unwrap_or_else(|failure| report_failure(context.output, &failure))
 }
 
-fn failed(output: CommandOutput, failure: &CommandFailure) -> ExitCode {
-    output.failure(failure);
+fn report_failure(output: CommandOutput, failure: &CommandFailure) -> ExitCode {
+    output.print_failure(failure);
     failure.exit.into()
 }
 
 /// Help and the version come this way too. Flags are not known yet, so `--json` is looked for by its name.
-fn unparsed(error: &clap::Error) -> ExitCode {
+fn report_parse_error(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
     match error.kind() {
-        ErrorKind::DisplayVersion if json => output::version(),
-        _ if json && error.use_stderr() => output::usage_problem(error),
+        ErrorKind::DisplayVersion if json => output::print_version(),
+        _ if json && error.use_stderr() => output::print_usage_error(error),
         _ => {
             // Where even this can't be written, the code still tells.
             let _ = error.print();

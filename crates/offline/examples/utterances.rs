@@ -124,7 +124,7 @@ fn differs(call: &ToolCall, expected: &Value) -> Option<String> {
 
 /// Whether a tool that looks a name up across spellings would find it.
 fn alike(wanted: &str, given: &str) -> bool {
-    names::score(wanted, given) >= names::SAME || names::name_key(wanted) == names::name_key(given)
+    names::similarity(wanted, given) >= names::SAME || names::name_key(wanted) == names::name_key(given)
 }
 
 fn print(table: &BTreeMap<String, Row>) {

@@ -37,7 +37,7 @@ pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
 }
 
 fn tool(name: &str, text: &str) -> ToolSpec {
-    let mut spec = ToolSpec::read(name.parse().unwrap(), "", format!("shop.{name}"));
+    let mut spec = ToolSpec::read_only(name.parse().unwrap(), "", format!("shop.{name}"));
     let mut properties = Map::new();
     let mut required = Vec::new();
     for line in text.lines() {

@@ -1,14 +1,14 @@
 //! A message cut where it may speak of another thing.
 
 use crate::reading::{OfflineReading, OfflineWord, WordOwner};
-use crate::words::SmallWordClass;
+use crate::small_words::SmallWordClass;
 
 /// Where a message may go on to another thing, as places of words.
-pub(crate) fn cuts(reading: &OfflineReading<'_>) -> Vec<(usize, usize)> {
+pub(crate) fn find_cuts(reading: &OfflineReading<'_>) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     let mut from = 0;
     for (at, word) in reading.words.iter().enumerate() {
-        if ends(reading, at) && word.held.is_none() {
+        if ends_clause(reading, at) && word.held.is_none() {
             parts.push((from, at));
             from = at + 1;
         }
@@ -18,8 +18,8 @@ pub(crate) fn cuts(reading: &OfflineReading<'_>) -> Vec<(usize, usize)> {
 }
 
 /// The parts of a message that each name a number; one part when it speaks of one thing.
-pub(crate) fn clauses<'m>(reading: &OfflineReading<'m>) -> Vec<&'m str> {
-    let parts = cuts(reading);
+pub(crate) fn split_clauses<'m>(reading: &OfflineReading<'m>) -> Vec<&'m str> {
+    let parts = find_cuts(reading);
     let loads = |part: &&(usize, usize)| {
         let words = reading.words.get(part.0..part.1).unwrap_or_default();
         words.iter().any(|word| matches!(word.held, Some(WordOwner::Number(_))))
@@ -36,7 +36,7 @@ pub(crate) fn clauses<'m>(reading: &OfflineReading<'m>) -> Vec<&'m str> {
     texts.filter(|text| !text.is_empty()).collect()
 }
 
-fn ends(reading: &OfflineReading<'_>, at: usize) -> bool {
+fn ends_clause(reading: &OfflineReading<'_>, at: usize) -> bool {
     let Some(word) = reading.words.get(at) else { return false };
     let line = at > 0
         && reading.words.get(at - 1).is_some_and(|before| {

@@ -4,13 +4,15 @@ use munshi_lang::{Certainty, MeasureUnit, Number, NumberKind as Counts, NumberMe
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
-use crate::palette::{ArgumentChoice, ArgumentField, ArgumentJsonType, PreparedTool, ToolArgumentKind};
+use crate::date_arguments;
+use crate::name_roles::NameRole;
+use crate::prepared_tools::{
+    ArgumentChoice, ArgumentField, ArgumentJsonType, PreparedTool, ToolArgumentKind,
+};
 use crate::reading::OfflineReading;
-use crate::roles::NameRole;
-use crate::sight::{MessageToolView, personal};
+use crate::small_words::{SmallWordClass, SmallWordClassSet, SmallWords};
 use crate::spans::NameSpan;
-use crate::when;
-use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
+use crate::tool_view::{MessageToolView, person_likelihood};
 
 /// What could be filled, and what is open.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +34,7 @@ pub(crate) struct FilledArguments {
 
 impl FilledArguments {
     /// The first required field that nothing fills.
-    pub(crate) fn missing<'t>(&self, tool: &'t PreparedTool) -> Option<&'t ArgumentField> {
+    pub(crate) fn first_missing<'t>(&self, tool: &'t PreparedTool) -> Option<&'t ArgumentField> {
         let open = |field: &&ArgumentField| field.is_required && !self.arguments.contains_key(&field.name);
         tool.fields.iter().filter(open).min_by_key(|field| order(&field.kind))
     }
@@ -41,17 +43,17 @@ impl FilledArguments {
 impl FilledArguments {
     /// Cuts from a name without a case what may be one, where the phrase wants an owner: Anitar koto baki. Whether
     /// it did.
-    pub(crate) fn own(&mut self, tool: &PreparedTool, reading: &OfflineReading<'_>) -> bool {
+    pub(crate) fn strip_owner_ending(&mut self, tool: &PreparedTool, reading: &OfflineReading<'_>) -> bool {
         // Bengali's "kache" wants an owner before it: Kobitar kache.
         let is_bengali = reading.languages.first() == Some(&Language::Bengali);
         let may_own =
             |span: &&NameSpan| span.told.is_none() || (is_bengali && !span.is_fused && span.takes_part());
         let Some(person) = self.person.as_ref().filter(may_own) else { return false };
         let wanted = SmallWordClassSet::of(&[SmallWordClass::Own]);
-        let cut = SmallWords::get().ending(&person.text, &reading.languages, wanted);
+        let cut = SmallWords::get().strip_ending(&person.text, &reading.languages, wanted);
         let ends_open = |front: &str| front.ends_with(['a', 'e', 'i', 'o', 'u']) && front.len() > 2;
         let Some((front, _)) = cut.filter(|(front, _)| ends_open(front)) else { return false };
-        let Some(field) = tool.wants(&ToolArgumentKind::Person) else { return false };
+        let Some(field) = tool.find_field(&ToolArgumentKind::Person) else { return false };
         self.arguments.insert(field.name.clone(), Value::from(front));
         true
     }
@@ -81,13 +83,13 @@ pub(crate) fn fill(
     names(sight, spans, fields, wanted, &mut filled);
     for field in fields {
         let value = match &field.kind {
-            ToolArgumentKind::Date => when::day(reading, field, &mut filled),
-            ToolArgumentKind::Period => when::period(reading),
+            ToolArgumentKind::Date => date_arguments::resolve_day(reading, field, &mut filled),
+            ToolArgumentKind::Period => date_arguments::find_period(reading),
             ToolArgumentKind::Phone => {
                 reading.numbers.iter().find_map(|number| number.digits.clone()).map(Value::from)
             }
             ToolArgumentKind::Words | ToolArgumentKind::Sentence => Some(Value::from(reading.message.trim())),
-            ToolArgumentKind::Choice(choices) => chosen(reading, choices),
+            ToolArgumentKind::Choice(choices) => find_choice(reading, choices),
             _ => None,
         };
         if let Some(value) = value {
@@ -125,7 +127,7 @@ fn numbers(
             filled.unplaced += usize::from(!number.unit.is_some_and(is_time));
             continue;
         };
-        put(number, field, filled);
+        set_number(number, field, filled);
         if let (Some(unit), Some(place)) = (number.unit, find(&ToolArgumentKind::Unit))
             && field.kind == ToolArgumentKind::Quantity
             && let Ok(unit) = serde_json::to_value(unit)
@@ -151,13 +153,13 @@ pub(crate) const fn is_time(unit: MeasureUnit) -> bool {
 }
 
 /// Puts a number into its field; a second number there, or a second reading, makes it doubtful.
-fn put(number: &NumberMention, field: &ArgumentField, filled: &mut FilledArguments) {
+fn set_number(number: &NumberMention, field: &ArgumentField, filled: &mut FilledArguments) {
     // Nothing is neither owed nor sold; it is asked about.
     let mut readings: Vec<Value> = number
         .readings
         .iter()
         .filter(|value| **value != Number::ZERO)
-        .filter_map(|value| written(*value, field))
+        .filter_map(|value| to_json_value(*value, field))
         .collect();
     readings.dedup();
     let Some(first) = readings.first().cloned() else {
@@ -180,23 +182,23 @@ fn put(number: &NumberMention, field: &ArgumentField, filled: &mut FilledArgumen
 }
 
 /// A number as the schema wants it: money in whole paise, in rupees where the type allows a fraction.
-pub(crate) fn written(value: Number, field: &ArgumentField) -> Option<Value> {
+pub(crate) fn to_json_value(value: Number, field: &ArgumentField) -> Option<Value> {
     if field.kind == ToolArgumentKind::Money {
         let money = value.as_money()?;
         return match field.form {
             ArgumentJsonType::Integer => Some(Value::from(money.as_paise())),
-            ArgumentJsonType::Number => plain(value),
+            ArgumentJsonType::Number => to_json_number(value),
             ArgumentJsonType::Text => Some(Value::from(value.to_string())),
         };
     }
     match field.form {
         ArgumentJsonType::Integer => value.as_whole().map(Value::from),
-        ArgumentJsonType::Number => plain(value),
+        ArgumentJsonType::Number => to_json_number(value),
         ArgumentJsonType::Text => Some(Value::from(value.to_string())),
     }
 }
 
-fn plain(value: Number) -> Option<Value> {
+fn to_json_number(value: Number) -> Option<Value> {
     value.as_whole().map(Value::from).or_else(|| serde_json::from_str(&value.to_string()).ok())
 }
 
@@ -237,14 +239,17 @@ fn take_person(
         // An optional person needs more than not being a thing.
         (false, _) => 2.0,
     };
-    let mut likely: Vec<&NameSpan> = left.iter().copied().filter(|span| personal(span) > least).collect();
-    likely.sort_by(|one, other| personal(other).total_cmp(&personal(one)).then(one.from.cmp(&other.from)));
+    let mut likely: Vec<&NameSpan> =
+        left.iter().copied().filter(|span| person_likelihood(span) > least).collect();
+    likely.sort_by(|one, other| {
+        person_likelihood(other).total_cmp(&person_likelihood(one)).then(one.from.cmp(&other.from))
+    });
     let Some(best) = likely.first().copied() else { return };
     // Two people in the same part: Ramesh aur Suresh ko.
     let rival = likely.get(1).filter(|other| {
         other.takes_part()
-            && (personal(other) - personal(best)).abs() < 0.3
-            && (!has_item || personal(other) >= 3.0)
+            && (person_likelihood(other) - person_likelihood(best)).abs() < 0.3
+            && (!has_item || person_likelihood(other) >= 3.0)
     });
     left.retain(|span| span.from != best.from);
     match rival {
@@ -289,14 +294,14 @@ fn take_item(
         .filter(likely)
         .max_by_key(|span| (span.is_counted, !span.takes_part(), std::cmp::Reverse(span.from)));
     let Some(best) = best else { return };
-    let whole = whole_item(sight, best, left);
+    let whole = extend_item(sight, best, left);
     left.retain(|span| span.from != best.from);
     filled.arguments.insert(field.name.clone(), Value::from(whole.text.clone()));
     filled.item = Some(whole);
 }
 
 /// An item with what hangs on it by a genitive: bijli ka bill.
-fn whole_item(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan>) -> NameSpan {
+fn extend_item(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan>) -> NameSpan {
     if span.role() == Some(NameRole::Of)
         && let Some(next) = left.iter().copied().find(|next| next.from == span.to + 1 || next.from == span.to)
     {
@@ -306,11 +311,11 @@ fn whole_item(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&Name
         (whole.text, whole.to) = (text, next.to);
         return whole;
     }
-    joined(sight, span, left).unwrap_or_else(|| span.clone())
+    join_items(sight, span, left).unwrap_or_else(|| span.clone())
 }
 
 /// Two things of which nothing is said apart: tea and snacks.
-fn joined(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan>) -> Option<NameSpan> {
+fn join_items(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan>) -> Option<NameSpan> {
     let join = sight.reading.words.get(span.to)?;
     let next = left.iter().copied().find(|next| next.from == span.to + 1)?;
     let is_plain = |span: &NameSpan| span.told.is_none() && !span.is_counted && !span.is_capital;
@@ -323,7 +328,7 @@ fn joined(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan
 }
 
 /// The choice whose words were said; none when two were.
-fn chosen(reading: &OfflineReading<'_>, choices: &[ArgumentChoice]) -> Option<Value> {
+fn find_choice(reading: &OfflineReading<'_>, choices: &[ArgumentChoice]) -> Option<Value> {
     let key = |text: &str| {
         let words: Vec<String> = text.split_whitespace().map(munshi_lang::fold::key).collect();
         format!(" {} ", words.join(" "))

@@ -8,9 +8,9 @@ use munshi_types::tool::ToolSpec;
 use serde_json::Value;
 
 use crate::fill::fill;
-use crate::palette::{PreparedToolSet, fields};
+use crate::prepared_tools::{PreparedToolSet, parse_fields};
 use crate::reading::{OfflineReading, OfflineReadingContext};
-use crate::sight::MessageToolView;
+use crate::tool_view::MessageToolView;
 
 /// The object a schema asks for, filled from the last message; refused unless every required field is certain.
 pub(crate) fn answer(message: Option<&ChatMessage>, schema: &Value) -> Result<String, ModelError> {
@@ -19,24 +19,24 @@ pub(crate) fn answer(message: Option<&ChatMessage>, schema: &Value) -> Result<St
         message: format!("the offline model is not sure: {why}"),
     };
     let text = message.map(ChatMessage::text).unwrap_or_default();
-    let fields = fields(schema);
+    let fields = parse_fields(schema);
     let none: [Arc<ToolSpec>; 0] = [];
     let palette = PreparedToolSet::new(&none);
     let sight = MessageToolView::new(OfflineReading::new(&text, &OfflineReadingContext::default()), &palette);
     let filled = fill(&sight, &sight.spans, &fields, None);
     if let Some((name, _)) = filled.doubts.first() {
-        return Err(unsure(&format!("`{name}` has two readings")));
+        return Err(unsure(&format!("`{name}` is ambiguous")));
     }
     if fields.is_empty() {
         return Err(unsure("the schema has no fields"));
     }
     let open = fields.iter().find(|field| field.is_required && !filled.arguments.contains_key(&field.name));
     if let Some(field) = open {
-        return Err(unsure(&format!("nothing says `{}`", field.name)));
+        return Err(unsure(&format!("no value found for `{}`", field.name)));
     }
     if !sight.reading.mood.is_plain() {
         return Err(unsure("the message asks or denies"));
     }
     let sorted: BTreeMap<String, Value> = filled.arguments.into_iter().collect();
-    serde_json::to_string(&sorted).map_err(|_| unsure("it can't be written"))
+    serde_json::to_string(&sorted).map_err(|_| unsure("serialization failed"))
 }

@@ -1,6 +1,6 @@
 //! How sure an answer is, before it is given.
 
-use crate::plan::SURE;
+use crate::intent::SURE;
 
 /// What the offline model would do with a request, and how sure it is of that.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,42 +11,42 @@
 //! language marks giving and taking, asking or denying in a way that is not there yet.
 //!
 //! # Layout
-//! - [`offline`]: [`OfflineProvider`], the provider; [`judgement`]: how sure it is
-//! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between;
-//!   `answered`: what an answer says of it and beside it
-//! - `reading`, `leading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
-//! - `counted`: numbers that count things; `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
-//!   `named`, `plan`: and how surely
-//! - `fill`, `when`: arguments; `json`: answers of a schema
-//! - `say`, `tell`: words for people
+//! - [`provider`]: [`OfflineProvider`], the provider; [`judgement`]: how sure it is
+//! - `turn`, `follow_up`: one turn of a conversation, and one after a question; `question`: the question in between;
+//!   `question_context`: what an answer says of it and beside it
+//! - `reading`, `reclassify`, `mood`, `spans`, `name_roles`, `stems`, `clauses`, `small_words`: a message by its grammar
+//! - `bare_counts`: numbers that count things; `prepared_tools`: tools made ready; `tool_view`: a message through them; `rank`: which one is meant; `coverage`,
+//!   `name_check`, `intent`: and how surely
+//! - `fill`, `date_arguments`: arguments; `json`: answers of a schema
+//! - `localized_phrasebook`, `result_wording`: words for people
 
-mod account;
-mod answered;
+mod bare_counts;
 mod clauses;
-mod continued;
-mod counted;
+mod coverage;
+mod date_arguments;
 mod fill;
+mod follow_up;
+mod intent;
 mod json;
 pub mod judgement;
-mod leading;
+mod localized_phrasebook;
 mod mood;
-mod named;
-pub mod offline;
-mod palette;
-mod plan;
+mod name_check;
+mod name_roles;
+mod prepared_tools;
+pub mod provider;
+mod question;
+mod question_context;
 mod rank;
 mod reading;
-mod roles;
-mod say;
-mod sight;
+mod reclassify;
+mod result_wording;
+mod small_words;
 mod spans;
-mod state;
 mod stems;
-mod tell;
+mod tool_view;
 mod turn;
-mod when;
-mod words;
 
+pub use intent::SURE;
 pub use judgement::{OfflineJudgement, OfflineVerdict};
-pub use offline::OfflineProvider;
-pub use plan::SURE;
+pub use provider::OfflineProvider;

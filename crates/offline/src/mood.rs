@@ -6,7 +6,7 @@ use munshi_lang::{DateExpression, DateMention};
 use munshi_types::Language;
 
 use crate::reading::OfflineWord;
-use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
+use crate::small_words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// Who did it, where the grammar says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl SentenceMood {
     pub(crate) const CONDITIONAL: u8 = 4;
     pub(crate) const FUTURE: u8 = 8;
 
-    pub(crate) const fn is(self, bit: u8) -> bool {
+    pub(crate) const fn has(self, bit: u8) -> bool {
         self.0 & bit != 0
     }
 
     /// What this sentence has and the other lacks.
-    pub(crate) const fn beyond(self, other: Self) -> Self {
+    pub(crate) const fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
@@ -39,7 +39,7 @@ impl SentenceMood {
     }
 }
 
-pub(crate) fn mood(
+pub(crate) fn detect_mood(
     words: &[OfflineWord<'_>],
     tokens: &[MessageToken<'_>],
     languages: &[Language],
@@ -91,7 +91,7 @@ pub(crate) fn mood(
                 }
                 _ => SmallWordClassSet::of(&[SmallWordClass::If]),
             };
-            match small.ending(word.text, languages, wanted) {
+            match small.strip_ending(word.text, languages, wanted) {
                 Some((_, SmallWordClass::Not)) => bits |= SentenceMood::NEGATED,
                 Some((_, SmallWordClass::If)) => bits |= SentenceMood::CONDITIONAL,
                 Some((_, SmallWordClass::Will)) => bits |= SentenceMood::FUTURE,
@@ -108,7 +108,7 @@ pub(crate) fn mood(
 }
 
 /// Who acted: a pronoun says it, or the ending of the verb, which stands last.
-pub(crate) fn actor(words: &[OfflineWord<'_>], languages: &[Language]) -> Option<SentenceActor> {
+pub(crate) fn find_actor(words: &[OfflineWord<'_>], languages: &[Language]) -> Option<SentenceActor> {
     let said = |class| words.iter().any(|word| word.held.is_none() && word.classes.has(class));
     if said(SmallWordClass::ToMe) {
         return Some(SentenceActor::Other);
@@ -118,7 +118,7 @@ pub(crate) fn actor(words: &[OfflineWord<'_>], languages: &[Language]) -> Option
     }
     let wanted = SmallWordClassSet::of(&[SmallWordClass::Me, SmallWordClass::Other]);
     let verbs = words.iter().rev().filter(|word| !word.is_sign && word.held.is_none()).take(2);
-    verbs.into_iter().find_map(|word| match SmallWords::get().ending(word.text, languages, wanted)? {
+    verbs.into_iter().find_map(|word| match SmallWords::get().strip_ending(word.text, languages, wanted)? {
         (front, _) if front.chars().count() < 2 => None,
         (_, SmallWordClass::Me) => Some(SentenceActor::Me),
         _ => Some(SentenceActor::Other),

@@ -8,10 +8,12 @@ use munshi_lang::NumberKind as Counts;
 use munshi_types::Language;
 
 use crate::mood::SentenceMood;
-use crate::palette::{PhrasePattern, PreparedTool, PreparedToolSet, ToolArgumentKind, VocabularyMatch};
-use crate::roles::{NameRole, is_opposite};
-use crate::sight::{MessageToolView, personal};
-use crate::words::SmallWordClass;
+use crate::name_roles::{NameRole, is_opposite};
+use crate::prepared_tools::{
+    PhrasePattern, PreparedTool, PreparedToolSet, ToolArgumentKind, VocabularyMatch,
+};
+use crate::small_words::SmallWordClass;
+use crate::tool_view::{MessageToolView, person_likelihood};
 
 /// From here a phrase is said whole.
 const WHOLE: f32 = 0.9;
@@ -35,7 +37,7 @@ pub(crate) struct RankedTool {
 
 impl RankedTool {
     /// A tool that no word speaks for.
-    pub(crate) const fn unspoken(tool: usize) -> Self {
+    pub(crate) const fn unscored(tool: usize) -> Self {
         Self {
             tool,
             score: 0.0,
@@ -69,7 +71,7 @@ pub(crate) fn rank(sight: &MessageToolView<'_>, palette: &PreparedToolSet) -> Ve
             let of = |all: &[f32]| all.get(at).copied().unwrap_or(0.0);
             // What a tool's phrases have no word for is asked of another tool: udhaar diya is not only diya.
             let fit = best.fit * (0.35 + 0.65 * of(&explained));
-            let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool, palette);
+            let score = (0.35 * of(&votes) + 0.65 * fit) * score_fields(sight, tool, palette);
             Some(RankedTool {
                 tool: at,
                 score,
@@ -113,9 +115,9 @@ fn votes(sight: &MessageToolView<'_>, palette: &PreparedToolSet) -> (Vec<f32>, V
             for (tool, explained) in palette.tools.iter().zip(&mut explained) {
                 // How it was paid, and goods of no name, are words of every tool that has a place for them.
                 let has_place =
-                    tool.chooses(key) || (is_goods && tool.wants(&ToolArgumentKind::Item).is_some());
+                    tool.has_choice(key) || (is_goods && tool.find_field(&ToolArgumentKind::Item).is_some());
                 let is_cue = entry.is_cue && one.likeness >= 0.95;
-                let knows = if has_place { 1.0 } else { tool.explains(one.entry, is_cue) };
+                let knows = if has_place { 1.0 } else { tool.explanation_weight(one.entry, is_cue) };
                 *explained += entry.weight * part * knows;
             }
         }
@@ -148,14 +150,14 @@ fn best_pattern(
     said: &[f32],
 ) -> Option<Fit> {
     let mut best: Option<Fit> = None;
-    let beside = words_beside(sight, palette, tool);
+    let beside = find_phrase_words(sight, palette, tool);
     for (at, pattern) in tool.patterns.iter().enumerate() {
         let cover = cover(pattern, palette, said, &beside);
         if cover <= 0.0 || best.as_ref().is_some_and(|best| best.fit >= cover) {
             continue;
         }
         let fit = fit(sight, pattern, tool, cover);
-        let is_exact = fit.fit >= WHOLE && says_all(sight, palette, pattern);
+        let is_exact = fit.fit >= WHOLE && covers_message(sight, palette, pattern);
         let fit = Fit { pattern: at, is_exact, ..fit };
         if best.as_ref().is_none_or(|best| fit.fit > best.fit) {
             best = Some(fit);
@@ -166,12 +168,12 @@ fn best_pattern(
 
 /// The words of a message that some phrase of a tool has, with their weights. Where somebody or
 /// something is named, other words may give them another part, and none is taken.
-fn words_beside(
+fn find_phrase_words(
     sight: &MessageToolView<'_>,
     palette: &PreparedToolSet,
     tool: &PreparedTool,
 ) -> Vec<(usize, f32)> {
-    if tool.wants(&ToolArgumentKind::Person).is_some() || !sight.spans.is_empty() {
+    if tool.find_field(&ToolArgumentKind::Person).is_some() || !sight.spans.is_empty() {
         return Vec::new();
     }
     let found = sight.matches.iter().filter_map(|found| {
@@ -206,14 +208,14 @@ fn cover(pattern: &PhrasePattern, palette: &PreparedToolSet, said: &[f32], besid
 fn fit(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool, cover: f32) -> Fit {
     let reading = &sight.reading;
     let is_foreign = !reading.languages.contains(&pattern.language);
-    let beyond = reading.mood.beyond(pattern.mood);
+    let beyond = reading.mood.difference(pattern.mood);
     let writes = tool.spec.effect.writes();
     // A question is how one asks to see something; about something to be written it changes everything.
     let is_unreal = match writes {
         true => !beyond.is_plain(),
-        false => beyond.is(SentenceMood::NEGATED) || beyond.is(SentenceMood::CONDITIONAL),
+        false => beyond.has(SentenceMood::NEGATED) || beyond.has(SentenceMood::CONDITIONAL),
     };
-    let is_turned = pattern.has_person && turned(sight, pattern, tool);
+    let is_turned = pattern.has_person && has_opposite_role(sight, pattern, tool);
     let mut fit = cover;
     if is_foreign {
         fit *= if pattern.language == Language::English { 0.97 } else { 0.92 };
@@ -221,14 +223,14 @@ fn fit(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool
     if is_unreal {
         fit *= 0.6;
     }
-    let has_other_part = writes && pattern.has_person && differs(sight, pattern);
+    let has_other_part = writes && pattern.has_person && has_other_role(sight, pattern);
     if is_turned {
         fit *= 0.4;
     } else if has_other_part {
         fit *= 0.75;
     }
     // A phrase that asks or denies is not what a plain sentence says.
-    if writes && !pattern.mood.beyond(reading.mood).is_plain() {
+    if writes && !pattern.mood.difference(reading.mood).is_plain() {
         fit *= 0.75;
     }
     // What is said to have come to the speaker is not what somebody has given.
@@ -245,7 +247,7 @@ fn fit(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool
 }
 
 /// Whether a phrase has every word of the message that says in some phrase what is wanted.
-fn says_all(sight: &MessageToolView<'_>, palette: &PreparedToolSet, pattern: &PhrasePattern) -> bool {
+fn covers_message(sight: &MessageToolView<'_>, palette: &PreparedToolSet, pattern: &PhrasePattern) -> bool {
     let is_cue =
         |one: &VocabularyMatch| palette.vocabulary.entries.get(one.entry).is_some_and(|entry| entry.is_cue);
     sight.matches.iter().enumerate().all(|(at, found)| {
@@ -256,8 +258,8 @@ fn says_all(sight: &MessageToolView<'_>, palette: &PreparedToolSet, pattern: &Ph
 }
 
 /// Whether the person has the opposite part.
-fn turned(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool) -> bool {
-    let Some(person) = sight.person().filter(|_| tool.wants(&ToolArgumentKind::Person).is_some()) else {
+fn has_opposite_role(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool) -> bool {
+    let Some(person) = sight.person().filter(|_| tool.find_field(&ToolArgumentKind::Person).is_some()) else {
         return false;
     };
     match (person.role(), pattern.role) {
@@ -270,19 +272,19 @@ fn turned(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedT
 
 /// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya. Whoever has no
 /// marker acts.
-fn differs(sight: &MessageToolView<'_>, pattern: &PhrasePattern) -> bool {
+fn has_other_role(sight: &MessageToolView<'_>, pattern: &PhrasePattern) -> bool {
     let Some(person) = sight.person() else { return false };
     let (said, meant) = (person.role().unwrap_or(NameRole::By), pattern.role.unwrap_or(NameRole::By));
     ![said, meant].contains(&NameRole::Of) && said != meant
 }
 
 /// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.
-fn place(sight: &MessageToolView<'_>, tool: &PreparedTool, palette: &PreparedToolSet) -> f32 {
-    let money = sight.counts(&[Counts::Money]) > 0;
-    let number = money || sight.counts(&[Counts::Plain]) > 0;
-    let quantity = sight.counts(&[Counts::Quantity]) > 0;
-    let person = sight.person().is_some_and(|span| personal(span) >= 2.0);
-    let has = |kind: &ToolArgumentKind| tool.wants(kind).is_some();
+fn score_fields(sight: &MessageToolView<'_>, tool: &PreparedTool, palette: &PreparedToolSet) -> f32 {
+    let money = sight.count_numbers(&[Counts::Money]) > 0;
+    let number = money || sight.count_numbers(&[Counts::Plain]) > 0;
+    let quantity = sight.count_numbers(&[Counts::Quantity]) > 0;
+    let person = sight.person().is_some_and(|span| person_likelihood(span) >= 2.0);
+    let has = |kind: &ToolArgumentKind| tool.find_field(kind).is_some();
     let needs = |kind: &ToolArgumentKind| tool.needs(kind);
     // Whose account is asked for is not the day's.
     let is_nameless = !has(&ToolArgumentKind::Person) && !has(&ToolArgumentKind::Item);
@@ -298,7 +300,7 @@ fn place(sight: &MessageToolView<'_>, tool: &PreparedTool, palette: &PreparedToo
                 && !money
                 && !has(&ToolArgumentKind::Money)
                 && !has(&ToolArgumentKind::Quantity)
-                && !tool.reads_itself(),
+                && !tool.takes_sentence(),
             0.6,
         ),
         (quantity && !has(&ToolArgumentKind::Quantity), 0.7),

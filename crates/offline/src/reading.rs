@@ -10,11 +10,11 @@ use munshi_lang::{
 };
 use munshi_types::Language;
 
-use crate::leading::{called, lead, own_before_number};
-use crate::mood::{SentenceActor, SentenceMood, actor, mood};
-use crate::palette::bare;
-use crate::roles::{CASES, is_trade};
-use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
+use crate::mood::{SentenceActor, SentenceMood, detect_mood, find_actor};
+use crate::name_roles::{CASES, is_trade};
+use crate::prepared_tools::strip_suffixes;
+use crate::reclassify::{reclassify_first_word, reclassify_possessive, reclassify_vocatives};
+use crate::small_words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// What is known before a message is read.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +109,7 @@ impl OfflineWord<'_> {
 
     /// Whether it may say what is wanted, or name something.
     pub(crate) fn is_content(&self) -> bool {
-        !self.is_sign && self.held.is_none() && !self.classes.meets(GRAMMAR) && !self.stem.is_empty()
+        !self.is_sign && self.held.is_none() && !self.classes.intersects(GRAMMAR) && !self.stem.is_empty()
     }
 }
 
@@ -130,14 +130,14 @@ impl<'m> OfflineReading<'m> {
             _ => Locale::new(found.language, found.script),
         };
         let languages = languages(message, found.language, found.confidence, before.language.is_some());
-        let tokens = token::tokens(message);
+        let tokens = token::tokenize(message);
         let mut words: Vec<OfflineWord<'m>> = tokens.iter().map(|token| word(token, &languages)).collect();
-        called(&mut words);
-        lead(&mut words, &languages);
-        hold_found(&mut words, &found);
-        own_before_number(&mut words);
-        let mood = mood(&words, &tokens, &languages, &found.dates);
-        let actor = actor(&words, &languages);
+        reclassify_vocatives(&mut words);
+        reclassify_first_word(&mut words, &languages);
+        mark_found(&mut words, &found);
+        reclassify_possessive(&mut words);
+        let mood = detect_mood(&words, &tokens, &languages, &found.dates);
+        let actor = find_actor(&words, &languages);
         Self {
             message,
             voice,
@@ -152,7 +152,7 @@ impl<'m> OfflineReading<'m> {
     }
 
     /// What it was read with.
-    pub(crate) fn before(&self) -> OfflineReadingContext {
+    pub(crate) fn context(&self) -> OfflineReadingContext {
         self.before.clone()
     }
 
@@ -161,7 +161,7 @@ impl<'m> OfflineReading<'m> {
         let allowed = SmallWordClassSet::of(&[wanted, SmallWordClass::Small, SmallWordClass::In]);
         let said = || self.words.iter().filter(|word| !word.is_sign);
         said().any(|word| word.classes.has(wanted))
-            && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
+            && said().all(|word| word.held.is_none() && word.classes.intersects(allowed))
     }
 
     /// Whether the speaker receives: mujhe, enakku.
@@ -172,8 +172,8 @@ impl<'m> OfflineReading<'m> {
     /// Whether it refuses: a word says no, or the verb denies.
     pub(crate) fn refuses(&self) -> bool {
         let refusal = SmallWordClassSet::of(&[SmallWordClass::No, SmallWordClass::Not, SmallWordClass::Stop]);
-        self.mood.is(SentenceMood::NEGATED)
-            || self.words.iter().any(|word| word.held.is_none() && word.classes.meets(refusal))
+        self.mood.has(SentenceMood::NEGATED)
+            || self.words.iter().any(|word| word.held.is_none() && word.classes.intersects(refusal))
     }
 
     /// Whether it is nothing but a refusal.
@@ -191,16 +191,16 @@ impl<'m> OfflineReading<'m> {
                 .words
                 .iter()
                 .filter(|word| !word.is_sign)
-                .all(|word| word.held.is_none() && word.classes.meets(allowed))
+                .all(|word| word.held.is_none() && word.classes.intersects(allowed))
     }
 
     /// Whether the message is a greeting, thanks or a call for help in whatever language, with no more beside it than
     /// people add to one.
-    pub(crate) fn is_talk(&self, wanted: SmallWordClass) -> bool {
+    pub(crate) fn is_small_talk(&self, wanted: SmallWordClass) -> bool {
         let small = SmallWords::get();
         let said: Vec<&OfflineWord<'_>> = self.words.iter().filter(|word| !word.is_sign).collect();
         let keys: Vec<&str> = said.iter().map(|word| word.key.as_str()).collect();
-        let answer = small.answer(&keys, wanted);
+        let answer = small.find_answer(&keys, wanted);
         let is_answer = |at: usize| answer.is_some_and(|(from, to)| (from..to).contains(&at));
         let beside = SmallWordClassSet::of(&[
             wanted,
@@ -210,7 +210,7 @@ impl<'m> OfflineReading<'m> {
             SmallWordClass::Hello,
             SmallWordClass::ToMe,
         ]);
-        let is_wanted = |word: &&OfflineWord<'_>| small.anywhere(&word.key).has(wanted);
+        let is_wanted = |word: &&OfflineWord<'_>| small.classes_anywhere(&word.key).has(wanted);
         // "Munshi ji": whoever is greeted.
         let is_titled = |at: usize| said.get(at + 1).is_some_and(|next| is_honorific(&next.key));
         (answer.is_some() || said.iter().any(is_wanted))
@@ -219,12 +219,12 @@ impl<'m> OfflineReading<'m> {
                     || (word.held.is_none()
                         && (is_honorific(&word.key)
                             || is_titled(at)
-                            || small.anywhere(&word.key).meets(beside)))
+                            || small.classes_anywhere(&word.key).intersects(beside)))
             })
     }
 
     /// Takes back as words the bare numbers in words that are something else: आठवण is no 58 where it is asked for.
-    pub(crate) fn release(&mut self, is_word: impl Fn(&str) -> bool) {
+    pub(crate) fn release_numbers(&mut self, is_word: impl Fn(&str) -> bool) {
         for (at, number) in self.numbers.iter_mut().enumerate() {
             let held: Vec<usize> = (0..self.words.len())
                 .filter(|word| {
@@ -301,17 +301,17 @@ fn word<'m>(token: &MessageToken<'m>, languages: &[Language]) -> OfflineWord<'m>
     if likeliest == SmallWordClassSet::NONE
         && let Some(language) = languages.first()
     {
-        likeliest = bent(&stem, *language);
+        likeliest = classify_inflected(&stem, *language);
     }
-    let mut careful = words.classes(&token.key, languages).only(CAREFUL);
+    let mut careful = words.classes(&token.key, languages).intersection(CAREFUL);
     // "Ramesh ki limit": what marks a case in the likeliest language asks in no other.
-    if likeliest.meets(CASES) && !likeliest.has(SmallWordClass::Question) {
+    if likeliest.intersects(CASES) && !likeliest.has(SmallWordClass::Question) {
         careful = careful.without(SmallWordClassSet::of(&[SmallWordClass::Question]));
     }
     let mut classes = likeliest.with(careful);
     // English is mixed into all languages.
     if classes == SmallWordClassSet::NONE && token.text.is_ascii() {
-        classes = words.classes(&token.key, &[Language::English]).only(MIXED);
+        classes = words.classes(&token.key, &[Language::English]).intersection(MIXED);
     }
     let is_sign = matches!(token.kind, token::MessageTokenKind::Sign);
     let is_capital = token.text.chars().next().is_some_and(char::is_uppercase);
@@ -332,25 +332,25 @@ fn word<'m>(token: &MessageToken<'m>, languages: &[Language]) -> OfflineWord<'m>
 }
 
 /// What a question's word is with something hung on it: ethrayaanu asks as ethra does.
-fn bent(stem: &str, language: Language) -> SmallWordClassSet {
+fn classify_inflected(stem: &str, language: Language) -> SmallWordClassSet {
     let asks = SmallWordClassSet::of(&[SmallWordClass::Question]);
-    bare(stem, language, 3).fold(SmallWordClassSet::NONE, |set, front| {
-        set.with(SmallWords::get().classes(&front, &[language]).only(asks))
+    strip_suffixes(stem, language, 3).fold(SmallWordClassSet::NONE, |set, front| {
+        set.with(SmallWords::get().classes(&front, &[language]).intersection(asks))
     })
 }
 
 /// Marks the words that belong to what was read.
-fn hold_found(words: &mut [OfflineWord<'_>], found: &MessageUnderstanding) {
+fn mark_found(words: &mut [OfflineWord<'_>], found: &MessageUnderstanding) {
     for (at, number) in found.numbers.iter().enumerate() {
-        hold(words, number.start, number.text.len(), WordOwner::Number(at));
+        mark_owner(words, number.start, number.text.len(), WordOwner::Number(at));
     }
     for (at, date) in found.dates.iter().enumerate() {
         if !is_marker(words, date) {
-            hold(words, date.start, date.text.len(), WordOwner::Date(at));
+            mark_owner(words, date.start, date.text.len(), WordOwner::Date(at));
         }
     }
     for time in &found.times {
-        hold(words, time.start, time.text.len(), WordOwner::Time);
+        mark_owner(words, time.start, time.text.len(), WordOwner::Time);
     }
 }
 
@@ -363,7 +363,7 @@ fn is_marker(words: &[OfflineWord<'_>], date: &DateMention) -> bool {
     word.is_some_and(is_case) && before.is_some_and(|before| before.is_trade || before.is_capital)
 }
 
-fn hold(words: &mut [OfflineWord<'_>], start: usize, length: usize, held: WordOwner) {
+fn mark_owner(words: &mut [OfflineWord<'_>], start: usize, length: usize, held: WordOwner) {
     let inside = |word: &&mut OfflineWord<'_>| word.start >= start && word.start < start + length;
     for word in words.iter_mut().filter(inside) {
         word.held.get_or_insert(held);

@@ -3,14 +3,14 @@
 //! Nobody tells the model who the contacts are, so names are taken by grammar: by a case marker or ending, a word of
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
-use munshi_lang::names::{bare, is_honorific};
+use munshi_lang::names::{is_honorific, strip_case_words};
 use munshi_lang::{NumberKind as Counts, NumberMention};
 use munshi_types::Language;
 
+use crate::name_roles::{CASES, NameRole, NameRoleReading, find_role, strip_case};
 use crate::reading::{OfflineReading, OfflineWord, WordOwner};
-use crate::roles::{CASES, NameRole, NameRoleReading, beside, ending};
-use crate::stems::stem;
-use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
+use crate::small_words::{SmallWordClass, SmallWordClassSet, SmallWords};
+use crate::stems::restore_name;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NameSpan {
@@ -51,7 +51,10 @@ pub(crate) enum WordKnowledge {
 }
 
 /// Every run of words that may be a name.
-pub(crate) fn spans(reading: &OfflineReading<'_>, known: impl Fn(usize) -> WordKnowledge) -> Vec<NameSpan> {
+pub(crate) fn find_spans(
+    reading: &OfflineReading<'_>,
+    known: impl Fn(usize) -> WordKnowledge,
+) -> Vec<NameSpan> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < reading.words.len() {
@@ -98,20 +101,21 @@ fn is_free(reading: &OfflineReading<'_>, at: usize, known: &impl Fn(usize) -> Wo
     let is_place = |word: &OfflineWord<'_>| word.classes.has(SmallWordClass::Place) && !word.is_capital;
     // "Haan Suresh ko": what answers before a name is no part of it.
     const ANSWERS: SmallWordClassSet = SmallWordClassSet::of(&[SmallWordClass::Yes, SmallWordClass::No]);
-    let leads = |word: &OfflineWord<'_>| at == 0 && word.classes.meets(ANSWERS) && reading.words.len() > 1;
+    let leads =
+        |word: &OfflineWord<'_>| at == 0 && word.classes.intersects(ANSWERS) && reading.words.len() > 1;
     reading.words.get(at).is_some_and(|word| {
         let is_trade = word.is_trade;
         (word.is_content() || (is_trade && word.held.is_none()))
-            && !word.classes.meets(NEVER)
+            && !word.classes.intersects(NEVER)
             && !is_place(word)
             && !leads(word)
-            && !counts_of(reading, at)
+            && !is_measure_of(reading, at)
             && (is_trade || known(at) != WordKnowledge::Cue)
     })
 }
 
 /// Whether a word only says in what the next thing is counted: how many packets of salt.
-fn counts_of(reading: &OfflineReading<'_>, at: usize) -> bool {
+fn is_measure_of(reading: &OfflineReading<'_>, at: usize) -> bool {
     let is_of = |word: &&OfflineWord<'_>| word.classes.has(SmallWordClass::Of) && !word.is_content();
     let next = reading.words.get(at + 1).filter(is_of).and_then(|_| reading.words.get(at + 2));
     let is_english = reading.languages.first() == Some(&Language::English);
@@ -124,7 +128,7 @@ fn counts_of(reading: &OfflineReading<'_>, at: usize) -> bool {
 fn run_end(reading: &OfflineReading<'_>, from: usize, known: &impl Fn(usize) -> WordKnowledge) -> usize {
     let mut at = from;
     while is_free(reading, at, known) {
-        let ends = has_ending(reading, at, known) || splits(reading, from, at);
+        let ends = has_ending(reading, at, known) || ends_name(reading, from, at);
         at += 1;
         if ends {
             break;
@@ -137,13 +141,13 @@ fn run_end(reading: &OfflineReading<'_>, from: usize, known: &impl Fn(usize) -> 
 fn has_ending(reading: &OfflineReading<'_>, at: usize, known: &impl Fn(usize) -> WordKnowledge) -> bool {
     let next = reading.words.get(at + 1);
     // What looks like an ending before a trade is the name's own: Khanna.
-    let next_is_case = next.is_some_and(|next| next.classes.meets(CASES) || next.is_trade);
-    let ends = |word: &OfflineWord<'_>| ending(word, &reading.languages).is_some();
+    let next_is_case = next.is_some_and(|next| next.classes.intersects(CASES) || next.is_trade);
+    let ends = |word: &OfflineWord<'_>| strip_case(word, &reading.languages).is_some();
     known(at) != WordKnowledge::Thing && !next_is_case && reading.words.get(at).is_some_and(ends)
 }
 
 /// Whether a name ends between a word and the next: gave Ramesh goods.
-fn splits(reading: &OfflineReading<'_>, from: usize, at: usize) -> bool {
+fn ends_name(reading: &OfflineReading<'_>, from: usize, at: usize) -> bool {
     let (Some(word), Some(next)) = (reading.words.get(at), reading.words.get(at + 1)) else { return false };
     // The first word of a sentence is written large whatever it is.
     let is_told = from > 0 || !word.is_capital;
@@ -160,8 +164,9 @@ fn span(
     let words = reading.words.get(from..to).unwrap_or_default();
     let mut text = reading.text(from, to).to_owned();
     // Bengali's word of respect is Punjabi's "of".
-    let is_respect =
-        |word: &OfflineWord<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
+    let is_respect = |word: &OfflineWord<'_>| {
+        is_honorific(&word.key) && word.held.is_none() && !word.classes.intersects(CASES)
+    };
     // What says what is wanted is no respect: aaya, that it came.
     let behind = reading.words.iter().enumerate().skip(to);
     let respect =
@@ -171,29 +176,29 @@ fn span(
     let is_english = language == Some(Language::English);
     // "For groceries" is for nobody.
     let is_thing = is_english && words.iter().all(is_goods);
-    let mut told = if is_thing { None } else { beside(reading, from, after, known) };
+    let mut told = if is_thing { None } else { find_role(reading, from, after, known) };
     let mut is_fused = false;
     let last = words.last().filter(|_| known(to - 1) != WordKnowledge::Thing);
     if told.is_none()
         && let Some((word, (front, role))) =
-            last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
+            last.and_then(|word| Some((word, strip_case(word, &reading.languages)?)))
     {
         told = Some(NameRoleReading { role, is_marked: true, is_unclear: false });
         text.truncate(text.len() - word.text.len());
-        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default(), language));
+        text.push_str(&restore_name(front, word.text.get(front.len()..).unwrap_or_default(), language));
         is_fused = true;
     }
     if !is_fused
         && told.is_some()
         && let Some(word) = words.last()
-        && let Some(front) = owner(word, &reading.languages)
+        && let Some(front) = strip_owner_case(word, &reading.languages)
     {
         text.truncate(text.len() - word.text.len());
-        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default(), language));
+        text.push_str(&restore_name(front, word.text.get(front.len()..).unwrap_or_default(), language));
     }
     let is_of = told.is_some_and(|told| told.role == NameRole::Of);
     if is_of
-        && let Some((front, _)) = SmallWords::get().ending(
+        && let Some((front, _)) = SmallWords::get().strip_ending(
             &text,
             &reading.languages,
             SmallWordClassSet::of(&[SmallWordClass::Many]),
@@ -203,7 +208,7 @@ fn span(
         text.truncate(front.len());
     }
     // A case of a language that the message was not read in.
-    let length = bare(&text).len();
+    let length = strip_case_words(&text).len();
     text.truncate(length);
     NameSpan {
         from,
@@ -218,9 +223,12 @@ fn span(
 }
 
 /// The name before a marker that wants it in a case of its own: Rameshinte kayyil ninnu.
-fn owner<'w>(word: &OfflineWord<'w>, languages: &[Language]) -> Option<&'w str> {
-    let (front, _) =
-        SmallWords::get().ending(word.text, languages, SmallWordClassSet::of(&[SmallWordClass::Whose]))?;
+fn strip_owner_case<'w>(word: &OfflineWord<'w>, languages: &[Language]) -> Option<&'w str> {
+    let (front, _) = SmallWords::get().strip_ending(
+        word.text,
+        languages,
+        SmallWordClassSet::of(&[SmallWordClass::Whose]),
+    )?;
     // Sunil ninnu is of Sunil, and not of Sun.
     let least = if word.text.len() - front.len() == 2 { 5 } else { 3 };
     (front.chars().filter(|letter| letter.is_alphabetic()).count() >= least).then_some(front)
@@ -256,7 +264,7 @@ fn counts_next(reading: &OfflineReading<'_>, at: usize, known: &impl Fn(usize) -
     let Some((next, word)) = next.and_then(|at| Some((at, reading.words.get(at)?))) else { return false };
     let takes = |role: NameRole| role != NameRole::Of;
     // Whoever gives or takes is counted by nobody: chini 2 kilo Ramesh ko.
-    let takes_part = ending(word, &reading.languages).is_some_and(|(_, role)| takes(role))
-        || beside(reading, next, next + 1, known).is_some_and(|told| told.is_marked && takes(told.role));
+    let takes_part = strip_case(word, &reading.languages).is_some_and(|(_, role)| takes(role))
+        || find_role(reading, next, next + 1, known).is_some_and(|told| told.is_marked && takes(told.role));
     word.is_content() && !word.is_capital && known(next) != WordKnowledge::Cue && !takes_part
 }

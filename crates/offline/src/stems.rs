@@ -48,7 +48,7 @@ const SCRIPTS: [Script; 4] = [
 const FINALS: [(char, char); 6] = [('ണ', 'ൺ'), ('ന', 'ൻ'), ('ര', 'ർ'), ('റ', 'ർ'), ('ല', 'ൽ'), ('ള', 'ൾ')];
 
 /// The name that an ending was cut from.
-pub(crate) fn stem(front: &str, ending: &str, language: Option<Language>) -> String {
+pub(crate) fn restore_name(front: &str, ending: &str, language: Option<Language>) -> String {
     let front = front.trim_end_matches(UNSEEN);
     let (Some(last), Some(first)) = (front.chars().last(), ending.chars().next()) else {
         return front.to_owned();
@@ -58,7 +58,7 @@ pub(crate) fn stem(front: &str, ending: &str, language: Option<Language>) -> Str
         return format!("{front}ൻ");
     }
     let Some(script) = SCRIPTS.iter().find(|script| script.consonants.contains(&last)) else {
-        return in_latin(front, ending, language);
+        return restore_latin_name(front, ending, language);
     };
     // രാജൻ is രാജന് in the dative: the n is the name's own.
     if first == 'ന' {
@@ -92,7 +92,7 @@ fn without_glide<'f>(front: &'f str, last: char, script: &Script) -> Option<&'f 
 }
 
 /// Sunithavukku, Raviyoda: a glide between two vowels. Raghav and Vijay end so themselves.
-fn in_latin(front: &str, ending: &str, language: Option<Language>) -> String {
+fn restore_latin_name(front: &str, ending: &str, language: Option<Language>) -> String {
     // In Malayalam who ends in a has -yude and -kku: Imrante and Imranu are Imran's.
     let own_n = ["nte", "nu", "ne"].iter().any(|own| ending.eq_ignore_ascii_case(own));
     if language == Some(Language::Malayalam) && own_n && front.ends_with('a') {
@@ -146,7 +146,7 @@ mod tests {
             ("Raghav", "ukku", "Raghav"),
             ("Dev", "ukku", "Dev"),
         ] {
-            assert_eq!(stem(front, ending, Some(Language::Malayalam)), name, "{front} {ending}");
+            assert_eq!(restore_name(front, ending, Some(Language::Malayalam)), name, "{front} {ending}");
         }
     }
 }

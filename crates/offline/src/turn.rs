@@ -9,16 +9,16 @@ use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart, ModelRole, ToolCall
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
-use crate::clauses::clauses;
+use crate::clauses::split_clauses;
+use crate::intent::{LIKELY, LOOK, OfflineIntent, SURE, find_intent};
 use crate::judgement::{OfflineJudgement, OfflineVerdict};
-use crate::offline::OWN;
-use crate::palette::{PreparedTool, PreparedToolSet, ToolArgumentKind};
-use crate::plan::{LIKELY, LOOK, OfflineIntent, SURE, plan};
+use crate::localized_phrasebook::LocalizedPhrasebook;
+use crate::prepared_tools::{PreparedTool, PreparedToolSet, ToolArgumentKind};
+use crate::provider::OWN;
+use crate::question::{OfflineQuestion, OfflineQuestionKind};
 use crate::reading::{OfflineReading, OfflineReadingContext};
-use crate::say::LocalizedPhrasebook;
-use crate::state::{OfflineQuestion, OfflineQuestionKind};
-use crate::tell::tell;
-use crate::words::SmallWordClass;
+use crate::result_wording::render_result;
+use crate::small_words::SmallWordClass;
 
 /// Below this not even two guesses are offered.
 const GUESS: f32 = 0.3;
@@ -66,28 +66,28 @@ impl OfflineTurn<'_> {
     pub(crate) fn answer(&self) -> OfflineAnswer {
         let open = OfflineQuestion::find(self.request)
             .filter(|open| open.tools.iter().all(|name| self.palette.find(name).is_some()));
-        let before = self.before(open.as_ref().and_then(OfflineQuestion::voice));
+        let before = self.reading_context(open.as_ref().and_then(OfflineQuestion::voice));
         let last = self.request.messages.last();
         let results: Vec<&ToolResult> =
             last.into_iter().flat_map(|message| &message.parts).filter_map(result).collect();
         if !results.is_empty() {
-            return self.told(&results, &before);
+            return self.answer_results(&results, &before);
         }
         let text =
             last.filter(|message| message.role == ModelRole::User).map(ChatMessage::text).unwrap_or_default();
         let reading = OfflineReading::new(&text, &before);
-        if let Some(answer) = open.and_then(|open| self.continued(&reading, &before, &open)) {
+        if let Some(answer) = open.and_then(|open| self.continue_question(&reading, &before, &open)) {
             return answer;
         }
-        self.fresh(&reading, &before)
+        self.answer_fresh(&reading, &before)
     }
 
-    pub(crate) fn mouth(&self, voice: Locale) -> LocalizedPhrasebook<'_> {
+    pub(crate) fn phrasebook(&self, voice: Locale) -> LocalizedPhrasebook<'_> {
         LocalizedPhrasebook { book: self.book, voice }
     }
 
     /// What the conversation so far says about how to read its last message.
-    fn before(&self, open: Option<Locale>) -> OfflineReadingContext {
+    fn reading_context(&self, open: Option<Locale>) -> OfflineReadingContext {
         let messages = self.request.messages.iter().rev().filter(|message| message.role == ModelRole::User);
         let texts = messages.map(ChatMessage::text).filter(|text| text.chars().any(char::is_alphabetic));
         let found: Vec<_> =
@@ -110,10 +110,11 @@ impl OfflineTurn<'_> {
         last.chars().any(char::is_alphabetic)
     }
 
-    fn told(&self, results: &[&ToolResult], before: &OfflineReadingContext) -> OfflineAnswer {
+    fn answer_results(&self, results: &[&ToolResult], before: &OfflineReadingContext) -> OfflineAnswer {
         let english = Locale::new(Language::English, ScriptForm::Latin);
-        let mouth = self.mouth(self.known_voice().or(before.voice).unwrap_or(english));
-        let told: Vec<_> = results.iter().map(|result| tell(&mouth, &self.palette, result)).collect();
+        let mouth = self.phrasebook(self.known_voice().or(before.voice).unwrap_or(english));
+        let told: Vec<_> =
+            results.iter().map(|result| render_result(&mouth, &self.palette, result)).collect();
         // What another model has called for, it may want to look at before it speaks.
         let is_own = results.iter().all(|result| result.call_id.starts_with(OWN));
         let confidence = match told.iter().all(|told| told.is_phrased) {
@@ -126,105 +127,114 @@ impl OfflineTurn<'_> {
     }
 
     /// A message that answers no open question.
-    pub(crate) fn fresh(
+    pub(crate) fn answer_fresh(
         &self,
         reading: &OfflineReading<'_>,
         before: &OfflineReadingContext,
     ) -> OfflineAnswer {
-        let mouth = self.mouth(reading.voice);
+        let mouth = self.phrasebook(reading.voice);
         if self.request.output != ReplyFormat::Text {
             return OfflineAnswer::text(String::new(), OfflineVerdict::Unknown, 0.0);
         }
         // A word of thanks is the same in several languages; the conversation has one.
-        let talking = self.mouth(self.known_voice().unwrap_or(reading.voice));
-        if let Some(answer) = self.small_talk(reading, &talking) {
+        let talking = self.phrasebook(self.known_voice().unwrap_or(reading.voice));
+        if let Some(answer) = self.answer_small_talk(reading, &talking) {
             return answer;
         }
         if self.request.tool_choice == ToolChoice::None {
-            return OfflineAnswer::text(mouth.plain("not-understood"), OfflineVerdict::Unknown, 0.0);
+            return OfflineAnswer::text(mouth.render_plain("not-understood"), OfflineVerdict::Unknown, 0.0);
         }
-        let parts = clauses(reading);
+        let parts = split_clauses(reading);
         if parts.len() > 1
-            && let Some(answer) = self.several(&parts, reading, before)
+            && let Some(answer) = self.answer_several(&parts, reading, before)
         {
             return answer;
         }
-        let (plan, _) = plan(reading.clone(), &self.palette, self.only().as_deref());
+        let (plan, _) = find_intent(reading.clone(), &self.palette, self.required_tools().as_deref());
         match plan {
-            Some(plan) => self.planned(plan, reading, &mouth),
-            None => self.lost(&mouth),
+            Some(plan) => self.answer_intent(plan, reading, &mouth),
+            None => self.answer_unknown(&mouth),
         }
     }
 
     /// The tool a caller has named, if it did.
-    fn only(&self) -> Option<Vec<String>> {
+    fn required_tools(&self) -> Option<Vec<String>> {
         match &self.request.tool_choice {
             ToolChoice::Named(name) => Some(vec![name.clone()]),
             _ => None,
         }
     }
 
-    pub(crate) fn small_talk(
+    pub(crate) fn answer_small_talk(
         &self,
         reading: &OfflineReading<'_>,
         mouth: &LocalizedPhrasebook<'_>,
     ) -> Option<OfflineAnswer> {
-        let talk = |name: &str| OfflineAnswer::text(mouth.plain(name), OfflineVerdict::Talk, 0.95);
+        let talk = |name: &str| OfflineAnswer::text(mouth.render_plain(name), OfflineVerdict::Talk, 0.95);
         if reading.is_only(SmallWordClass::Stop) {
-            return Some(self.stopped(reading, mouth));
+            return Some(self.answer_cancel(reading, mouth));
         }
         let is_answer = reading.is_refusal() || reading.is_only(SmallWordClass::Yes);
         // A no to what was just written corrects that.
         if is_answer && !(reading.refuses() && self.has_written()) {
-            return Some(OfflineAnswer::text(mouth.plain("offline-none-open"), OfflineVerdict::Talk, GUESS));
+            return Some(OfflineAnswer::text(
+                mouth.render_plain("offline-none-open"),
+                OfflineVerdict::Talk,
+                GUESS,
+            ));
         }
-        if reading.is_talk(SmallWordClass::Help) {
-            return Some(OfflineAnswer::text(mouth.help(&self.palette), OfflineVerdict::Talk, 0.9));
+        if reading.is_small_talk(SmallWordClass::Help) {
+            return Some(OfflineAnswer::text(mouth.render_help(&self.palette), OfflineVerdict::Talk, 0.9));
         }
-        if reading.is_talk(SmallWordClass::Thanks) {
+        if reading.is_small_talk(SmallWordClass::Thanks) {
             return Some(talk("welcome"));
         }
-        reading.is_talk(SmallWordClass::Hello).then(|| talk("hello"))
+        reading.is_small_talk(SmallWordClass::Hello).then(|| talk("hello"))
     }
 
     /// "Cancel it" with nothing open: what was written last is meant, where a tool takes that back; it is asked about. Else
     /// another model may know what is to be stopped.
-    fn stopped(&self, reading: &OfflineReading<'_>, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
+    fn answer_cancel(&self, reading: &OfflineReading<'_>, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
         let writes =
             |plan: &OfflineIntent| plan.tool(&self.palette).is_some_and(|tool| tool.spec.effect.writes());
-        let (plan, _) = plan(reading.clone(), &self.palette, self.only().as_deref());
+        let (plan, _) = find_intent(reading.clone(), &self.palette, self.required_tools().as_deref());
         match plan.filter(|plan| writes(plan) && plan.confidence >= LIKELY && !plan.is_half) {
-            Some(plan) => {
-                self.planned(OfflineIntent { confidence: LIKELY, is_unreal: false, ..plan }, reading, mouth)
-            }
-            None => OfflineAnswer::text(mouth.plain("offline-none-open"), OfflineVerdict::Talk, GUESS),
+            Some(plan) => self.answer_intent(
+                OfflineIntent { confidence: LIKELY, is_unreal: false, ..plan },
+                reading,
+                mouth,
+            ),
+            None => OfflineAnswer::text(mouth.render_plain("offline-none-open"), OfflineVerdict::Talk, GUESS),
         }
     }
 
     /// Nothing was understood well enough: says what can be done here.
-    pub(crate) fn lost(&self, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
-        OfflineAnswer::text(mouth.lost(&self.palette), OfflineVerdict::Unknown, 0.0)
+    pub(crate) fn answer_unknown(&self, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
+        OfflineAnswer::text(mouth.render_not_understood(&self.palette), OfflineVerdict::Unknown, 0.0)
     }
 
     /// Two things at once: both, or a question; never half of it.
-    fn several(
+    fn answer_several(
         &self,
         parts: &[&str],
         reading: &OfflineReading<'_>,
         before: &OfflineReadingContext,
     ) -> Option<OfflineAnswer> {
-        let mouth = self.mouth(reading.voice);
+        let mouth = self.phrasebook(reading.voice);
         let voiced = OfflineReadingContext { language: Some(reading.voice.language), ..before.clone() };
         let mut calls = Vec::new();
         let mut least = 1.0f32;
         for part in parts {
-            let (plan, known) =
-                plan(OfflineReading::new(part, &voiced), &self.palette, self.only().as_deref());
-            let Some(plan) = plan.filter(|_| known > 0) else { return Some(self.one_by_one(&mouth)) };
+            let (plan, known) = find_intent(
+                OfflineReading::new(part, &voiced),
+                &self.palette,
+                self.required_tools().as_deref(),
+            );
+            let Some(plan) = plan.filter(|_| known > 0) else { return Some(self.answer_one_by_one(&mouth)) };
             let tool = plan.tool(&self.palette)?;
-            let is_whole = plan.filled.missing(tool).is_none() && plan.filled.doubts.is_empty();
+            let is_whole = plan.filled.first_missing(tool).is_none() && plan.filled.doubts.is_empty();
             if !is_whole || plan.confidence < SURE || plan.is_unreal {
-                return Some(self.one_by_one(&mouth));
+                return Some(self.answer_one_by_one(&mouth));
             }
             least = least.min(plan.confidence);
             calls.push(OfflineToolCall { tool: tool.name().to_owned(), arguments: plan.filled.arguments });
@@ -232,31 +242,32 @@ impl OfflineTurn<'_> {
         Some(OfflineAnswer::calls(calls, least))
     }
 
-    fn one_by_one(&self, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
-        OfflineAnswer::text(mouth.plain("offline-one-by-one"), OfflineVerdict::Ask, LIKELY)
+    fn answer_one_by_one(&self, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
+        OfflineAnswer::text(mouth.render_plain("offline-one-by-one"), OfflineVerdict::Ask, LIKELY)
     }
 
     /// Acts on a plan, asks about it, or lets it be.
-    pub(crate) fn planned(
+    pub(crate) fn answer_intent(
         &self,
         plan: OfflineIntent,
         reading: &OfflineReading<'_>,
         mouth: &LocalizedPhrasebook<'_>,
     ) -> OfflineAnswer {
-        let Some(tool) = plan.tool(&self.palette) else { return self.lost(mouth) };
+        let Some(tool) = plan.tool(&self.palette) else { return self.answer_unknown(mouth) };
         if plan.is_half {
-            return self.one_by_one(mouth);
+            return self.answer_one_by_one(mouth);
         }
         let must = !matches!(self.request.tool_choice, ToolChoice::Auto);
         let writes = tool.spec.effect.writes();
         // "Nahi wo 600 tha": a no is to what came before, and that was only told.
-        let is_to_before = writes && tool.wants(&ToolArgumentKind::Person).is_none() && reading.refuses();
-        if is_to_before && !must && self.only_told() {
-            return OfflineAnswer::text(mouth.plain("offline-only-told"), OfflineVerdict::Ask, LIKELY);
+        let is_to_before =
+            writes && tool.find_field(&ToolArgumentKind::Person).is_none() && reading.refuses();
+        if is_to_before && !must && self.has_only_read() {
+            return OfflineAnswer::text(mouth.render_plain("offline-only-told"), OfflineVerdict::Ask, LIKELY);
         }
         if plan.is_unreal && writes {
             return OfflineAnswer::text(
-                mouth.plain("offline-not-written"),
+                mouth.render_plain("offline-not-written"),
                 OfflineVerdict::Unknown,
                 plan.confidence.min(LIKELY),
             );
@@ -266,14 +277,15 @@ impl OfflineTurn<'_> {
             let rival = plan.rival.filter(|_| plan.confidence >= GUESS);
             return match rival.and_then(|rival| self.palette.tools.get(rival)) {
                 Some(rival) => self.which_tool(tool, rival, plan, reading, mouth),
-                None => self.lost(mouth),
+                None => self.answer_unknown(mouth),
             };
         }
-        if let Some(answer) = self.incomplete(tool, &plan, mouth) {
+        if let Some(answer) = self.ask_incomplete(tool, &plan, mouth) {
             return answer;
         }
-        if writes && plan.confidence < SURE && !must && !tool.reads_itself() {
-            let open = self.open(OfflineQuestionKind::GoAhead, tool, &plan.filled.arguments, mouth.voice);
+        if writes && plan.confidence < SURE && !must && !tool.takes_sentence() {
+            let open =
+                self.build_question(OfflineQuestionKind::GoAhead, tool, &plan.filled.arguments, mouth.voice);
             let text = mouth.ask_go_ahead(tool, &plan.filled.arguments);
             return OfflineAnswer::question(text, plan.confidence, open);
         }
@@ -284,30 +296,30 @@ impl OfflineTurn<'_> {
     }
 
     /// Whether the turn before only told something: it called for tools, and none of them writes.
-    fn only_told(&self) -> bool {
-        let calls = self.calls_before();
+    fn has_only_read(&self) -> bool {
+        let calls = self.list_previous_calls();
         !calls.is_empty() && calls.iter().all(|writes| !writes)
     }
 
     /// Whether the turn before wrote something.
     fn has_written(&self) -> bool {
-        self.calls_before().contains(&true)
+        self.list_previous_calls().contains(&true)
     }
 
     /// The tools the turn before called for: whether each writes.
-    fn calls_before(&self) -> Vec<bool> {
+    fn list_previous_calls(&self) -> Vec<bool> {
         let speaks = |message: &ChatMessage| {
             message.role == ModelRole::User && !message.parts.iter().any(|part| result(part).is_some())
         };
         let before = self.request.messages.iter().rev().skip(1);
         let turn = before.take_while(|message| !speaks(message));
-        let calls = turn.flat_map(|message| &message.parts).filter_map(called);
+        let calls = turn.flat_map(|message| &message.parts).filter_map(as_tool_call);
         let is_read = |name: &str| self.palette.find(name).is_some_and(|tool| !tool.spec.effect.writes());
         calls.map(|call| !is_read(&call.name)).collect()
     }
 
     /// The question for what is doubtful or missing, if anything is.
-    pub(crate) fn incomplete(
+    pub(crate) fn ask_incomplete(
         &self,
         tool: &PreparedTool,
         plan: &OfflineIntent,
@@ -316,11 +328,11 @@ impl OfflineTurn<'_> {
         let doubt = plan.filled.doubts.first().and_then(|(name, choices)| Some((tool.field(name)?, choices)));
         let (field, choices) = match doubt {
             Some((field, choices)) => (field, choices.clone()),
-            None => (plan.filled.missing(tool)?, Vec::new()),
+            None => (plan.filled.first_missing(tool)?, Vec::new()),
         };
-        let text = if choices.len() > 1 { mouth.ask_which(field, &choices) } else { mouth.ask(field) };
+        let text = if choices.len() > 1 { mouth.ask_which(field, &choices) } else { mouth.ask_for(field) };
         let wants = OfflineQuestionKind::Field { name: field.name.clone(), choices };
-        let open = self.open(wants, tool, &plan.filled.arguments, mouth.voice);
+        let open = self.build_question(wants, tool, &plan.filled.arguments, mouth.voice);
         Some(OfflineAnswer::question(text, plan.confidence, open))
     }
 
@@ -342,7 +354,7 @@ impl OfflineTurn<'_> {
         )
     }
 
-    pub(crate) fn open(
+    pub(crate) fn build_question(
         &self,
         wants: OfflineQuestionKind,
         tool: &PreparedTool,
@@ -352,7 +364,7 @@ impl OfflineTurn<'_> {
         OfflineQuestion::new(wants, vec![tool.name().to_owned()], arguments.clone(), voice)
     }
 
-    pub(crate) fn call(
+    pub(crate) fn call_tool(
         &self,
         tool: &PreparedTool,
         arguments: Map<String, Value>,
@@ -361,12 +373,12 @@ impl OfflineTurn<'_> {
         OfflineAnswer::calls(vec![OfflineToolCall { tool: tool.name().to_owned(), arguments }], confidence)
     }
 
-    pub(crate) fn asked(&self, text: String, confidence: f32, open: OfflineQuestion) -> OfflineAnswer {
+    pub(crate) fn ask(&self, text: String, confidence: f32, open: OfflineQuestion) -> OfflineAnswer {
         OfflineAnswer::question(text, confidence, open)
     }
 }
 
-fn called(part: &ModelMessagePart) -> Option<&ToolCall> {
+fn as_tool_call(part: &ModelMessagePart) -> Option<&ToolCall> {
     match part {
         ModelMessagePart::ToolCall(call) => Some(call),
         _ => None,

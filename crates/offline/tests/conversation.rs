@@ -485,7 +485,7 @@ async fn replies_are_in_the_persons_language_and_script() {
         let reply = talk.say(text).await;
         let form = detect(text).map_or(ScriptForm::Latin, |found| found.form());
         let book = Phrasebook::core().unwrap();
-        let expected = book.say("ask-amount", Locale::new(language, form), &[]).unwrap();
+        let expected = book.render("ask-amount", Locale::new(language, form), &[]).unwrap();
         assert_eq!(reply.text(), expected, "{text}");
     }
 }

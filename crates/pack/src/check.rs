@@ -6,11 +6,11 @@ use munshi_store::{Result, Tx};
 use munshi_types::Timestamp;
 use serde_json::Value;
 
-use crate::scene::PackTurnContext;
+use crate::turn_context::PackTurnContext;
 
 pub trait PackCheck: Send + Sync {
     /// What a person should confirm before this is done; empty is nothing.
-    fn before(
+    fn check_before_act(
         &self,
         _tx: &mut Tx<'_>,
         _scene: &PackTurnContext,
@@ -22,7 +22,7 @@ pub trait PackCheck: Send + Sync {
 
     /// What a question about this act should name that its arguments don't say, such as which entry is the last one. It
     /// asks nothing by itself. `since` is when it was asked for, where it waits: what came later is not meant.
-    fn named(
+    fn describe_target(
         &self,
         _tx: &mut Tx<'_>,
         _scene: &PackTurnContext,
@@ -33,12 +33,12 @@ pub trait PackCheck: Send + Sync {
     }
 
     /// A person has said no to an act, knowing what it rests on.
-    fn refused(&self, _tx: &mut Tx<'_>, _act: &Act, _now: Timestamp) -> Result<()> {
+    fn on_refused(&self, _tx: &mut Tx<'_>, _act: &Act, _now: Timestamp) -> Result<()> {
         Ok(())
     }
 
     /// What does not agree after it was done. It is said to the person, never passed over.
-    fn after(
+    fn check_after_act(
         &self,
         _tx: &mut Tx<'_>,
         _scene: &PackTurnContext,
@@ -49,7 +49,7 @@ pub trait PackCheck: Send + Sync {
     }
 
     /// What is wrong with a reply, given what the turn's tools said.
-    fn reply(&self, _scene: &PackTurnContext, _draft: &str, _results: &[Value]) -> Vec<Objection> {
+    fn check_reply(&self, _scene: &PackTurnContext, _draft: &str, _results: &[Value]) -> Vec<Objection> {
         Vec::new()
     }
 }

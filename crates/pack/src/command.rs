@@ -55,7 +55,7 @@ impl PackArgumentValues {
     }
 
     /// A flag: it was there.
-    pub fn mark(&mut self, name: &str) {
+    pub fn add_flag(&mut self, name: &str) {
         self.0.entry(name.to_owned()).or_default();
     }
 
@@ -84,7 +84,7 @@ pub struct PackCommandCall<'c> {
 
 /// Where a command's answer goes: to a person in words, to a script as JSON.
 pub trait PackCommandOutput: Send {
-    fn answer(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError>;
+    fn print_result(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError>;
 }
 
 /// What went wrong, and what to do about it.
@@ -113,28 +113,28 @@ impl From<munshi_store::Error> for PackCommandError {
 }
 
 /// What can't be typed as it is described, in a few words.
-pub(crate) fn fault(arguments: &[PackArgument]) -> Option<String> {
+pub(crate) fn find_argument_problem(arguments: &[PackArgument]) -> Option<String> {
     let mut named: Vec<&str> = Vec::new();
     let mut last = PackArgumentKind::Needed;
     for argument in arguments {
         let name = argument.name;
         if !is_option_name(name) {
-            return Some(format!("`{name}` is no argument's name: use small letters and hyphens"));
+            return Some(format!("`{name}` is not a valid argument name: use lowercase letters and hyphens"));
         }
         if ["help", "json", "config", "no-color", "tenant"].contains(&name) {
-            return Some(format!("`{name}` is an argument of every command"));
+            return Some(format!("`{name}` is reserved: every command has it"));
         }
         if named.contains(&name) {
-            return Some(format!("it has two arguments `{name}`"));
+            return Some(format!("duplicate argument `{name}`"));
         }
         named.push(name);
         match (last, argument.kind) {
             (_, PackArgumentKind::Value | PackArgumentKind::Flag) => continue,
             (PackArgumentKind::Rest, _) => {
-                return Some(format!("nothing is left for `{name}` behind all words"));
+                return Some(format!("argument `{name}` follows one that takes all remaining words"));
             }
             (PackArgumentKind::Optional, PackArgumentKind::Needed) => {
-                return Some(format!("`{name}` must be there, so it stands before those that need not"));
+                return Some(format!("required argument `{name}` follows an optional one"));
             }
             _ => last = argument.kind,
         }
@@ -161,24 +161,24 @@ mod tests {
             argument("more", PackArgumentKind::Rest),
             argument("dry", PackArgumentKind::Flag),
         ];
-        assert_eq!(fault(&good), None);
+        assert_eq!(find_argument_problem(&good), None);
         for (bad, word) in [
-            (&[argument("File", PackArgumentKind::Needed)][..], "no argument's name"),
-            (&[argument("json", PackArgumentKind::Flag)], "every command"),
+            (&[argument("File", PackArgumentKind::Needed)][..], "not a valid argument name"),
+            (&[argument("json", PackArgumentKind::Flag)], "reserved"),
             (
                 &[argument("a", PackArgumentKind::Flag), argument("a", PackArgumentKind::Value)],
-                "two arguments",
+                "duplicate argument",
             ),
             (
                 &[argument("a", PackArgumentKind::Rest), argument("b", PackArgumentKind::Optional)],
-                "nothing is left",
+                "all remaining words",
             ),
             (
                 &[argument("a", PackArgumentKind::Optional), argument("b", PackArgumentKind::Needed)],
-                "must be there",
+                "follows an optional one",
             ),
         ] {
-            assert!(fault(bad).unwrap().contains(word), "{bad:?}");
+            assert!(find_argument_problem(bad).unwrap().contains(word), "{bad:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use munshi_privacy::ProtectedEntity;
 use munshi_store::{Result, Tx};
 use munshi_tiers::prompt::{PersonFact, RecallItem, TenantWord, UntrustedText};
 
-use crate::scene::PackTurnContext;
+use crate::turn_context::PackTurnContext;
 
 /// Asked once a turn, in one reading transaction with all the others.
 pub trait ContextSource: Send + Sync {

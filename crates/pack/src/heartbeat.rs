@@ -8,7 +8,7 @@ pub trait Heartbeat: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Looks at one tenant, that of the transaction, and says what its people should know. It only reads.
-    fn beat(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>>;
+    fn collect_alerts(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>>;
 }
 
 /// When it is looked.

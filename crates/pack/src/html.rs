@@ -27,7 +27,7 @@ impl Html {
 
     /// Another piece.
     #[must_use]
-    pub fn then(mut self, other: &Self) -> Self {
+    pub fn append(mut self, other: &Self) -> Self {
         self.0.push_str(&other.0);
         self
     }
@@ -74,7 +74,7 @@ mod tests {
             .text("<b>&")
             .markup("</p>");
         assert_eq!(page.as_str(), "<p title=\"a&quot; onclick=&#39;x&#39;\">&lt;b&gt;&amp;</p>");
-        assert_eq!(Html::new().then(&page).text(5).as_str(), format!("{}5", page.as_str()));
+        assert_eq!(Html::new().append(&page).text(5).as_str(), format!("{}5", page.as_str()));
     }
 
     proptest! {

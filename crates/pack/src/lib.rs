@@ -12,34 +12,34 @@
 //! - [`PackCheck`]: before an act, after it, and before the reply
 //! - [`Heartbeat`]: what is looked at by the clock; [`PackPageHandler`], [`Html`]: what the console shows; [`PackCommand`]: what can be
 //!   typed; [`TenantTemplate`]: folders that come with it
-//! - `whole`: what is seen when all packs are in
+//! - `cross_check`: what is seen when all packs are in
 
-mod bad;
 mod check;
 mod command;
 mod context;
+mod cross_check;
+mod error;
 mod heartbeat;
-mod house;
 mod html;
+mod installer;
 mod page;
 mod reader;
-mod ready;
-mod room;
-mod scene;
-mod whole;
+mod registry;
+mod tenant_template;
+mod turn_context;
 
-pub use bad::InvalidPack;
 pub use check::{Objection, PackCheck};
 pub use command::{
     PackArgument, PackArgumentKind, PackArgumentValues, PackCommand, PackCommandCall, PackCommandError,
     PackCommandOutput,
 };
 pub use context::{ContextSource, PromptContribution};
+pub use error::InvalidPack;
 pub use heartbeat::{Alert, AlertSeverity, Heartbeat, HeartbeatTick};
-pub use house::{FromPack, Pack, PackRegistry};
 pub use html::{Html, escape};
+pub use installer::PackInstaller;
 pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 pub use reader::{PackReader, PackReading};
-pub use ready::{TenantTemplate, TenantTemplateFile};
-pub use room::PackInstaller;
-pub use scene::{EarlierMessage, EarlierSpeaker, PackTurnContext};
+pub use registry::{FromPack, Pack, PackRegistry};
+pub use tenant_template::{TenantTemplate, TenantTemplateFile};
+pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext};

@@ -23,7 +23,7 @@ pub trait PackPageHandler: Send + Sync {
 
     /// Whether it opens by a key of its own, such as the unguessable end of a link, to somebody who may not see its scope.
     /// What it opens is what that key is for, and not for ever.
-    fn opens(&self, _tx: &mut Tx<'_>, _visit: &PackPageRequest) -> Result<bool> {
+    fn allows_link_access(&self, _tx: &mut Tx<'_>, _visit: &PackPageRequest) -> Result<bool> {
         Ok(false)
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scene::PackTurnContext;
+use crate::turn_context::PackTurnContext;
 
 pub trait PackReader: Send + Sync {
     /// What the message means, if it is one of those this reads. No model is asked then.

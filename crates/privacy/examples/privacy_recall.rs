@@ -180,21 +180,21 @@ fn main() -> anyhow::Result<()> {
             }
         }
         tally.print(language);
-        tell(&tally);
+        print_mistakes(&tally);
     }
     all.print("all");
     let mut nobody = Tally::default();
     NOBODY.iter().for_each(|text| nobody.take(text, None));
     println!("\nsentences that name nobody: {} of {} words hidden", nobody.besides, nobody.words);
-    tell(&nobody);
+    print_mistakes(&nobody);
     for path in std::env::args().skip(1) {
         println!("\n{path}");
-        file(&std::fs::read_to_string(&path)?)?;
+        check_file(&std::fs::read_to_string(&path)?)?;
     }
     Ok(())
 }
 
-fn file(text: &str) -> anyhow::Result<()> {
+fn check_file(text: &str) -> anyhow::Result<()> {
     let mut by: BTreeMap<String, Tally> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let case: serde_json::Value = serde_json::from_str(line)?;
@@ -211,7 +211,7 @@ fn file(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(tally: &Tally) {
+fn print_mistakes(tally: &Tally) {
     tally.missed.iter().take(4).for_each(|text| println!("            missed: {text}"));
     tally.wrong.iter().take(4).for_each(|text| println!("            besides: {text}"));
 }
@@ -221,7 +221,7 @@ fn mask(text: &str) -> String {
     let tenant = TenantId::from_uuid(uuid::Uuid::from_u128(1));
     let known = KnownEntities::new(tenant, &[]);
     let mut session = PseudonymTable::new(tenant, PersonId::from_uuid(uuid::Uuid::from_u128(2)));
-    let seen = PiiMasker::new(&known, &mut session).map(|mut mask| mask.text(text)).unwrap_or_default();
+    let seen = PiiMasker::new(&known, &mut session).map(|mut mask| mask.mask_text(text)).unwrap_or_default();
     debug_assert!(session.restore(&seen, Script::Latin).unknown.is_empty());
     seen
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use munshi_privacy::{
     HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
-    Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
+    Redaction, RedactionProfile, Scrubber, find_aadhaar,
 };
 use munshi_types::{PersonId, Script, TenantId};
 
@@ -67,7 +67,7 @@ fn main() -> anyhow::Result<()> {
     println!("dynamic part: {} characters, {} bytes", prompt.chars().count(), prompt.len());
     let mut session = PseudonymTable::new(tenant, PersonId::from_uuid(uuid::Uuid::from_u128(2)));
     let start = Instant::now();
-    let seen = PiiMasker::new(&known, &mut session)?.text(&prompt);
+    let seen = PiiMasker::new(&known, &mut session)?.mask_text(&prompt);
     println!(
         "masked first: {:.0} us ({} tokens in the session)",
         start.elapsed().as_secs_f64() * 1e6,
@@ -75,10 +75,12 @@ fn main() -> anyhow::Result<()> {
     );
     let message = LINES[1];
     let mask = best(|| {
-        black_box(PiiMasker::new(&known, &mut session).map(|mut mask| mask.text(black_box(&prompt)))).ok();
+        black_box(PiiMasker::new(&known, &mut session).map(|mut mask| mask.mask_text(black_box(&prompt))))
+            .ok();
     });
     let one = best(|| {
-        black_box(PiiMasker::new(&known, &mut session).map(|mut mask| mask.text(black_box(message)))).ok();
+        black_box(PiiMasker::new(&known, &mut session).map(|mut mask| mask.mask_text(black_box(message))))
+            .ok();
     });
     println!("mask: {mask:.0} us the dynamic part, {one:.1} us a message");
     let whole = best(|| drop(black_box(session.restore(black_box(&seen), Script::Devanagari))));
@@ -95,16 +97,16 @@ fn main() -> anyhow::Result<()> {
         let redaction = Redaction { profile, fields: &fields, known: None };
         println!(
             "{profile:?}: {:.0} us the dynamic part, {:.1} us a message",
-            best(|| drop(black_box(redaction.text(&prompt)))),
-            best(|| drop(black_box(redaction.text(message))))
+            best(|| drop(black_box(redaction.redact_text(&prompt)))),
+            best(|| drop(black_box(redaction.redact_text(message))))
         );
     }
     let scrubber = Scrubber::new(["hunter2-hunter2"]);
-    println!("scrub: {:.0} us the dynamic part", best(|| drop(black_box(scrubber.text(&prompt)))));
+    println!("scrub: {:.0} us the dynamic part", best(|| drop(black_box(scrubber.scrub_text(&prompt)))));
     println!(
         "refuse_aadhaar: {:.1} us a message",
         best(|| {
-            black_box(refuse_aadhaar(message));
+            black_box(find_aadhaar(message));
         })
     );
     Ok(())

@@ -1,12 +1,12 @@
 //! Aadhaar numbers, which are refused at the door: they are neither stored nor sent on.
 
-use super::digits::{NumberCandidate, fours, is_round, runs, words_before};
+use super::digits::{NumberCandidate, count_fours, find_runs, is_round, words_before};
 use super::kind::{PiiKind, PiiMatch};
-use super::spread;
+use super::spaced_aadhaar;
 use munshi_detect::digits::{DigitGroup, count, span, values, windows};
 use munshi_detect::identity_numbers::is_aadhaar_number;
 use munshi_lang::fold;
-use munshi_lang::token::{digit, unseen};
+use munshi_lang::token::{digit_value, is_unseen};
 
 /// What the person is told, in the phrasebook.
 pub const PHRASE: &str = "aadhaar-refused";
@@ -62,13 +62,15 @@ const AFTER: &[&str] = &["", "no", "num", "nambar", "number", "namber", "kard", 
 
 /// An Aadhaar number in a text, in digits of any script, spaced, dashed, with marks nobody sees between, or after its
 /// word with anything else.
-pub fn refuse_aadhaar(text: &str) -> Option<PiiMatch> {
-    let usual = runs(text).iter().find_map(|run| in_run(text, run).into_iter().next());
-    usual.or_else(|| spread::named(text).into_iter().chain(spread::bare(text)).next())
+pub fn find_aadhaar(text: &str) -> Option<PiiMatch> {
+    let usual = find_runs(text).iter().find_map(|run| find_in_run(text, run).into_iter().next());
+    usual.or_else(|| {
+        spaced_aadhaar::find_named(text).into_iter().chain(spaced_aadhaar::find_bare(text)).next()
+    })
 }
 
 /// The Aadhaar numbers of a run.
-pub(super) fn in_run(text: &str, run: &NumberCandidate) -> Vec<PiiMatch> {
+pub(super) fn find_in_run(text: &str, run: &NumberCandidate) -> Vec<PiiMatch> {
     if count(&run.groups) < 12 || (run.glued && !is_named(text, run)) {
         return Vec::new();
     }
@@ -89,15 +91,15 @@ fn is_named(text: &str, run: &NumberCandidate) -> bool {
     let glued = front.is_some_and(|front| front.chars().next_back().is_some_and(is_letter));
     let after = rest.find(|letter| !is_letter(letter)).and_then(|end| rest.get(..end)).unwrap_or(rest);
     let before = if glued { words_before(text, range.start).into_iter().next() } else { None };
-    before.into_iter().chain([fold::key(after)]).any(|word| is_word(&word))
+    before.into_iter().chain([fold::key(after)]).any(|word| is_aadhaar_word(&word))
 }
 
 pub(super) fn is_letter(letter: char) -> bool {
-    digit(letter).is_none()
-        && (letter.is_alphabetic() || unseen(letter) || matches!(letter, '\u{900}'..='\u{dff}'))
+    digit_value(letter).is_none()
+        && (letter.is_alphabetic() || is_unseen(letter) || matches!(letter, '\u{900}'..='\u{dff}'))
 }
 
-pub(super) fn is_word(word: &str) -> bool {
+pub(super) fn is_aadhaar_word(word: &str) -> bool {
     AADHAAR.iter().any(|known| word.strip_prefix(known).is_some_and(|rest| AFTER.contains(&rest)))
 }
 
@@ -108,7 +110,7 @@ fn is_aadhaar(text: &str, run: &NumberCandidate, groups: &[DigitGroup]) -> bool 
     }
     let range = span(groups);
     let before = words_before(text, range.start);
-    if run.glued || before.iter().any(|word| is_word(word)) {
+    if run.glued || before.iter().any(|word| is_aadhaar_word(word)) {
         return true;
     }
     let mobile = matches!(digits.as_slice(), [9, 1, 6..=9, ..]);
@@ -130,7 +132,7 @@ fn is_in_fours(groups: &[DigitGroup]) -> bool {
 
 /// Whether the number goes on beside a window: a card has four fours.
 fn continues_in_fours(run: &NumberCandidate, groups: &[DigitGroup]) -> bool {
-    run.fours > fours(groups)
+    run.fours > count_fours(groups)
 }
 
 #[cfg(test)]
@@ -162,9 +164,9 @@ mod tests {
             "loan ke liye 2345 6789 0124",
             "policy: 2345-6789-0124",
         ] {
-            let found = refuse_aadhaar(text).unwrap_or_else(|| panic!("{text}"));
+            let found = find_aadhaar(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(found.kind, PiiKind::Aadhaar);
-            let digits = text[found.range].chars().filter_map(munshi_lang::token::digit).count();
+            let digits = text[found.range].chars().filter_map(munshi_lang::token::digit_value).count();
             assert_eq!(digits, 12, "{text}");
         }
     }
@@ -190,7 +192,7 @@ mod tests {
             "Rs 234567890124",
             "",
         ] {
-            assert_eq!(refuse_aadhaar(text), None, "{text}");
+            assert_eq!(find_aadhaar(text), None, "{text}");
         }
     }
 
@@ -202,7 +204,7 @@ mod tests {
                 let mut digits = right;
                 digits[at] = other;
                 let text: String = digits.iter().map(|value| char::from(b'0' + value)).collect();
-                assert_eq!(refuse_aadhaar(&text).is_some(), digits == right, "{text}");
+                assert_eq!(find_aadhaar(&text).is_some(), digits == right, "{text}");
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use munshi_lang::fold::is_indic;
-use munshi_lang::letters::lookalike;
-use munshi_lang::token::{digit, unseen};
+use munshi_lang::text_words::to_latin_lookalike;
+use munshi_lang::token::{digit_value, is_unseen};
 
 /// So many signs may lie between two letters of one value.
 const WIDEST: usize = 3;
@@ -26,7 +26,7 @@ impl CompactText {
             let Some(byte) = byte(letter) else {
                 if is_indic(letter) || letter.is_alphabetic() {
                     between = WIDEST + 1;
-                } else if !unseen(letter) {
+                } else if !is_unseen(letter) {
                     between += 1;
                 }
                 continue;
@@ -68,7 +68,9 @@ fn byte(letter: char) -> Option<u8> {
     if letter == '＠' {
         return Some(b'@');
     }
-    digit(letter).map(|value| b'0' + value).or_else(|| lookalike(letter).map(|plain| plain as u8))
+    digit_value(letter)
+        .map(|value| b'0' + value)
+        .or_else(|| to_latin_lookalike(letter).map(|plain| plain as u8))
 }
 
 /// A value as its letters and digits alone.

@@ -45,16 +45,16 @@ impl HiddenFields {
     }
 
     /// Whether the list names the value at the end of a way.
-    pub(super) fn name(&self, way: &[JsonPathStep]) -> bool {
-        self.globs.iter().any(|glob| fits(glob, way))
+    pub(super) fn matches(&self, way: &[JsonPathStep]) -> bool {
+        self.globs.iter().any(|glob| glob_matches(glob, way))
     }
 }
 
 /// Walks the glob along the way, remembering every part of it that may come next: linear in both.
-fn fits(glob: &[String], way: &[JsonPathStep]) -> bool {
+fn glob_matches(glob: &[String], way: &[JsonPathStep]) -> bool {
     let mut next = vec![false; glob.len() + 1];
     next[0] = true;
-    skip(glob, &mut next);
+    advance_wildcards(glob, &mut next);
     for step in way {
         let mut after = vec![false; glob.len() + 1];
         for (at, part) in glob.iter().enumerate().filter(|(at, _)| next[*at]) {
@@ -74,14 +74,14 @@ fn fits(glob: &[String], way: &[JsonPathStep]) -> bool {
         }
         // Every item of a list that is named is named.
         after[glob.len()] |= next[glob.len()] && matches!(step, JsonPathStep::Item(_));
-        skip(glob, &mut after);
+        advance_wildcards(glob, &mut after);
         next = after;
     }
     next[glob.len()]
 }
 
 /// `**` may stand for nothing.
-fn skip(glob: &[String], next: &mut [bool]) {
+fn advance_wildcards(glob: &[String], next: &mut [bool]) {
     for (at, part) in glob.iter().enumerate() {
         if next[at] && part == "**" {
             next[at + 1] = true;
@@ -131,7 +131,7 @@ mod tests {
             ("*", "anything", true),
             ("*.x", "a.b.x", false),
         ] {
-            assert_eq!(HiddenFields::new([glob]).name(&way(path)), named, "{glob} {path}");
+            assert_eq!(HiddenFields::new([glob]).matches(&way(path)), named, "{glob} {path}");
         }
         assert!(HiddenFields::new(["", "  "]).is_empty());
         let kept: HiddenFields = serde_json::from_str(r#"["a.B"]"#).unwrap();

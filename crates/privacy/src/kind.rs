@@ -39,7 +39,7 @@ pub enum PiiKind {
 
 impl PiiKind {
     /// What stands for a value that is not to come back.
-    pub const fn hidden(self) -> &'static str {
+    pub const fn placeholder(self) -> &'static str {
         match self {
             Self::Name => "[name hidden]",
             Self::Phone => "[phone hidden]",

@@ -12,7 +12,7 @@ use munshi_types::{Id, PersonId, TenantId};
 use sha2::{Digest, Sha256};
 
 use super::kind::PiiKind;
-use super::known::{KnownEntities, ProtectedEntity};
+use super::known_entities::{KnownEntities, ProtectedEntity};
 
 /// Lists kept ready at most, whoever's they are.
 const MOST_LISTS: usize = 512;
@@ -40,15 +40,15 @@ struct Met {
 
 impl Met {
     fn read(tx: &mut Tx<'_>, changes: i64) -> Result<Self> {
-        let listed = persons::reached(tx)?;
+        let listed = persons::list_contacts(tx)?;
         let ids = listed.iter().map(|reached| reached.id).collect();
-        let entities: Vec<ProtectedEntity> = listed.into_iter().map(entity).collect();
+        let entities: Vec<ProtectedEntity> = listed.into_iter().map(build_entity).collect();
         let print = fingerprint(tx.tenant(), &entities);
         Ok(Self { changes, ids, entities, print })
     }
 }
 
-fn entity(reached: PersonContacts) -> ProtectedEntity {
+fn build_entity(reached: PersonContacts) -> ProtectedEntity {
     let mut entity = ProtectedEntity { names: vec![reached.name], values: Vec::new() };
     for address in &reached.addresses {
         match address.kind() {
@@ -107,38 +107,38 @@ struct List<T> {
 
 impl KnownPeopleCache {
     /// Those the tenant has met and, whoever they are, the person who writes.
-    pub fn met(&self, tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<ProtectedPeople> {
-        let (tenant, changes) = (tx.tenant(), persons::changes(tx)?);
-        let kept = self.with(|kept| kept.met.find(tenant)).filter(|met| met.changes == changes);
+    pub fn load_met(&self, tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<ProtectedPeople> {
+        let (tenant, changes) = (tx.tenant(), persons::load_change_number(tx)?);
+        let kept = self.with_lock(|kept| kept.met.find(tenant)).filter(|met| met.changes == changes);
         let met = match kept {
             Some(met) => met,
             None => {
                 let met = Arc::new(Met::read(tx, changes)?);
-                self.with(|kept| kept.met.keep(tenant, &met, met.entities.len()));
+                self.with_lock(|kept| kept.met.insert(tenant, &met, met.entities.len()));
                 met
             }
         };
         let others = match person.filter(|person| !met.ids.contains(person)) {
-            Some(person) => persons::reached_one(tx, person)?.into_iter().map(entity).collect(),
+            Some(person) => persons::find_contacts(tx, person)?.into_iter().map(build_entity).collect(),
             None => Vec::new(),
         };
         Ok(ProtectedPeople { met, others })
     }
 
     /// The people, ready to be found.
-    pub fn of(&self, tenant: TenantId, people: &ProtectedPeople) -> Arc<KnownEntities> {
+    pub fn get_or_build(&self, tenant: TenantId, people: &ProtectedPeople) -> Arc<KnownEntities> {
         let key = people.key(tenant);
-        if let Some(known) = self.with(|kept| kept.ready.find(key)) {
+        if let Some(known) = self.with_lock(|kept| kept.ready.find(key)) {
             return known;
         }
         // Made outside the lock: others need not wait, and at worst two make the same.
         let entities = [people.met.entities.as_slice(), &people.others].concat();
         let known = Arc::new(KnownEntities::new(tenant, &entities));
-        self.with(|kept| kept.ready.keep(key, &known, entities.len()));
+        self.with_lock(|kept| kept.ready.insert(key, &known, entities.len()));
         known
     }
 
-    fn with<T>(&self, read: impl FnOnce(&mut Kept) -> T) -> T {
+    fn with_lock<T>(&self, read: impl FnOnce(&mut Kept) -> T) -> T {
         read(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -166,21 +166,21 @@ impl<K: Copy + Eq + Hash, T> Lists<K, T> {
         Some(list.list.clone())
     }
 
-    fn keep(&mut self, key: K, list: &Arc<T>, entities: usize) {
-        self.forget(key);
+    fn insert(&mut self, key: K, list: &Arc<T>, entities: usize) {
+        self.remove(key);
         if entities > MOST_ENTITIES {
             return;
         }
         while self.lists.len() >= MOST_LISTS || self.entities + entities > MOST_ENTITIES {
             let oldest = self.lists.iter().min_by_key(|(_, list)| list.asked).map(|(key, _)| *key);
             let Some(oldest) = oldest else { break };
-            self.forget(oldest);
+            self.remove(oldest);
         }
         self.entities += entities;
         self.lists.insert(key, List { list: list.clone(), entities, asked: self.asked });
     }
 
-    fn forget(&mut self, key: K) {
+    fn remove(&mut self, key: K) {
         self.entities -= self.lists.remove(&key).map_or(0, |list| list.entities);
     }
 }
@@ -213,7 +213,7 @@ fn fingerprint(tenant: TenantId, entities: &[ProtectedEntity]) -> [u8; 32] {
 
 impl fmt::Debug for KnownPeopleCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (lists, entities) = self.with(|kept| (kept.ready.lists.len(), kept.ready.entities));
+        let (lists, entities) = self.with_lock(|kept| (kept.ready.lists.len(), kept.ready.entities));
         f.debug_struct("KnownPeopleCache").field("lists", &lists).field("entities", &entities).finish()
     }
 }
@@ -236,50 +236,54 @@ mod tests {
     #[test]
     fn a_list_is_made_once_until_it_changes() {
         let people = KnownPeopleCache::default();
-        let first = people.of(tenant(1), &vec![named("Raju")].into());
-        assert!(Arc::ptr_eq(&first, &people.of(tenant(1), &vec![named("Raju")].into())));
+        let first = people.get_or_build(tenant(1), &vec![named("Raju")].into());
+        assert!(Arc::ptr_eq(&first, &people.get_or_build(tenant(1), &vec![named("Raju")].into())));
         let split = ProtectedEntity { names: vec!["Ra".to_owned(), "ju".to_owned()], ..named("") };
         let kind =
             ProtectedEntity { values: vec![(PiiKind::Account, "9876543210".to_owned())], ..named("Raju") };
         for other in
             [vec![named("Rajan")], vec![named("Raju"), named("Rajan")], vec![split], vec![kind], vec![]]
         {
-            assert!(!Arc::ptr_eq(&first, &people.of(tenant(1), &other.clone().into())), "{other:?}");
+            assert!(
+                !Arc::ptr_eq(&first, &people.get_or_build(tenant(1), &other.clone().into())),
+                "{other:?}"
+            );
         }
-        let theirs = people.of(tenant(2), &vec![named("Raju")].into());
+        let theirs = people.get_or_build(tenant(2), &vec![named("Raju")].into());
         assert_eq!((first.tenant(), theirs.tenant()), (tenant(1), tenant(2)), "never another tenant's");
     }
 
     #[test]
     fn what_is_kept_is_bounded_and_the_longest_unused_goes() {
         let people = KnownPeopleCache::default();
-        let first = people.of(tenant(0), &vec![named("Raju")].into());
+        let first = people.get_or_build(tenant(0), &vec![named("Raju")].into());
         for last in 1..=MOST_LISTS as u128 + 50 {
-            people.of(tenant(last), &vec![named("Raju")].into());
+            people.get_or_build(tenant(last), &vec![named("Raju")].into());
             assert!(
-                Arc::ptr_eq(&first, &people.of(tenant(0), &vec![named("Raju")].into())),
+                Arc::ptr_eq(&first, &people.get_or_build(tenant(0), &vec![named("Raju")].into())),
                 "it is asked for again and again"
             );
         }
-        people
-            .with(|kept| assert_eq!((kept.ready.lists.len(), kept.ready.entities), (MOST_LISTS, MOST_LISTS)));
+        people.with_lock(|kept| {
+            assert_eq!((kept.ready.lists.len(), kept.ready.entities), (MOST_LISTS, MOST_LISTS));
+        });
 
         let mut kept = Lists::default();
         let known = Arc::new(KnownEntities::new(tenant(1), &[]));
         for key in 0..5 {
             kept.find([key; 32]);
-            kept.keep([key; 32], &known, MOST_ENTITIES / 2);
+            kept.insert([key; 32], &known, MOST_ENTITIES / 2);
         }
         assert_eq!((kept.lists.len(), kept.entities), (2, MOST_ENTITIES));
-        kept.keep([9; 32], &known, MOST_ENTITIES + 1);
+        kept.insert([9; 32], &known, MOST_ENTITIES + 1);
         assert!(!kept.lists.contains_key(&[9; 32]), "too large to keep");
-        kept.keep([4; 32], &known, 7);
+        kept.insert([4; 32], &known, 7);
         assert_eq!(
             (kept.lists.len(), kept.entities),
             (2, MOST_ENTITIES / 2 + 7),
             "in the place of what it was"
         );
-        kept.keep([4; 32], &known, MOST_ENTITIES + 1);
+        kept.insert([4; 32], &known, MOST_ENTITIES + 1);
         assert_eq!((kept.lists.len(), kept.entities), (1, MOST_ENTITIES / 2), "what it was is stale");
     }
 

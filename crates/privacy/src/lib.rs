@@ -9,51 +9,51 @@
 //! a reply.
 //!
 //! # Layout
-//! - [`kind`]: what is hidden; `token`: what stands for it meanwhile
-//! - [`known`]: whom a turn knows; [`session`]: which token stands for what; [`mask`], [`restore`]: there and back
-//! - [`veil`]: what the gateway asks; `hide`: a whole request, `reveal`: the events of an answer
+//! - [`kind`]: what is hidden; `pseudonym`: what stands for it meanwhile
+//! - [`known_entities`]: whom a turn knows; [`pseudonym_table`]: which token stands for what; [`mask`], [`restore`]: there and back
+//! - [`redactor`]: what the gateway asks; `chat_masking`: a whole request, `revealer`: the events of an answer
 //! - [`known_people`]: the people of a tenant, read and kept ready
-//! - `join`: names and the endings written onto them
-//! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused, `spread`: with
+//! - `suffix_joining`: names and the endings written onto them
+//! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused, `spaced_aadhaar`: with
 //!   its digits apart
-//! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
+//! - [`redaction`], [`fields`]: what may leave through a tool or a log; `health_identifiers`: what only the health rule hides
 //! - [`scrub`]: secrets, taken out of whatever a tool, an error or a log says
 //!
-//! To hide another kind of value, add it to [`PiiKind`], find it in [`patterns`], and say in [`profile`] who hides it.
+//! To hide another kind of value, add it to [`PiiKind`], find it in [`patterns`], and say in [`redaction`] who hides it.
 
 pub mod aadhaar;
+mod chat_masking;
 mod compact;
 mod digits;
 pub mod fields;
-mod hide;
-mod join;
+mod health_identifiers;
 pub mod kind;
-pub mod known;
+pub mod known_entities;
 pub mod known_people;
 pub mod mask;
-mod memo;
 pub mod patterns;
-pub mod profile;
+mod pseudonym;
+pub mod pseudonym_table;
+pub mod redaction;
+pub mod redactor;
 pub mod restore;
-mod reveal;
+mod revealer;
+mod scan_cache;
 pub mod scrub;
-pub mod session;
-mod spread;
-mod token;
-mod traces;
-pub mod veil;
+mod spaced_aadhaar;
+mod suffix_joining;
 
-pub use aadhaar::refuse_aadhaar;
+pub use aadhaar::find_aadhaar;
 pub use fields::HiddenFields;
 pub use kind::{PiiKind, PiiMatch};
-pub use known::{KnownEntities, ProtectedEntity};
+pub use known_entities::{KnownEntities, ProtectedEntity};
 pub use known_people::{KnownPeopleCache, ProtectedPeople};
 pub use mask::PiiMasker;
-pub use profile::{Redaction, RedactionProfile};
+pub use pseudonym_table::{ConversationMismatch, PseudonymTable};
+pub use redaction::{Redaction, RedactionProfile};
+pub use redactor::PseudonymRedactor;
 pub use restore::PseudonymRestorer;
 pub use scrub::Scrubber;
-pub use session::{ConversationMismatch, PseudonymTable};
-pub use veil::PseudonymRedactor;
 
 #[cfg(test)]
 mod tests;

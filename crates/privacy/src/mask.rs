@@ -4,17 +4,17 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use munshi_lang::letters::{PlainWord, TextWords};
 use munshi_lang::names::cues;
+use munshi_lang::text_words::{PlainWord, TextWords};
 use munshi_types::Script;
 use serde_json::Value;
 
-use super::join;
 use super::kind::PiiKind;
-use super::known::{self, KnownEntities};
+use super::known_entities::{self, KnownEntities};
 use super::patterns;
-use super::session::{ConversationMismatch, PseudonymTable};
-use super::token::{self, PseudonymParse};
+use super::pseudonym::{self, PseudonymParse};
+use super::pseudonym_table::{ConversationMismatch, PseudonymTable};
+use super::suffix_joining;
 
 /// What the model is told of tokens, once in its prompt.
 pub const NOTE: &str = "Codes such as XNM101 (a name), XPH102 (a phone) or XAC103 (an account) stand for real values. \
@@ -70,35 +70,35 @@ impl<'t> PiiMasker<'t> {
         session: &'t mut PseudonymTable,
     ) -> Result<Self, ConversationMismatch> {
         if known.tenant() == session.tenant {
-            Ok(Self::within(vec![known], session))
+            Ok(Self::with_lists(vec![known], session))
         } else {
             Err(ConversationMismatch)
         }
     }
 
     /// For whom has seen already that all are one tenant's.
-    pub(super) fn within(known: Vec<&'t KnownEntities>, session: &'t mut PseudonymTable) -> Self {
+    pub(super) fn with_lists(known: Vec<&'t KnownEntities>, session: &'t mut PseudonymTable) -> Self {
         Self { known, session, made: HashMap::new() }
     }
 
     /// A text as a cloud model may see it.
-    pub fn text(&mut self, text: &str) -> String {
+    pub fn mask_text(&mut self, text: &str) -> String {
         let mut all = self.find(text);
-        all.extend(lookalikes(text).into_iter().map(|range| MaskSpan {
+        all.extend(find_lookalikes(text).into_iter().map(|range| MaskSpan {
             range,
             what: What::Pattern(PiiKind::Lookalike),
             inherent: false,
         }));
-        self.write(text, settle(all))
+        self.render(text, merge_overlaps(all))
     }
 
     /// What a cloud model thought: its own tokens are meant as tokens.
-    pub(super) fn thought(&mut self, text: &str) -> String {
+    pub(super) fn mask_thought(&mut self, text: &str) -> String {
         let all = self.find(text);
-        self.write(text, settle(all))
+        self.render(text, merge_overlaps(all))
     }
 
-    fn write(&mut self, text: &str, hides: Vec<MaskSpan>) -> String {
+    fn render(&mut self, text: &str, hides: Vec<MaskSpan>) -> String {
         if hides.is_empty() {
             return text.to_owned();
         }
@@ -109,12 +109,13 @@ impl<'t> PiiMasker<'t> {
             let said = text.get(hide.range.clone()).unwrap_or_default();
             at = hide.range.end;
             let next = text.get(at..).and_then(|rest| rest.chars().next());
-            let whole = !hide.inherent && next.and_then(join::letter_of).is_none();
-            out.push_str(&self.token(&hide, said, whole));
+            let whole = !hide.inherent && next.and_then(suffix_joining::letter_of).is_none();
+            out.push_str(&self.assign_token(&hide, said, whole));
             if hide.inherent {
-                out.extend(said.chars().last().and_then(join::inherent_of));
+                out.extend(said.chars().last().and_then(suffix_joining::inherent_of));
             } else if matches!(hide.what, What::Name(_) | What::Said)
-                && let Some((sign, letter)) = next.and_then(|sign| Some((sign, join::letter_of(sign)?)))
+                && let Some((sign, letter)) =
+                    next.and_then(|sign| Some((sign, suffix_joining::letter_of(sign)?)))
             {
                 out.push(letter);
                 at += sign.len_utf8();
@@ -125,18 +126,18 @@ impl<'t> PiiMasker<'t> {
     }
 
     /// A tool's result as a cloud model may see it, keys too. A number that points at somebody becomes its token.
-    pub fn json(&mut self, value: &Value) -> Value {
+    pub fn mask_json(&mut self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.text(text)),
+            Value::String(text) => Value::String(self.mask_text(text)),
             Value::Number(number) => {
                 let said = number.to_string();
-                let masked = self.text(&said);
+                let masked = self.mask_text(&said);
                 if masked == said { value.clone() } else { Value::String(masked) }
             }
-            Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
-            Value::Object(fields) => {
-                Value::Object(fields.iter().map(|(key, value)| (self.text(key), self.json(value))).collect())
-            }
+            Value::Array(items) => items.iter().map(|item| self.mask_json(item)).collect(),
+            Value::Object(fields) => Value::Object(
+                fields.iter().map(|(key, value)| (self.mask_text(key), self.mask_json(value))).collect(),
+            ),
             Value::Null | Value::Bool(_) => value.clone(),
         }
     }
@@ -145,33 +146,38 @@ impl<'t> PiiMasker<'t> {
     fn find(&self, text: &str) -> Vec<MaskSpan> {
         let words = OnceCell::new();
         let words = || words.get_or_init(|| TextWords::new(text));
-        let Some((first, others)) = self.known.split_first() else { return unknown(text, words()) };
-        let of_all = first.memo().of(text, || {
-            let mut all = listed(first, 0, text, words());
-            all.extend(unknown(text, words()));
+        let Some((first, others)) = self.known.split_first() else { return find_unlisted(text, words()) };
+        let of_all = first.scan_cache().get_or_scan(text, || {
+            let mut all = find_listed(first, 0, text, words());
+            all.extend(find_unlisted(text, words()));
             all
         });
         let mut all = of_all.to_vec();
         for (known, list) in others.iter().zip(1..) {
-            all.extend(listed(known, list, text, words()));
+            all.extend(find_listed(known, list, text, words()));
         }
         all
     }
 
-    fn token(&mut self, hide: &MaskSpan, said: &str, whole: bool) -> String {
+    fn assign_token(&mut self, hide: &MaskSpan, said: &str, whole: bool) -> String {
         match &hide.what {
-            What::Name(name) => self.name_token(*name, said, whole),
-            What::Said => {
-                self.session.token(PiiKind::Name, PlainWord::new(said).text, || vec![(None, said.to_owned())])
-            }
+            What::Name(name) => self.assign_name_token(*name, said, whole),
+            What::Said => self
+                .session
+                .get_or_assign(PiiKind::Name, PlainWord::new(said).text, || vec![(None, said.to_owned())]),
             What::Value(kind, stored) => {
-                self.session.token(*kind, known::key(*kind, stored), || vec![(None, stored.clone())])
+                self.session.get_or_assign(*kind, known_entities::to_lookup_key(*kind, stored), || {
+                    vec![(None, stored.clone())]
+                })
             }
             What::Pattern(PiiKind::Lookalike) => {
-                self.session.token(PiiKind::Lookalike, said.to_owned(), || vec![(None, said.to_owned())])
+                self.session
+                    .get_or_assign(PiiKind::Lookalike, said.to_owned(), || vec![(None, said.to_owned())])
             }
             What::Pattern(kind) => {
-                self.session.token(*kind, known::key(*kind, said), || vec![(None, said.to_owned())])
+                self.session.get_or_assign(*kind, known_entities::to_lookup_key(*kind, said), || {
+                    vec![(None, said.to_owned())]
+                })
             }
         }
     }
@@ -179,21 +185,21 @@ impl<'t> PiiMasker<'t> {
 
 impl PiiMasker<'_> {
     /// The token of a known name, the same in all its scripts.
-    fn name_token(&mut self, (list, name): Name, said: &str, whole: bool) -> String {
-        let Some(spotter) = self.known.get(list).map(|known| known.spotter()) else {
-            return PiiKind::Name.hidden().to_owned();
+    fn assign_name_token(&mut self, (list, name): Name, said: &str, whole: bool) -> String {
+        let Some(spotter) = self.known.get(list).map(|known| known.name_finder()) else {
+            return PiiKind::Name.placeholder().to_owned();
         };
         let root = spotter.root(name);
         // A stem without its last vowel is no spelling of the name.
-        let script = if whole { said.chars().find_map(Script::of) } else { None };
+        let script = if whole { said.chars().find_map(Script::from_char) } else { None };
         if let Some(token) = self.made.get(&((list, root), script)) {
             return token.clone();
         }
         let key = PlainWord::new(spotter.names().get(root).map_or("", String::as_str)).text;
         let spelled = || spotter.spellings(root).map(|(script, text)| (script, text.to_owned())).collect();
-        let token = self.session.token(PiiKind::Name, key.clone(), spelled);
+        let token = self.session.get_or_assign(PiiKind::Name, key.clone(), spelled);
         if let Some(script) = script {
-            self.session.learn(&key, script, &PlainWord::new(said).text);
+            self.session.add_spelling(&key, script, &PlainWord::new(said).text);
         }
         self.made.insert(((list, root), script), token.clone());
         token
@@ -201,13 +207,13 @@ impl PiiMasker<'_> {
 }
 
 /// What a list knows of a text.
-fn listed(known: &KnownEntities, list: usize, text: &str, words: &TextWords<'_>) -> Vec<MaskSpan> {
-    let values = known.values(text).into_iter().map(|(found, (kind, stored))| MaskSpan {
+fn find_listed(known: &KnownEntities, list: usize, text: &str, words: &TextWords<'_>) -> Vec<MaskSpan> {
+    let values = known.find_values(text).into_iter().map(|(found, (kind, stored))| MaskSpan {
         range: found.range,
         what: What::Value(*kind, stored.clone()),
         inherent: false,
     });
-    let names = known.spotter().find_in(words).into_iter().map(|spot| MaskSpan {
+    let names = known.name_finder().find_in(words).into_iter().map(|spot| MaskSpan {
         range: spot.range,
         what: spot.name.map_or(What::Said, |name| What::Name((list, name))),
         inherent: spot.inherent,
@@ -216,20 +222,22 @@ fn listed(known: &KnownEntities, list: usize, text: &str, words: &TextWords<'_>)
 }
 
 /// What points at somebody whom no list has.
-fn unknown(text: &str, words: &TextWords<'_>) -> Vec<MaskSpan> {
+fn find_unlisted(text: &str, words: &TextWords<'_>) -> Vec<MaskSpan> {
     let hide = |range, what| MaskSpan { range, what, inherent: false };
     let patterns = patterns::find(text).into_iter().filter(|found| !is_fence(text, &found.range));
     let patterns = patterns.map(|found| hide(found.range, What::Pattern(found.kind)));
-    patterns.chain(cues::strangers(words).into_iter().map(|range| hide(range, What::Said))).collect()
+    patterns
+        .chain(cues::find_unlisted_names(words).into_iter().map(|range| hide(range, What::Said)))
+        .collect()
 }
 
 /// What looks like a token before anything was masked: somebody wrote it, and it must come back as it is.
-fn lookalikes(text: &str) -> Vec<Range<usize>> {
+fn find_lookalikes(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, letter) in text.char_indices() {
-        if token::begins(letter)
+        if pseudonym::can_begin(letter)
             && found.last().is_none_or(|last| last.end <= at)
-            && let PseudonymParse::Token { length, .. } = token::read(text.get(at..).unwrap_or_default())
+            && let PseudonymParse::Token { length, .. } = pseudonym::parse(text.get(at..).unwrap_or_default())
         {
             found.push(at..at + length);
         }
@@ -248,7 +256,7 @@ fn is_fence(text: &str, range: &Range<usize>) -> bool {
 }
 
 /// Where finds lie over each other the widest speaks; where they only touch each other's ends, both are hidden as one.
-fn settle(mut all: Vec<MaskSpan>) -> Vec<MaskSpan> {
+fn merge_overlaps(mut all: Vec<MaskSpan>) -> Vec<MaskSpan> {
     all.retain(|hide| !hide.range.is_empty());
     all.sort_by_key(|hide| (hide.range.start, std::cmp::Reverse(hide.range.end), hide.what.rank()));
     let mut settled: Vec<MaskSpan> = Vec::with_capacity(all.len());

@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use munshi_detect::digits::{DigitGroup, count, span, values, windows};
 use munshi_detect::identity_numbers::is_card_number;
-use munshi_lang::letters::lookalike;
-use munshi_lang::sums;
-use munshi_lang::token::{digit, unseen};
+use munshi_lang::checksums;
+use munshi_lang::text_words::to_latin_lookalike;
+use munshi_lang::token::{digit_value, is_unseen};
 
 use super::aadhaar;
-use super::digits::{NumberCandidate, is_round, runs, words_before};
+use super::digits::{NumberCandidate, find_runs, is_round, words_before};
 use super::kind::{PiiKind, PiiMatch};
-use super::spread;
+use super::spaced_aadhaar;
 
 /// Words before a telephone number, as the fold leaves them.
 const PHONE: &[&str] = &[
@@ -50,13 +50,13 @@ const ACCOUNT: &[&str] = &[
 /// Everything found in a text, in order, none over another.
 pub fn find(text: &str) -> Vec<PiiMatch> {
     let mut found = Vec::new();
-    addresses(text, &mut found);
-    codes(text, &mut found);
+    find_addresses(text, &mut found);
+    find_codes(text, &mut found);
     if text.bytes().any(|byte| byte.is_ascii_digit() || !byte.is_ascii()) {
-        for run in runs(text) {
-            numbers(text, &run, &mut found);
+        for run in find_runs(text) {
+            find_numbers(text, &run, &mut found);
         }
-        found.extend(spread::named(text));
+        found.extend(spaced_aadhaar::find_named(text));
     }
     found.sort_by_key(|one| (one.range.start, std::cmp::Reverse(one.range.end)));
     let mut end = 0;
@@ -71,9 +71,9 @@ pub fn find(text: &str) -> Vec<PiiMatch> {
 }
 
 /// E-mail addresses and UPI ids: what stands round an `@`.
-fn addresses(text: &str, found: &mut Vec<PiiMatch>) {
+fn find_addresses(text: &str, found: &mut Vec<PiiMatch>) {
     let inner = |letter: char| {
-        letter.is_alphanumeric() || unseen(letter) || matches!(letter, '.' | '_' | '-' | '+' | '%')
+        letter.is_alphanumeric() || is_unseen(letter) || matches!(letter, '.' | '_' | '-' | '+' | '%')
     };
     // Two searches for one letter each are far faster than one for either.
     for (at, sign) in text.match_indices('@').chain(text.match_indices('＠')) {
@@ -86,7 +86,7 @@ fn addresses(text: &str, found: &mut Vec<PiiMatch>) {
             .last()
             .map_or(at, |(from, _)| from);
         let end = back.char_indices().find(|(_, letter)| {
-            !(letter.is_alphanumeric() || unseen(*letter) || matches!(letter, '.' | '-'))
+            !(letter.is_alphanumeric() || is_unseen(*letter) || matches!(letter, '.' | '-'))
         });
         let host =
             back.get(..end.map_or(back.len(), |(to, _)| to)).unwrap_or_default().trim_end_matches(['.', '-']);
@@ -105,7 +105,7 @@ fn addresses(text: &str, found: &mut Vec<PiiMatch>) {
 }
 
 /// GSTINs, PANs and branch codes: words of letters and digits with a shape of their own.
-fn codes(text: &str, found: &mut Vec<PiiMatch>) {
+fn find_codes(text: &str, found: &mut Vec<PiiMatch>) {
     let ends = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
     let mut from = 0;
     for bytes in text.as_bytes().split(ends) {
@@ -114,22 +114,24 @@ fn codes(text: &str, found: &mut Vec<PiiMatch>) {
         let piece =
             if bytes.len() < 10 { "" } else { text.get(start..start + bytes.len()).unwrap_or_default() };
         // Most words are too short or have no digit.
-        if piece.is_empty() || !piece.chars().any(|letter| digit(letter).is_some()) {
+        if piece.is_empty() || !piece.chars().any(|letter| digit_value(letter).is_some()) {
             continue;
         }
         if piece.is_ascii() {
-            found.extend(code(piece).map(|kind| PiiMatch { kind, range: start..start + piece.len() }));
+            found.extend(
+                classify_code(piece).map(|kind| PiiMatch { kind, range: start..start + piece.len() }),
+            );
         } else {
-            disguised(piece, start, found);
+            find_disguised_codes(piece, start, found);
         }
     }
 }
 
 /// Codes in digits of other scripts, with lookalikes or marks nobody sees between.
-fn disguised(piece: &str, start: usize, found: &mut Vec<PiiMatch>) {
+fn find_disguised_codes(piece: &str, start: usize, found: &mut Vec<PiiMatch>) {
     let plain = |letter: char| {
-        let digit = digit(letter).map(|value| char::from(b'0' + value));
-        if letter.is_ascii() { Some(letter) } else { digit.or_else(|| lookalike(letter)) }
+        let digit = digit_value(letter).map(|value| char::from(b'0' + value));
+        if letter.is_ascii() { Some(letter) } else { digit.or_else(|| to_latin_lookalike(letter)) }
     };
     let mut word = String::with_capacity(16);
     let mut range: Range<usize> = 0..0;
@@ -142,30 +144,30 @@ fn disguised(piece: &str, start: usize, found: &mut Vec<PiiMatch>) {
                 word.push(plain);
                 range.end = start + at + letter.len_utf8();
             }
-            None if unseen(letter) => {}
+            None if is_unseen(letter) => {}
             None => {
-                found.extend(code(&word).map(|kind| PiiMatch { kind, range: range.clone() }));
+                found.extend(classify_code(&word).map(|kind| PiiMatch { kind, range: range.clone() }));
                 word.clear();
             }
         }
     }
 }
 
-fn code(word: &str) -> Option<PiiKind> {
+fn classify_code(word: &str) -> Option<PiiKind> {
     match word.len() {
-        15 if sums::gstin(word) => Some(PiiKind::Gstin),
-        10 if sums::pan(word) => Some(PiiKind::Pan),
-        11 if sums::ifsc(word) => Some(PiiKind::Ifsc),
+        15 if checksums::is_gstin(word) => Some(PiiKind::Gstin),
+        10 if checksums::is_pan(word) => Some(PiiKind::Pan),
+        11 if checksums::is_ifsc(word) => Some(PiiKind::Ifsc),
         _ => None,
     }
 }
 
 /// What a run of digits holds: Aadhaar and card numbers, telephone numbers, accounts.
-fn numbers(text: &str, run: &NumberCandidate, found: &mut Vec<PiiMatch>) {
+fn find_numbers(text: &str, run: &NumberCandidate, found: &mut Vec<PiiMatch>) {
     if count(&run.groups) < 6 {
         return;
     }
-    let aadhaar = aadhaar::in_run(text, run);
+    let aadhaar = aadhaar::find_in_run(text, run);
     if !aadhaar.is_empty() {
         found.extend(aadhaar);
         return;
@@ -178,14 +180,14 @@ fn numbers(text: &str, run: &NumberCandidate, found: &mut Vec<PiiMatch>) {
         || said(aadhaar::WHOLE)
         || said(&["id"])
         || (named.is_some() && !said(&["kard", "card", "kredit", "debit"]));
-    if let Some(range) = card(run, other) {
+    if let Some(range) = find_card(run, other) {
         found.push(PiiMatch { kind: PiiKind::Card, range });
         return;
     }
     let mut from = 0;
     while let Some(groups) = run.groups.get(from..).filter(|groups| !groups.is_empty()) {
         if named.is_none()
-            && let Some(used) = phone(run, groups, from == 0, said(PHONE))
+            && let Some(used) = count_phone_groups(run, groups, from == 0, said(PHONE))
         {
             let mut range = span(groups.get(..used).unwrap_or(groups));
             if run.plus && from == 0 {
@@ -199,12 +201,17 @@ fn numbers(text: &str, run: &NumberCandidate, found: &mut Vec<PiiMatch>) {
         }
     }
     if let Some(kind) = named {
-        found.extend(account(run).map(|range| PiiMatch { kind, range }));
+        found.extend(find_account(run).map(|range| PiiMatch { kind, range }));
     }
 }
 
 /// How many groups at the front of a list are one telephone number.
-fn phone(run: &NumberCandidate, groups: &[DigitGroup], first: bool, said: bool) -> Option<usize> {
+fn count_phone_groups(
+    run: &NumberCandidate,
+    groups: &[DigitGroup],
+    first: bool,
+    said: bool,
+) -> Option<usize> {
     if run.amount || (run.glued && !run.plus) {
         return None;
     }
@@ -216,7 +223,7 @@ fn phone(run: &NumberCandidate, groups: &[DigitGroup], first: bool, said: bool) 
         let last = groups.len() == used;
         // 1234567890.50 is an amount.
         let fraction = groups.get(used).is_some_and(|next| next.sign == Some('.') && next.values.len() < 3);
-        if is_dialled(&digits, plus, last) && !fraction && (said || plus || !is_round(&groups[..used])) {
+        if is_phone(&digits, plus, last) && !fraction && (said || plus || !is_round(&groups[..used])) {
             return Some(used);
         }
         let area = first && groups[0].values.first() == Some(&0) && (3..6).contains(&groups[0].values.len());
@@ -235,7 +242,7 @@ fn phone(run: &NumberCandidate, groups: &[DigitGroup], first: bool, said: bool) 
     None
 }
 
-fn is_dialled(digits: &[u8], plus: bool, last: bool) -> bool {
+fn is_phone(digits: &[u8], plus: bool, last: bool) -> bool {
     let mobile = |digits: &[u8]| digits.len() == 10 && matches!(digits.first(), Some(6..=9));
     let local = mobile(digits)
         || digits.strip_prefix(&[9, 1]).is_some_and(mobile)
@@ -252,7 +259,7 @@ fn is_dialled(digits: &[u8], plus: bool, last: bool) -> bool {
 }
 
 /// A card: 13 to 19 digits in one piece or in fours, of a network, that keep the sum.
-fn card(run: &NumberCandidate, other: bool) -> Option<Range<usize>> {
+fn find_card(run: &NumberCandidate, other: bool) -> Option<Range<usize>> {
     if run.amount || run.plus || other {
         return None;
     }
@@ -264,7 +271,7 @@ fn card(run: &NumberCandidate, other: bool) -> Option<Range<usize>> {
 }
 
 /// The digits after a word for an account: six to eighteen of them, in one piece or in fours.
-fn account(run: &NumberCandidate) -> Option<Range<usize>> {
+fn find_account(run: &NumberCandidate) -> Option<Range<usize>> {
     let first = run.groups.first()?;
     if (6..=18).contains(&first.values.len()) {
         let round = first.values.ends_with(&[0, 0]) && first.values.len() < 9;

@@ -3,9 +3,9 @@
 use munshi_types::Script;
 use serde_json::Value;
 
-use super::join;
-use super::session::PseudonymTable;
-use super::token::{self, PseudonymParse};
+use super::pseudonym::{self, PseudonymParse};
+use super::pseudonym_table::PseudonymTable;
+use super::suffix_joining;
 
 /// A text with its values back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +38,10 @@ enum More {
 impl<'s> PseudonymRestorer<'s> {
     /// For a reply whose language is read in a script.
     pub fn new(session: &'s PseudonymTable, script: Script) -> Self {
-        Self::with(session, Some(script))
+        Self::with_script(session, Some(script))
     }
 
-    fn with(session: &'s PseudonymTable, script: Option<Script>) -> Self {
+    fn with_script(session: &'s PseudonymTable, script: Option<Script>) -> Self {
         Self { session, back: RestoreBuffer { script, ..RestoreBuffer::default() } }
     }
 
@@ -63,21 +63,21 @@ impl RestoreBuffer {
 
     pub(super) fn push(&mut self, session: &PseudonymTable, piece: &str) -> String {
         self.held.push_str(piece);
-        self.take(session, More::May)
+        self.drain_ready(session, More::May)
     }
 
     /// What was held back and the tokens nobody knew; it can go on with another text.
     pub(super) fn flush(&mut self, session: &PseudonymTable) -> RestoredText {
-        let text = self.take(session, More::Never);
+        let text = self.drain_ready(session, More::Never);
         RestoredText { text, unknown: std::mem::take(&mut self.unknown) }
     }
 
-    fn take(&mut self, session: &PseudonymTable, more: More) -> String {
+    fn drain_ready(&mut self, session: &PseudonymTable, more: More) -> String {
         let held = std::mem::take(&mut self.held);
         let mut out = String::with_capacity(held.len());
         let mut at = 0;
         while let Some(rest) = held.get(at..).filter(|rest| !rest.is_empty()) {
-            let Some(begin) = rest.find(token::begins) else {
+            let Some(begin) = rest.find(pseudonym::can_begin) else {
                 out.push_str(rest);
                 at = held.len();
                 break;
@@ -85,7 +85,7 @@ impl RestoreBuffer {
             out.push_str(rest.get(..begin).unwrap_or_default());
             at += begin;
             let rest = held.get(at..).unwrap_or_default();
-            match token::read(rest) {
+            match pseudonym::parse(rest) {
                 PseudonymParse::Unfinished if more == More::May => break,
                 // What follows decides how the name is joined to it.
                 PseudonymParse::Token { length, .. } if length == rest.len() && more == More::May => break,
@@ -93,9 +93,9 @@ impl RestoreBuffer {
                     let next = rest.get(length..).and_then(|rest| rest.chars().next());
                     let said = rest.get(..length).unwrap_or_default();
                     at += length;
-                    if let Some(value) = session.value(kind, place, self.script) {
+                    if let Some(value) = session.find_value(kind, place, self.script) {
                         // What follows may have been taken into the name.
-                        let taken = join::write(&mut out, value, next);
+                        let taken = suffix_joining::push_joined(&mut out, value, next);
                         at += next.filter(|_| taken).map_or(0, char::len_utf8);
                     } else {
                         out.push_str(said);
@@ -125,7 +125,7 @@ impl PseudonymTable {
     pub fn restore_json(&self, value: &mut Value) -> Vec<String> {
         match value {
             Value::String(text) => {
-                let restored = restore(PseudonymRestorer::with(self, None), text);
+                let restored = restore(PseudonymRestorer::with_script(self, None), text);
                 *text = restored.text;
                 restored.unknown
             }

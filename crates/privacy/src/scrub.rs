@@ -62,7 +62,7 @@ impl Scrubber {
             if secret.len() < 4 {
                 continue;
             }
-            forms.extend([secret.to_owned(), percent(secret), json_escaped(secret)]);
+            forms.extend([secret.to_owned(), percent_encode(secret), json_escaped(secret)]);
             if secret.len() >= 8 {
                 forms.extend([STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)]);
             }
@@ -72,7 +72,7 @@ impl Scrubber {
     }
 
     /// A text without its secrets. It is looked at again as long as taking one out shows another.
-    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn scrub_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         const MOST: usize = 4;
         let mut clean = Cow::Borrowed(text);
         for _ in 0..MOST {
@@ -80,7 +80,7 @@ impl Scrubber {
             if found.is_empty() {
                 return clean;
             }
-            clean = Cow::Owned(hide(&clean, found));
+            clean = Cow::Owned(replace_ranges(&clean, found));
         }
         if self.find(&clean).is_empty() { clean } else { Cow::Borrowed(HIDDEN) }
     }
@@ -88,30 +88,30 @@ impl Scrubber {
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         let opened = self.opened.iter().flat_map(|opened| opened.find_iter(text));
         let mut found: Vec<Range<usize>> = opened.map(|one| one.range()).collect();
-        found.extend(secrets::keys(text));
-        named(text, &mut found);
-        pem(text, &mut found);
-        links(text, &mut found);
+        found.extend(secrets::locate_keys(text));
+        find_named(text, &mut found);
+        find_pem(text, &mut found);
+        find_link_passwords(text, &mut found);
         found
     }
 
     /// Scrubs every string in place, keys too.
-    pub fn json(&self, value: &mut Value) {
+    pub fn scrub_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                let clean = self.text(text);
+                let clean = self.scrub_text(text);
                 if clean != *text {
                     *text = clean.into_owned();
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.scrub_json(item)),
             Value::Object(fields) => {
                 let all = std::mem::take(fields);
                 for (key, mut item) in all {
-                    self.json(&mut item);
+                    self.scrub_json(&mut item);
                     let secret = item.as_str().is_some_and(|text| text != HIDDEN && names_secret(&key, text));
                     let item = if secret { Value::String(HIDDEN.to_owned()) } else { item };
-                    fields.insert(self.text(&key).into_owned(), item);
+                    fields.insert(self.scrub_text(&key).into_owned(), item);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -131,7 +131,7 @@ fn names_secret(key: &str, value: &str) -> bool {
     NAMES.iter().any(|(name, least)| key.ends_with(name) && value.len() >= *least && !value.contains(' '))
 }
 
-fn hide(text: &str, mut found: Vec<Range<usize>>) -> String {
+fn replace_ranges(text: &str, mut found: Vec<Range<usize>>) -> String {
     found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -150,7 +150,7 @@ fn hide(text: &str, mut found: Vec<Range<usize>>) -> String {
 }
 
 /// What follows a word for a secret: `password=…`, `"api_key": "…"`, `Bearer …`.
-fn named(text: &str, found: &mut Vec<Range<usize>>) {
+fn find_named(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(words) = WORDS.as_ref() else { return };
     let mut from = 0;
     for one in words.find_iter(text) {
@@ -160,7 +160,9 @@ fn named(text: &str, found: &mut Vec<Range<usize>>) {
         }
         let rest = text.get(one.end()..).unwrap_or_default();
         let header = matches!(*name, "bearer" | "basic");
-        let Some(value) = (if header { after_space(rest) } else { after_sign(rest) }) else { continue };
+        let Some(value) = (if header { parse_after_space(rest) } else { parse_after_sign(rest) }) else {
+            continue;
+        };
         let range = one.end() + value.start..one.end() + value.end;
         let said = text.get(range.clone()).unwrap_or_default();
         let opaque = !header || said.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
@@ -174,7 +176,7 @@ fn named(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 /// The word after spaces.
-fn after_space(rest: &str) -> Option<Range<usize>> {
+fn parse_after_space(rest: &str) -> Option<Range<usize>> {
     let spaces = rest.bytes().take_while(|byte| *byte == b' ').count();
     if spaces == 0 {
         return None;
@@ -185,7 +187,7 @@ fn after_space(rest: &str) -> Option<Range<usize>> {
 }
 
 /// The value after a colon or an equals sign, in quotes or not.
-fn after_sign(rest: &str) -> Option<Range<usize>> {
+fn parse_after_sign(rest: &str) -> Option<Range<usize>> {
     let bytes = rest.as_bytes();
     let skip = |from: usize, set: &[u8]| {
         from + bytes.iter().skip(from).take(4).take_while(|byte| set.contains(byte)).count()
@@ -216,7 +218,7 @@ fn after_sign(rest: &str) -> Option<Range<usize>> {
 }
 
 /// Private keys between their marks; one without an end goes on to the end.
-fn pem(text: &str, found: &mut Vec<Range<usize>>) {
+fn find_pem(text: &str, found: &mut Vec<Range<usize>>) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find("-----BEGIN ")).map(|at| at + from) {
         let rest = text.get(at..).unwrap_or_default();
@@ -237,7 +239,7 @@ fn pem(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 /// Passwords in addresses: `https://user:password@host`, `https://token@host`.
-fn links(text: &str, found: &mut Vec<Range<usize>>) {
+fn find_link_passwords(text: &str, found: &mut Vec<Range<usize>>) {
     for (at, sign) in text.match_indices("://") {
         let start = at + sign.len();
         let rest = text.get(start..).unwrap_or_default();
@@ -260,7 +262,7 @@ fn links(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 /// As an address writes it.
-fn percent(secret: &str) -> String {
+fn percent_encode(secret: &str) -> String {
     let mut out = String::with_capacity(secret.len());
     for byte in secret.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
@@ -287,8 +289,8 @@ mod tests {
     fn a_key_of_every_known_shape_is_hidden() {
         let scrubber = Scrubber::default();
         let missed = munshi_detect::secrets::KEY_SHAPES.iter().filter(|shape| {
-            let clean = scrubber.text(&format!("failed with {}, retry", shape.example())).into_owned();
-            clean != format!("failed with {HIDDEN}, retry") || scrubber.text(&clean) != clean
+            let clean = scrubber.scrub_text(&format!("failed with {}, retry", shape.example())).into_owned();
+            clean != format!("failed with {HIDDEN}, retry") || scrubber.scrub_text(&clean) != clean
         });
         assert_eq!(missed.map(|shape| shape.prefix).collect::<Vec<_>>(), Vec::<&str>::new());
     }
@@ -306,8 +308,8 @@ mod tests {
             ("-----BEGIN PRIVATE KEY-----\nAAA", "[secret hidden]"),
             ("bot 123456789:AAaaBBbbCCccDDddEEeeFFffGGggHHhhIIi up", "bot [secret hidden] up"),
         ] {
-            assert_eq!(scrubber.text(text), clean);
-            assert_eq!(scrubber.text(clean), clean);
+            assert_eq!(scrubber.scrub_text(text), clean);
+            assert_eq!(scrubber.scrub_text(clean), clean);
         }
         for plain in [
             "the token is 5",
@@ -319,7 +321,7 @@ mod tests {
             "ask-me-anything-about-the-price",
             "paid ₹500 to Ramesh",
         ] {
-            assert_eq!(scrubber.text(plain), plain);
+            assert_eq!(scrubber.scrub_text(plain), plain);
         }
     }
 
@@ -329,16 +331,16 @@ mod tests {
         let scrubber = Scrubber::new([secret, "abc"]);
         for form in [
             secret.to_owned(),
-            percent(secret),
+            percent_encode(secret),
             json_escaped(secret),
             STANDARD_NO_PAD.encode(secret),
             URL_SAFE_NO_PAD.encode(secret),
         ] {
-            assert_eq!(scrubber.text(&format!("<{form}>")), format!("<{HIDDEN}>"));
+            assert_eq!(scrubber.scrub_text(&format!("<{form}>")), format!("<{HIDDEN}>"));
         }
-        assert_eq!(scrubber.text("abc"), "abc");
+        assert_eq!(scrubber.scrub_text("abc"), "abc");
         let mut value = json!({"a": [secret, 1], "password": "short1", "note": "fine", secret: true});
-        scrubber.json(&mut value);
+        scrubber.scrub_json(&mut value);
         assert_eq!(value, json!({"a": [HIDDEN, 1], "password": HIDDEN, "note": "fine", HIDDEN: true}));
         assert_eq!(format!("{scrubber:?}"), "Scrubber { .. }");
     }

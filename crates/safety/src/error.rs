@@ -32,7 +32,7 @@ pub enum Error {
     NoSecret { name: String, flag: &'static str },
 
     /// What is stored does not open with the right key: it was altered, or belongs to another tenant or name.
-    #[error("{what} can't be opened: it was altered, or stands in another's place. Set it again")]
+    #[error("{what} can't be decrypted: it was altered, or belongs elsewhere. Set it again")]
     Tampered { what: String },
 
     /// A file beside the database can't be read or written.

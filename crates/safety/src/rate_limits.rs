@@ -76,7 +76,7 @@ pub struct RateLimitHit {
 impl fmt::Display for RateLimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, most, period, .. } = self;
-        write!(f, "the limit of {most} in {} s is reached ({})", period.as_secs(), subject.as_str())
+        write!(f, "rate limit of {most} in {} s reached ({})", period.as_secs(), subject.as_str())
     }
 }
 
@@ -95,16 +95,16 @@ impl RateLimit {
     }
 
     /// How long one use takes to be free again.
-    fn each(&self) -> i64 {
+    fn micros_per_use(&self) -> i64 {
         match self.refill {
             LimitRefill::Steady => micros(self.period) / i64::from(self.most),
             LimitRefill::AfterSilence => micros(self.period),
         }
     }
 
-    fn reached(&self, free_at: i64, now: Timestamp) -> RateLimitHit {
+    fn build_hit(&self, free_at: i64, now: Timestamp) -> RateLimitHit {
         let until = match self.refill {
-            LimitRefill::Steady => free_at + self.each() - micros(self.period),
+            LimitRefill::Steady => free_at + self.micros_per_use() - micros(self.period),
             LimitRefill::AfterSilence => free_at,
         };
         let wait = u64::try_from(until - now.as_micros()).unwrap_or(0);
@@ -130,7 +130,7 @@ struct LimitRow<'a> {
 
 /// Counts one use of each limit, or says which is reached: of several the one that was named first. The unit is to be
 /// undone then.
-pub fn count(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<()> {
+pub fn consume(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<()> {
     if limits.is_empty() {
         return Ok(());
     }
@@ -138,8 +138,8 @@ pub fn count(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<()
     match limits.iter().find(|limit| !counted.contains(&limit.bucket)) {
         None => Ok(()),
         Some(limit) => {
-            let free_at = free_at(tx, limit)?.unwrap_or_default();
-            Err(Error::RateLimited(limit.reached(free_at, now)))
+            let free_at = find_free_at(tx, limit)?.unwrap_or_default();
+            Err(Error::RateLimited(limit.build_hit(free_at, now)))
         }
     }
 }
@@ -153,7 +153,7 @@ fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec
             most: limit.most,
             period: micros(limit.period),
             after_silence: limit.refill == LimitRefill::AfterSilence,
-            free_at: now.as_micros().saturating_add(limit.each()),
+            free_at: now.as_micros().saturating_add(limit.micros_per_use()),
         })
         .collect();
     rows.sort_by(|one, other| one.bucket.cmp(other.bucket));
@@ -192,7 +192,7 @@ fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec
     Ok(counted)
 }
 
-fn free_at(tx: &mut Tx<'_>, limit: &RateLimit) -> Result<Option<i64>> {
+fn find_free_at(tx: &mut Tx<'_>, limit: &RateLimit) -> Result<Option<i64>> {
     let sql = "SELECT free_at FROM rate_limits WHERE tenant_id = $1 AND bucket = $2";
     Ok(tx.optional(sql, params![limit.bucket], |row| row.get(0))?)
 }

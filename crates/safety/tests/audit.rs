@@ -35,7 +35,7 @@ on_both_engines! {
             assert_eq!((found.entries, found.finding), (count, None));
             assert!(entries(&test, tenant).await.iter().all(|entry| entry.tenant == tenant));
         }
-        let heads = audit::heads(&test.db).await.unwrap();
+        let heads = audit::list_heads(&test.db).await.unwrap();
         assert_eq!(heads.len(), 3);
     }
 
@@ -57,7 +57,7 @@ on_both_engines! {
     }
 
     async fn many_at_once_make_one_chain(test: TestDb) {
-        let tenants = [test.tenant("one").await, test.tenant("two").await, TenantId::PLATFORM];
+        let tenants = [test.add_tenant("one").await, test.add_tenant("two").await, TenantId::PLATFORM];
         let test = support::shared(test);
         let mut tasks = tokio::task::JoinSet::new();
         for number in 0..24 {
@@ -136,7 +136,7 @@ on_both_engines! {
     }
 
     async fn no_phone_and_no_secret_stands_in_an_entry(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
         let telling = NewAuditEntry {
             actor: AuditActor::new(AuditActorKind::Operator, "+919812345678"),
@@ -154,7 +154,7 @@ on_both_engines! {
     }
 
     async fn strange_words_are_kept_as_they_can_be(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
         let strange = NewAuditEntry {
             actor: AuditActor::new(AuditActorKind::Person, "a\u{0}b\u{1b}[2J"),
@@ -183,7 +183,7 @@ on_both_engines! {
             let value: Value = serde_json::from_str(line).unwrap();
             assert_eq!(value["hash"], entry.hash.to_string());
             assert_eq!(value["payload"]["to"], "राजन");
-            assert_eq!(audit::canonical(&value), *line);
+            assert_eq!(audit::to_canonical_json(&value), *line);
         }
     }
 }

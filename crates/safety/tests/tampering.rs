@@ -6,7 +6,7 @@ use crate::support::{
     set_head, uuid,
 };
 use munshi_safety::audit::anchors::{Anchor, AnchorTrigger};
-use munshi_safety::audit::verify::{ChainFinding, survey, verify};
+use munshi_safety::audit::verify::{ChainFinding, verify, verify_chains};
 use munshi_safety::audit::{AuditActor, AuditActorKind, AuditEntry};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{DatabaseEngine, TestDb, on_both_engines};
@@ -162,10 +162,10 @@ on_both_engines! {
         for case in 0..60 {
             let mut rows = sound.clone();
             let mut done = Vec::new();
-            for _ in 0..=random.below(3) {
-                let kind = usize::try_from(random.below(17)).unwrap();
+            for _ in 0..=random.next_below(3) {
+                let kind = usize::try_from(random.next_below(17)).unwrap();
                 let act = if kind < FIELDS { Act::Field(kind) } else { ACTS[kind - FIELDS] };
-                let at = usize::try_from(random.below(rows.len() as u64)).unwrap();
+                let at = usize::try_from(random.next_below(rows.len() as u64)).unwrap();
                 tamper(&mut rows, act, at);
                 done.push((act, at));
                 if rows.is_empty() {
@@ -271,14 +271,14 @@ on_both_engines! {
         anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
         append(&test, tenant, 3).await.unwrap();
         anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
-        let whole = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
+        let whole = verify_chains(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
         assert!(whole.is_sound(), "{whole:?}");
         let text = std::fs::read_to_string(anchoring.file().path()).unwrap();
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         assert!(lines.len() >= 3);
         for kept in 1..lines.len() {
             std::fs::write(anchoring.file().path(), lines[..kept].concat()).unwrap();
-            let found = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
+            let found = verify_chains(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
             assert_eq!(found.flaw.unwrap().line, kept as u64 + 1);
         }
     }
@@ -299,9 +299,9 @@ on_both_engines! {
                 std::fs::remove_file(anchoring.file().path()).unwrap();
             }
             for only in [None, Some(tenant)] {
-                let found = survey(&test.db, only, &anchoring.anchors().await.unwrap()).await.unwrap();
+                let found = verify_chains(&test.db, only, &anchoring.anchors().await.unwrap()).await.unwrap();
                 assert!(found.flaw.as_ref().is_some_and(|flaw| flaw.what.contains("missing or empty")), "{found:?}");
-                let broken: Vec<_> = found.broken().collect();
+                let broken: Vec<_> = found.broken_chains().collect();
                 assert_eq!(broken.len(), 1, "{found:?}");
                 assert_eq!((broken[0].tenant, broken[0].finding.unwrap().fault.as_str()), (tenant, "cut"));
             }
@@ -310,15 +310,15 @@ on_both_engines! {
         }
         // Another file in its place is no better, whoever made it.
         std::fs::write(anchoring.file().path(), written.split_inclusive('\n').next_back().unwrap()).unwrap();
-        assert!(survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap().flaw.is_some());
+        assert!(verify_chains(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap().flaw.is_some());
 
         let aside = anchoring.restart(AuditActor::new(AuditActorKind::Operator, "ravi")).await.unwrap().unwrap();
         assert!(aside.exists() && !anchoring.file().path().exists());
         let made = anchoring.anchor(AnchorTrigger::Moved, &[tenant]).await.unwrap();
         assert!(made.iter().any(|anchor| anchor.tenant == other), "{made:?}");
-        let found = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
+        let found = verify_chains(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
         assert_eq!(found.flaw, None);
-        let broken: Vec<_> = found.broken().map(|chain| chain.tenant).collect();
+        let broken: Vec<_> = found.broken_chains().map(|chain| chain.tenant).collect();
         assert_eq!(broken, [tenant], "what was cut stays found");
         let told = entries(&test, TenantId::PLATFORM).await;
         let restarted = told.iter().find(|entry| entry.event == "audit.anchors_restarted").unwrap();

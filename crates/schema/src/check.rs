@@ -34,7 +34,12 @@ impl fmt::Display for SchemaViolation {
     }
 }
 
-pub(crate) fn find_misfits(nodes: &[Node], root: NodeId, value: &Value, most: usize) -> Vec<SchemaViolation> {
+pub(crate) fn find_violations(
+    nodes: &[Node],
+    root: NodeId,
+    value: &Value,
+    most: usize,
+) -> Vec<SchemaViolation> {
     let mut checker = Checker { nodes, steps: MOST_STEPS, depth: 0, known: HashMap::new() };
     let mut findings = Findings { place: Vec::new(), found: Vec::new(), most: most.max(1) };
     checker.fits(root, value, Some(&mut findings));
@@ -178,7 +183,7 @@ impl Checker<'_> {
                 let mut all = true;
                 for (index, item) in items.iter().enumerate() {
                     let Some(node) = first.get(index).copied().or(*rest) else { break };
-                    all &= self.fits_below(node, item, &index.to_string(), findings.as_deref_mut());
+                    all &= self.fits_child(node, item, &index.to_string(), findings.as_deref_mut());
                 }
                 return all;
             }
@@ -257,12 +262,12 @@ impl Checker<'_> {
             let known = properties.named.binary_search_by(|(known, _)| known.as_str().cmp(name));
             if let Some((_, node)) = known.ok().and_then(|at| properties.named.get(at)) {
                 is_taken = true;
-                all &= self.fits_below(*node, field, name, findings.as_deref_mut());
+                all &= self.fits_child(*node, field, name, findings.as_deref_mut());
             }
             for (pattern, node) in &properties.patterns {
                 if pattern.is_match(name) {
                     is_taken = true;
-                    all &= self.fits_below(*node, field, name, findings.as_deref_mut());
+                    all &= self.fits_child(*node, field, name, findings.as_deref_mut());
                 }
             }
             let Some(others) = properties.others.filter(|_| !is_taken) else { continue };
@@ -273,13 +278,13 @@ impl Checker<'_> {
                     findings.add(format!("has `{name}`, which is not among its properties"));
                 }
             } else {
-                all &= self.fits_below(others, field, name, findings.as_deref_mut());
+                all &= self.fits_child(others, field, name, findings.as_deref_mut());
             }
         }
         all
     }
 
-    fn fits_below(
+    fn fits_child(
         &mut self,
         node: NodeId,
         value: &Value,
@@ -325,7 +330,7 @@ fn holds_text(assertion: &Assertion, text: &str) -> bool {
 fn is_unique(items: &[Value]) -> bool {
     let mut seen: HashMap<String, Vec<&Value>> = HashMap::new();
     items.iter().all(|item| {
-        let alike = seen.entry(sketch(item)).or_default();
+        let alike = seen.entry(render_bucket_key(item)).or_default();
         let is_new = !alike.iter().any(|known| is_equal(known, item));
         alike.push(item);
         is_new
@@ -333,13 +338,15 @@ fn is_unique(items: &[Value]) -> bool {
 }
 
 /// The same for equal values, and seldom for others.
-fn sketch(value: &Value) -> String {
+fn render_bucket_key(value: &Value) -> String {
     match value {
         Value::Number(number) => format!("{:?}", number.as_f64()),
-        Value::Array(items) => format!("[{}]", items.iter().map(sketch).collect::<Vec<_>>().join(",")),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(render_bucket_key).collect::<Vec<_>>().join(","))
+        }
         Value::Object(fields) => {
             let mut parts: Vec<String> =
-                fields.iter().map(|(name, value)| format!("{name:?}:{}", sketch(value))).collect();
+                fields.iter().map(|(name, value)| format!("{name:?}:{}", render_bucket_key(value))).collect();
             parts.sort_unstable();
             format!("{{{}}}", parts.join(","))
         }

@@ -48,11 +48,11 @@ impl Schema {
     }
 
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.find_misfits(value, 1).is_empty()
+        self.find_violations(value, 1).is_empty()
     }
 
     /// What does not fit, at most so many; never with the values themselves.
-    pub fn find_misfits(&self, value: &Value, most: usize) -> Vec<SchemaViolation> {
-        check::find_misfits(&self.nodes, self.root, value, most)
+    pub fn find_violations(&self, value: &Value, most: usize) -> Vec<SchemaViolation> {
+        check::find_violations(&self.nodes, self.root, value, most)
     }
 }

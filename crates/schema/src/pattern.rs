@@ -49,7 +49,7 @@ fn translate(pattern: &str) -> Result<String, String> {
                     return Err("its pattern ends in a backslash".to_owned());
                 };
                 if next.is_ascii_alphabetic() && !"bBdDwWsSnrtfvxupP".contains(next) {
-                    return Err(format!("its pattern has \\{next}, which means nothing"));
+                    return Err(format!("its pattern has the unknown escape \\{next}"));
                 }
                 escape(next, in_class, &mut translated);
             }
@@ -60,9 +60,7 @@ fn translate(pattern: &str) -> Result<String, String> {
                 let is_group = first == Some(':')
                     || (first == Some('<') && second.is_some_and(|letter| letter.is_ascii_alphabetic()));
                 if !is_group {
-                    return Err(
-                        "its pattern looks ahead or back, which takes more than linear time".to_owned()
-                    );
+                    return Err("its pattern uses lookaround, which takes more than linear time".to_owned());
                 }
             }
             '[' if !in_class => {
@@ -72,7 +70,7 @@ fn translate(pattern: &str) -> Result<String, String> {
                     translated.push('^');
                 }
                 if letters.peek() == Some(&']') {
-                    return Err("its pattern has an empty list of letters".to_owned());
+                    return Err("its pattern has an empty character class".to_owned());
                 }
             }
             ']' if in_class => {
@@ -82,14 +80,14 @@ fn translate(pattern: &str) -> Result<String, String> {
             // Letters of a list that mean more to the engine than to ECMAScript.
             '[' | '&' | '~' if in_class => translated.extend(['\\', letter]),
             '-' if in_class && letters.peek() == Some(&'-') => {
-                return Err("its pattern has a range that begins with a hyphen".to_owned());
+                return Err("its pattern has a range that starts with a hyphen".to_owned());
             }
             '.' if !in_class => translated.push_str(r"[^\n\r\u{2028}\u{2029}]"),
             ']' | '}' if !in_class => translated.push(letter),
             _ => translated.push(letter),
         }
     }
-    if in_class { Err("its pattern has a list that is not closed".to_owned()) } else { Ok(translated) }
+    if in_class { Err("its pattern has an unclosed character class".to_owned()) } else { Ok(translated) }
 }
 
 fn escape(letter: char, in_class: bool, into: &mut String) {

@@ -95,7 +95,7 @@ fn misses(tally: &mut Tally, expected: &Value, reading: &SmsReading) -> Vec<Stri
             let class = expected["none_class"].as_str().unwrap_or_default();
             vec![format!(
                 "BOOKED ({class}) as {} {} {}",
-                way(payment),
+                direction_name(payment),
                 payment.amount,
                 payment.certainty.as_str()
             )]
@@ -105,25 +105,30 @@ fn misses(tally: &mut Tally, expected: &Value, reading: &SmsReading) -> Vec<Stri
             tally.amount.count(false);
             vec![format!("not booked ({nothing:?}), but {kind} {}", expected["amount"])]
         }
-        SmsReading::Payment(payment) => of_payment(tally, expected, payment),
+        SmsReading::Payment(payment) => compare_payment(tally, expected, payment),
     }
 }
 
-const fn way(payment: &Payment) -> &'static str {
+const fn direction_name(payment: &Payment) -> &'static str {
     match payment.direction {
         PaymentDirection::Credit => "credit",
         PaymentDirection::Debit => "debit",
     }
 }
 
-fn of_payment(tally: &mut Tally, expected: &Value, payment: &Payment) -> Vec<String> {
+fn compare_payment(tally: &mut Tally, expected: &Value, payment: &Payment) -> Vec<String> {
     let mut misses = Vec::new();
     let kind = expected["kind"].as_str().unwrap_or_default();
-    let right = tally.direction.count(way(payment) == kind);
+    let right = tally.direction.count(direction_name(payment) == kind);
     let exact = tally.amount.count(money(&expected["amount"]) == Some(payment.amount));
     tally.surely_wrong += usize::from(payment.certainty == PaymentCertainty::Sure && !(right && exact));
     if !right || !exact {
-        misses.push(format!("{} {}, not {kind} {}", way(payment), payment.amount, expected["amount"]));
+        misses.push(format!(
+            "{} {}, not {kind} {}",
+            direction_name(payment),
+            payment.amount,
+            expected["amount"]
+        ));
     }
     if let Some(account) = expected["account_last4"].as_str()
         && !tally.account.count(payment.account.as_deref() == Some(account))

@@ -28,7 +28,7 @@ const NEEDED: [&str; 13] = [
 const BIDDEN: [&str; 8] =
     ["approve", "accept", "authorise", "authorize", "scan", "confirm", "verify", "validate"];
 
-fn here<'p>(page: &'p ParsedSms, at: usize) -> impl Iterator<Item = usize> + 'p {
+fn tokens_in_sentence<'p>(page: &'p ParsedSms, at: usize) -> impl Iterator<Item = usize> + 'p {
     let sentence = page.sentence(at);
     (0..page.len()).filter(move |other| page.sentence(*other) == sentence)
 }
@@ -37,45 +37,47 @@ fn here<'p>(page: &'p ParsedSms, at: usize) -> impl Iterator<Item = usize> + 'p 
 pub(crate) fn is_attempt(page: &ParsedSms, mark: &SmsWordMatch) -> bool {
     let (start, end) = (mark.tokens.start, mark.tokens.end);
     let near = |at: usize| at + 6 > start && at < end + 6;
-    let tried = here(page, start).any(|at| {
-        let word = page.cut.low(at);
+    let tried = tokens_in_sentence(page, start).any(|at| {
+        let word = page.cut.lowercase(at);
         near(at) && (word.starts_with("attempt") || matches!(word, "tried" | "trying"))
     });
     let supposed = |at: usize| {
         (0..at).any(|before| {
             page.sentence(before) == page.sentence(at)
-                && (page.is(before, SmsWordClass::Condition)
-                    || matches!(page.cut.low(before), "get" | "call"))
+                && (page.is_class(before, SmsWordClass::Condition)
+                    || matches!(page.cut.lowercase(before), "get" | "call"))
         })
     };
-    let stopped =
-        here(page, start).any(|at| STOPPED.contains(&page.cut.low(at)) && at != start && !supposed(at));
+    let stopped = tokens_in_sentence(page, start)
+        .any(|at| STOPPED.contains(&page.cut.lowercase(at)) && at != start && !supposed(at));
     tried || stopped
 }
 
 /// "Rs 10 debit required": somebody wants it.
 pub(crate) fn is_needed(page: &ParsedSms, mark: &SmsWordMatch) -> bool {
-    here(page, mark.tokens.start).any(|at| {
-        let denied =
-            (1..=2).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, SmsWordClass::Negation));
-        at >= mark.tokens.end && NEEDED.contains(&page.cut.low(at)) && !denied
+    tokens_in_sentence(page, mark.tokens.start).any(|at| {
+        let denied = (1..=2)
+            .filter_map(|back| at.checked_sub(back))
+            .any(|at| page.is_class(at, SmsWordClass::Negation));
+        at >= mark.tokens.end && NEEDED.contains(&page.cut.lowercase(at)) && !denied
     })
 }
 
 /// "Approve to receive Rs 500 credited": it comes only after the owner does something, which no credit needs.
-pub(crate) fn is_bidden(page: &ParsedSms, start: usize) -> bool {
-    here(page, start).take_while(|at| *at < start).any(|at| {
-        let pays = matches!(page.cut.low(at + 1), "&" | "and" | "n") && page.cut.low(at + 2) == "pay";
-        BIDDEN.contains(&page.cut.low(at)) && !pays && is_order(page, at)
+pub(crate) fn needs_owner_action(page: &ParsedSms, start: usize) -> bool {
+    tokens_in_sentence(page, start).take_while(|at| *at < start).any(|at| {
+        let pays =
+            matches!(page.cut.lowercase(at + 1), "&" | "and" | "n") && page.cut.lowercase(at + 2) == "pay";
+        BIDDEN.contains(&page.cut.lowercase(at)) && !pays && is_imperative(page, at)
     })
 }
 
 /// A verb that tells one to: it begins a sentence or a part of it.
-fn is_order(page: &ParsedSms, at: usize) -> bool {
+fn is_imperative(page: &ParsedSms, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     page.sentence(before) != page.sentence(at)
         || matches!(
-            page.cut.low(before),
+            page.cut.lowercase(before),
             "please" | "kindly" | "pls" | "plz" | "just" | "now" | "and" | "to" | "," | ":" | "-"
         )
 }

@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use super::clean::SmsTokenKind;
 use super::counterparty::is_advice;
 use super::lexicon::SmsWordClass;
-use super::name::accepted;
+use super::name::accept_name;
 use super::parsed_message::{ParsedSms, SmsTokenUse};
+use super::tokens::SmsTokenKind;
 
 /// `UPI/P2M/507812345678/SWIGGY`, `NEFT-UTR-NAME`, `NEFT Cr-IFSC-NAME`: the first piece that is a name.
-pub(crate) fn chain(page: &ParsedSms) -> Option<String> {
-    let mut marks = page.of(SmsWordClass::Channel).filter(|mark| !is_advice(page, mark.tokens.start));
-    marks.find_map(|mark| piece(page, mark.tokens.start))
+pub(crate) fn find_chain_name(page: &ParsedSms) -> Option<String> {
+    let mut marks = page.matches_of(SmsWordClass::Channel).filter(|mark| !is_advice(page, mark.tokens.start));
+    marks.find_map(|mark| read_chain_name(page, mark.tokens.start))
 }
 
-pub(crate) fn piece(page: &ParsedSms, start: usize) -> Option<String> {
+pub(crate) fn read_chain_name(page: &ParsedSms, start: usize) -> Option<String> {
     let joins = |at: usize| matches!(page.cut.shape(at), Some(SmsTokenKind::Sign('/' | '-' | ':' | '*')));
     let last = (start + 40).min(page.len());
     let first = (start + 1..last).take(4).find(|at| joins(*at))?;
@@ -29,11 +29,13 @@ pub(crate) fn piece(page: &ParsedSms, start: usize) -> Option<String> {
         let end = (at..last).find(|at| joins(*at) || stops_chain(page, *at)).unwrap_or(last);
         if at < end
             && is_name(page, at..end)
-            && let Some(name) = accepted(page, at..end)
+            && let Some(name) = accept_name(page, at..end)
         {
             return Some(name);
         }
-        if is_signature(page, end) || (stops_chain(page, end) && page.used(end) != SmsTokenUse::Reference) {
+        if is_signature(page, end)
+            || (stops_chain(page, end) && page.token_use(end) != SmsTokenUse::Reference)
+        {
             return None;
         }
         at = end + 1;
@@ -48,7 +50,7 @@ fn is_signature(page: &ParsedSms, at: usize) -> bool {
 
 fn stops_chain(page: &ParsedSms, at: usize) -> bool {
     let figure = matches!(
-        page.used(at),
+        page.token_use(at),
         SmsTokenUse::Amount | SmsTokenUse::Date | SmsTokenUse::Link | SmsTokenUse::Tail
     );
     let word = matches!(
@@ -73,8 +75,8 @@ fn is_name(page: &ParsedSms, tokens: Range<usize>) -> bool {
     let (letters, digits) = text.chars().fold((0, 0), |(letters, digits), letter| {
         (letters + usize::from(letter.is_alphabetic()), digits + usize::from(letter.is_ascii_digit()))
     });
-    let small = matches!(page.cut.low(tokens.start), "dr" | "cr" | "p" | "d" | "c" | "tp" | "n");
-    let channel = page.is(tokens.start, SmsWordClass::Channel) && tokens.len() <= 2;
-    let referred = tokens.clone().any(|at| page.used(at) == SmsTokenUse::Reference);
+    let small = matches!(page.cut.lowercase(tokens.start), "dr" | "cr" | "p" | "d" | "c" | "tp" | "n");
+    let channel = page.is_class(tokens.start, SmsWordClass::Channel) && tokens.len() <= 2;
+    let referred = tokens.clone().any(|at| page.token_use(at) == SmsTokenUse::Reference);
     letters >= 3 && letters > digits * 2 && !channel && !referred && !(small && tokens.len() == 1)
 }

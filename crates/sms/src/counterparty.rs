@@ -3,37 +3,38 @@
 
 use std::ops::Range;
 
-use super::chain::chain;
-use super::clean::SmsTokenKind;
+use super::chain::find_chain_name;
 use super::events::SmsEvent;
 use super::lexicon::SmsWordClass;
-use super::name::{LONGEST, accepted, ends_name, name};
+use super::name::{LONGEST, accept_name, ends_name, read_name};
 use super::parsed_message::{ParsedSms, SmsTokenUse};
 use super::reading::PaymentDirection;
+use super::tokens::SmsTokenKind;
 
 pub(crate) fn counterparty(page: &ParsedSms, event: &SmsEvent) -> Option<String> {
     let found = match event.direction {
-        PaymentDirection::Debit => credited_other(page)
-            .or_else(|| led(page, event, &[SmsWordClass::To, SmsWordClass::At]))
-            .or_else(|| behind_name(page, &["ko", "को"]))
-            .or_else(|| chain(page))
-            .or_else(|| led(page, event, &[SmsWordClass::Towards, SmsWordClass::Info]))
-            .or_else(|| on_merchant(page))
+        PaymentDirection::Debit => find_credited_name(page)
+            .or_else(|| find_name_after(page, event, &[SmsWordClass::To, SmsWordClass::At]))
+            .or_else(|| find_name_before(page, &["ko", "को"]))
+            .or_else(|| find_chain_name(page))
+            .or_else(|| find_name_after(page, event, &[SmsWordClass::Towards, SmsWordClass::Info]))
+            .or_else(|| find_card_merchant(page))
             .or_else(|| between_labels(page, event)),
-        PaymentDirection::Credit => led(page, event, &[SmsWordClass::From])
-            .or_else(|| led(page, event, &[SmsWordClass::By]))
-            .or_else(|| behind_name(page, &["ne", "ने"]))
-            .or_else(|| chain(page))
-            .or_else(|| behind_name(page, &["se", "से"]))
+        PaymentDirection::Credit => find_name_after(page, event, &[SmsWordClass::From])
+            .or_else(|| find_name_after(page, event, &[SmsWordClass::By]))
+            .or_else(|| find_name_before(page, &["ne", "ने"]))
+            .or_else(|| find_chain_name(page))
+            .or_else(|| find_name_before(page, &["se", "से"]))
             .or_else(|| subject(page))
-            .or_else(|| led(page, event, &[SmsWordClass::Info, SmsWordClass::Towards])),
+            .or_else(|| find_name_after(page, event, &[SmsWordClass::Info, SmsWordClass::Towards])),
     };
-    found.or_else(|| address(page)).or_else(|| super::own::other(page, event))
+    found.or_else(|| address(page)).or_else(|| super::account_owner::find_other(page, event))
 }
 
 /// "Ramesh ko", "Aslam Tailor ne": Hindi says behind a name what it does.
-fn behind_name(page: &ParsedSms, words: &[&str]) -> Option<String> {
-    let mut marks = (1..page.len()).filter(|at| words.contains(&page.cut.low(*at)) && !is_advice(page, *at));
+fn find_name_before(page: &ParsedSms, words: &[&str]) -> Option<String> {
+    let mut marks =
+        (1..page.len()).filter(|at| words.contains(&page.cut.lowercase(*at)) && !is_advice(page, *at));
     marks.find_map(|end| {
         let sentence = page.sentence(end);
         let part = |at: usize| {
@@ -46,14 +47,14 @@ fn behind_name(page: &ParsedSms, words: &[&str]) -> Option<String> {
         while start > 0 && end - start < LONGEST && part(start - 1) {
             start -= 1;
         }
-        if start < end { accepted(page, start..end) } else { None }
+        if start < end { accept_name(page, start..end) } else { None }
     })
 }
 
 /// Who is said to have paid: behind "from" or "by", before "sent", or by address.
 pub(crate) fn payer(page: &ParsedSms, event: &SmsEvent) -> Option<String> {
-    led(page, event, &[SmsWordClass::From, SmsWordClass::By])
-        .or_else(|| behind_name(page, &["ne", "ने", "se", "से"]))
+    find_name_after(page, event, &[SmsWordClass::From, SmsWordClass::By])
+        .or_else(|| find_name_before(page, &["ne", "ने", "se", "से"]))
         .or_else(|| subject(page))
         .or_else(|| address(page))
 }
@@ -61,8 +62,8 @@ pub(crate) fn payer(page: &ParsedSms, event: &SmsEvent) -> Option<String> {
 /// A payment address that is not the owner's: theirs is "yours" or "linked to" their card.
 fn address(page: &ParsedSms) -> Option<String> {
     let theirs = |vpa: &&Range<usize>| {
-        page.cut.low(vpa.end) != "linked"
-            && !vpa.start.checked_sub(1).is_some_and(|at| page.is(at, SmsWordClass::Own))
+        page.cut.lowercase(vpa.end) != "linked"
+            && !vpa.start.checked_sub(1).is_some_and(|at| page.is_class(at, SmsWordClass::Own))
     };
     let vpa = page.vpas.iter().find(theirs)?;
     Some(page.cut.text(vpa.clone()).to_owned())
@@ -75,7 +76,7 @@ pub(crate) fn is_advice(page: &ParsedSms, at: usize) -> bool {
     before.into_iter().any(|at| {
         matches!(page.class(at), Some(SmsWordClass::Condition | SmsWordClass::Negation))
             || matches!(
-                page.cut.low(at),
+                page.cut.lowercase(at),
                 "call"
                     | "sms"
                     | "dial"
@@ -91,19 +92,19 @@ pub(crate) fn is_advice(page: &ParsedSms, at: usize) -> bool {
 }
 
 /// A name behind one of the prepositions; the first that names somebody.
-fn led(page: &ParsedSms, event: &SmsEvent, classes: &[SmsWordClass]) -> Option<String> {
-    for mark in page.marks.iter().filter(|mark| classes.contains(&mark.class) && page.counts(mark)) {
+fn find_name_after(page: &ParsedSms, event: &SmsEvent, classes: &[SmsWordClass]) -> Option<String> {
+    for mark in page.marks.iter().filter(|mark| classes.contains(&mark.class) && page.is_message_word(mark)) {
         let (start, end) = (mark.tokens.start, mark.tokens.end);
-        let manner = mark.class == SmsWordClass::By && page.cut.low(start) != "by";
+        let manner = mark.class == SmsWordClass::By && page.cut.lowercase(start) != "by";
         let own_debit =
-            mark.class == SmsWordClass::To && start > 0 && page.is(start - 1, SmsWordClass::Debited);
-        if manner || own_debit || page.used(start) == SmsTokenUse::Date || is_advice(page, start) {
+            mark.class == SmsWordClass::To && start > 0 && page.is_class(start - 1, SmsWordClass::Debited);
+        if manner || own_debit || page.token_use(start) == SmsTokenUse::Date || is_advice(page, start) {
             continue;
         }
-        if mark.class == SmsWordClass::Towards && !is_beside(page, event, start) {
+        if mark.class == SmsWordClass::Towards && !shares_sentence(page, event, start) {
             continue;
         }
-        if let Some(name) = name(page, end) {
+        if let Some(name) = read_name(page, end) {
             return Some(name);
         }
     }
@@ -111,17 +112,17 @@ fn led(page: &ParsedSms, event: &SmsEvent, classes: &[SmsWordClass]) -> Option<S
 }
 
 /// In the sentence of the verb or of its amount.
-fn is_beside(page: &ParsedSms, event: &SmsEvent, at: usize) -> bool {
+fn shares_sentence(page: &ParsedSms, event: &SmsEvent, at: usize) -> bool {
     let amount = event.amount.map(|amount| page.amounts[amount].tokens.start);
     let places = [Some(event.at), amount];
     places.into_iter().flatten().any(|place| page.sentence(place) == page.sentence(at))
 }
 
 /// "A/c XX123 debited for Rs 500; RAHUL credited": the name before "credited" that is not the owner's account.
-fn credited_other(page: &ParsedSms) -> Option<String> {
-    for mark in page.of(SmsWordClass::Credited).filter(|mark| mark.tokens.start > 0) {
+fn find_credited_name(page: &ParsedSms) -> Option<String> {
+    for mark in page.matches_of(SmsWordClass::Credited).filter(|mark| mark.tokens.start > 0) {
         let mut end = mark.tokens.start;
-        while end > 0 && matches!(page.cut.low(end - 1), "is" | "has" | "been" | "was") {
+        while end > 0 && matches!(page.cut.lowercase(end - 1), "is" | "has" | "been" | "was") {
             end -= 1;
         }
         let sentence = page.sentence(end.saturating_sub(1));
@@ -137,12 +138,13 @@ fn credited_other(page: &ParsedSms) -> Option<String> {
         }
         let joined = start == 0
             || page.sentence(start - 1) != sentence
-            || matches!(page.cut.low(start - 1), "and" | "," | "&");
-        let debited_before = page.of(SmsWordClass::Debited).any(|debited| debited.tokens.start < start);
+            || matches!(page.cut.lowercase(start - 1), "and" | "," | "&");
+        let debited_before =
+            page.matches_of(SmsWordClass::Debited).any(|debited| debited.tokens.start < start);
         if joined
             && debited_before
             && start < end
-            && let Some(name) = accepted(page, start..end)
+            && let Some(name) = accept_name(page, start..end)
         {
             return Some(name);
         }
@@ -151,24 +153,24 @@ fn credited_other(page: &ParsedSms) -> Option<String> {
 }
 
 /// Cards: "spent using Card XX1234 on 12-Mar-25 on AMAZON".
-fn on_merchant(page: &ParsedSms) -> Option<String> {
+fn find_card_merchant(page: &ParsedSms) -> Option<String> {
     let signed =
         (0..page.len()).filter(|at| page.cut.is_sign(*at, '@') && page.is_free(*at) && !is_advice(page, *at));
-    if let Some(name) = signed.into_iter().find_map(|at| name(page, at + 1)) {
+    if let Some(name) = signed.into_iter().find_map(|at| read_name(page, at + 1)) {
         return Some(name);
     }
     let mut marks = page
-        .of(SmsWordClass::On)
-        .filter(|mark| page.cut.low(mark.tokens.start) == "on" && !is_advice(page, mark.tokens.start));
-    marks.find_map(|mark| name(page, mark.tokens.end))
+        .matches_of(SmsWordClass::On)
+        .filter(|mark| page.cut.lowercase(mark.tokens.start) == "on" && !is_advice(page, mark.tokens.start));
+    marks.find_map(|mark| read_name(page, mark.tokens.end))
 }
 
 /// Without a preposition: the words between the time and the next label.
 fn between_labels(page: &ParsedSms, event: &SmsEvent) -> Option<String> {
-    let clock =
-        (event.at..page.len()).rfind(|at| matches!(page.used(*at), SmsTokenUse::Time | SmsTokenUse::Date))?;
+    let clock = (event.at..page.len())
+        .rfind(|at| matches!(page.token_use(*at), SmsTokenUse::Time | SmsTokenUse::Date))?;
     let mut at = clock + 1;
-    while matches!(page.cut.low(at), "ist" | "hrs")
+    while matches!(page.cut.lowercase(at), "ist" | "hrs")
         || matches!(page.cut.shape(at), Some(SmsTokenKind::Sign(_)))
     {
         if page.sentence(at) != page.sentence(clock) {
@@ -177,7 +179,7 @@ fn between_labels(page: &ParsedSms, event: &SmsEvent) -> Option<String> {
         at += 1;
     }
     let signed = (clock + 1..at).any(|at| page.cut.is_sign(at, '-'));
-    name(page, at).filter(|_| at < page.len() && !signed && !is_advice(page, at))
+    read_name(page, at).filter(|_| at < page.len() && !signed && !is_advice(page, at))
 }
 
 /// "RAHUL has sent you Rs 500", "STYLEKART refund of Rs 500".
@@ -190,7 +192,7 @@ fn subject(page: &ParsedSms) -> Option<String> {
     });
     acts.find_map(|mark| {
         let mut end = mark.tokens.start;
-        while end > 0 && matches!(page.cut.low(end - 1), "has" | "have" | "just" | "successfully") {
+        while end > 0 && matches!(page.cut.lowercase(end - 1), "has" | "have" | "just" | "successfully") {
             end -= 1;
         }
         let sentence = page.sentence(mark.tokens.start);
@@ -203,6 +205,6 @@ fn subject(page: &ParsedSms) -> Option<String> {
         {
             start -= 1;
         }
-        if start < end { accepted(page, start..end) } else { None }
+        if start < end { accept_name(page, start..end) } else { None }
     })
 }

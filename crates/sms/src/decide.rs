@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use munshi_types::Money;
 
+use super::account_owner;
 use super::counterparty::counterparty;
-use super::disqualify::veto;
+use super::disqualify::find_disqualification;
 use super::events::{SmsEvent, SmsEventStrength, events};
 use super::lexicon::SmsWordClass;
 use super::non_payment::{has_code, is_request, reason, wants_pin};
-use super::nouns::implied;
-use super::own;
-use super::own_transfers::purse;
+use super::nouns::find_implied_event;
+use super::own_transfers::find_own_transfer;
 use super::parsed_message::{AmountRole, ParsedSms, SmsAmount};
 use super::reading::{
     Currency, NonPaymentReason, Payment, PaymentCertainty, PaymentDirection, PaymentDoubt, Sms, SmsReading,
@@ -28,16 +28,16 @@ pub(crate) fn decide(page: &ParsedSms, sms: &Sms<'_>) -> SmsReading {
     if wants_pin(page) || is_request(page, &done) {
         return SmsReading::Nothing(NonPaymentReason::Request);
     }
-    let origin = sender::origin(sms.sender);
+    let origin = sender::classify(sms.sender);
     let mut doubts = Vec::new();
     let told = choose(page, &done, &mut doubts);
     let verbless = told.is_none() && events.iter().all(|event| event.amount.is_none());
-    let implied = if verbless { implied(page) } else { None };
+    let implied = if verbless { find_implied_event(page) } else { None };
     doubts.extend(implied.as_ref().map(|_| PaymentDoubt::Implied));
     let chosen =
         told.or_else(|| implied.as_ref().and_then(|event| event.amount.map(|amount| (event, amount))));
     let Some((event, amount)) = chosen else { return SmsReading::Nothing(reason(page, &events)) };
-    if let Some(nothing) = veto(page, &events, event, origin, &mut doubts) {
+    if let Some(nothing) = find_disqualification(page, &events, event, origin, &mut doubts) {
         return SmsReading::Nothing(nothing);
     }
     SmsReading::Payment(Box::new(payment(page, sms, event, amount, origin, doubts)))
@@ -59,11 +59,11 @@ fn choose<'e>(
         (Some(debit), Some(credit)) => match rank(page, done, debit).cmp(&rank(page, done, credit)) {
             Ordering::Less if rank(page, done, credit) >= FEE => debit,
             Ordering::Greater if rank(page, done, debit) >= FEE => credit,
-            _ => between(page, debit, credit, doubts),
+            _ => choose_between(page, debit, credit, doubts),
         },
         (one, other) => one.or(other)?,
     };
-    let amount = event.amount.or_else(|| elsewhere(page, event))?;
+    let amount = event.amount.or_else(|| find_amount_elsewhere(page, event))?;
     if is_one_of_many(page, done, event, amount) {
         doubts.push(PaymentDoubt::Amount);
     }
@@ -78,8 +78,8 @@ fn rank(page: &ParsedSms, done: &[&SmsEvent], event: &SmsEvent) -> usize {
     let lost = event.direction == PaymentDirection::Credit
         && event.class == SmsWordClass::Credited
         && page.has(SmsWordClass::Cheque);
-    let void =
-        (event.weight <= SmsEventStrength::Made || lost) && page.beside(event.at, SmsWordClass::Failed);
+    let void = (event.weight <= SmsEventStrength::Made || lost)
+        && page.has_in_sentence(event.at, SmsWordClass::Failed);
     // "Charges Rs 6 debited for transfer of Rs 40,000".
     let charged = |other: &&SmsEvent| {
         role(other) == Some(AmountRole::Fee)
@@ -107,7 +107,7 @@ fn is_one_of_many(page: &ParsedSms, done: &[&SmsEvent], event: &SmsEvent, amount
     let same_sentence = |other: &&SmsAmount| page.sentence(other.tokens.start) == sentence;
     let differs = |other: &&SmsAmount| other.role == AmountRole::Moved && other.money != chosen.money;
     let mut rivals = page.amounts.iter().filter(differs).filter(same_sentence).peekable();
-    let vague = rivals.peek().is_some() && !is_beside(page, event, amount);
+    let vague = rivals.peek().is_some() && !is_near_event(page, event, amount);
     let listed = rivals.any(|rival| is_joined(page, rival) || is_joined(page, chosen));
     // Another sentence tells of another payment, or of a charge of its own beside what came.
     let told = done.iter().filter(|other| other.weight >= SmsEventStrength::Weak).any(|other| {
@@ -115,7 +115,7 @@ fn is_one_of_many(page: &ParsedSms, done: &[&SmsEvent], event: &SmsEvent, amount
         let fee = theirs.role == AmountRole::Fee
             && event.direction == PaymentDirection::Credit
             && other.direction == PaymentDirection::Debit
-            && page.cut.low(other.at) != "deducted";
+            && page.cut.lowercase(other.at) != "deducted";
         theirs.money != chosen.money
             && (fee || theirs.role == AmountRole::Moved && page.sentence(theirs.tokens.start) != sentence)
     });
@@ -125,7 +125,7 @@ fn is_one_of_many(page: &ParsedSms, done: &[&SmsEvent], event: &SmsEvent, amount
 /// "… and Rs 450 at": it goes on with a list.
 fn is_joined(page: &ParsedSms, amount: &SmsAmount) -> bool {
     let before = amount.tokens.start.checked_sub(1);
-    let joined = before.is_some_and(|at| matches!(page.cut.low(at), "and" | "," | "&" | "+"));
+    let joined = before.is_some_and(|at| matches!(page.cut.lowercase(at), "and" | "," | "&" | "+"));
     let led = (amount.tokens.end..amount.tokens.end + 2).any(|at| {
         matches!(page.class(at), Some(SmsWordClass::At | SmsWordClass::To | SmsWordClass::From))
             || page.class(at).is_some_and(SmsWordClass::is_act)
@@ -133,7 +133,7 @@ fn is_joined(page: &ParsedSms, amount: &SmsAmount) -> bool {
     joined && led
 }
 
-fn is_beside(page: &ParsedSms, event: &SmsEvent, amount: usize) -> bool {
+fn is_near_event(page: &ParsedSms, event: &SmsEvent, amount: usize) -> bool {
     let tokens = &page.amounts[amount].tokens;
     let (from, to) =
         if tokens.start >= event.end { (event.end, tokens.start) } else { (tokens.end, event.at) };
@@ -141,7 +141,7 @@ fn is_beside(page: &ParsedSms, event: &SmsEvent, amount: usize) -> bool {
 }
 
 /// "Your a/c is debited. Amount: Rs 500": the only amount of another sentence.
-fn elsewhere(page: &ParsedSms, event: &SmsEvent) -> Option<usize> {
+fn find_amount_elsewhere(page: &ParsedSms, event: &SmsEvent) -> Option<usize> {
     if event.weight != SmsEventStrength::Strong {
         return None;
     }
@@ -157,16 +157,16 @@ fn elsewhere(page: &ParsedSms, event: &SmsEvent) -> Option<usize> {
 }
 
 /// Money both went and came: whose account is it said of?
-fn between<'e>(
+fn choose_between<'e>(
     page: &ParsedSms,
     debit: &'e SmsEvent,
     credit: &'e SmsEvent,
     doubts: &mut Vec<PaymentDoubt>,
 ) -> &'e SmsEvent {
     let back = credit.class == SmsWordClass::Refunded
-        || page.beside(credit.at, SmsWordClass::Refund)
-        || page.beside(credit.at, SmsWordClass::Refunded)
-        || page.cut.low(credit.end) == "back";
+        || page.has_in_sentence(credit.at, SmsWordClass::Refund)
+        || page.has_in_sentence(credit.at, SmsWordClass::Refunded)
+        || page.cut.lowercase(credit.end) == "back";
     if back && credit.weight >= SmsEventStrength::Weak {
         // Both in one breath: whether the books have the debit, the owner knows.
         if debit.weight == SmsEventStrength::Strong && page.sentence(debit.at) == page.sentence(credit.at) {
@@ -180,8 +180,9 @@ fn between<'e>(
     if credit.weight <= SmsEventStrength::Made && debit.weight >= SmsEventStrength::Weak {
         return debit;
     }
-    let to_owner = page.is(credit.end, SmsWordClass::To) && page.is(credit.end + 1, SmsWordClass::Own)
-        || page.is(credit.end, SmsWordClass::Own)
+    let to_owner = page.is_class(credit.end, SmsWordClass::To)
+        && page.is_class(credit.end + 1, SmsWordClass::Own)
+        || page.is_class(credit.end, SmsWordClass::Own)
         || credit.class == SmsWordClass::Received;
     match (debit.weight, credit.weight) {
         (SmsEventStrength::Strong, SmsEventStrength::Strong) if to_owner && !debit.is_own => credit,
@@ -208,7 +209,7 @@ fn payment(
     mut doubts: Vec<PaymentDoubt>,
 ) -> Payment {
     let moved = &page.amounts[amount];
-    let account = own::account(page, event);
+    let account = account_owner::find_own(page, event);
     let counterparty = counterparty(page, event);
     let reference = reference(page);
     if origin == SmsSenderKind::Person {
@@ -223,14 +224,14 @@ fn payment(
     if account.is_none() && reference.is_none() {
         doubts.extend(vagueness(page, event, counterparty.as_deref()));
     }
-    let amount = size(moved.money, &mut doubts);
-    let certainty = doubts.iter().map(|doubt| doubt.leaves()).min().unwrap_or(PaymentCertainty::Sure);
+    let amount = absolute_amount(moved.money, &mut doubts);
+    let certainty = doubts.iter().map(|doubt| doubt.certainty()).min().unwrap_or(PaymentCertainty::Sure);
     let balance = page
         .amounts
         .iter()
         .find(|amount| amount.role == AmountRole::Balance && amount.currency == Currency::INR);
     Payment {
-        purse: purse(page, event, counterparty.as_deref()),
+        purse: find_own_transfer(page, event, counterparty.as_deref()),
         direction: event.direction,
         amount,
         currency: moved.currency,
@@ -248,7 +249,7 @@ fn payment(
 }
 
 /// How much moved. A minus may only say that it went, or turn the way round.
-fn size(moved: Money, doubts: &mut Vec<PaymentDoubt>) -> Money {
+fn absolute_amount(moved: Money, doubts: &mut Vec<PaymentDoubt>) -> Money {
     if moved.is_negative() {
         doubts.push(PaymentDoubt::Direction);
     }
@@ -263,7 +264,7 @@ fn vagueness(page: &ParsedSms, event: &SmsEvent, counterparty: Option<&str>) -> 
     if counterparty.is_none() || weak {
         doubts.push(PaymentDoubt::Vague);
     }
-    if event.weight == SmsEventStrength::Weak && page.of(SmsWordClass::Lure).count() > 1 {
+    if event.weight == SmsEventStrength::Weak && page.matches_of(SmsWordClass::Lure).count() > 1 {
         doubts.push(PaymentDoubt::Lure);
     }
     doubts
@@ -274,7 +275,7 @@ fn reference(page: &ParsedSms) -> Option<String> {
     let is_mandate = |start: usize| {
         (1..=3)
             .filter_map(|back| start.checked_sub(back))
-            .any(|at| matches!(page.cut.low(at), "umrn" | "umn"))
+            .any(|at| matches!(page.cut.lowercase(at), "umrn" | "umn"))
     };
     let found = page.references.iter().find(|reference| !is_mandate(reference.tokens.start));
     found.map(|reference| reference.value.clone())

@@ -10,7 +10,7 @@ use super::sender::SmsSenderKind;
 use super::state::SmsEventState;
 
 /// Why the event is not booked after all. What is booked with a doubt has it added.
-pub(crate) fn veto(
+pub(crate) fn find_disqualification(
     page: &ParsedSms,
     events: &[SmsEvent],
     event: &SmsEvent,
@@ -26,25 +26,27 @@ pub(crate) fn veto(
     if page.has(SmsWordClass::Swindle) && event.class != SmsWordClass::Refunded {
         return Some(NonPaymentReason::Warning);
     }
-    let early = failed(page, events, event, doubts)
-        .or_else(|| (is_receipt(page, event) || is_billed(page, event)).then_some(NonPaymentReason::Receipt))
-        .or_else(|| is_ordered(page, event).then_some(NonPaymentReason::Delivery))
-        .or_else(|| lured(page, event, origin))
-        .or_else(|| unfinished(page, events, event));
+    let early = check_failed(page, events, event, doubts)
+        .or_else(|| {
+            (is_receipt(page, event) || is_biller_receipt(page, event)).then_some(NonPaymentReason::Receipt)
+        })
+        .or_else(|| is_merchant_order(page, event).then_some(NonPaymentReason::Delivery))
+        .or_else(|| check_lure(page, event, origin))
+        .or_else(|| check_unfinished(page, events, event));
     if early.is_some() {
         return early;
     }
     let clicked =
-        (0..page.len()).any(|at| page.cut.low(at) == "click") && page.uses.contains(&SmsTokenUse::Link);
+        (0..page.len()).any(|at| page.cut.lowercase(at) == "click") && page.uses.contains(&SmsTokenUse::Link);
     if clicked && event.direction == PaymentDirection::Debit {
         doubts.push(PaymentDoubt::Lure);
     }
     // "Rs 60 is debited but the payment is pending".
-    if event.direction == PaymentDirection::Debit && page.beside(event.at, SmsWordClass::Pending) {
+    if event.direction == PaymentDirection::Debit && page.has_in_sentence(event.at, SmsWordClass::Pending) {
         doubts.push(PaymentDoubt::Done);
     }
     if event.weight <= SmsEventStrength::Made {
-        return noun_veto(page, events, event, doubts);
+        return disqualify_noun(page, events, event, doubts);
     }
     let anchored = has_evidence(page)
         || page.has(SmsWordClass::Wallet)
@@ -61,7 +63,7 @@ fn has_evidence(page: &ParsedSms) -> bool {
 }
 
 /// It did not go through. Where the account was debited all the same, or what came back was, that is told.
-fn failed(
+fn check_failed(
     page: &ParsedSms,
     events: &[SmsEvent],
     event: &SmsEvent,
@@ -71,9 +73,10 @@ fn failed(
         return None;
     }
     // A cheque that came back brings nothing, though it says that it was deposited.
-    let fee = page.beside(event.at, SmsWordClass::Fee);
+    let fee = page.has_in_sentence(event.at, SmsWordClass::Fee);
     let lost = page.has(SmsWordClass::Cheque) && event.direction == PaymentDirection::Credit && !fee;
-    let undone = || page.of(SmsWordClass::Failed).any(|mark| page.cut.low(mark.tokens.start) == "not");
+    let undone =
+        || page.matches_of(SmsWordClass::Failed).any(|mark| page.cut.lowercase(mark.tokens.start) == "not");
     let denied = events.iter().any(|other| other.state == SmsEventState::Undone) || undone();
     let denied = denied && event.class != SmsWordClass::Refunded && !fee;
     if lost || denied {
@@ -92,7 +95,7 @@ fn failed(
 }
 
 /// Advertisements and swindles that speak as if money had moved.
-fn lured(page: &ParsedSms, event: &SmsEvent, origin: SmsSenderKind) -> Option<NonPaymentReason> {
+fn check_lure(page: &ParsedSms, event: &SmsEvent, origin: SmsSenderKind) -> Option<NonPaymentReason> {
     if event.direction == PaymentDirection::Credit && is_baited(page) {
         return Some(NonPaymentReason::Warning);
     }
@@ -105,7 +108,8 @@ fn lured(page: &ParsedSms, event: &SmsEvent, origin: SmsSenderKind) -> Option<No
     let linked = page.uses.contains(&SmsTokenUse::Link);
     let promotes = origin == (SmsSenderKind::Business { promotes: true });
     let round = event.amount.is_some_and(|amount| page.amounts[amount].is_round);
-    let words = page.of(SmsWordClass::Lure).count() + page.of(SmsWordClass::Threshold).count();
+    let words =
+        page.matches_of(SmsWordClass::Lure).count() + page.matches_of(SmsWordClass::Threshold).count();
     // Nobody who gives money without naming an account needs a click for it.
     let gift = event.direction == PaymentDirection::Credit && linked;
     let lured = words + usize::from(linked) + usize::from(round) + usize::from(promotes) * 2 >= 3;
@@ -118,15 +122,18 @@ fn lured(page: &ParsedSms, event: &SmsEvent, origin: SmsSenderKind) -> Option<No
 fn is_baited(page: &ParsedSms) -> bool {
     let linked = page.uses.contains(&SmsTokenUse::Link);
     let step =
-        (0..page.len()).any(|at| matches!(page.cut.low(at), "release" | "claim" | "unlock" | "redeem"));
+        (0..page.len()).any(|at| matches!(page.cut.lowercase(at), "release" | "claim" | "unlock" | "redeem"));
     linked && step
 }
 
 /// It has only begun, is still to come, or is told by a fund instead of the account.
-fn unfinished(page: &ParsedSms, events: &[SmsEvent], event: &SmsEvent) -> Option<NonPaymentReason> {
+fn check_unfinished(page: &ParsedSms, events: &[SmsEvent], event: &SmsEvent) -> Option<NonPaymentReason> {
     let strong = event.weight == SmsEventStrength::Strong;
     let may_wait = event.direction == PaymentDirection::Credit || !strong;
-    if may_wait && page.beside(event.at, SmsWordClass::Pending) && page.cut.low(event.at) != "credited" {
+    if may_wait
+        && page.has_in_sentence(event.at, SmsWordClass::Pending)
+        && page.cut.lowercase(event.at) != "credited"
+    {
         return Some(NonPaymentReason::Pending);
     }
     if event.direction == PaymentDirection::Credit
@@ -145,7 +152,8 @@ fn unfinished(page: &ParsedSms, events: &[SmsEvent], event: &SmsEvent) -> Option
     let to_come = events
         .iter()
         .any(|other| other.state == SmsEventState::Future && other.direction == PaymentDirection::Credit);
-    let old = event.direction == PaymentDirection::Debit && page.beside(event.at, SmsWordClass::Refund);
+    let old =
+        event.direction == PaymentDirection::Debit && page.has_in_sentence(event.at, SmsWordClass::Refund);
     // "Sent to your bank. It will be credited in 10 days."
     let begun = event.direction == PaymentDirection::Credit && !strong;
     (to_come && (old || begun)).then_some(NonPaymentReason::Future)
@@ -154,13 +162,13 @@ fn unfinished(page: &ParsedSms, events: &[SmsEvent], event: &SmsEvent) -> Option
 /// "It may take 3-5 days to reflect".
 fn is_on_its_way(page: &ParsedSms) -> bool {
     (1..page.len()).any(|at| {
-        page.cut.low(at) == "reflect"
-            && (page.is(at - 1, SmsWordClass::To) || page.is(at - 1, SmsWordClass::Future))
+        page.cut.lowercase(at) == "reflect"
+            && (page.is_class(at - 1, SmsWordClass::To) || page.is_class(at - 1, SmsWordClass::Future))
     })
 }
 
 /// "PNR booked, fare charged": whoever was ordered from tells of what the bank tells too.
-fn is_ordered(page: &ParsedSms, event: &SmsEvent) -> bool {
+fn is_merchant_order(page: &ParsedSms, event: &SmsEvent) -> bool {
     event.direction == PaymentDirection::Debit
         && page.has(SmsWordClass::Delivery)
         && !page.has(SmsWordClass::Wallet)
@@ -169,11 +177,11 @@ fn is_ordered(page: &ParsedSms, event: &SmsEvent) -> bool {
 }
 
 /// "Payment of Rs 825 for JioFiber a/c 5500112233 is successful": the account is with whoever was paid.
-fn is_billed(page: &ParsedSms, event: &SmsEvent) -> bool {
+fn is_biller_receipt(page: &ParsedSms, event: &SmsEvent) -> bool {
     let theirs = |tail: usize| {
-        page.of(SmsWordClass::Towards).any(|mark| {
+        page.matches_of(SmsWordClass::Towards).any(|mark| {
             let near = event.at < mark.tokens.start && mark.tokens.end < tail && tail - mark.tokens.end <= 4;
-            near && (mark.tokens.end..tail).all(|at| !page.is(at, SmsWordClass::From))
+            near && (mark.tokens.end..tail).all(|at| !page.is_class(at, SmsWordClass::From))
                 && page.sentence(mark.tokens.start) == page.sentence(tail)
         })
     };
@@ -185,7 +193,7 @@ fn is_billed(page: &ParsedSms, event: &SmsEvent) -> bool {
 }
 
 /// A noun tells of a payment only where nothing says that it is still to come.
-fn noun_veto(
+fn disqualify_noun(
     page: &ParsedSms,
     events: &[SmsEvent],
     event: &SmsEvent,
@@ -195,8 +203,8 @@ fn noun_veto(
     let account =
         page.has(SmsWordClass::Card) || page.has(SmsWordClass::Account) || page.has(SmsWordClass::Wallet);
     // "Your card has a reversal of Rs 500": it is there.
-    let stated =
-        page.cut.low(event.at.saturating_sub(1)) == "a" && page.cut.low(event.at.saturating_sub(2)) == "has";
+    let stated = page.cut.lowercase(event.at.saturating_sub(1)) == "a"
+        && page.cut.lowercase(event.at.saturating_sub(2)) == "has";
     let bare = alone && (event.class == SmsWordClass::Refund && !stated || !account || page.tails.is_empty());
     if bare || is_to_come(page, events, event) || (alone && is_offered(page, event)) {
         return Some(reason(page, events));
@@ -205,7 +213,7 @@ fn noun_veto(
     if unnamed && page.tails.is_empty() {
         return Some(NonPaymentReason::Receipt);
     }
-    if unnamed && alone && page.beside(event.at, SmsWordClass::Lure) {
+    if unnamed && alone && page.has_in_sentence(event.at, SmsWordClass::Lure) {
         return Some(NonPaymentReason::Promotion);
     }
     if unnamed && alone {
@@ -216,14 +224,16 @@ fn noun_veto(
 
 fn is_to_come(page: &ParsedSms, events: &[SmsEvent], event: &SmsEvent) -> bool {
     let alone = event.weight == SmsEventStrength::Noun;
-    let beside = |class| page.beside(event.at, class);
-    let arranged = page.of(SmsWordClass::Arranged).any(|mark| {
+    let beside = |class| page.has_in_sentence(event.at, class);
+    let arranged = page.matches_of(SmsWordClass::Arranged).any(|mark| {
         page.sentence(mark.tokens.start) == page.sentence(event.at)
-            && !matches!(page.cut.low(mark.tokens.start), "approved" | "authorised" | "authorized")
+            && !matches!(page.cut.lowercase(mark.tokens.start), "approved" | "authorised" | "authorized")
     });
     let ordered = page.has(SmsWordClass::Mandate)
-        && (page.has(SmsWordClass::Arranged) || alone && !is_taken(page, event));
-    let coded = page.of(SmsWordClass::Otp).any(|otp| !page.beside(otp.tokens.start, SmsWordClass::Share));
+        && (page.has(SmsWordClass::Arranged) || alone && !is_confirmed_by_balance(page, event));
+    let coded = page
+        .matches_of(SmsWordClass::Otp)
+        .any(|otp| !page.has_in_sentence(otp.tokens.start, SmsWordClass::Share));
     [SmsWordClass::Pending, SmsWordClass::Hold, SmsWordClass::Future].into_iter().any(beside)
         || (alone && beside(SmsWordClass::Due))
         || arranged
@@ -234,7 +244,7 @@ fn is_to_come(page: &ParsedSms, events: &[SmsEvent], event: &SmsEvent) -> bool {
 }
 
 /// "NACH debit of Rs 500 from a/c XX12 … Bal 1,234": the balance behind it says that it went.
-fn is_taken(page: &ParsedSms, event: &SmsEvent) -> bool {
+fn is_confirmed_by_balance(page: &ParsedSms, event: &SmsEvent) -> bool {
     let left = page
         .amounts
         .iter()
@@ -244,7 +254,7 @@ fn is_taken(page: &ParsedSms, event: &SmsEvent) -> bool {
 
 /// "Convert your purchase of Rs 24,999".
 fn is_offered(page: &ParsedSms, event: &SmsEvent) -> bool {
-    page.of(SmsWordClass::Lure).any(|lure| {
+    page.matches_of(SmsWordClass::Lure).any(|lure| {
         lure.tokens.start < event.at && page.sentence(lure.tokens.start) == page.sentence(event.at)
     })
 }
@@ -255,13 +265,14 @@ fn is_receipt(page: &ParsedSms, event: &SmsEvent) -> bool {
     if event.class != SmsWordClass::Received || page.has(SmsWordClass::Card) {
         return false;
     }
-    let before = |back: usize| event.at.checked_sub(back).map_or("", |at| page.cut.low(at));
+    let before = |back: usize| event.at.checked_sub(back).map_or("", |at| page.cut.lowercase(at));
     let thanked = (1..=3).any(|back| before(back) == "we");
-    let with_thanks = page.cut.low(event.end) == "with" && page.cut.low(event.end + 1).starts_with("thank");
-    let yours = (event.end..event.end + 3).any(|at| page.is(at, SmsWordClass::Own))
-        && (event.end..event.end + 4).any(|at| page.is(at, SmsWordClass::Pay));
-    let from_you =
-        (event.end..page.len()).any(|at| page.is(at, SmsWordClass::From) && page.cut.low(at + 1) == "you");
+    let with_thanks =
+        page.cut.lowercase(event.end) == "with" && page.cut.lowercase(event.end + 1).starts_with("thank");
+    let yours = (event.end..event.end + 3).any(|at| page.is_class(at, SmsWordClass::Own))
+        && (event.end..event.end + 4).any(|at| page.is_class(at, SmsWordClass::Pay));
+    let from_you = (event.end..page.len())
+        .any(|at| page.is_class(at, SmsWordClass::From) && page.cut.lowercase(at + 1) == "you");
     let banked =
         (page.has(SmsWordClass::Account) || page.has(SmsWordClass::Wallet)) && !page.tails.is_empty();
     let begins = event.at == 0
@@ -272,12 +283,12 @@ fn is_receipt(page: &ParsedSms, event: &SmsEvent) -> bool {
     let sentence = page.sentence(event.at);
     // "Received against your electricity a/c": that account is with whoever was paid.
     let against = (event.end..page.len()).take_while(|at| page.sentence(*at) == sentence).any(|at| {
-        let led = page.is(at, SmsWordClass::Towards) || page.cut.low(at) == "against";
-        led && page.is(at + 1, SmsWordClass::Own)
+        let led = page.is_class(at, SmsWordClass::Towards) || page.cut.lowercase(at) == "against";
+        led && page.is_class(at + 1, SmsWordClass::Own)
     });
-    let titled = (0..page.len()).any(|at| page.cut.low(at) == "receipt");
+    let titled = (0..page.len()).any(|at| page.cut.lowercase(at) == "receipt");
     against
-        || page.beside(event.at, SmsWordClass::Loan)
+        || page.has_in_sentence(event.at, SmsWordClass::Loan)
         || (titled && !banked)
         || ((thanked || with_thanks || yours || from_you || nobody) && !banked)
 }

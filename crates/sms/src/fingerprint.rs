@@ -17,10 +17,10 @@ impl Payment {
             self.currency.as_str().to_owned(),
         ];
         match &self.reference {
-            Some(reference) => parts.push(bare(reference)),
+            Some(reference) => parts.push(normalize_identifier(reference)),
             None => {
                 parts.push(self.account.clone().unwrap_or_default());
-                parts.push(self.counterparty.as_deref().map(bare).unwrap_or_default());
+                parts.push(self.counterparty.as_deref().map(normalize_identifier).unwrap_or_default());
                 parts.push(self.date.map(|date| date.to_string()).unwrap_or_default());
                 parts.push(
                     self.time
@@ -46,7 +46,7 @@ const BY_REFERENCE: char = 'r';
 const BY_THE_REST: char = 's';
 
 /// Letters and digits in small letters; zeros before a number are no part of it.
-pub fn bare(text: &str) -> String {
+pub fn normalize_identifier(text: &str) -> String {
     let letters: String =
         text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     letters.trim_start_matches('0').to_owned()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::clean::{SmsTokenKind, TokenizedSms, clean};
+use super::tokens::{SmsTokenKind, TokenizedSms, clean};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $class:ident = $name:literal),* $(,)?) => {
@@ -156,19 +156,19 @@ impl Lexicon {
         // Signs inside a phrase are stepped over in messages, so they are left out here too.
         let cut = TokenizedSms::new(&phrase);
         let mut words =
-            (0..cut.len()).filter(|at| !is_stepped_over(&cut, *at)).map(|at| cut.low(at).to_owned());
+            (0..cut.len()).filter(|at| !is_stepped_over(&cut, *at)).map(|at| cut.lowercase(at).to_owned());
         if let Some(first) = words.next() {
             self.phrases.entry(first).or_default().push((words.collect(), class));
         }
     }
 
-    fn at(&self, cut: &TokenizedSms, at: usize) -> Option<SmsWordMatch> {
+    fn match_at(&self, cut: &TokenizedSms, at: usize) -> Option<SmsWordMatch> {
         if !cut.is_word(at) {
             return None;
         }
-        let word = cut.low(at);
+        let word = cut.lowercase(at);
         if let Some(list) = self.phrases.get(word) {
-            let found = list.iter().find_map(|(rest, class)| Some((rest_of(cut, at + 1, rest)?, *class)));
+            let found = list.iter().find_map(|(rest, class)| Some((match_rest(cut, at + 1, rest)?, *class)));
             if let Some((end, class)) = found {
                 return Some(SmsWordMatch { class, tokens: at..end });
             }
@@ -192,12 +192,12 @@ fn is_stepped_over(cut: &TokenizedSms, at: usize) -> bool {
 }
 
 /// Where a phrase ends whose other words are these.
-fn rest_of(cut: &TokenizedSms, mut at: usize, rest: &[String]) -> Option<usize> {
+fn match_rest(cut: &TokenizedSms, mut at: usize, rest: &[String]) -> Option<usize> {
     for word in rest {
         while is_stepped_over(cut, at) {
             at += 1;
         }
-        if cut.low(at) != word {
+        if cut.lowercase(at) != word {
             return None;
         }
         at += 1;
@@ -210,7 +210,7 @@ pub(crate) fn marks(cut: &TokenizedSms) -> Vec<SmsWordMatch> {
     let mut marks = Vec::new();
     let mut at = 0;
     while at < cut.len() {
-        match LEXICON.at(cut, at) {
+        match LEXICON.match_at(cut, at) {
             Some(mark) => {
                 at = mark.tokens.end;
                 marks.push(mark);

@@ -9,19 +9,19 @@
 //!
 //! # Layout
 //! - [`Sms`], [`SmsReading`], [`Payment`], [`NonPaymentReason`]: what goes in and what comes out (`reading`, `fingerprint`)
-//! - `clean`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
+//! - `tokens`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
 //! - `find/`: links, dates, accounts, amounts, references; `parsed_message`: all of it together; `roles`: the part of each amount
-//! - `events`, `nouns`, `state`, `undo`, `attempt`: what is said to be done, and whether it was; `non_payment`, `disqualify`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
-//! - `counterparty`, `name`, `chain`, `own`: the other side and the owner's account; `own_transfers`: money that stays the owner's; `sender`: what the sender's id tells
+//! - `events`, `nouns`, `state`, `reversal`, `attempt`: what is said to be done, and whether it was; `non_payment`, `disqualify`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
+//! - `counterparty`, `name`, `chain`, `account_owner`: the other side and the owner's account; `own_transfers`: money that stays the owner's; `sender`: what the sender's id tells
 //!
 //! To teach it a word, add it to `lexicon/sms.txt`; to show that it was needed, add the message to `tests/messages/`.
 
 // Money is whole paise; a float would lose one of them some day.
 #![deny(clippy::float_arithmetic)]
 
+mod account_owner;
 mod attempt;
 mod chain;
-mod clean;
 mod counterparty;
 mod decide;
 mod disqualify;
@@ -33,16 +33,16 @@ mod name;
 mod non_payment;
 mod notice;
 mod nouns;
-mod own;
 mod own_transfers;
 mod parsed_message;
 mod reading;
+mod reversal;
 mod roles;
 mod sender;
 mod state;
-mod undo;
+mod tokens;
 
-pub use fingerprint::bare;
+pub use fingerprint::normalize_identifier;
 pub use notice::is_notice;
 pub use reading::{
     Currency, NonPaymentReason, OwnTransfer, Payment, PaymentCertainty, PaymentDirection, PaymentDoubt, Sms,

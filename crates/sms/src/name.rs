@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::chain::piece;
-use super::clean::SmsTokenKind;
+use super::chain::read_chain_name;
 use super::lexicon::SmsWordClass;
 use super::parsed_message::{ParsedSms, SmsTokenUse};
+use super::tokens::SmsTokenKind;
 
 /// A name has no more words than this.
 pub(crate) const LONGEST: usize = 7;
@@ -76,7 +76,7 @@ const BANKS: [&str; 24] = [
 ];
 
 /// Steps over what may stand before a name: "VPA", "M/s", a colon.
-fn begin(page: &ParsedSms, from: usize) -> Option<usize> {
+fn skip_prefix(page: &ParsedSms, from: usize) -> Option<usize> {
     let mut at = from;
     while at < page.len() && at < from + 6 {
         let sign = matches!(
@@ -84,10 +84,10 @@ fn begin(page: &ParsedSms, from: usize) -> Option<usize> {
             Some(SmsTokenKind::Sign(':' | '-' | '.' | '"' | '\'' | '@' | '*' | '(' | '_'))
         );
         let word = matches!(page.class(at), Some(SmsWordClass::Vpa | SmsWordClass::Info))
-            || (page.is(at, SmsWordClass::Other) || page.is(at, SmsWordClass::To))
-            || (page.cut.low(at) == "upi" && page.cut.is_sign(at + 1, '_'))
-            || matches!(page.cut.low(at), "name" | "a" | "is");
-        if !(sign || word) || page.used(at) == SmsTokenUse::Vpa {
+            || (page.is_class(at, SmsWordClass::Other) || page.is_class(at, SmsWordClass::To))
+            || (page.cut.lowercase(at) == "upi" && page.cut.is_sign(at + 1, '_'))
+            || matches!(page.cut.lowercase(at), "name" | "a" | "is");
+        if !(sign || word) || page.token_use(at) == SmsTokenUse::Vpa {
             break;
         }
         at += 1;
@@ -95,26 +95,26 @@ fn begin(page: &ParsedSms, from: usize) -> Option<usize> {
     (at < page.len()).then_some(at)
 }
 
-pub(crate) fn name(page: &ParsedSms, from: usize) -> Option<String> {
-    let start = begin(page, from)?;
-    if page.used(start) == SmsTokenUse::Vpa {
+pub(crate) fn read_name(page: &ParsedSms, from: usize) -> Option<String> {
+    let start = skip_prefix(page, from)?;
+    if page.token_use(start) == SmsTokenUse::Vpa {
         let vpa = page.vpas.iter().find(|vpa| vpa.contains(&start))?;
         return Some(page.cut.text(vpa.clone()).to_owned());
     }
-    if page.is(start, SmsWordClass::Channel) {
-        return piece(page, start);
+    if page.is_class(start, SmsWordClass::Channel) {
+        return read_chain_name(page, start);
     }
-    let end = end_of(page, start);
+    let end = find_end(page, start);
     if matches!(page.class(end), Some(SmsWordClass::Account | SmsWordClass::Card))
-        || page.used(end) == SmsTokenUse::Tail
+        || page.token_use(end) == SmsTokenUse::Tail
     {
         return None;
     }
-    accepted(page, start..end)
+    accept_name(page, start..end)
 }
 
 /// Where a name ends: at a figure that is something else, at a sign, or at a word that goes on with the sentence.
-fn end_of(page: &ParsedSms, start: usize) -> usize {
+fn find_end(page: &ParsedSms, start: usize) -> usize {
     let sentence = page.sentence(start);
     let mut words = 0;
     let mut at = start;
@@ -124,12 +124,14 @@ fn end_of(page: &ParsedSms, start: usize) -> usize {
         }
         let inside = match page.cut.shape(at) {
             Some(SmsTokenKind::Word) if at > start && is_joined(page, at) => true,
-            Some(SmsTokenKind::Word) => !ends_name(page, at) || is_inner(page, at, start),
+            Some(SmsTokenKind::Word) => !ends_name(page, at) || is_inside_name(page, at, start),
             Some(SmsTokenKind::Number) => at > start || page.cut.is_glued(at + 1) || page.cut.is_word(at + 1),
             Some(SmsTokenKind::Sign('.' | '&' | '\'' | '*' | '_' | '+')) => true,
             Some(SmsTokenKind::Sign('-' | '/')) => {
                 let inner = page.cut.is_glued(at) && page.cut.is_glued(at + 1);
-                inner && !page.is(at + 1, SmsWordClass::Channel) && !BANKS.contains(&page.cut.low(at + 1))
+                inner
+                    && !page.is_class(at + 1, SmsWordClass::Channel)
+                    && !BANKS.contains(&page.cut.lowercase(at + 1))
             }
             _ => false,
         };
@@ -145,19 +147,19 @@ fn end_of(page: &ParsedSms, start: usize) -> usize {
 /// `PAY*shopkart.in`: a sign holds the word to the one before.
 fn is_joined(page: &ParsedSms, at: usize) -> bool {
     let held = matches!(page.cut.shape(at - 1), Some(SmsTokenKind::Sign('*' | '_' | '&' | '\'')));
-    let domain =
-        page.cut.is_sign(at - 1, '.') && matches!(page.cut.low(at), "in" | "com" | "co" | "org" | "net");
+    let domain = page.cut.is_sign(at - 1, '.')
+        && matches!(page.cut.lowercase(at), "in" | "com" | "co" | "org" | "net");
     page.cut.is_glued(at) && (held || domain)
 }
 
 /// Small words that may stand in a name: "The Leather Co", "Dr. Mehta", "Cash and Carry".
-fn is_inner(page: &ParsedSms, at: usize, start: usize) -> bool {
+fn is_inside_name(page: &ParsedSms, at: usize, start: usize) -> bool {
     let goes_on = page.cut.is_word(at + 1) && page.is_free(at + 1) && page.class(at + 1).is_none();
-    match page.cut.low(at) {
+    match page.cut.lowercase(at) {
         "the" => at == start && goes_on,
         "dr" => at == start,
         "and" => at > start && goes_on && is_cased_alike(page, start, at + 1),
-        "card" => at > start && (at + 1..at + 5).all(|at| page.used(at) != SmsTokenUse::Tail),
+        "card" => at > start && (at + 1..at + 5).all(|at| page.token_use(at) != SmsTokenUse::Tail),
         _ => false,
     }
 }
@@ -192,18 +194,18 @@ pub(crate) fn ends_name(page: &ParsedSms, at: usize) -> bool {
             | SmsWordClass::Points
             | SmsWordClass::Other
     );
-    !allowed || matches!(page.cut.low(at), "within" | "amount" | "amt" | "days")
+    !allowed || matches!(page.cut.lowercase(at), "within" | "amount" | "amt" | "days")
 }
 
 /// What may follow a name and is none of it: "HOTSTAR UPI AutoPay."
-fn is_beyond(page: &ParsedSms, at: usize) -> bool {
-    let word = matches!(page.cut.low(at), "of" | "for" | "in" | "-" | "upi" | "autopay" | "mandate");
+fn is_trailing(page: &ParsedSms, at: usize) -> bool {
+    let word = matches!(page.cut.lowercase(at), "of" | "for" | "in" | "-" | "upi" | "autopay" | "mandate");
     page.cut.is_sign(at, '.') || (word && !page.cut.is_glued(at))
 }
 
-pub(crate) fn accepted(page: &ParsedSms, tokens: Range<usize>) -> Option<String> {
+pub(crate) fn accept_name(page: &ParsedSms, tokens: Range<usize>) -> Option<String> {
     let mut tokens = tokens;
-    while tokens.len() > 1 && is_beyond(page, tokens.end - 1) {
+    while tokens.len() > 1 && is_trailing(page, tokens.end - 1) {
         tokens.end -= 1;
     }
     let text = page.cut.text(tokens.clone());

@@ -10,40 +10,41 @@ use super::state::SmsEventState;
 pub(crate) fn has_code(page: &ParsedSms) -> bool {
     let codes: Vec<usize> =
         (0..page.len()).filter(|at| is_code(page, *at) || is_spaced_code(page, *at)).collect();
-    if codes.iter().any(|code| is_told_to_use(page, *code)) {
+    if codes.iter().any(|code| is_unnamed_code(page, *code)) {
         return true;
     }
-    page.of(SmsWordClass::Otp).filter(|otp| !is_spared(page, otp.tokens.start)).any(|otp| {
+    page.matches_of(SmsWordClass::Otp).filter(|otp| !is_code_waived(page, otp.tokens.start)).any(|otp| {
         let at = otp.tokens.start;
         let sentence = page.sentence(at);
-        let advised = page.beside(at, SmsWordClass::Share) || page.beside(at, SmsWordClass::Negation);
+        let advised =
+            page.has_in_sentence(at, SmsWordClass::Share) || page.has_in_sentence(at, SmsWordClass::Negation);
         let beside = codes.iter().any(|code| {
             let other = page.sentence(*code);
             other == sentence || (!advised && other.abs_diff(sentence) == 1 && code.abs_diff(at) <= 8)
         });
-        let lettered =
-            !advised && (at..page.len()).any(|at| page.sentence(at) == sentence && is_lettered(page, at));
+        let lettered = !advised
+            && (at..page.len()).any(|at| page.sentence(at) == sentence && is_alphanumeric_code(page, at));
         // "Do not share this OTP": it is the one of this message.
-        let this = at.checked_sub(1).is_some_and(|before| page.cut.low(before) == "this");
-        this || beside || lettered || (!advised && !codes.is_empty()) || hidden_code(page, at)
+        let this = at.checked_sub(1).is_some_and(|before| page.cut.lowercase(before) == "this");
+        this || beside || lettered || (!advised && !codes.is_empty()) || is_hidden_code(page, at)
     })
 }
 
 /// `1 2 3 4 5 6`, `99 12 07`, `4-4-1-9`: figures apart that are nothing else.
 fn is_spaced_code(page: &ParsedSms, at: usize) -> bool {
-    let part = |at: usize| page.is_free(at) && page.cut.is_plain(at) && page.cut.low(at).len() <= 3;
+    let part = |at: usize| page.is_free(at) && page.cut.is_digits(at) && page.cut.lowercase(at).len() <= 3;
     let mut parts = Vec::new();
     let mut next = at;
     while part(next) {
-        parts.push(page.cut.low(next).len());
+        parts.push(page.cut.lowercase(next).len());
         next += 1 + usize::from(page.cut.is_sign(next + 1, '-'));
     }
     parts.len() >= 3 && (4..=8).contains(&parts.iter().sum::<usize>())
 }
 
 /// `AB12`, `K7P2`: four to eight capital letters and digits in one.
-fn is_lettered(page: &ParsedSms, at: usize) -> bool {
-    let part = |at: usize| page.is_free(at) && (page.cut.is_word(at) || page.cut.is_plain(at));
+fn is_alphanumeric_code(page: &ParsedSms, at: usize) -> bool {
+    let part = |at: usize| page.is_free(at) && (page.cut.is_word(at) || page.cut.is_digits(at));
     if !part(at) || page.cut.is_glued(at) {
         return false;
     }
@@ -56,37 +57,38 @@ fn is_lettered(page: &ParsedSms, at: usize) -> bool {
 }
 
 /// "Use 449210 to verify", "449210 is your code": a code that has no name.
-fn is_told_to_use(page: &ParsedSms, code: usize) -> bool {
-    let used = code > 0 && matches!(page.cut.low(code - 1), "use" | "enter" | "code");
+fn is_unnamed_code(page: &ParsedSms, code: usize) -> bool {
+    let used = code > 0 && matches!(page.cut.lowercase(code - 1), "use" | "enter" | "code");
     let secret = |at: usize| matches!(page.class(at), Some(SmsWordClass::Pin | SmsWordClass::Otp));
-    let told = |at: usize| matches!(page.cut.low(at), "use" | "enter" | "type" | "quote");
+    let told = |at: usize| matches!(page.cut.lowercase(at), "use" | "enter" | "type" | "quote");
     let back = |steps: usize| (1..=steps).filter_map(|back| code.checked_sub(back));
     // "Use PIN 8831": whoever has to be told it is not done yet.
-    let named = back(2).any(secret) && (back(5).any(told) || page.cut.low(code).len() <= 4);
-    let yours = page.cut.low(code + 1) == "is" && page.is(code + 2, SmsWordClass::Own);
+    let named = back(2).any(secret) && (back(5).any(told) || page.cut.lowercase(code).len() <= 4);
+    let yours = page.cut.lowercase(code + 1) == "is" && page.is_class(code + 2, SmsWordClass::Own);
     used || named || yours
 }
 
 /// "Without OTP/PIN".
-fn is_spared(page: &ParsedSms, at: usize) -> bool {
-    at.checked_sub(1).is_some_and(|before| matches!(page.cut.low(before), "without" | "no"))
+fn is_code_waived(page: &ParsedSms, at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| matches!(page.cut.lowercase(before), "without" | "no"))
 }
 
 /// Four to eight digits that are nothing else. "SMS BLOCK 1234 to …" is a tail again.
 fn is_code(page: &ParsedSms, at: usize) -> bool {
     let commanded = (1..=2)
         .filter_map(|back| at.checked_sub(back))
-        .any(|at| page.cut.low(at).starts_with("bl") || page.cut.low(at) == "sms");
+        .any(|at| page.cut.lowercase(at).starts_with("bl") || page.cut.lowercase(at) == "sms");
     let glued = page.cut.is_glued(at) && at > 0 && page.cut.is_word(at - 1);
-    let split = page.cut.is_sign(at + 1, '-') && page.cut.is_plain(at + 2);
-    let long = (4..=8).contains(&page.cut.low(at).len()) || (split && page.cut.low(at).len() == 3);
-    page.is_free(at) && page.cut.is_plain(at) && long && !commanded && !glued
+    let split = page.cut.is_sign(at + 1, '-') && page.cut.is_digits(at + 2);
+    let long =
+        (4..=8).contains(&page.cut.lowercase(at).len()) || (split && page.cut.lowercase(at).len() == 3);
+    page.is_free(at) && page.cut.is_digits(at) && long && !commanded && !glued
 }
 
 /// "OTP is XXXXXX", "OTP generated": the code is left out.
-fn hidden_code(page: &ParsedSms, at: usize) -> bool {
+fn is_hidden_code(page: &ParsedSms, at: usize) -> bool {
     (at + 1..at + 4).any(|next| {
-        let word = page.cut.low(next);
+        let word = page.cut.lowercase(next);
         (word.len() >= 4 && word.bytes().all(|byte| byte == b'x')) || matches!(word, "generated" | "valid")
     })
 }
@@ -101,19 +103,19 @@ pub(crate) fn is_request(page: &ParsedSms, done: &[&SmsEvent]) -> bool {
                 .iter()
                 .any(|amount| page.sentence(amount.tokens.start) == page.sentence(mark.tokens.start))
     };
-    let mut requests = page.of(SmsWordClass::Request).filter(|mark| asked(mark)).peekable();
+    let mut requests = page.matches_of(SmsWordClass::Request).filter(|mark| asked(mark)).peekable();
     if requests.peek().is_none() {
         return false;
     }
     // "Your request for … is processed and your a/c debited": the account's own word counts for more. So it does where
     // it comes first and has the payment's number.
     let settled = |event: &SmsEvent| {
-        let first = page.of(SmsWordClass::Request).all(|mark| mark.tokens.start > event.end);
+        let first = page.matches_of(SmsWordClass::Request).all(|mark| mark.tokens.start > event.end);
         let told = event.class == SmsWordClass::Debited
             && first
             && !page.references.is_empty()
             && !page.tails.is_empty();
-        told || !page.beside(event.at, SmsWordClass::Request)
+        told || !page.has_in_sentence(event.at, SmsWordClass::Request)
     };
     !done.iter().any(|event| event.weight == SmsEventStrength::Strong && event.is_own && settled(event))
 }
@@ -121,28 +123,28 @@ pub(crate) fn is_request(page: &ParsedSms, done: &[&SmsEvent]) -> bool {
 /// "Enter your PIN to receive": money that comes needs no PIN, so somebody wants to be paid.
 pub(crate) fn wants_pin(page: &ParsedSms) -> bool {
     const ASKING: [&str; 7] = ["enter", "type", "put", "approve", "authorise", "authorize", "input"];
-    page.of(SmsWordClass::Pin).any(|pin| {
+    page.matches_of(SmsWordClass::Pin).any(|pin| {
         let (at, sentence) = (pin.tokens.start, page.sentence(pin.tokens.start));
         let here = |at: &usize| page.sentence(*at) == sentence;
-        let is_native = !page.cut.low(at).is_ascii();
+        let is_native = !page.cut.lowercase(at).is_ascii();
         let told = (0..page.len()).filter(here).any(|at| {
-            let word = page.cut.low(at);
+            let word = page.cut.lowercase(at);
             ASKING.contains(&word) || word.starts_with("daal") || word.starts_with("dal")
         });
         let denied = (0..page.len()).filter(here).any(|at| {
             matches!(page.class(at), Some(SmsWordClass::Negation | SmsWordClass::Share))
-                || page.cut.low(at) == "न"
+                || page.cut.lowercase(at) == "न"
         });
-        (told || is_native) && !denied && !is_spared(page, at)
+        (told || is_native) && !denied && !is_code_waived(page, at)
     })
 }
 
 /// It says that something did not go through, and not only what to do if it should not.
 pub(crate) fn has_failed(page: &ParsedSms) -> bool {
-    page.of(SmsWordClass::Failed).any(|failed| {
+    page.matches_of(SmsWordClass::Failed).any(|failed| {
         let sentence = page.sentence(failed.tokens.start);
         !is_avoided(page, failed.tokens.start)
-            && !page.of(SmsWordClass::Condition).any(|condition| {
+            && !page.matches_of(SmsWordClass::Condition).any(|condition| {
                 condition.tokens.start < failed.tokens.start
                     && page.sentence(condition.tokens.start) == sentence
             })
@@ -151,22 +153,25 @@ pub(crate) fn has_failed(page: &ParsedSms) -> bool {
 
 /// "To avoid bounce charges": it has not bounced.
 fn is_avoided(page: &ParsedSms, at: usize) -> bool {
-    (1..=3).filter_map(|back| at.checked_sub(back)).any(|before| page.cut.low(before) == "avoid")
+    (1..=3).filter_map(|back| at.checked_sub(back)).any(|before| page.cut.lowercase(before) == "avoid")
 }
 
 /// Why nothing is booked, where nothing was done.
 pub(crate) fn reason(page: &ParsedSms, events: &[SmsEvent]) -> NonPaymentReason {
     let future = events.iter().any(|event| event.state == SmsEventState::Future);
-    let lures = page.of(SmsWordClass::Lure).count() + page.of(SmsWordClass::Threshold).count();
+    let lures =
+        page.matches_of(SmsWordClass::Lure).count() + page.matches_of(SmsWordClass::Threshold).count();
     let linked = page.uses.contains(&SmsTokenUse::Link);
     let amounts = !page.amounts.is_empty();
     let only = |role: AmountRole| amounts && page.amounts.iter().all(|amount| amount.role == role);
     let has = |class| page.has(class);
-    let failed = page.of(SmsWordClass::Failed).any(|mark| !is_avoided(page, mark.tokens.start));
+    let failed = page.matches_of(SmsWordClass::Failed).any(|mark| !is_avoided(page, mark.tokens.start));
     if page.is_disguised {
         NonPaymentReason::Promotion
     } else if has(SmsWordClass::Otp)
-        && !page.of(SmsWordClass::Otp).all(|otp| page.beside(otp.tokens.start, SmsWordClass::Share))
+        && !page
+            .matches_of(SmsWordClass::Otp)
+            .all(|otp| page.has_in_sentence(otp.tokens.start, SmsWordClass::Share))
     {
         NonPaymentReason::Otp
     } else if has(SmsWordClass::Request) && amounts {

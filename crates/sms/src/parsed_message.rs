@@ -5,10 +5,10 @@ use std::ops::Range;
 use jiff::civil::{Date, Time};
 use munshi_types::Money;
 
-use super::clean::{SmsTokenKind, TokenizedSms};
 use super::find;
 use super::lexicon::{self, SmsWordClass, SmsWordMatch};
 use super::reading::Currency;
+use super::tokens::{SmsTokenKind, TokenizedSms};
 
 /// What a token is part of. A token is part of one thing only; what is found first keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,19 +128,19 @@ impl ParsedSms {
             .map(|mark| mark.class)
     }
 
-    pub(crate) fn is(&self, at: usize, class: SmsWordClass) -> bool {
+    pub(crate) fn is_class(&self, at: usize, class: SmsWordClass) -> bool {
         self.class(at) == Some(class)
     }
 
-    pub(crate) fn used(&self, at: usize) -> SmsTokenUse {
+    pub(crate) fn token_use(&self, at: usize) -> SmsTokenUse {
         self.uses.get(at).copied().unwrap_or(SmsTokenUse::Free)
     }
 
     pub(crate) fn is_free(&self, at: usize) -> bool {
-        self.used(at) == SmsTokenUse::Free
+        self.token_use(at) == SmsTokenUse::Free
     }
 
-    pub(crate) fn take(&mut self, tokens: Range<usize>, what: SmsTokenUse) {
+    pub(crate) fn assign_use(&mut self, tokens: Range<usize>, what: SmsTokenUse) {
         let end = tokens.end.min(self.uses.len());
         if tokens.start < end {
             self.uses[tokens.start..end].fill(what);
@@ -152,28 +152,28 @@ impl ParsedSms {
     }
 
     /// The marks of a class that are words of the message, not parts of links and names.
-    pub(crate) fn of(&self, class: SmsWordClass) -> impl Iterator<Item = &SmsWordMatch> {
-        self.marks.iter().filter(move |mark| mark.class == class && self.counts(mark))
+    pub(crate) fn matches_of(&self, class: SmsWordClass) -> impl Iterator<Item = &SmsWordMatch> {
+        self.marks.iter().filter(move |mark| mark.class == class && self.is_message_word(mark))
     }
 
     pub(crate) fn has(&self, class: SmsWordClass) -> bool {
-        self.of(class).next().is_some()
+        self.matches_of(class).next().is_some()
     }
 
-    pub(crate) fn counts(&self, mark: &SmsWordMatch) -> bool {
-        !matches!(self.used(mark.tokens.start), SmsTokenUse::Link | SmsTokenUse::Vpa)
+    pub(crate) fn is_message_word(&self, mark: &SmsWordMatch) -> bool {
+        !matches!(self.token_use(mark.tokens.start), SmsTokenUse::Link | SmsTokenUse::Vpa)
     }
 
     /// Whether a word of the class stands in the sentence of a token.
-    pub(crate) fn beside(&self, at: usize, class: SmsWordClass) -> bool {
+    pub(crate) fn has_in_sentence(&self, at: usize, class: SmsWordClass) -> bool {
         let sentence = self.sentence(at);
-        self.of(class).any(|mark| self.sentence(mark.tokens.start) == sentence)
+        self.matches_of(class).any(|mark| self.sentence(mark.tokens.start) == sentence)
     }
 }
 
 /// The letters O behind a figure and a comma or dot.
 fn is_disguised(cut: &TokenizedSms, at: usize) -> bool {
-    let zeros = cut.low(at).len() >= 2 && cut.low(at).bytes().all(|byte| byte == b'o');
+    let zeros = cut.lowercase(at).len() >= 2 && cut.lowercase(at).bytes().all(|byte| byte == b'o');
     let joined = cut.is_glued(at) && (cut.is_sign(at - 1, ',') || cut.is_sign(at - 1, '.'));
     zeros && joined && cut.is_glued(at - 1) && cut.is_number(at - 2)
 }
@@ -200,7 +200,9 @@ fn sentences(page: &ParsedSms) -> Vec<usize> {
 
 fn ends_sentence(page: &ParsedSms, at: usize) -> bool {
     match page.cut.shape(at) {
-        Some(SmsTokenKind::Sign('!' | '?' | ';' | '।' | '|' | '•')) => page.used(at) != SmsTokenUse::Link,
+        Some(SmsTokenKind::Sign('!' | '?' | ';' | '।' | '|' | '•')) => {
+            page.token_use(at) != SmsTokenUse::Link
+        }
         Some(SmsTokenKind::Sign('.')) => is_full_stop(page, at),
         _ => false,
     }
@@ -208,18 +210,20 @@ fn ends_sentence(page: &ParsedSms, at: usize) -> bool {
 
 /// A dot ends a sentence unless it shortens a word or stands inside a name.
 fn is_full_stop(page: &ParsedSms, at: usize) -> bool {
-    if matches!(page.used(at), SmsTokenUse::Link | SmsTokenUse::Vpa | SmsTokenUse::Tail | SmsTokenUse::Amount)
-        || page.cut.is_sign(at + 1, '.')
+    if matches!(
+        page.token_use(at),
+        SmsTokenUse::Link | SmsTokenUse::Vpa | SmsTokenUse::Tail | SmsTokenUse::Amount
+    ) || page.cut.is_sign(at + 1, '.')
     {
         return false;
     }
     let Some(before) = at.checked_sub(1) else { return false };
-    let word = page.cut.low(before);
+    let word = page.cut.lowercase(before);
     if page.cut.is_word(before) && (SHORTENED.contains(&word) || word.chars().count() == 1) {
         return false;
     }
     if page.cut.is_glued(at + 1) && page.cut.is_word(before) && page.cut.is_word(at + 1) {
-        return page.class(at + 1).is_some() && !DOMAINS.contains(&page.cut.low(at + 1));
+        return page.class(at + 1).is_some() && !DOMAINS.contains(&page.cut.lowercase(at + 1));
     }
     true
 }

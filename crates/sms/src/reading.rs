@@ -137,7 +137,7 @@ pub enum PaymentDoubt {
 
 impl PaymentDoubt {
     /// What it does to a reading.
-    pub(crate) const fn leaves(self) -> PaymentCertainty {
+    pub(crate) const fn certainty(self) -> PaymentCertainty {
         match self {
             Self::Bare | Self::Foreign | Self::Vague | Self::Implied => PaymentCertainty::Likely,
             _ => PaymentCertainty::Unsure,

@@ -1,8 +1,8 @@
 //! Which part each amount has: by its neighbours, never by its place among the amounts.
 
-use super::clean::SmsTokenKind;
 use super::lexicon::SmsWordClass;
 use super::parsed_message::{AmountRole, ParsedSms, SmsTokenUse};
+use super::tokens::SmsTokenKind;
 
 /// How far a word like "balance" reaches: "Avl bal in SBI A/c XX1234 as on 12-03-25 18:20 is INR 5".
 const REACH: usize = 18;
@@ -18,7 +18,7 @@ pub(crate) fn assign(page: &mut ParsedSms) {
             amount.role = AmountRole::Spoken;
         }
     }
-    set_totals_apart(page);
+    exclude_totals(page);
     // A fee that stands alone is what was taken, a cashback what came.
     if page.amounts.iter().all(|amount| amount.role != AmountRole::Moved) {
         for amount in page.amounts.iter_mut().filter(|amount| amount.role == AmountRole::Fee) {
@@ -28,14 +28,14 @@ pub(crate) fn assign(page: &mut ParsedSms) {
 }
 
 /// "Rs 60 received. Total today Rs 1,860": a sum of many, beside what came now.
-fn set_totals_apart(page: &mut ParsedSms) {
+fn exclude_totals(page: &mut ParsedSms) {
     let is_total = |start: usize| {
         let words = (1..=6).filter_map(|back| start.checked_sub(back));
         let near: Vec<&str> = words
             .take_while(|at| {
-                page.sentence(*at) == page.sentence(start) && page.used(*at) != SmsTokenUse::Amount
+                page.sentence(*at) == page.sentence(start) && page.token_use(*at) != SmsTokenUse::Amount
             })
-            .map(|at| page.cut.low(at))
+            .map(|at| page.cut.lowercase(at))
             .collect();
         let sum =
             near.iter().any(|word| matches!(*word, "total" | "collection" | "collections" | "collected"));
@@ -53,12 +53,12 @@ fn set_totals_apart(page: &mut ParsedSms) {
 }
 
 /// "Limit of Rs 500".
-fn is_of(page: &ParsedSms, start: usize, distance: usize) -> bool {
-    distance == 2 && start.checked_sub(1).is_some_and(|at| page.is(at, SmsWordClass::Of))
+fn is_joined_by_of(page: &ParsedSms, start: usize, distance: usize) -> bool {
+    distance == 2 && start.checked_sub(1).is_some_and(|at| page.is_class(at, SmsWordClass::Of))
 }
 
 /// "Interest of Rs 214 credited": what comes is no fee.
-fn is_given(page: &ParsedSms, end: usize) -> bool {
+fn is_credited(page: &ParsedSms, end: usize) -> bool {
     let sentence = page.sentence(end.saturating_sub(1));
     let mut words = (end..end + 4).take_while(|at| page.sentence(*at) == sentence && page.is_free(*at));
     let act = words.find_map(|at| page.class(at).filter(|class| class.is_act()));
@@ -67,21 +67,21 @@ fn is_given(page: &ParsedSms, end: usize) -> bool {
 
 fn role(page: &ParsedSms, number: usize) -> AmountRole {
     let tokens = page.amounts[number].tokens.clone();
-    let (left, distance) = left(page, tokens.start);
+    let (left, distance) = find_left_class(page, tokens.start);
     let near = distance <= 3;
     match left {
-        Some(SmsWordClass::Balance) if distance <= 1 && !is_done(page, tokens.end) => {
+        Some(SmsWordClass::Balance) if distance <= 1 && !is_moved(page, tokens.end) => {
             return AmountRole::Balance;
         }
-        Some(SmsWordClass::Limit) if distance <= 1 || is_of(page, tokens.start, distance) => {
+        Some(SmsWordClass::Limit) if distance <= 1 || is_joined_by_of(page, tokens.start, distance) => {
             return AmountRole::Limit;
         }
-        Some(SmsWordClass::Fee) if distance <= 2 && !is_given(page, tokens.end) => return AmountRole::Fee,
+        Some(SmsWordClass::Fee) if distance <= 2 && !is_credited(page, tokens.end) => return AmountRole::Fee,
         Some(SmsWordClass::Threshold | SmsWordClass::Lure) if near => return AmountRole::Spoken,
         _ => {}
     }
-    let signed = matches!(page.cut.low(tokens.end), "cr" | "dr") && left == Some(SmsWordClass::Balance);
-    if let Some(role) = right(page, tokens.end).filter(|_| !signed) {
+    let signed = matches!(page.cut.lowercase(tokens.end), "cr" | "dr") && left == Some(SmsWordClass::Balance);
+    if let Some(role) = find_right_role(page, tokens.end).filter(|_| !signed) {
         return role;
     }
     match left {
@@ -95,29 +95,30 @@ fn role(page: &ParsedSms, number: usize) -> AmountRole {
 }
 
 /// "INR 354 has been debited": a verb says right behind the amount that it moved.
-fn is_done(page: &ParsedSms, end: usize) -> bool {
-    let helps = |at: &usize| matches!(page.cut.low(*at), "has" | "have" | "been" | "is" | "was" | "were");
+fn is_moved(page: &ParsedSms, end: usize) -> bool {
+    let helps =
+        |at: &usize| matches!(page.cut.lowercase(*at), "has" | "have" | "been" | "is" | "was" | "were");
     let helped = (end..end + 2).take_while(helps).count();
     helped > 0 && page.class(end + helped).is_some_and(SmsWordClass::is_act)
 }
 
 /// The nearest word to the left that says what the amount is, and how far it is.
-fn left(page: &ParsedSms, start: usize) -> (Option<SmsWordClass>, usize) {
+fn find_left_class(page: &ParsedSms, start: usize) -> (Option<SmsWordClass>, usize) {
     let sentence = page.sentence(start);
     let mut distance = 0;
     for at in (start.saturating_sub(REACH)..start).rev() {
-        if page.used(at) == SmsTokenUse::Amount || page.sentence(at) != sentence {
+        if page.token_use(at) == SmsTokenUse::Amount || page.sentence(at) != sentence {
             break;
         }
         let sign = matches!(page.cut.shape(at), Some(SmsTokenKind::Sign(_)));
         distance += usize::from(!sign);
-        if matches!(page.used(at), SmsTokenUse::Link | SmsTokenUse::Vpa | SmsTokenUse::Date) {
+        if matches!(page.token_use(at), SmsTokenUse::Link | SmsTokenUse::Vpa | SmsTokenUse::Date) {
             continue;
         }
         let Some(class) = page.class(at) else { continue };
         // "Bal after txn Rs 500".
-        if class.is_noun() && at > 0 && page.is(at - 1, SmsWordClass::After)
-            || page.is(at, SmsWordClass::After) && page.class(at + 1).is_some_and(SmsWordClass::is_noun)
+        if class.is_noun() && at > 0 && page.is_class(at - 1, SmsWordClass::After)
+            || page.is_class(at, SmsWordClass::After) && page.class(at + 1).is_some_and(SmsWordClass::is_noun)
         {
             continue;
         }
@@ -132,7 +133,7 @@ fn left(page: &ParsedSms, start: usize) -> (Option<SmsWordClass>, usize) {
             )
             || matches!(class, SmsWordClass::Cashback | SmsWordClass::Request | SmsWordClass::Hold);
         // "… SHOP and Rs 900": the next of a list.
-        let listed = start.checked_sub(1).is_some_and(|at| page.cut.low(at) == "and");
+        let listed = start.checked_sub(1).is_some_and(|at| page.cut.lowercase(at) == "and");
         let close = distance <= 3
             && !listed
             && matches!(class, SmsWordClass::Threshold | SmsWordClass::Lure | SmsWordClass::Fee);
@@ -144,11 +145,11 @@ fn left(page: &ParsedSms, start: usize) -> (Option<SmsWordClass>, usize) {
 }
 
 /// What the words behind an amount make of it, if they do.
-fn right(page: &ParsedSms, end: usize) -> Option<AmountRole> {
+fn find_right_role(page: &ParsedSms, end: usize) -> Option<AmountRole> {
     let sentence = page.sentence(end.checked_sub(1)?);
     let mut steps = 0;
     for at in end..(end + 7).min(page.len()) {
-        if page.sentence(at) != sentence || !matches!(page.used(at), SmsTokenUse::Free) {
+        if page.sentence(at) != sentence || !matches!(page.token_use(at), SmsTokenUse::Free) {
             return None;
         }
         if matches!(page.cut.shape(at), Some(SmsTokenKind::Sign(',' | '(' | ')' | ';' | '.'))) {
@@ -162,7 +163,7 @@ fn right(page: &ParsedSms, end: usize) -> Option<AmountRole> {
             Some(SmsWordClass::Due) if steps <= 3 => return Some(AmountRole::Due),
             Some(SmsWordClass::Points) if steps <= 2 => return Some(AmountRole::Spoken),
             Some(SmsWordClass::Fee) if steps == 1 => return Some(AmountRole::Fee),
-            Some(SmsWordClass::Lure) if steps == 1 && page.cut.low(at) != "get" => {
+            Some(SmsWordClass::Lure) if steps == 1 && page.cut.lowercase(at) != "get" => {
                 return Some(AmountRole::Spoken);
             }
             Some(SmsWordClass::Cashback) if steps == 1 => return Some(AmountRole::Fee),

@@ -66,7 +66,7 @@ const BANKS: [(&str, &str); 52] = [
     ("ippb", "India Post Payments Bank"),
 ];
 
-pub(crate) fn origin(sender: Option<&str>) -> SmsSenderKind {
+pub(crate) fn classify(sender: Option<&str>) -> SmsSenderKind {
     let Some(sender) = sender.map(str::trim).filter(|sender| !sender.is_empty()) else {
         return SmsSenderKind::Unknown;
     };
@@ -99,10 +99,10 @@ mod tests {
         assert_eq!(bank(Some("VM-HDFCBK")), Some("HDFC Bank"));
         assert_eq!(bank(Some("JD-SBIUPI-S")), Some("State Bank of India"));
         assert_eq!(bank(Some("AX-ZZTOPX")), None);
-        assert_eq!(origin(Some("AD-OFFERS-P")), SmsSenderKind::Business { promotes: true });
-        assert_eq!(origin(Some("VM-HDFCBK")), SmsSenderKind::Business { promotes: false });
-        assert_eq!(origin(Some("+91 98765 43210")), SmsSenderKind::Person);
-        assert_eq!(origin(Some("56767")), SmsSenderKind::Unknown);
-        assert_eq!(origin(Some(" ")), SmsSenderKind::Unknown);
+        assert_eq!(classify(Some("AD-OFFERS-P")), SmsSenderKind::Business { promotes: true });
+        assert_eq!(classify(Some("VM-HDFCBK")), SmsSenderKind::Business { promotes: false });
+        assert_eq!(classify(Some("+91 98765 43210")), SmsSenderKind::Person);
+        assert_eq!(classify(Some("56767")), SmsSenderKind::Unknown);
+        assert_eq!(classify(Some(" ")), SmsSenderKind::Unknown);
     }
 }

@@ -36,9 +36,7 @@ impl DatabaseAddress {
 
 impl PostgresAddress {
     pub(crate) fn driver_config(&self) -> Result<tokio_postgres::Config, Error> {
-        self.url
-            .parse()
-            .map_err(|error| Error::Address(format!("the Postgres address can't be read: {error}")))
+        self.url.parse().map_err(|error| Error::Address(format!("invalid Postgres address: {error}")))
     }
 }
 
@@ -50,7 +48,7 @@ impl FromStr for DatabaseAddress {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             if path.is_empty() || path.starts_with(":memory:") {
                 let hint =
-                    "name a file, like sqlite:munshi.db; a database in memory would lose every message";
+                    "name a file, such as sqlite:munshi.db; an in-memory database would lose every message";
                 return Err(Error::Address(format!("`{text}` can't be used: {hint}")));
             }
             return Ok(Self::sqlite(path));
@@ -62,7 +60,7 @@ impl FromStr for DatabaseAddress {
         }
         let shown = text.split(':').next().unwrap_or_default();
         Err(Error::Address(format!(
-            "`{shown}:…` is no database Munshi knows: use sqlite:FILE or postgres://USER@HOST/DATABASE"
+            "`{shown}:…` is not a supported database: use sqlite:FILE or postgres://USER@HOST/DATABASE"
         )))
     }
 }

@@ -16,7 +16,7 @@ use crate::session::UnitSession;
 use crate::sqlite::SqlitePool;
 use crate::tx::{PlatformScope, PlatformTx, Tx};
 use crate::unit::{
-    UnitAnswer, UnitBody, UnitHandle, UnitOfWork, UnitScope, answered, refuse_nesting, untyped,
+    UnitAnswer, UnitBody, UnitHandle, UnitOfWork, UnitScope, downcast_answer, erase_types, refuse_nesting,
 };
 
 /// The database, whichever engine. Cheap to clone; the last clone to go closes it.
@@ -57,7 +57,7 @@ impl Db {
     ) -> Result<Self> {
         migrate::require_current(address, options, migrations).await?;
         let (address, options, health) = (address.clone(), options.clone(), StoreHealth::default());
-        off_the_runtime(move || {
+        run_blocking(move || {
             let engine = match &address {
                 DatabaseAddress::Sqlite(path) => Handle::Sqlite(SqlitePool::open(path, &options, &health)?),
                 DatabaseAddress::Postgres(place) => {
@@ -87,7 +87,7 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = untyped(move |session: &mut UnitSession| unit(&mut Tx { session, tenant }));
+        let act = erase_types(move |session: &mut UnitSession| unit(&mut Tx { session, tenant }));
         self.submit(UnitScope::Tenant(tenant), Access::Write, act)
     }
 
@@ -98,7 +98,7 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = untyped(move |session: &mut UnitSession| unit(&mut Tx { session, tenant }));
+        let act = erase_types(move |session: &mut UnitSession| unit(&mut Tx { session, tenant }));
         self.submit(UnitScope::Tenant(tenant), Access::Read, act)
     }
 
@@ -128,10 +128,10 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        answered(self.carry_out(scope, access, act).await)
+        downcast_answer(self.run_unit(scope, access, act).await)
     }
 
-    fn carry_out(
+    fn run_unit(
         &self,
         scope: UnitScope,
         access: Access,
@@ -161,7 +161,7 @@ impl Db {
             Ok(answered) => answered,
             Err(_) if claim.abandon() => {
                 let waited = limit.as_secs();
-                return Err(Error::Busy(format!("waited {waited} s for a turn")));
+                return Err(Error::Busy(format!("waited {waited} s in the queue")));
             }
             Err(_) => answer.await,
         };
@@ -177,7 +177,7 @@ impl Platform {
         E: From<Error> + Send + 'static,
     {
         let door = self.door;
-        let act = untyped(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
+        let act = erase_types(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
         self.db.submit(UnitScope::Platform(door), Access::Write, act)
     }
 
@@ -188,7 +188,7 @@ impl Platform {
         E: From<Error> + Send + 'static,
     {
         let door = self.door;
-        let act = untyped(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
+        let act = erase_types(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
         self.db.submit(UnitScope::Platform(door), Access::Read, act)
     }
 }
@@ -200,7 +200,7 @@ impl std::fmt::Debug for Db {
 }
 
 /// Runs blocking work (files, connecting) where it can't hold up the runtime.
-pub(crate) async fn off_the_runtime<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     refuse_nesting()?;

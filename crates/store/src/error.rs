@@ -25,11 +25,11 @@ pub enum Error {
     Busy(String),
 
     /// The connection broke while committing: the unit either happened whole or not at all, and nobody knows which.
-    #[error("the connection was lost while committing, so whether it was saved is unknown")]
+    #[error("the connection was lost during the commit; whether it was saved is unknown")]
     OutcomeUnknown,
 
     /// A unique rule refused the row.
-    #[error("already there: {constraint}")]
+    #[error("already exists: {constraint}")]
     Conflict { constraint: String },
 
     /// A foreign key, check or not-null rule, or row-level security, refused the row.

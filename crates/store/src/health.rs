@@ -10,13 +10,13 @@ use crate::error::Error;
 pub(crate) struct StoreHealth(Arc<Mutex<Option<Error>>>);
 
 impl StoreHealth {
-    pub(crate) fn failed(&self, error: &Error) {
+    pub(crate) fn record_failure(&self, error: &Error) {
         if error.is_outage() {
             self.set(Some(error.clone()));
         }
     }
 
-    pub(crate) fn wrote(&self) {
+    pub(crate) fn record_success(&self) {
         self.set(None);
     }
 
@@ -27,8 +27,8 @@ impl StoreHealth {
         }
         if current.is_some() != outage.is_some() {
             match &outage {
-                Some(error) => tracing::error!(%error, "the database is failing"),
-                None => tracing::info!("the database is well again"),
+                Some(error) => tracing::error!(%error, "database unhealthy"),
+                None => tracing::info!("database recovered"),
             }
         }
         *current = outage;

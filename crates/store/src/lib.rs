@@ -26,7 +26,7 @@
 //! # Layout
 //! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
-//! - [`migrate`], [`Migration`]: the schema; [`page`]: keyset paging; [`tenants`]: the registry; [`care`]: backup, checks
+//! - [`migrate`], [`Migration`]: the schema; [`page`]: keyset paging; [`tenants`]: the registry; [`maintenance`]: backup, checks
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
 //! # To add a table
@@ -38,10 +38,10 @@
 //! 4. Add the list to the binary's `migrations()`.
 
 mod address;
-pub mod care;
 mod db;
 mod error;
 mod health;
+pub mod maintenance;
 mod meter;
 pub mod migrate;
 mod options;

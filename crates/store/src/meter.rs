@@ -26,21 +26,21 @@ impl StoreMeter {
         }
     }
 
-    pub(crate) fn committed(&self, units: usize) {
+    pub(crate) fn record_commits(&self, units: usize) {
         self.committed.increment(units as u64);
     }
 
-    pub(crate) fn rolled_back(&self) {
+    pub(crate) fn record_rollback(&self) {
         self.refused.increment(1);
     }
 
-    pub(crate) fn failed(&self, error: &Error) {
+    pub(crate) fn record_failure(&self, error: &Error) {
         let (engine, kind, outcome) = (self.engine, self.kind, error.label());
         counter!("munshi_store_units_total", "engine" => engine, "kind" => kind, "outcome" => outcome)
             .increment(1);
     }
 
-    pub(crate) fn group(&self, size: usize, commit: std::time::Duration) {
+    pub(crate) fn record_group(&self, size: usize, commit: std::time::Duration) {
         self.group_size.record(size as f64);
         self.commit_seconds.record(commit.as_secs_f64());
     }

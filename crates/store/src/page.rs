@@ -24,7 +24,7 @@ impl Cursor {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a page mark: pass on the `next` of the page before, unchanged")]
+#[error("`{0}` is not a page cursor: pass the `next` value of the previous page unchanged")]
 pub struct CursorError(String);
 
 impl fmt::Display for Cursor {
@@ -78,7 +78,7 @@ impl PageRequest {
     }
 
     /// One more than asked for: whether it comes tells whether there is a next page.
-    pub fn fetch(&self) -> i64 {
+    pub fn fetch_limit(&self) -> i64 {
         i64::from(self.limit) + 1
     }
 }
@@ -91,8 +91,8 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Makes a page of rows fetched with [`PageRequest::fetch`].
-    pub fn of(mut items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> Cursor) -> Self {
+    /// Makes a page of rows fetched with [`PageRequest::fetch_limit`].
+    pub fn from_rows(mut items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> Cursor) -> Self {
         let limit = request.limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);
@@ -119,8 +119,8 @@ mod tests {
     fn the_last_page_has_no_next() {
         let key = |n: &u32| Cursor { time: Timestamp::EPOCH, id: Uuid::from_u128(u128::from(*n)) };
         let request = PageRequest::new(None, 2);
-        assert_eq!(Page::of(vec![3, 2, 1], &request, key).next, Some(key(&2)));
-        assert_eq!(Page::of(vec![3, 2], &request, key).next, None);
-        assert_eq!(PageRequest::new(None, 0).fetch(), 2);
+        assert_eq!(Page::from_rows(vec![3, 2, 1], &request, key).next, Some(key(&2)));
+        assert_eq!(Page::from_rows(vec![3, 2], &request, key).next, None);
+        assert_eq!(PageRequest::new(None, 0).fetch_limit(), 2);
     }
 }

@@ -93,30 +93,35 @@ impl UnitSession {
         first: Option<Param<'_>>,
         params: &[Param<'_>],
     ) -> Result<u64> {
-        self.guard(params)?;
+        self.validate_params(params)?;
         let outcome = match &mut self.engine {
             EngineConnection::Sqlite(connection) => connection.execute(sql.sqlite, first, params),
             EngineConnection::Postgres(connection) => connection.execute(sql.postgres, first, params),
         };
         self.changed |= matches!(outcome, Ok(rows) if rows > 0);
-        self.note(outcome)
+        self.record_outcome(outcome)
     }
 
-    pub(crate) fn send(&mut self, sql: Sql, first: Option<Param<'_>>, params: &[Param<'_>]) -> Result<()> {
-        self.guard(params)?;
+    pub(crate) fn execute_pipelined(
+        &mut self,
+        sql: Sql,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+    ) -> Result<()> {
+        self.validate_params(params)?;
         let outcome = match &mut self.engine {
             EngineConnection::Sqlite(connection) => {
                 connection.execute(sql.sqlite, first, params).map(|rows| rows > 0)
             }
             // It would be dropped unseen with the transaction.
-            EngineConnection::Postgres(_) if !self.may_write => Err(reader_writes()),
+            EngineConnection::Postgres(_) if !self.may_write => Err(read_only_error()),
             // Whether it changes any is not known yet; what is sent is there to do so.
             EngineConnection::Postgres(connection) => {
-                connection.send(sql.postgres, first, params).map(|()| true)
+                connection.execute_pipelined(sql.postgres, first, params).map(|()| true)
             }
         };
         self.changed |= matches!(outcome, Ok(true));
-        self.note(outcome).map(drop)
+        self.record_outcome(outcome).map(drop)
     }
 
     pub(crate) fn query<T>(
@@ -126,7 +131,7 @@ impl UnitSession {
         params: &[Param<'_>],
         mut map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        self.guard(params)?;
+        self.validate_params(params)?;
         let mut rows = Vec::new();
         let mut each = |row: &Row<'_>| {
             rows.push(map(row)?);
@@ -138,17 +143,17 @@ impl UnitSession {
                 connection.query(sql.postgres, first, params, &mut each)
             }
         };
-        self.note(outcome).map(|()| rows)
+        self.record_outcome(outcome).map(|()| rows)
     }
 
     pub(crate) fn attempt<T, E: From<Error>>(
         &mut self,
         try_it: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.guard(&[])?;
+        self.validate_params(&[])?;
         let hooks_before = self.hooks.len();
         let name = format!("attempt_{}", self.depth);
-        self.command(&format!("SAVEPOINT {name}"))?;
+        self.run_command(&format!("SAVEPOINT {name}"))?;
         self.depth += 1;
         let outcome = try_it(self);
         if outcome.is_ok() {
@@ -157,30 +162,33 @@ impl UnitSession {
         self.depth -= 1;
         let failure = self.failed.take();
         if outcome.is_ok() && failure.is_none() {
-            self.command(&format!("RELEASE SAVEPOINT {name}"))?;
+            self.run_command(&format!("RELEASE SAVEPOINT {name}"))?;
             return outcome;
         }
         self.hooks.truncate(hooks_before);
         if let EngineConnection::Postgres(connection) = &mut self.engine {
-            connection.forget_sent();
+            connection.discard_pipelined();
         }
-        self.command(&format!("ROLLBACK TO SAVEPOINT {name}"))?;
-        self.command(&format!("RELEASE SAVEPOINT {name}"))?;
+        self.run_command(&format!("ROLLBACK TO SAVEPOINT {name}"))?;
+        self.run_command(&format!("RELEASE SAVEPOINT {name}"))?;
         outcome.and_then(|_| Err(failure.unwrap_or_else(Error::closed).into()))
     }
 
     /// From here the statements of this transaction are one tenant's, and the door is shut.
     pub(crate) fn enter_tenant(&mut self, tenant: TenantId) -> Result<()> {
-        self.guard(&[])?;
+        self.validate_params(&[])?;
         if matches!(self.engine, EngineConnection::Postgres(_)) {
-            self.command(&format!("SET LOCAL app.tenant_id = '{tenant}'; SET LOCAL app.door = ''"))?;
+            self.run_command(&format!("SET LOCAL app.tenant_id = '{tenant}'; SET LOCAL app.door = ''"))?;
         }
         Ok(())
     }
 
     pub(crate) fn leave_tenant(&mut self, door: PlatformScope) -> Result<()> {
         if matches!(self.engine, EngineConnection::Postgres(_)) && self.failed.is_none() {
-            self.command(&format!("SET LOCAL app.tenant_id = ''; SET LOCAL app.door = '{}'", door.name()))?;
+            self.run_command(&format!(
+                "SET LOCAL app.tenant_id = ''; SET LOCAL app.door = '{}'",
+                door.name()
+            ))?;
         }
         Ok(())
     }
@@ -192,20 +200,20 @@ impl UnitSession {
         {
             let outcome = connection.flush();
             // Kept as the unit's failure.
-            let _noted = self.note(outcome);
+            let _noted = self.record_outcome(outcome);
         }
     }
 
-    fn command(&mut self, text: &str) -> Result<()> {
+    fn run_command(&mut self, text: &str) -> Result<()> {
         let outcome = match &mut self.engine {
-            EngineConnection::Sqlite(connection) => connection.command(text),
-            EngineConnection::Postgres(connection) => connection.command(text),
+            EngineConnection::Sqlite(connection) => connection.run_command(text),
+            EngineConnection::Postgres(connection) => connection.run_command(text),
         };
-        self.note(outcome)
+        self.record_outcome(outcome)
     }
 
     /// Refuses what would behave differently on the two engines before either sees it.
-    fn guard(&self, params: &[Param<'_>]) -> Result<()> {
+    fn validate_params(&self, params: &[Param<'_>]) -> Result<()> {
         if let Some(failure) = &self.failed {
             let advice = "use `attempt` around what may fail";
             return Err(Error::Misuse(format!(
@@ -214,20 +222,20 @@ impl UnitSession {
         }
         params.iter().try_for_each(|param| match param {
             Param::Text(text) if text.contains('\0') => {
-                Err(Error::Refused("text can't hold a NUL character".to_owned()))
+                Err(Error::Refused("text can't contain a NUL character".to_owned()))
             }
             Param::Real(value) if !value.is_finite() => {
-                Err(Error::Refused(format!("{value} is no number a column can keep")))
+                Err(Error::Refused(format!("{value} can't be stored in a numeric column")))
             }
             Param::Vector(values) if values.iter().any(|value| !value.is_finite()) => {
-                Err(Error::Refused("a vector holds something that is no number".to_owned()))
+                Err(Error::Refused("a vector contains a value that is not a number".to_owned()))
             }
             _ => Ok(()),
         })
     }
 
-    /// Remembers a failed statement. A row that could not be mapped, or a value refused by `guard`, is not one.
-    fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
+    /// Remembers a failed statement. A row that could not be mapped, or a value refused by `validate_params`, is not one.
+    fn record_outcome<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Err(Error::Decode(_)) | Ok(_) => {}
             Err(error) => {
@@ -241,6 +249,6 @@ impl UnitSession {
     }
 }
 
-pub(crate) fn reader_writes() -> Error {
-    Error::Misuse("a unit that only reads tried to write".to_owned())
+pub(crate) fn read_only_error() -> Error {
+    Error::Misuse("a read-only unit of work tried to write".to_owned())
 }

@@ -33,7 +33,7 @@ pub fn across_tenants(text: impl Into<Sql>) -> PlatformSql {
 
 /// SQLite numbers `$N` by first appearance, so `$2, $1` would swap; `?N` means what it says. Quoted text, quoted names
 /// and comments are left as they are.
-pub(crate) fn numbered(text: &str) -> String {
+pub(crate) fn number_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -50,7 +50,7 @@ pub(crate) fn numbered(text: &str) -> String {
 }
 
 /// Enough of a statement to recognise it in an error.
-pub(crate) fn shortened(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let mut words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = words.char_indices().nth(120) {
         words.truncate(cut);
@@ -65,10 +65,10 @@ mod tests {
 
     #[test]
     fn parameters_keep_their_numbers() {
-        assert_eq!(numbered("SELECT $2, '$1', $1"), "SELECT ?2, '$1', ?1");
-        assert_eq!(numbered("SELECT 'it''s $1', $3"), "SELECT 'it''s $1', ?3");
+        assert_eq!(number_placeholders("SELECT $2, '$1', $1"), "SELECT ?2, '$1', ?1");
+        assert_eq!(number_placeholders("SELECT 'it''s $1', $3"), "SELECT 'it''s $1', ?3");
         assert_eq!(
-            numbered("-- it's $1\nSELECT $2 /* it's $1 */, \"a'$1\", $1"),
+            number_placeholders("-- it's $1\nSELECT $2 /* it's $1 */, \"a'$1\", $1"),
             "-- it's $1\nSELECT ?2 /* it's $1 */, \"a'$1\", ?1"
         );
     }

@@ -47,7 +47,7 @@ pub fn find_by_name(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Option
 
 /// How the transaction's own tenant stands; none for the installation itself. A transaction that may not see it gets
 /// none either, so take none for a no.
-pub fn status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
+pub fn find_status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
     let own = across_tenants("SELECT status FROM tenants WHERE id = $1");
     tx.optional(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(Error::Decode))
 }
@@ -59,10 +59,10 @@ pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenan
             "SELECT id, name, zone, status, created_at FROM tenants
              WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3",
         ),
-        params![request.after.time, request.after.id, request.fetch()],
+        params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
-    Ok(Page::of(rows, request, |tenant| Cursor {
+    Ok(Page::from_rows(rows, request, |tenant| Cursor {
         time: tenant.created_at,
         id: munshi_types::Id::as_uuid(tenant.id),
     }))

@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 /// Units that may wait for a thread. Beyond that a caller is told at once instead of filling the memory.
 pub(crate) const QUEUE_LENGTH: usize = 16_384;
 
-pub(crate) fn too_many() -> Error {
-    Error::Busy(format!("{QUEUE_LENGTH} units of work are waiting already"))
+pub(crate) fn queue_full_error() -> Error {
+    Error::Busy(format!("{QUEUE_LENGTH} units of work are already queued"))
 }
 
 pub(crate) fn start(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(2 << 20).spawn(body).map_err(|error| {
-        Error::Unavailable { what: "a thread can't be started".to_owned(), source: Some(Arc::new(error)) }
+        Error::Unavailable { what: "starting a thread failed".to_owned(), source: Some(Arc::new(error)) }
     })
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn join(threads: &mut Vec<JoinHandle<()>>) {
     let current = std::thread::current().id();
     for thread in threads.drain(..) {
         if thread.thread().id() != current && thread.join().is_err() {
-            tracing::error!("a store thread panicked");
+            tracing::error!("store thread panicked");
         }
     }
 }

@@ -55,7 +55,7 @@ impl Tx<'_> {
     /// the unit, which also bring what is wrong with it. Not for what another answer depends on, nor for an error that
     /// somebody looks for.
     pub fn send(&mut self, sql: impl Into<Sql>, params: &[Param<'_>]) -> Result<()> {
-        self.session.send(sql.into(), Some(self.tenant.to_param()), params)
+        self.session.execute_pipelined(sql.into(), Some(self.tenant.to_param()), params)
     }
 
     pub fn all<T>(
@@ -155,5 +155,5 @@ impl PlatformTx<'_> {
 }
 
 fn no_row() -> Error {
-    Error::Decode("a row that must be there is missing".to_owned())
+    Error::Decode("a required row is missing".to_owned())
 }

@@ -55,7 +55,9 @@ pub(crate) type UnitAnswer = Result<Box<dyn Any + Send>, Box<dyn Any + Send>>;
 pub(crate) type UnitBody = Box<dyn FnOnce(&mut UnitSession) -> UnitAnswer + Send>;
 
 /// Takes the types out of a closure. `answered` puts them back.
-pub(crate) fn untyped<T, E>(act: impl FnOnce(&mut UnitSession) -> Result<T, E> + Send + 'static) -> UnitBody
+pub(crate) fn erase_types<T, E>(
+    act: impl FnOnce(&mut UnitSession) -> Result<T, E> + Send + 'static,
+) -> UnitBody
 where
     T: Send + 'static,
     E: Send + 'static,
@@ -67,7 +69,9 @@ where
 }
 
 /// A unit's answer as its caller knows it: the closure's own, or what went wrong around it.
-pub(crate) fn answered<T: 'static, E: From<Error> + 'static>(answer: Result<UnitAnswer>) -> Result<T, E> {
+pub(crate) fn downcast_answer<T: 'static, E: From<Error> + 'static>(
+    answer: Result<UnitAnswer>,
+) -> Result<T, E> {
     match answer? {
         Ok(value) => value.downcast().map(|value| *value).map_err(|_| Error::closed().into()),
         Err(error) => Err(error.downcast().map_or_else(|_| Error::closed().into(), |error| *error)),
@@ -142,7 +146,7 @@ impl UnitOfWork {
             for hook in self.hooks {
                 // A wake-up that panics must not take the store's thread with it.
                 if catch_unwind(AssertUnwindSafe(hook)).is_err() {
-                    tracing::error!("an after-commit hook panicked");
+                    tracing::error!("after-commit hook panicked");
                 }
             }
         }

@@ -66,14 +66,16 @@ impl JsonText {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::Misuse(format!("the value can't be written as JSON: {error}")))?;
         if holds_nul(&text) {
-            return Err(Error::Refused("text can't hold a NUL character, also not inside JSON".to_owned()));
+            return Err(Error::Refused(
+                "text can't contain a NUL character, not even inside JSON".to_owned(),
+            ));
         }
         Ok(Self(text))
     }
 
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_str(&self.0)
-            .map_err(|error| Error::Decode(format!("the stored JSON has another shape: {error}")))
+            .map_err(|error| Error::Decode(format!("the stored JSON has an unexpected shape: {error}")))
     }
 
     pub fn as_str(&self) -> &str {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::care::{self, BackupProgress};
+use munshi_store::maintenance::{self, BackupProgress};
 use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migration};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::{DatabaseEngine, TestDb};
@@ -16,7 +16,7 @@ async fn sqlite() -> TestDb {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_taken_under_load_is_one_moment_of_the_database() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     for _ in 0..40 {
         test.db.write(tenant, |tx| add(tx, &"x".repeat(200_000))).await.unwrap();
     }
@@ -60,21 +60,22 @@ async fn a_backup_never_overwrites() {
     let target = test.place.folder().join("precious");
     std::fs::write(&target, "photos").unwrap();
     let error = test.db.backup(target.clone(), |_| {}).await.unwrap_err().to_string();
-    assert!(error.contains("already there"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     assert_eq!(std::fs::read_to_string(&target).unwrap(), "photos");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn restoring_brings_back_the_copy_and_keeps_what_was_there() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "then")).await.unwrap();
     let copy = test.place.folder().join("copy.db");
     test.db.backup(copy.clone(), |_| {}).await.unwrap();
     test.db.write(tenant, |tx| add(tx, "later")).await.unwrap();
     let TestDb { db, address, options, migrations, place, .. } = test;
     drop(db);
-    let kept = care::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
+    let kept =
+        maintenance::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
     assert!(
         kept.starts_with(place.folder())
             && kept.to_string_lossy().ends_with("before-restore-20261115T033000Z")
@@ -91,7 +92,7 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
         &[Migration { name: "9009_future", text: "CREATE TENANT TABLE f (tenant_id UUID NOT NULL);" }];
     let test = sqlite().await;
     let newer = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES, FUTURE]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "kept")).await.unwrap();
     let folder = test.place.folder();
     let letter = folder.join("letter.db");
@@ -101,13 +102,14 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
     let future = folder.join("future.db");
     newer.db.backup(future.clone(), |_| {}).await.unwrap();
     for (source, word) in [
-        (letter, "not a sound Munshi backup"),
+        (letter, "not a valid Munshi backup"),
         (foreign, "not a Munshi database"),
         (future, "newer Munshi"),
-        (folder.join("missing.db"), "is not there"),
+        (folder.join("missing.db"), "does not exist"),
     ] {
         let outcome =
-            care::restore(&test.address, source, &test.options, &test.migrations, MORNING, |_| {}).await;
+            maintenance::restore(&test.address, source, &test.options, &test.migrations, MORNING, |_| {})
+                .await;
         let error = outcome.unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
@@ -120,7 +122,7 @@ async fn on_postgres_we_say_what_to_use() {
     let error = test.db.backup(test.place.folder().join("x"), |_| {}).await.unwrap_err();
     assert!(matches!(&error, Error::Address(what) if what.contains("pg_dump")), "{error}");
     let source = test.place.folder().join("x");
-    let error = care::restore(&test.address, source, &test.options, &test.migrations, MORNING, |_| {})
+    let error = maintenance::restore(&test.address, source, &test.options, &test.migrations, MORNING, |_| {})
         .await
         .unwrap_err();
     assert!(error.to_string().contains("pg_restore"), "{error}");
@@ -132,8 +134,8 @@ async fn a_database_of_another_version_is_copied_too() {
         &[Migration { name: "9009_future", text: "CREATE TENANT TABLE f (tenant_id UUID NOT NULL);" }];
     let newer = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, FUTURE]).await;
     let copy = newer.place.folder().join("copy.db");
-    care::backup(&newer.address, copy.clone(), &newer.options, |_| {}).await.unwrap();
-    care::examine(&DatabaseAddress::sqlite(&copy)).await.unwrap();
+    maintenance::backup(&newer.address, copy.clone(), &newer.options, |_| {}).await.unwrap();
+    maintenance::check_integrity(&DatabaseAddress::sqlite(&copy)).await.unwrap();
 }
 
 #[cfg(unix)]
@@ -141,7 +143,7 @@ async fn a_database_of_another_version_is_copied_too() {
 async fn the_database_and_its_copies_are_for_nobody_else_to_read() {
     use std::os::unix::fs::PermissionsExt;
     let test = sqlite().await;
-    test.tenant("shop").await;
+    test.add_tenant("shop").await;
     let copy = test.place.folder().join("copy.db");
     test.db.backup(copy.clone(), |_| {}).await.unwrap();
     let folder = test.place.folder();
@@ -157,7 +159,7 @@ async fn looking_at_a_copy_does_not_change_it() {
     let copy = test.place.folder().join("copy.db");
     test.db.backup(copy.clone(), |_| {}).await.unwrap();
     let before = std::fs::read(&copy).unwrap();
-    munshi_store::migrate::state(&DatabaseAddress::sqlite(&copy), &test.options, &test.migrations)
+    munshi_store::migrate::load_state(&DatabaseAddress::sqlite(&copy), &test.options, &test.migrations)
         .await
         .unwrap();
     assert_eq!(std::fs::read(&copy).unwrap(), before);

@@ -83,7 +83,7 @@ fn refuse(number: u64, error: &Error) {
 
 fn child(folder: &Path, tenant: TenantId, first: u64, count: u64) -> Command {
     let part = format!("{}|{tenant}|{first}|{count}", folder.join("munshi.db").display());
-    process::again(concat!(module_path!(), "::the_child_writes"), &part)
+    process::build_child_command(concat!(module_path!(), "::the_child_writes"), &part)
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn listen(child: &mut Child, mut each: impl FnMut(&str, &mut Child)) {
 
 async fn fresh() -> (TestDb, TenantId) {
     let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     (test, tenant)
 }
 
@@ -203,7 +203,7 @@ async fn nothing_acknowledged_is_lost_and_no_half_is_kept_through_fifty_kills() 
     assert!(lost.is_empty(), "acknowledged and gone: {lost:?}");
     assert!(kept.values().all(|halves| *halves == 2), "half a unit was kept");
     assert!(acknowledged.len() > 50 * 5, "{}", acknowledged.len());
-    munshi_store::care::examine(&test.address).await.unwrap();
+    munshi_store::maintenance::check_integrity(&test.address).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -41,7 +41,7 @@ async fn encrypting_proxy(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_is_checked_against_the_given_authority() {
     let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let signed = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let authority = test.place.folder().join("authority.pem");
     std::fs::write(&authority, signed.cert.pem()).unwrap();

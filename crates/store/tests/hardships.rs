@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::care;
+use munshi_store::maintenance;
 use munshi_store::migrate::{self, MigrationRequest};
 use munshi_store::{
     DatabaseAddress, Db, Error, MIGRATIONS, Migration, Migrations, Result, StoreOptions, params,
@@ -34,7 +34,7 @@ fn request(address: &DatabaseAddress, lists: &[&[Migration]]) -> MigrationReques
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_under_steady_writes_ends() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     for _ in 0..60 {
         test.db.write(tenant, |tx| add(tx, &"x".repeat(1_000_000))).await.unwrap();
     }
@@ -77,7 +77,7 @@ async fn a_backup_under_steady_writes_ends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restore_ignores_a_log_left_without_its_database() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "then")).await.unwrap();
     let folder = test.place.folder();
     let copy = folder.join("copy.db");
@@ -89,7 +89,7 @@ async fn a_restore_ignores_a_log_left_without_its_database() {
     // kill -9 left the log; the operator moved the bad database away, then restores.
     std::fs::rename(folder.join("munshi.db"), folder.join("bad.db")).unwrap();
     std::fs::write(folder.join("munshi.db-wal"), wal).unwrap();
-    care::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap();
+    maintenance::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap();
     let now = Db::open(&address, &options, &migrations).await.unwrap();
     let seen = now.read(tenant, bodies).await;
     assert_eq!(seen.unwrap(), ["then"]);
@@ -99,15 +99,18 @@ async fn a_restore_ignores_a_log_left_without_its_database() {
 #[tokio::test(flavor = "multi_thread")]
 async fn restoring_twice_in_a_second_keeps_both() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let copy = test.place.folder().join("copy.db");
     test.db.backup(copy.clone(), |_| {}).await.unwrap();
     test.db.write(tenant, |tx| add(tx, "precious")).await.unwrap();
     let TestDb { db, address, options, migrations, place, .. } = test;
     drop(db);
-    let a =
-        care::restore(&address, copy.clone(), &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
-    let b = care::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
+    let a = maintenance::restore(&address, copy.clone(), &options, &migrations, MORNING, |_| {})
+        .await
+        .unwrap()
+        .unwrap();
+    let b =
+        maintenance::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
     assert_ne!(a, b);
     let before = Db::open(&DatabaseAddress::sqlite(&a), &options, &migrations).await.unwrap();
     assert_eq!(before.read(tenant, bodies).await.unwrap(), ["precious"]);
@@ -122,7 +125,7 @@ async fn a_restore_does_not_alter_the_backup() {
     let before = std::fs::read(&copy).unwrap();
     let TestDb { db, address, options, migrations, place, .. } = test;
     drop(db);
-    care::restore(&address, copy.clone(), &options, &migrations, MORNING, |_| {}).await.unwrap();
+    maintenance::restore(&address, copy.clone(), &options, &migrations, MORNING, |_| {}).await.unwrap();
     let after = std::fs::read(&copy).unwrap();
     let differing: Vec<usize> = (0..before.len()).filter(|i| before[*i] != after[*i]).take(10).collect();
     assert!(
@@ -136,7 +139,7 @@ async fn a_restore_does_not_alter_the_backup() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn somebody_elses_database_is_refused() {
-    let (address, place) = TestDbStorage::make(DatabaseEngine::Sqlite);
+    let (address, place) = TestDbStorage::create(DatabaseEngine::Sqlite);
     let path = place.folder().join("munshi.db");
     rusqlite::Connection::open(&path)
         .unwrap()
@@ -153,7 +156,7 @@ async fn somebody_elses_database_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_file_is_not_ready() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     for _ in 0..50 {
         test.db.write(tenant, |tx| add(tx, &"long text ".repeat(200))).await.unwrap();
     }
@@ -179,7 +182,7 @@ const DATA: &[Migration] = &[Migration { name: "9002_data", text: "UPDATE notes 
 
 async fn data_migration(engine: DatabaseEngine) {
     let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "old")).await.unwrap();
     migrate::run(request(&test.address, &[MIGRATIONS, NOTES, DATA])).await.unwrap();
     assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["changed"], "{engine:?}");
@@ -212,7 +215,7 @@ async fn a_peer_that_never_answers_times_out() {
 async fn neighbours_of_a_unit_that_had_to_be_stopped_are_told_to_try_again() {
     let options = StoreOptions { statement_timeout: Duration::from_secs(1), ..StoreOptions::default() };
     let test = TestDb::open_with(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES], options).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
     let db = test.db.clone();
@@ -253,7 +256,7 @@ async fn neighbours_of_a_unit_that_had_to_be_stopped_are_told_to_try_again() {
 async fn an_apostrophe_in_a_comment_swaps_no_parameters() {
     for engine in [DatabaseEngine::Postgres, DatabaseEngine::Sqlite] {
         let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let id = test.db.write(tenant, |tx| add(tx, "x")).await.unwrap();
         let n: u64 = test
             .db
@@ -291,9 +294,9 @@ fn the_child_meets_a_full_disk() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_is_not_ready_until_there_is_room() {
     let test = sqlite().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let folder = test.place.folder();
-    let mut command = process::again(
+    let mut command = process::build_child_command(
         concat!(module_path!(), "::the_child_meets_a_full_disk"),
         &format!("{}|{tenant}|{}", folder.join("munshi.db").display(), folder.join("full").display()),
     );
@@ -307,7 +310,7 @@ async fn a_nul_in_json_and_a_nan_are_refused_by_both() {
     let mut seen = Vec::new();
     for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let a = munshi_store::JsonText::of(&"a\0b");
         assert!(matches!(a, Err(Error::Refused(_))) && munshi_store::JsonText::of(&"a\\u0000b").is_ok());
         let b: Result<Option<f64>> = test
@@ -329,7 +332,7 @@ async fn a_reader_that_writes_is_the_same_error_on_both() {
     let mut seen = Vec::new();
     for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let e = test.db.read(tenant, |tx| add(tx, "x")).await.unwrap_err();
         seen.push((format!("{e:?}").chars().take(24).collect::<String>(), e.is_outage(), e.is_retryable()));
     }

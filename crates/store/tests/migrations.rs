@@ -58,10 +58,10 @@ on_both_engines! {
     }
 
     async fn a_migration_that_fails_changes_nothing(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| add(tx, "kept")).await.unwrap();
         let error = migrate::run(request(&test.address, &[MIGRATIONS, NOTES, BROKEN])).await.unwrap_err().to_string();
-        assert!(error.contains("migration 9002_broken failed, nothing was changed"), "{error}");
+        assert!(error.contains("migration 9002_broken failed; nothing was changed"), "{error}");
         let outcome = migrate::run(request(&test.address, &[MIGRATIONS, NOTES, MORE])).await.unwrap();
         assert_eq!(outcome.applied, ["9002_more"], "the broken one left no table behind");
         assert_eq!(test.open_with_more().await.read(tenant, bodies).await.unwrap(), ["kept"]);
@@ -79,7 +79,7 @@ impl OpenWithMore for TestDb {
 }
 
 async fn migrate_from_four_places_at_once(engine: DatabaseEngine) {
-    let (address, _place) = tokio::task::spawn_blocking(move || TestDbStorage::make(engine)).await.unwrap();
+    let (address, _place) = tokio::task::spawn_blocking(move || TestDbStorage::create(engine)).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..4 {
         tasks.spawn(migrate::run(request(&address, &[MIGRATIONS, NOTES])));
@@ -103,7 +103,7 @@ async fn many_nodes_starting_at_once_migrate_once_on_postgres() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_is_copied_before_it_is_migrated() {
     let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "before")).await.unwrap();
     let backups = test.place.folder().join("backups");
     let mut upgrade = request(&test.address, &[MIGRATIONS, NOTES, MORE]);
@@ -118,9 +118,9 @@ async fn sqlite_is_copied_before_it_is_migrated() {
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_tables_belong_to_an_owner_the_app_is_not() {
     let (owner, place) =
-        tokio::task::spawn_blocking(|| TestDbStorage::make(DatabaseEngine::Postgres)).await.unwrap();
+        tokio::task::spawn_blocking(|| TestDbStorage::create(DatabaseEngine::Postgres)).await.unwrap();
     let login = format!("munshi_login_{}", std::process::id());
-    place.as_superuser(&format!("CREATE ROLE {login} LOGIN"));
+    place.run_as_superuser(&format!("CREATE ROLE {login} LOGIN"));
     let app: DatabaseAddress = place.postgres_url(&login).parse().unwrap();
     let mut first = request(&app, &[MIGRATIONS, NOTES]);
     let refused = migrate::run(first.clone()).await.unwrap_err();
@@ -131,5 +131,5 @@ async fn postgres_tables_belong_to_an_owner_the_app_is_not() {
     let db = Db::open(&app, &StoreOptions::default(), &migrations).await.unwrap();
     db.check().await.unwrap();
     drop(db);
-    place.as_superuser(&format!("DROP OWNED BY {login}; DROP ROLE {login}"));
+    place.run_as_superuser(&format!("DROP OWNED BY {login}; DROP ROLE {login}"));
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::support::{NOTES, add, bodies};
 use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migrations, Result, StoreOptions, Tx};
 use munshi_test_support::database::{TestDbStorage, server_url};
+use munshi_test_support::private_server::PrivateServer;
 use munshi_test_support::proxy::Proxy;
-use munshi_test_support::server::PrivateServer;
-use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, until};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, wait_until};
 use uuid::Uuid;
 
 fn migrations() -> Migrations {
@@ -21,7 +21,7 @@ fn migrations() -> Migrations {
 /// A database behind a proxy.
 async fn behind_proxy(test: &TestDb) -> (Proxy, Db) {
     let server: SocketAddr = place_of(&server_url()).parse().unwrap();
-    let proxy = Proxy::to(server).await;
+    let proxy = Proxy::start(server).await;
     let url = test.place.postgres_url("munshi_owner");
     let address: DatabaseAddress =
         url.replace(&server.to_string(), &proxy.address.to_string()).parse().unwrap();
@@ -37,7 +37,7 @@ fn place_of(url: &str) -> &str {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_line_to_postgres_is_said_and_mended() {
     let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let (proxy, db) = behind_proxy(&test).await;
     db.write(tenant, |tx| add(tx, "before")).await.unwrap();
     db.check().await.unwrap();
@@ -46,7 +46,7 @@ async fn a_cut_line_to_postgres_is_said_and_mended() {
     let lost = db.write(tenant, |tx| add(tx, "lost")).await.unwrap_err();
     assert!(matches!(lost, Error::Unavailable { .. }) && lost.is_outage(), "{lost}");
     assert!(db.check().await.is_err());
-    proxy.mend();
+    proxy.restore();
     db.check().await.unwrap();
     db.write(tenant, |tx| add(tx, "after")).await.unwrap();
     assert_eq!(db.read(tenant, bodies).await.unwrap(), ["after", "before"]);
@@ -55,23 +55,23 @@ async fn a_cut_line_to_postgres_is_said_and_mended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_cut_while_committing_leaves_the_outcome_unknown() {
     let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let (proxy, db) = behind_proxy(&test).await;
     proxy.cut_after_commit();
     let outcome = db.write(tenant, |tx| add(tx, "who knows")).await;
     assert!(matches!(outcome, Err(Error::OutcomeUnknown)), "{outcome:?}");
-    proxy.mend();
+    proxy.restore();
     assert_eq!(db.read(tenant, bodies).await.unwrap(), ["who knows"], "here it had arrived");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_the_server_ended_are_replaced_unnoticed() {
     let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     for _ in 0..20 {
         test.db.read(tenant, bodies).await.unwrap();
     }
-    test.place.as_superuser(
+    test.place.run_as_superuser(
         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
@@ -93,7 +93,7 @@ async fn a_statement_that_runs_too_long_is_stopped_on_both() {
     for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let options = StoreOptions { statement_timeout: Duration::from_secs(1), ..StoreOptions::default() };
         let test = TestDb::open_with(engine, &[MIGRATIONS, NOTES], options).await;
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
         let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
                        SELECT count(*) FROM n, notes WHERE notes.tenant_id = $1 AND i < 0";
@@ -125,7 +125,7 @@ impl LongUnit {
     }
 
     async fn until_begun(&self) {
-        until(async || self.begun.load(Ordering::SeqCst)).await;
+        wait_until(async || self.begun.load(Ordering::SeqCst)).await;
     }
 
     fn release(&self) {
@@ -137,14 +137,14 @@ impl LongUnit {
 async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
     let options = StoreOptions { queue_timeout: Duration::from_secs(1), ..StoreOptions::default() };
     let test = TestDb::open_with(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES], options).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let (db, slow, held) = (test.db.clone(), test.db.clone(), LongUnit::default());
     let mut tasks = tokio::task::JoinSet::new();
     let unit = held.clone();
     tasks.spawn(async move { slow.write(tenant, move |tx| unit.add(tx, "slow")).await });
     held.until_begun().await;
     let late = db.write(tenant, |tx| add(tx, "late")).await;
-    assert!(matches!(&late, Err(Error::Busy(what)) if what.contains("for a turn")), "{late:?}");
+    assert!(matches!(&late, Err(Error::Busy(what)) if what.contains("in the queue")), "{late:?}");
     held.release();
     tasks.join_next().await.unwrap().unwrap().unwrap();
     assert_eq!(db.read(tenant, bodies).await.unwrap(), ["slow"], "what had begun was waited for");
@@ -153,7 +153,7 @@ async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_whose_caller_left_before_it_began_never_runs() {
     let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let (slow, held) = (test.db.clone(), LongUnit::default());
     let mut tasks = tokio::task::JoinSet::new();
     let unit = held.clone();
@@ -171,7 +171,7 @@ async fn a_unit_whose_caller_left_before_it_began_never_runs() {
 async fn a_file_another_program_holds_is_busy() {
     let options = StoreOptions { busy_timeout: Duration::from_millis(100), ..StoreOptions::default() };
     let test = TestDb::open_with(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES], options).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let other = rusqlite::Connection::open(test.place.folder().join("munshi.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let outcome = test.db.write(tenant, |tx| add(tx, "waiting")).await;
@@ -183,7 +183,7 @@ async fn a_file_another_program_holds_is_busy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_no_database_is_damaged_and_left_alone() {
-    let (address, place) = TestDbStorage::make(DatabaseEngine::Sqlite);
+    let (address, place) = TestDbStorage::create(DatabaseEngine::Sqlite);
     let path = place.folder().join("munshi.db");
     std::fs::write(&path, "a letter to my aunt, much longer than a header. ".repeat(100)).unwrap();
     let before = std::fs::read(&path).unwrap();
@@ -196,7 +196,7 @@ async fn a_file_that_is_no_database_is_damaged_and_left_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn damaged_pages_are_found() {
     let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     for _ in 0..50 {
         test.db.write(tenant, |tx| add(tx, &"long text ".repeat(200))).await.unwrap();
     }
@@ -207,7 +207,7 @@ async fn damaged_pages_are_found() {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 8192].fill(0xA5);
     std::fs::write(&path, bytes).unwrap();
-    let error = munshi_store::care::examine(&address).await.unwrap_err();
+    let error = munshi_store::maintenance::check_integrity(&address).await.unwrap_err();
     assert!(matches!(error, Error::Corrupt(_)), "{error}");
 }
 

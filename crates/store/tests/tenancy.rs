@@ -11,7 +11,7 @@ on_both_engines! {
     with [MIGRATIONS, NOTES];
 
     async fn each_tenant_sees_only_its_own_rows(test: TestDb) {
-        let (sharma, verma) = (test.tenant("sharma").await, test.tenant("verma").await);
+        let (sharma, verma) = (test.add_tenant("sharma").await, test.add_tenant("verma").await);
         let theirs = test.db.write(sharma, |tx| add(tx, "sharma's")).await.unwrap();
         test.db.write(verma, |tx| add(tx, "verma's")).await.unwrap();
         assert_eq!(test.db.read(sharma, bodies).await.unwrap(), ["sharma's"]);
@@ -49,7 +49,7 @@ on_both_engines! {
     }
 
     async fn tenants_are_added_found_paused_and_listed(test: TestDb) {
-        let id = test.tenant("sharma").await;
+        let id = test.add_tenant("sharma").await;
         let platform = test.db.platform(tenants::TENANTS);
         let again = munshi_types::Tenant {
             id: test.ids.next(),
@@ -73,7 +73,7 @@ on_both_engines! {
 
     async fn a_list_comes_in_pages_without_gaps_or_repeats(test: TestDb) {
         for number in 0..7 {
-            test.tenant(&format!("shop-{number}")).await;
+            test.add_tenant(&format!("shop-{number}")).await;
         }
         let (mut after, mut names) = (None, Vec::new());
         loop {
@@ -99,13 +99,13 @@ async fn postgres() -> TestDb {
 #[tokio::test(flavor = "multi_thread")]
 async fn on_postgres_no_setting_means_no_rows() {
     let test = postgres().await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "secret")).await.unwrap();
     let platform = test.db.platform(munshi_store::PlatformScope::new("tenants"));
     let count = across_tenants("SELECT count(*) FROM notes");
     let seen: i64 = platform.read(move |tx| tx.one(count, &[], |row| row.get(0))).await.unwrap();
     assert_eq!(seen, 0, "a door opens only its own tables");
-    test.place.as_superuser(
+    test.place.run_as_superuser(
         "DO $$ BEGIN IF (SELECT count(*) FROM notes) <> 1 THEN RAISE 'the row is gone'; END IF; END $$",
     );
 }
@@ -113,7 +113,7 @@ async fn on_postgres_no_setting_means_no_rows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn on_postgres_a_statement_without_its_filter_still_sees_one_tenant() {
     let test = postgres().await;
-    let (sharma, verma) = (test.tenant("sharma").await, test.tenant("verma").await);
+    let (sharma, verma) = (test.add_tenant("sharma").await, test.add_tenant("verma").await);
     test.db.write(sharma, |tx| add(tx, "sharma's")).await.unwrap();
     let seen: i64 = test
         .db
@@ -128,7 +128,7 @@ async fn on_postgres_a_statement_without_its_filter_still_sees_one_tenant() {
 #[tokio::test(flavor = "multi_thread")]
 async fn on_postgres_a_row_for_another_tenant_is_refused() {
     let test = postgres().await;
-    let (sharma, verma) = (test.tenant("sharma").await, test.tenant("verma").await);
+    let (sharma, verma) = (test.add_tenant("sharma").await, test.add_tenant("verma").await);
     let outcome: Result<u64> = test
         .db
         .write(sharma, move |tx| {

@@ -14,20 +14,20 @@ on_both_engines! {
     with [MIGRATIONS, NOTES];
 
     async fn what_is_written_is_read(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| add(tx, "नमस्ते")).await.unwrap();
         assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["नमस्ते"]);
     }
 
     async fn a_unit_that_fails_leaves_nothing_and_answers_in_its_own_words(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome: Result<(), Refusal> = test.db.write(tenant, |tx| { add(tx, "half")?; Err(Refusal::Mine) }).await;
         assert_eq!(outcome, Err(Refusal::Mine));
         assert!(test.db.read(tenant, bodies).await.unwrap().is_empty());
     }
 
     async fn what_is_sent_is_there_for_the_next_statement_and_after_the_unit(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let seen = test.db.write(tenant, |tx| {
             (0..60).try_for_each(|number| send(tx, &format!("{number:02}")))?;
             bodies(tx)
@@ -39,7 +39,7 @@ on_both_engines! {
     }
 
     async fn what_is_sent_and_fails_ends_its_unit_with_its_own_error(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let at_the_end: Result<()> = test.db.write(tenant, |tx| {
             send(tx, "before")?;
             let _told_later = send(tx, "forbidden");
@@ -59,7 +59,7 @@ on_both_engines! {
     }
 
     async fn what_is_sent_inside_an_attempt_fails_inside_it(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| {
             send(tx, "one")?;
             let tried: Result<()> = tx.attempt(|tx| { send(tx, "lost")?; send(tx, "forbidden") });
@@ -70,7 +70,7 @@ on_both_engines! {
     }
 
     async fn what_is_sent_before_a_statement_that_is_none_goes_with_its_attempt(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| {
             send(tx, "one")?;
             let tried: Result<u64> = tx.attempt(|tx| {
@@ -84,7 +84,7 @@ on_both_engines! {
     }
 
     async fn what_does_not_fit_is_refused_where_it_is_sent_and_nothing_of_its_unit_stays(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome: Result<()> = test.db.write(tenant, |tx| {
             send(tx, "before")?;
             let unfit = tx.send("UPDATE notes SET body = $2 WHERE tenant_id = $1 AND id = $3", params!["x", 7_i64]);
@@ -100,14 +100,14 @@ on_both_engines! {
     }
 
     async fn a_unit_that_only_reads_sends_nothing(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome: Result<()> = test.db.read(tenant, |tx| send(tx, "x")).await;
         assert!(matches!(outcome, Err(Error::Misuse(_))), "{outcome:?}");
         assert_eq!(test.db.read(tenant, bodies).await.unwrap(), [""; 0]);
     }
 
     async fn what_is_sent_by_a_unit_that_gives_up_is_never_there(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome: Result<(), Refusal> = test.db.write(tenant, |tx| { send(tx, "half")?; Err(Refusal::Mine) }).await;
         assert_eq!(outcome, Err(Refusal::Mine));
         test.db.write(tenant, |tx| send(tx, "whole")).await.unwrap();
@@ -115,7 +115,7 @@ on_both_engines! {
     }
 
     async fn a_unit_that_panics_is_undone_alone(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let mut tasks = tokio::task::JoinSet::new();
         for number in 0..60 {
             let db = test.db.clone();
@@ -143,7 +143,7 @@ on_both_engines! {
     }
 
     async fn a_unit_inside_a_unit_is_refused(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let (db, handle) = (test.db.clone(), tokio::runtime::Handle::current());
         let outcome: Result<()> = test.db.write(tenant, move |tx| {
             add(tx, "outer")?;
@@ -155,7 +155,7 @@ on_both_engines! {
     }
 
     async fn a_failed_statement_ends_its_unit(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome: Result<()> = test.db.write(tenant, |tx| {
             add(tx, "before")?;
             let _ignored = add(tx, "forbidden");
@@ -171,7 +171,7 @@ on_both_engines! {
     }
 
     async fn an_attempt_may_fail_and_the_unit_goes_on(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| {
             add(tx, "one")?;
             let tried = tx.attempt(|tx| { add(tx, "lost")?; add(tx, "forbidden") });
@@ -185,7 +185,7 @@ on_both_engines! {
     }
 
     async fn a_taken_key_is_a_conflict_and_a_missing_parent_is_refused(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let id = test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
         let again: Result<u64> = test.db.write(tenant, move |tx| {
             tx.execute("INSERT INTO notes (tenant_id, id, body) VALUES ($1, $2, 'again')", params![id])
@@ -197,7 +197,7 @@ on_both_engines! {
     }
 
     async fn every_kind_of_value_survives(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let at = Timestamp::from_micros(1_794_709_800_123_456);
         let doc = JsonText::of(&serde_json::json!({"₹": [1, 2.5, null], "x": "y"})).unwrap();
         let key = Uuid::from_u128(42);
@@ -234,7 +234,7 @@ on_both_engines! {
     }
 
     async fn parameters_mean_the_same_in_any_order(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let pair: (String, String) = test.db.write(tenant, |tx| {
             tx.one(
                 "INSERT INTO samples (id, words, tenant_id, raw) VALUES ($3, $2, $1, NULL) RETURNING words, $2 || '!'",
@@ -246,7 +246,7 @@ on_both_engines! {
     }
 
     async fn a_wrong_number_of_parameters_is_refused(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         for count in [0, 2] {
             let outcome: Result<u64> = test.db.write(tenant, move |tx| {
                 let params = vec![munshi_store::Param::Integer(1); count];
@@ -257,13 +257,13 @@ on_both_engines! {
     }
 
     async fn text_with_a_nul_is_refused_by_both(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome = test.db.write(tenant, |tx| add(tx, "a\0b")).await;
         assert!(matches!(outcome, Err(Error::Refused(_))), "{outcome:?}");
     }
 
     async fn a_hook_runs_after_the_commit_and_not_after_a_failure(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let count = Arc::new(AtomicUsize::new(0));
         for fail in [false, true] {
             let count = count.clone();
@@ -282,14 +282,14 @@ on_both_engines! {
     }
 
     async fn a_reader_can_not_write(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let outcome = test.db.read(tenant, |tx| add(tx, "sneaky")).await;
         assert!(outcome.is_err());
         assert!(test.db.read(tenant, bodies).await.unwrap().is_empty());
     }
 
     async fn a_read_sees_one_moment(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         test.db.write(tenant, |tx| add(tx, "one")).await.unwrap();
         let (db, handle) = (test.db.clone(), tokio::runtime::Handle::current());
         let seen: Vec<usize> = test.db.read(tenant, move |tx| {

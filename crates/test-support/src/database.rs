@@ -56,9 +56,9 @@ impl TestDb {
         options: StoreOptions,
     ) -> Self {
         let template = DatabaseTemplate::new(migrations, &options);
-        let (address, place) = TestDbStorage::migrated(engine, &template).await;
+        let (address, place) = TestDbStorage::create_migrated(engine, &template).await;
         let migrations = template.migrations;
-        let clock = Arc::new(FakeClock::at(MORNING));
+        let clock = Arc::new(FakeClock::new(MORNING));
         let db = Db::open(&address, &options, &migrations).await.unwrap();
         let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
         Self { db, address, migrations, options, clock, ids, place }
@@ -73,7 +73,7 @@ impl TestDb {
         if self.db.engine() == "sqlite" { DatabaseEngine::Sqlite } else { DatabaseEngine::Postgres }
     }
 
-    pub async fn tenant(&self, name: &str) -> TenantId {
+    pub async fn add_tenant(&self, name: &str) -> TenantId {
         let tenant = Tenant {
             id: self.ids.next(),
             name: name.parse().unwrap(),
@@ -89,39 +89,39 @@ impl TestDb {
 
 impl TestDbStorage {
     /// A folder, and on Postgres a database of its own, owned by a login that is no superuser.
-    pub fn make(engine: DatabaseEngine) -> (DatabaseAddress, Self) {
+    pub fn create(engine: DatabaseEngine) -> (DatabaseAddress, Self) {
         let folder = tempfile::tempdir().unwrap();
         match engine {
             DatabaseEngine::Sqlite => {
                 (DatabaseAddress::sqlite(folder.path().join("munshi.db")), Self { folder, database: None })
             }
-            DatabaseEngine::Postgres => Self::on_postgres(folder, "template1"),
+            DatabaseEngine::Postgres => Self::create_on_postgres(folder, "template1"),
         }
     }
 
     /// The same with every table in it.
-    async fn migrated(engine: DatabaseEngine, template: &DatabaseTemplate) -> (DatabaseAddress, Self) {
+    async fn create_migrated(engine: DatabaseEngine, template: &DatabaseTemplate) -> (DatabaseAddress, Self) {
         let folder = tempfile::tempdir().unwrap();
         match engine {
             DatabaseEngine::Sqlite => {
                 let path = folder.path().join("munshi.db");
                 let address = DatabaseAddress::sqlite(path.clone());
-                match template.on_sqlite().await {
+                match template.ensure_on_sqlite().await {
                     Some(file) => drop(std::fs::copy(file, path).unwrap()),
                     None => template.migrate(&address).await,
                 }
                 (address, Self { folder, database: None })
             }
             DatabaseEngine::Postgres => {
-                let name = template.on_postgres().await;
-                tokio::task::spawn_blocking(move || Self::on_postgres(folder, &name)).await.unwrap()
+                let name = template.ensure_on_postgres().await;
+                tokio::task::spawn_blocking(move || Self::create_on_postgres(folder, &name)).await.unwrap()
             }
         }
     }
 
-    fn on_postgres(folder: tempfile::TempDir, template: &str) -> (DatabaseAddress, Self) {
+    fn create_on_postgres(folder: tempfile::TempDir, template: &str) -> (DatabaseAddress, Self) {
         let database = PostgresDatabase::create(template);
-        let address = url(&database.name, "munshi_owner").parse().unwrap();
+        let address = build_url(&database.name, "munshi_owner").parse().unwrap();
         (address, Self { folder, database: Some(database) })
     }
 
@@ -131,13 +131,13 @@ impl TestDbStorage {
 
     /// The address of this database for another login.
     pub fn postgres_url(&self, login: &str) -> String {
-        url(&self.database.as_ref().expect("a Postgres database").name, login)
+        build_url(&self.database.as_ref().expect("a Postgres database").name, login)
     }
 
     /// Runs statements as the server's superuser, who is held by no rule.
-    pub fn as_superuser(&self, statements: &str) {
+    pub fn run_as_superuser(&self, statements: &str) {
         let (url, statements) = (self.postgres_url("postgres"), statements.to_owned());
-        on_a_plain_thread(move || {
+        run_on_thread(move || {
             postgres::Client::connect(&url, postgres::NoTls).unwrap().batch_execute(&statements).unwrap();
         });
     }
@@ -157,7 +157,7 @@ impl PostgresDatabase {
 }
 
 /// The address of a database of the test server for a login.
-pub(crate) fn url(database: &str, login: &str) -> String {
+pub(crate) fn build_url(database: &str, login: &str) -> String {
     let server = server_url();
     let (_, rest) = server.split_once('@').unwrap();
     let (place, _) = rest.split_once('/').unwrap();
@@ -186,6 +186,6 @@ impl Drop for PostgresDatabase {
 }
 
 /// The blocking driver has a runtime of its own and may not run inside another.
-pub(crate) fn on_a_plain_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) fn run_on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::spawn(work).join().unwrap()
 }

@@ -12,7 +12,7 @@ fn variable(name: &str) -> String {
     clippy::disallowed_methods,
     reason = "the script that runs the tests says here how long they may take"
 )]
-pub fn is_long() -> bool {
+pub fn is_long_run() -> bool {
     std::env::var_os("MUNSHI_TEST_LONG").is_some()
 }
 

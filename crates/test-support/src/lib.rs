@@ -6,35 +6,36 @@
 //! # Layout
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
-//! - [`guarded`]: a service that asks for a login, and a browser for it
-//! - [`held`]: a unit of the store that waits before its commit, and whether another waits for it
-//! - [`model`]: a model server that speaks three wires from fixtures and fails on demand
+//! - [`guarded_service`]: a service that asks for a login, and a browser for it
+//! - [`unit_hold`]: a unit of the store that waits before its commit, and whether another waits for it
+//! - [`model_server`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`models`]: models without a wire: scripted, faulty, hostile
 //! - [`process`]: running the test program again as a child that may be killed
-//! - [`proxy`]: a line to a server that can be cut; [`server`]: a Postgres of a test's own
+//! - [`proxy`]: a line to a server that can be cut; [`private_server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
 //! - `template`: the migrated databases that tests copy
-//! - [`waiting`]: for what has to come, and how long
+//! - [`wait`]: for what has to come, and how long
 //!
 //! Nothing here is part of the product; unwrapping is how a test fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 pub mod database;
 pub mod environment;
-pub mod guarded;
-pub mod held;
-pub mod model;
+pub mod guarded_service;
+
+pub mod model_server;
 pub mod models;
+pub mod private_server;
 pub mod process;
 pub mod proxy;
-pub mod server;
 pub mod shim;
 mod template;
-pub mod waiting;
+pub mod unit_hold;
+pub mod wait;
 
 pub use database::{DatabaseEngine, TestDb};
-pub use held::UnitHold;
-pub use waiting::{PATIENCE, until};
+pub use unit_hold::UnitHold;
+pub use wait::{PATIENCE, wait_until};
 
 /// Makes two tests of each function, `NAME::sqlite` and `NAME::postgres`.
 ///

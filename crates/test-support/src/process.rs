@@ -13,7 +13,7 @@ pub fn role() -> Option<String> {
 
 /// A command that runs one test of this same program, and in it the child's part. `test` is the test's full path with its
 /// crate: `concat!(module_path!(), "::the_child_works")`.
-pub fn again(test: &str, role: &str) -> Command {
+pub fn build_child_command(test: &str, role: &str) -> Command {
     let (_, within) = test.split_once("::").unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([within, "--exact", "--nocapture", "--test-threads=1"]);

@@ -21,7 +21,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    pub async fn to(server: SocketAddr) -> Self {
+    pub async fn start(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mode = Arc::new(AtomicU8::new(OPEN));
@@ -40,7 +40,7 @@ impl Proxy {
         self.mode.store(CUT_AFTER_COMMIT, Ordering::SeqCst);
     }
 
-    pub fn mend(&self) {
+    pub fn restore(&self) {
         self.mode.store(OPEN, Ordering::SeqCst);
     }
 }
@@ -49,12 +49,12 @@ async fn accept(listener: TcpListener, server: SocketAddr, mode: Arc<AtomicU8>) 
     let mut lines = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         if mode.load(Ordering::SeqCst) != CUT {
-            lines.spawn(carry(client, server, mode.clone()));
+            lines.spawn(forward(client, server, mode.clone()));
         }
     }
 }
 
-async fn carry(mut client: TcpStream, server: SocketAddr, mode: Arc<AtomicU8>) {
+async fn forward(mut client: TcpStream, server: SocketAddr, mode: Arc<AtomicU8>) {
     let Ok(mut server) = TcpStream::connect(server).await else { return };
     let (mut asked, mut answered) = (vec![0; 65536], vec![0; 65536]);
     loop {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use munshi_store::migrate::{self, MigrationRequest};
 use munshi_store::{DatabaseAddress, Migration, Migrations, StoreOptions};
 
-use crate::database::{MORNING, on_a_plain_thread, server_url};
+use crate::database::{MORNING, run_on_thread, server_url};
 
 /// The migrations of one set of crates, and the name of the database they make.
 pub(crate) struct DatabaseTemplate {
@@ -45,20 +45,18 @@ impl DatabaseTemplate {
     }
 
     /// The name of the template on the test server, made by whichever process needs it first while others wait.
-    pub(crate) async fn on_postgres(&self) -> String {
+    pub(crate) async fn ensure_on_postgres(&self) -> String {
         let (name, making) = (self.name.clone(), format!("making_{}", self.name));
         let (holder, is_made) = {
             let (name, making) = (name.clone(), making.clone());
-            tokio::task::spawn_blocking(move || on_a_plain_thread(move || lock(&name, &making)))
-                .await
-                .unwrap()
+            tokio::task::spawn_blocking(move || run_on_thread(move || lock(&name, &making))).await.unwrap()
         };
         if !is_made {
-            self.migrate(&crate::database::url(&making, "munshi_owner").parse().unwrap()).await;
+            self.migrate(&crate::database::build_url(&making, "munshi_owner").parse().unwrap()).await;
         }
         let made = name.clone();
         tokio::task::spawn_blocking(move || {
-            on_a_plain_thread(move || {
+            run_on_thread(move || {
                 let mut holder = holder;
                 if !is_made {
                     holder.batch_execute(&format!("ALTER DATABASE {making} RENAME TO {made}")).unwrap();
@@ -71,7 +69,7 @@ impl DatabaseTemplate {
     }
 
     /// The template's file, where the run has a folder for it.
-    pub(crate) async fn on_sqlite(&self) -> Option<PathBuf> {
+    pub(crate) async fn ensure_on_sqlite(&self) -> Option<PathBuf> {
         let folder = templates_folder()?;
         let file = folder.join(format!("{}.db", self.name));
         if !file.exists() {

@@ -6,16 +6,16 @@ use munshi_store::{Db, PlatformTx, Tx, tenants};
 use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
 use munshi_types::{IdGenerator, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
 
-use crate::companion;
 use crate::draft::{TierBody, TierDraft};
 use crate::error::{Error, Result};
 use crate::events::{self, TierEventKind};
 use crate::files::TenantFolder;
-use crate::keys::{self, ROUTING};
+use crate::folder_extension;
 use crate::plan::{
     self, ApplyPlan, InstalledNames, StoredTenantState, TierAction, TierChange, TierTitle, VanishedTierPolicy,
 };
 use crate::problem::FolderProblems;
+use crate::routing_keys::{self, ROUTING};
 use crate::rows::{self, Authorship, NewTierVersion};
 
 /// Plans a tenant's folder against what is stored. Reads only.
@@ -25,12 +25,12 @@ pub async fn plan_folder(
     vanished: VanishedTierPolicy,
     installed: &InstalledNames,
 ) -> Result<ApplyPlan> {
-    let state = state(db, &folder.tenant, &folder.drafts).await?;
-    with_beside(db, &state, folder, vanished, installed).await
+    let state = load_state(db, &folder.tenant, &folder.drafts).await?;
+    plan_with_extensions(db, &state, folder, vanished, installed).await
 }
 
 /// The tiers and the files beside them.
-async fn with_beside(
+async fn plan_with_extensions(
     db: &Db,
     state: &StoredTenantState,
     folder: &TenantFolder,
@@ -38,7 +38,7 @@ async fn with_beside(
     installed: &InstalledNames,
 ) -> Result<ApplyPlan> {
     let mut plan = plan::plan(&folder.tenant, state, &folder.drafts, vanished, installed)?;
-    let beside = companion::plan(db, state.tenant, &folder.beside).await?;
+    let beside = folder_extension::plan(db, state.tenant, &folder.beside).await?;
     plan.files = beside.changes;
     plan.left_files = beside.left;
     plan.warnings.extend(beside.warnings);
@@ -46,7 +46,7 @@ async fn with_beside(
         for (connector, agents) in plan.connectors.iter().filter(|(name, _)| !declared.contains(*name)) {
             let agents = agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             plan.warnings.push(format!(
-                "agent {agents}: there is no connector {connector}, so nothing of it is offered"
+                "agent {agents}: there is no connector {connector}, so its tools are not offered"
             ));
         }
     }
@@ -62,36 +62,40 @@ pub async fn plan_folders(
 ) -> Result<Vec<ApplyPlan>> {
     let mut states = Vec::new();
     for folder in folders {
-        states.push(state(db, &folder.tenant, &folder.drafts).await?);
+        states.push(load_state(db, &folder.tenant, &folder.drafts).await?);
     }
     let hold = |(folder, state): (&TenantFolder, &StoredTenantState)| {
-        plan::TenantAddresses::of(&folder.tenant, state, &folder.drafts, vanished)
+        plan::TenantAddresses::new(&folder.tenant, state, &folder.drafts, vanished)
     };
     let all: Vec<_> = folders.iter().zip(&states).map(hold).collect();
     let (mut plans, mut problems) = (Vec::new(), Vec::new());
     for (at, (folder, mut state)) in folders.iter().zip(states).enumerate() {
-        state.among(&all, all.get(..at).unwrap_or_default());
-        match with_beside(db, &state, folder, vanished, installed).await {
+        state.reconcile_addresses(&all, all.get(..at).unwrap_or_default());
+        match plan_with_extensions(db, &state, folder, vanished, installed).await {
             Ok(plan) => plans.push(plan),
             Err(Error::Problems(found)) => problems.extend(found.iter().cloned()),
             Err(error) => return Err(error),
         }
     }
-    FolderProblems::refuse(problems)?;
+    FolderProblems::ensure_none(problems)?;
     Ok(plans)
 }
 
 /// What is stored of a tenant, and which of the wanted addresses are another's.
-pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[TierDraft]) -> Result<StoredTenantState> {
-    let (name, keys) = (tenant.clone(), plan::wanted(wanted));
+pub(crate) async fn load_state(
+    db: &Db,
+    tenant: &TenantName,
+    wanted: &[TierDraft],
+) -> Result<StoredTenantState> {
+    let (name, keys) = (tenant.clone(), plan::list_wanted_keys(wanted));
     let bindings = wanted.iter().filter(|draft| draft.kind == TierKind::Binding);
     let bindings: Vec<TierBody> = bindings.map(|draft| draft.body.clone()).collect();
     db.platform(ROUTING)
         .read(move |tx| {
             let Some(tenant) = tenants::find_by_name(tx, &name)? else {
-                let shadowing = keys::shadowing(tx, None, &keys)?;
+                let shadowing = routing_keys::list_shadowing(tx, None, &keys)?;
                 return Ok(StoredTenantState {
-                    taken: keys::taken(tx, None, &keys)?,
+                    taken: routing_keys::list_taken(tx, None, &keys)?,
                     shadowing,
                     ..StoredTenantState::default()
                 });
@@ -99,12 +103,12 @@ pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[TierDraft]) ->
             if tenant.status == TenantStatus::Archived {
                 return Err(Error::TenantArchived(name));
             }
-            let taken = keys::taken(tx, Some(tenant.id), &keys)?;
-            let shadowing = keys::shadowing(tx, Some(&tenant.name), &keys)?;
-            let tiers = tx.as_tenant(tenant.id, rows::all)?;
+            let taken = routing_keys::list_taken(tx, Some(tenant.id), &keys)?;
+            let shadowing = routing_keys::list_shadowing(tx, Some(&tenant.name), &keys)?;
+            let tiers = tx.as_tenant(tenant.id, rows::load_all)?;
             let active = tiers.values().filter(|tier| tier.kind == TierKind::Binding).map(|tier| &tier.body);
-            let named = plan::pins(bindings.iter().chain(active));
-            let pinned = tx.as_tenant(tenant.id, |tx| rows::pinned(tx, named))?;
+            let named = plan::list_pins(bindings.iter().chain(active));
+            let pinned = tx.as_tenant(tenant.id, |tx| rows::load_pinned(tx, named))?;
             let claimed = BTreeMap::new();
             Ok(StoredTenantState { tenant: Some(tenant.id), tiers, pinned, taken, shadowing, claimed })
         })
@@ -124,27 +128,27 @@ pub async fn apply(
     let work: Vec<Work> = plans
         .into_iter()
         .filter(|plan| !plan.is_empty())
-        .map(|plan| Work::of(plan, ids))
+        .map(|plan| Work::prepare(plan, ids))
         .collect::<Result<_>>()?;
     if work.is_empty() {
         return Ok(());
     }
     db.platform(ROUTING)
         .write(move |tx| {
-            let turn = rows::take_turn(tx)?;
+            let turn = rows::claim_change_number(tx)?;
             for work in &work {
-                work.ready(tx, &zone, &by)?;
+                work.ensure_tenant(tx, &zone, &by)?;
                 tx.as_tenant(work.tenant, |tx| work.write(tx, &by))?;
-                rows::mark(tx, work.tenant, turn)?;
+                rows::mark_changed(tx, work.tenant, turn)?;
             }
             // An address may move from a tenant to one that was written before it.
             for work in &work {
-                tx.as_tenant(work.tenant, |tx| work.lead(tx, &by))?;
+                tx.as_tenant(work.tenant, |tx| work.write_keys_and_files(tx, &by))?;
             }
             for work in &work {
                 tx.as_tenant(work.tenant, |tx| {
                     tell(tx, &work.plan, &by)?;
-                    work.plan.files.iter().try_for_each(|file| file.tell(tx, &by))
+                    work.plan.files.iter().try_for_each(|file| file.record_audit(tx, &by))
                 })?;
             }
             Ok(())
@@ -162,7 +166,7 @@ struct Work {
 }
 
 impl Work {
-    fn of(plan: ApplyPlan, ids: &IdGenerator) -> Result<Self> {
+    fn prepare(plan: ApplyPlan, ids: &IdGenerator) -> Result<Self> {
         let new = plan.changes.iter().filter(|change| change.action == TierAction::Create);
         let made = new.map(|change| (title(change), ids.next())).collect();
         let version = |change: &TierChange| {
@@ -174,7 +178,7 @@ impl Work {
     }
 
     /// Makes the tenant, or sees that it may still be changed.
-    fn ready(&self, tx: &mut PlatformTx<'_>, zone: &Zone, by: &Authorship) -> Result<()> {
+    fn ensure_tenant(&self, tx: &mut PlatformTx<'_>, zone: &Zone, by: &Authorship) -> Result<()> {
         let name = &self.plan.tenant;
         let overtaken = || Error::Overtaken { what: format!("tenant {name}") };
         match tenants::find_by_name(tx, name)? {
@@ -198,26 +202,26 @@ impl Work {
     }
 
     fn write(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
-        let now = rows::heads(tx)?;
-        if let Some((kind, name)) = difference(&self.plan.seen, &now) {
+        let now = rows::load_heads(tx)?;
+        if let Some((kind, name)) = find_difference(&self.plan.seen, &now) {
             return Err(Error::Overtaken { what: format!("{kind} {name}") });
         }
         for (change, version) in self.plan.changes.iter().zip(&self.versions) {
             self.write_change(tx, change, version.as_ref(), by)?;
         }
-        let (wanted, archived) = self.keys(tx)?;
-        keys::free(tx, &wanted, &archived)
+        let (wanted, archived) = self.resolve_keys(tx)?;
+        routing_keys::release_unwanted(tx, &wanted, &archived)
     }
 
-    fn lead(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
-        let (wanted, _) = self.keys(tx)?;
-        keys::set(tx, &wanted)?;
+    fn write_keys_and_files(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
+        let (wanted, _) = self.resolve_keys(tx)?;
+        routing_keys::assign(tx, &wanted)?;
         self.plan.files.iter().try_for_each(|file| file.write(tx, by))
     }
 
     /// Which addresses lead where once all is done, and the bindings that are archived.
-    fn keys(&self, tx: &mut Tx<'_>) -> Result<(BTreeMap<RoutingKey, TierId>, BTreeSet<TierId>)> {
-        let bindings: BTreeMap<TierName, (TierId, TierStatus)> = rows::heads(tx)?
+    fn resolve_keys(&self, tx: &mut Tx<'_>) -> Result<(BTreeMap<RoutingKey, TierId>, BTreeSet<TierId>)> {
+        let bindings: BTreeMap<TierName, (TierId, TierStatus)> = rows::load_heads(tx)?
             .into_iter()
             .filter(|((kind, _), _)| *kind == TierKind::Binding)
             .map(|((_, name), (id, _, status))| (name, (id, status)))
@@ -278,7 +282,7 @@ fn title(change: &TierChange) -> TierTitle {
 }
 
 /// The first tier that is not as it was.
-fn difference<V: PartialEq>(
+fn find_difference<V: PartialEq>(
     seen: &BTreeMap<TierTitle, V>,
     now: &BTreeMap<TierTitle, V>,
 ) -> Option<TierTitle> {
@@ -289,7 +293,7 @@ fn difference<V: PartialEq>(
 
 /// Says that something about a tenant changes that decides whether its bindings answer, such as being paused. Every
 /// node looks at it anew within a second. Comes first in its transaction, as it does in that of `apply`.
-pub fn announce(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<()> {
-    let turn = rows::take_turn(tx)?;
-    rows::mark(tx, tenant, turn)
+pub fn mark_tenant_changed(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<()> {
+    let turn = rows::claim_change_number(tx)?;
+    rows::mark_changed(tx, tenant, turn)
 }

@@ -57,7 +57,7 @@ impl Tier {
 
 impl TierDraft {
     /// A draft that comes from no file, such as a version to go back to.
-    pub(crate) fn of(kind: TierKind, name: TierName, body: TierBody) -> Self {
+    pub(crate) fn without_file(kind: TierKind, name: TierName, body: TierBody) -> Self {
         let file = format!("{}/{name}", kind.folder());
         Self { kind, name, body, file, spots: ValuePositions::new() }
     }
@@ -81,10 +81,10 @@ impl TierDraft {
 
     /// A problem of the value at this path, at the place where it was written.
     pub(crate) fn problem(&self, path: &str, what: impl Into<String>) -> FolderProblem {
-        let problem = FolderProblem::of_file(&self.file, what);
+        let problem = FolderProblem::in_file(&self.file, what);
         let problem = if path.is_empty() { problem } else { problem.key(path) };
         match self.spots.get(path) {
-            Some(place) => problem.at(*place),
+            Some(place) => problem.at_position(*place),
             None => problem,
         }
     }

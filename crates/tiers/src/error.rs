@@ -17,18 +17,18 @@ pub enum Error {
     Problems(#[from] FolderProblems),
 
     /// Somebody else changed the tenant between the plan and its application. Nothing was changed; plan again.
-    #[error("somebody changed {what} in the meantime, so nothing was changed")]
+    #[error("{what} changed since the plan was made; nothing was applied")]
     Overtaken { what: String },
 
     /// Another tenant took the address between the plan and its application. Nothing was changed.
-    #[error("{0} already leads to another tenant, so nothing was changed")]
+    #[error("{0} already routes to another tenant; nothing was applied")]
     Taken(RoutingKey),
 
     #[error("there is no tenant called {0}")]
     NoTenant(TenantName),
 
     /// Archived for good.
-    #[error("{0} is archived, and that is for good")]
+    #[error("tenant {0} is archived permanently")]
     TenantArchived(TenantName),
 
     #[error("{tenant} has no {kind} called {name}")]
@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{kind} {name} has no version {version}: it has 1 to {latest}")]
     NoVersion { kind: TierKind, name: TierName, version: u32, latest: u32 },
 
-    #[error("{kind} {name} is at its first version, so there is none before it to go back to")]
+    #[error("{kind} {name} is at version 1; there is no earlier version to roll back to")]
     FirstVersion { kind: TierKind, name: TierName },
 
     /// A folder can't be written to.
@@ -45,7 +45,7 @@ pub enum Error {
     Folder { path: String, what: String },
 
     /// Files that are there say something else, and were to be kept. Nothing was written.
-    #[error("{} already there and would be changed, so nothing was written", are(.0))]
+    #[error("{} and would be overwritten; nothing was written", join_with_verb(.0))]
     Existing(Vec<PathBuf>),
 
     /// What is stored is not what this version of the program reads.
@@ -53,10 +53,10 @@ pub enum Error {
     Unreadable(String),
 }
 
-/// `a is`, `a and b are`.
-fn are(paths: &[PathBuf]) -> String {
+/// `a exists`, `a, b exist`.
+fn join_with_verb(paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    let verb = if names.len() == 1 { "is" } else { "are" };
+    let verb = if names.len() == 1 { "exists" } else { "exist" };
     format!("{} {verb}", names.join(", "))
 }
 

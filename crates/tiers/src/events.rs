@@ -8,7 +8,7 @@ use munshi_types::{TierId, Timestamp};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::rows::{Authorship, number, word};
+use crate::rows::{Authorship, parse_column, read_version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,7 +37,7 @@ impl FromStr for TierEventKind {
         [Self::Archived, Self::Restored, Self::RolledBack]
             .into_iter()
             .find(|one| one.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is nothing that happens to a tier"))
+            .ok_or_else(|| format!("unknown tier event `{text}`"))
     }
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for TierEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.action, self.back_to) {
             (TierEventKind::Archived, _) => write!(f, "archived at version {}", self.version),
-            (TierEventKind::Restored, _) => write!(f, "back from the archive with version {}", self.version),
+            (TierEventKind::Restored, _) => write!(f, "restored as version {}", self.version),
             (TierEventKind::RolledBack, Some(old)) => write!(f, "rolled back to version {old}"),
             (TierEventKind::RolledBack, None) => write!(f, "rolled back"),
         }
@@ -91,7 +91,7 @@ pub(crate) fn add(
 }
 
 /// All of them, the newest first.
-pub(crate) fn of(tx: &mut Tx<'_>, tier: TierId) -> Result<Vec<TierEvent>> {
+pub(crate) fn list(tx: &mut Tx<'_>, tier: TierId) -> Result<Vec<TierEvent>> {
     Ok(tx.all(
         "SELECT action, version, back_to, author, note, made_at FROM tier_events
          WHERE tenant_id = $1 AND tier_id = $2 ORDER BY number DESC",
@@ -99,8 +99,8 @@ pub(crate) fn of(tx: &mut Tx<'_>, tier: TierId) -> Result<Vec<TierEvent>> {
         |row| {
             let back_to: Option<i64> = row.get("back_to")?;
             Ok(TierEvent {
-                action: word(row, "action")?,
-                version: number(row, "version")?,
+                action: parse_column(row, "action")?,
+                version: read_version(row, "version")?,
                 back_to: back_to.and_then(|version| u32::try_from(version).ok()),
                 author: row.get("author")?,
                 note: row.get("note")?,

@@ -12,13 +12,13 @@ use crate::apply;
 use crate::draft::{Tier, TierBody, TierDraft};
 use crate::error::{Error, Result};
 use crate::events::{self, TierEvent};
-use crate::keys::ROUTING;
 use crate::merge::{self, AgentValueOrigin};
 use crate::plan::{
     self, ApplyPlan, InstalledNames, StoredTenantState, StoredTier, TierTitle, VanishedTierPolicy,
 };
+use crate::routing_keys::ROUTING;
 use crate::rows::{self, TierVersionView};
-use crate::size::TierTokenCounts;
+use crate::token_counts::TierTokenCounts;
 
 /// A tier and how it came about, the newest version first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,24 +58,25 @@ pub struct TierSnapshot {
 }
 
 /// Every tier of a tenant, as `export` writes them: the active ones at their version in force.
-pub async fn tiers(db: &Db, tenant: &TenantName) -> Result<Vec<StoredTier>> {
-    Ok(all(db, tenant).await?.into_values().collect())
+pub async fn list_tiers(db: &Db, tenant: &TenantName) -> Result<Vec<StoredTier>> {
+    Ok(load_all(db, tenant).await?.into_values().collect())
 }
 
-pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<TierHistory> {
+pub async fn load(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<TierHistory> {
     let (who, title) = (tenant.clone(), (kind, name.clone()));
     let read = move |tx: &mut PlatformTx<'_>| {
-        let found = known(tx, &who)?;
+        let found = load_tenant(tx, &who)?;
         tx.as_tenant(found.id, |tx| {
             let tier = rows::find(tx, title.0, &title.1)?.ok_or_else(|| no_tier(&who, &title))?;
-            let versions = rows::versions(tx, &tier)?;
-            Ok::<_, Error>((tier.status, versions, events::of(tx, tier.id)?))
+            let versions = rows::list_versions(tx, &tier)?;
+            Ok::<_, Error>((tier.status, versions, events::list(tx, tier.id)?))
         })
     };
     let (status, versions, events) = db.platform(ROUTING).read(read).await?;
     let nothing = TierBody::new();
     let before = versions.iter().skip(1).map(|older| &older.body).chain([&nothing]);
-    let changes = versions.iter().zip(before).map(|(version, before)| plan::fields(before, &version.body));
+    let changes =
+        versions.iter().zip(before).map(|(version, before)| plan::diff_fields(before, &version.body));
     let changes: Vec<_> = changes.collect();
     let entries =
         versions.into_iter().zip(changes).map(|(version, changes)| TierHistoryEntry { version, changes });
@@ -90,19 +91,18 @@ pub async fn show(
     name: &TierName,
     version: Option<u32>,
 ) -> Result<TierSnapshot> {
-    let tiers = all(db, tenant).await?;
+    let tiers = load_all(db, tenant).await?;
     let title = (kind, name.clone());
     let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?.clone();
     let tier = match version {
-        Some(version) if version != current.version => at(db, tenant, &current, version).await?,
+        Some(version) if version != current.version => load_version(db, tenant, &current, version).await?,
         _ => current,
     };
     let (values, origins) = match kind {
         TierKind::Agent => {
             let find = |name: &TierName| tiers.get(&(TierKind::Agent, name.clone())).map(|tier| &tier.body);
-            let unreadable =
-                |broken| Error::Unreadable(format!("agent {name} can't be put together: {broken}"));
-            let chain = merge::chain(name, &tier.body, find).map_err(unreadable)?;
+            let unreadable = |broken| Error::Unreadable(format!("can't resolve agent {name}: {broken}"));
+            let chain = merge::resolve_chain(name, &tier.body, find).map_err(unreadable)?;
             let merged = merge::merge(&chain)?;
             (Tier::Agent(merged.agent).values()?, merged.origins)
         }
@@ -122,16 +122,16 @@ pub async fn plan_rollback(
     version: Option<u32>,
     installed: &InstalledNames,
 ) -> Result<(ApplyPlan, u32)> {
-    let tiers = all(db, tenant).await?;
+    let tiers = load_all(db, tenant).await?;
     let title = (kind, name.clone());
     let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?;
     let back_to = match version {
         Some(version) => version,
-        None => before(db, tenant, current).await?,
+        None => resolve_previous_version(db, tenant, current).await?,
     };
-    let old = at(db, tenant, current, back_to).await?;
-    let wanted = vec![TierDraft::of(kind, name.clone(), old.body)];
-    let state: StoredTenantState = apply::state(db, tenant, &wanted).await?;
+    let old = load_version(db, tenant, current, back_to).await?;
+    let wanted = vec![TierDraft::without_file(kind, name.clone(), old.body)];
+    let state: StoredTenantState = apply::load_state(db, tenant, &wanted).await?;
     let mut plan = plan::plan(tenant, &state, &wanted, VanishedTierPolicy::Keep, installed)?;
     // Nothing is missing from a folder where there is none.
     plan.left.clear();
@@ -140,11 +140,11 @@ pub async fn plan_rollback(
 }
 
 /// The version before the one whose words are in force, so that going back twice goes back twice.
-async fn before(db: &Db, tenant: &TenantName, current: &StoredTier) -> Result<u32> {
+async fn resolve_previous_version(db: &Db, tenant: &TenantName, current: &StoredTier) -> Result<u32> {
     let (who, id) = (tenant.clone(), current.id);
     let read = move |tx: &mut PlatformTx<'_>| {
-        let found = known(tx, &who)?;
-        tx.as_tenant(found.id, |tx| events::of(tx, id))
+        let found = load_tenant(tx, &who)?;
+        tx.as_tenant(found.id, |tx| events::list(tx, id))
     };
     let events = db.platform(ROUTING).read(read).await?;
     let origin = |version: u32| {
@@ -159,12 +159,17 @@ async fn before(db: &Db, tenant: &TenantName, current: &StoredTier) -> Result<u3
     version.checked_sub(1).filter(|version| *version > 0).ok_or_else(first)
 }
 
-async fn at(db: &Db, tenant: &TenantName, current: &StoredTier, version: u32) -> Result<StoredTier> {
+async fn load_version(
+    db: &Db,
+    tenant: &TenantName,
+    current: &StoredTier,
+    version: u32,
+) -> Result<StoredTier> {
     let (who, kind, name) = (tenant.clone(), current.kind, current.name.clone());
     let found = db
         .platform(ROUTING)
         .read(move |tx| {
-            let found = known(tx, &who)?;
+            let found = load_tenant(tx, &who)?;
             tx.as_tenant(found.id, |tx| rows::find_at(tx, kind, &name, version))
         })
         .await?;
@@ -172,17 +177,17 @@ async fn at(db: &Db, tenant: &TenantName, current: &StoredTier, version: u32) ->
     found.ok_or(Error::NoVersion { kind, name, version, latest })
 }
 
-async fn all(db: &Db, tenant: &TenantName) -> Result<BTreeMap<TierTitle, StoredTier>> {
+async fn load_all(db: &Db, tenant: &TenantName) -> Result<BTreeMap<TierTitle, StoredTier>> {
     let who = tenant.clone();
     db.platform(ROUTING)
         .read(move |tx| {
-            let found = known(tx, &who)?;
-            tx.as_tenant(found.id, rows::all)
+            let found = load_tenant(tx, &who)?;
+            tx.as_tenant(found.id, rows::load_all)
         })
         .await
 }
 
-fn known(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Tenant> {
+fn load_tenant(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Tenant> {
     tenants::find_by_name(tx, name)?.ok_or_else(|| Error::NoTenant(name.clone()))
 }
 

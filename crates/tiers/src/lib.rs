@@ -11,56 +11,56 @@
 //! # Layout
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
-//! - [`companion`]: a file of the folder that another crate reads, applied with the tiers
-//! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
-//! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt;
+//! - [`folder_extension`]: a file of the folder that another crate reads, applied with the tiers
+//! - [`merge`]: an agent and what it extends; [`token_counts`]: tokens, counted when stored
+//! - [`precedence`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt;
 //!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
-//! - [`rule_set`]: the guardrails of a binding, which stand in the prompt and run again on the reply
-//! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`, `events`: the statements
+//! - [`build_rule_set`]: the guardrails of a binding, which stand in the prompt and run again on the reply
+//! - [`resolve`]: from an address to a binding; [`resolve_model_route()`]: an agent's models; `rows`, `routing_keys`, `events`: the statements
 //!
 //! # To add a key to a tier
 //! Add the field to its type in `munshi-types` and a line to its table in `shape`, then
 //! `UPDATE_DOCS=1 cargo test -p munshi-tiers` writes the schemas and the reference.
 
 mod apply;
-pub mod companion;
-pub mod contract;
 pub mod draft;
 mod error;
 mod events;
-mod fences;
+mod fence_key;
 pub mod files;
+pub mod folder_extension;
+mod guardrail_rules;
 pub mod history;
 pub mod import;
-mod keys;
 pub mod merge;
-pub mod nearest;
+mod model_route;
 pub mod plan;
+pub mod precedence;
 pub mod problem;
 pub mod prompt;
 pub mod resolve;
-mod route;
+mod routing_keys;
 mod rows;
-mod rulebook;
 mod shape;
-pub mod size;
+pub mod suggestion;
+pub mod token_counts;
 
-pub use apply::{announce, apply, plan_folder, plan_folders};
-pub use companion::{ExtensionBodies, ExtensionChange, ExtensionFile, FolderExtension};
+pub use apply::{apply, mark_tenant_changed, plan_folder, plan_folders};
 pub use draft::{Tier, TierBody, TierDraft};
 pub use error::{Error, Result};
 pub use events::{TierEvent, TierEventKind};
-pub use fences::fence_key;
-pub use keys::ROUTING;
+pub use fence_key::ensure_fence_key;
+pub use folder_extension::{ExtensionBodies, ExtensionChange, ExtensionFile, FolderExtension};
+pub use guardrail_rules::build_rule_set;
+pub use model_route::resolve_model_route;
 pub use plan::{ApplyPlan, InstalledNames, VanishedTierPolicy};
 pub use problem::{FolderProblem, FolderProblems};
 pub use resolve::{AddressResolution, BindingResolution, BindingResolver};
-pub use route::route;
+pub use routing_keys::ROUTING;
 pub use rows::{Authorship, TierVersionView};
-pub use rulebook::rule_set;
-pub use shape::{reference, schema};
-pub use size::TierTokenCounts;
+pub use shape::{build_schema, render_reference};
+pub use token_counts::TierTokenCounts;
 
 use munshi_store::{Migration, migration};
 

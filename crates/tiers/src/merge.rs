@@ -35,24 +35,24 @@ pub enum AgentValueOrigin {
 pub(crate) enum AgentChainError {
     #[error("there is no agent called {0}")]
     Missing(TierName),
-    #[error("these agents extend each other in a circle: {}", line(.0))]
+    #[error("these agents extend each other in a cycle: {}", join_names(.0))]
     Circle(Vec<TierName>),
-    #[error("more than {LONGEST_CHAIN} agents extend each other")]
+    #[error("the chain of `extends` has more than {LONGEST_CHAIN} agents")]
     TooLong,
 }
 
-fn line(names: &[TierName]) -> String {
+fn join_names(names: &[TierName]) -> String {
     names.iter().map(TierName::as_str).collect::<Vec<_>>().join(" → ")
 }
 
 /// The agent and those it extends, the farthest first.
-pub(crate) fn chain<'a>(
+pub(crate) fn resolve_chain<'a>(
     name: &TierName,
     body: &'a TierBody,
     find: impl Fn(&TierName) -> Option<&'a TierBody>,
 ) -> Result<Vec<(TierName, &'a TierBody)>, AgentChainError> {
     let mut chain = vec![(name.clone(), body)];
-    while let Some(base) = chain.last().and_then(|(_, body)| extended(body)) {
+    while let Some(base) = chain.last().and_then(|(_, body)| parse_extends(body)) {
         if chain.iter().any(|(known, _)| *known == base) {
             let names = chain.into_iter().map(|(name, _)| name).chain([base]);
             return Err(AgentChainError::Circle(names.collect()));
@@ -67,7 +67,7 @@ pub(crate) fn chain<'a>(
     Ok(chain)
 }
 
-pub(crate) fn extended(body: &TierBody) -> Option<TierName> {
+pub(crate) fn parse_extends(body: &TierBody) -> Option<TierName> {
     body.get("extends")?.as_str()?.parse().ok()
 }
 
@@ -77,11 +77,11 @@ pub fn merge(chain: &[(TierName, &TierBody)]) -> Result<MergedAgent> {
     let mut origins = BTreeMap::new();
     for (name, part) in chain {
         for (key, value) in *part {
-            lay(key, value, &mut body, key, name, &mut origins);
+            merge_value(key, value, &mut body, key, name, &mut origins);
         }
     }
     let Tier::Agent(agent) = Tier::read(TierKind::Agent, &body)? else {
-        return Err(Error::Unreadable("an agent was read as something else".to_owned()));
+        return Err(Error::Unreadable("the stored tier is not an agent".to_owned()));
     };
     for path in leaves(&serde_json::to_value(&agent).unwrap_or_default()) {
         origins.entry(path).or_insert(AgentValueOrigin::Default);
@@ -90,7 +90,7 @@ pub fn merge(chain: &[(TierName, &TierBody)]) -> Result<MergedAgent> {
 }
 
 /// Tables are laid over each other key by key, some lists are added to; everything else takes the place of what was there.
-fn lay(
+fn merge_value(
     key: &str,
     value: &Value,
     body: &mut TierBody,
@@ -103,11 +103,11 @@ fn lay(
             let slot = body.entry(key).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(below) = slot {
                 for (key, value) in inner {
-                    lay(key, value, below, &format!("{path}.{key}"), name, origins);
+                    merge_value(key, value, below, &format!("{path}.{key}"), name, origins);
                 }
             }
         }
-        Value::Array(items) if ADDED.contains(&path) => add(key, items, body, path, name, origins),
+        Value::Array(items) if ADDED.contains(&path) => merge_list(key, items, body, path, name, origins),
         value => {
             body.insert(key.to_owned(), value.clone());
             origins.insert(path.to_owned(), AgentValueOrigin::Agent(name.clone()));
@@ -116,7 +116,7 @@ fn lay(
 }
 
 /// One with the same id takes the place of the base's, parameters and all.
-fn add(
+fn merge_list(
     key: &str,
     items: &[Value],
     body: &mut TierBody,
@@ -211,8 +211,8 @@ mod tests {
             "b" => Some(&b),
             _ => None,
         };
-        let circle = chain(&name("a"), &a, find).unwrap_err();
+        let circle = resolve_chain(&name("a"), &a, find).unwrap_err();
         assert_eq!(circle, AgentChainError::Circle(vec![name("a"), name("b"), name("a")]));
-        assert_eq!(chain(&name("x"), &a, |_| None).unwrap_err(), AgentChainError::Missing(name("b")));
+        assert_eq!(resolve_chain(&name("x"), &a, |_| None).unwrap_err(), AgentChainError::Missing(name("b")));
     }
 }

@@ -24,7 +24,7 @@ pub struct FolderProblems(Vec<FolderProblem>);
 
 impl FolderProblem {
     /// About a file as a whole.
-    pub fn of_file(file: impl Into<String>, what: impl Into<String>) -> Self {
+    pub fn in_file(file: impl Into<String>, what: impl Into<String>) -> Self {
         Self { file: file.into(), line: None, column: None, key: None, what: what.into(), hint: None }
     }
 
@@ -36,14 +36,14 @@ impl FolderProblem {
         Self { key: Some(key.into()), ..self }
     }
 
-    pub fn at(self, (line, column): (usize, usize)) -> Self {
+    pub fn at_position(self, (line, column): (usize, usize)) -> Self {
         Self { line: Some(line), column: Some(column), ..self }
     }
 }
 
 impl FolderProblems {
     /// Everything that was found, if anything.
-    pub fn refuse(mut problems: Vec<FolderProblem>) -> Result<(), Self> {
+    pub fn ensure_none(mut problems: Vec<FolderProblem>) -> Result<(), Self> {
         if problems.is_empty() {
             return Ok(());
         }

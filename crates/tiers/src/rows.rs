@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::draft::TierBody;
 use crate::error::Result;
 use crate::plan::{StoredTier, TierTitle};
-use crate::size::TierTokenCounts;
+use crate::token_counts::TierTokenCounts;
 
 /// A new version, ready to be written.
 pub(crate) struct NewTierVersion {
@@ -43,34 +43,34 @@ pub struct TierVersionView {
 }
 
 /// Every tier of the tenant with the body of its version in force.
-pub(crate) fn all(tx: &mut Tx<'_>) -> Result<BTreeMap<TierTitle, StoredTier>> {
+pub(crate) fn load_all(tx: &mut Tx<'_>) -> Result<BTreeMap<TierTitle, StoredTier>> {
     let rows = tx.all(
         "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
          FROM tiers t JOIN tier_versions v
            ON v.tenant_id = t.tenant_id AND v.tier_id = t.id AND v.version = t.version
          WHERE t.tenant_id = $1 AND v.tenant_id = $1",
         &[],
-        stored,
+        read_stored_tier,
     )?;
     Ok(rows.into_iter().map(|tier| ((tier.kind, tier.name.clone()), tier)).collect())
 }
 
 /// Which version of each tier is in force; what a plan is held against.
-pub(crate) fn heads(tx: &mut Tx<'_>) -> Result<BTreeMap<TierTitle, (TierId, u32, TierStatus)>> {
+pub(crate) fn load_heads(tx: &mut Tx<'_>) -> Result<BTreeMap<TierTitle, (TierId, u32, TierStatus)>> {
     let rows =
         tx.all("SELECT id, kind, name, status, version FROM tiers WHERE tenant_id = $1", &[], |row| {
-            let title: TierTitle = (word(row, "kind")?, word(row, "name")?);
-            Ok((title, (row.get("id")?, number(row, "version")?, word(row, "status")?)))
+            let title: TierTitle = (parse_column(row, "kind")?, parse_column(row, "name")?);
+            Ok((title, (row.get("id")?, read_version(row, "version")?, parse_column(row, "status")?)))
         })?;
     Ok(rows.into_iter().collect())
 }
 
 /// A tier's id and the version in force.
-pub(crate) fn head(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<Option<(TierId, u32)>> {
+pub(crate) fn find_head(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<Option<(TierId, u32)>> {
     Ok(tx.optional(
         "SELECT id, version FROM tiers WHERE tenant_id = $1 AND kind = $2 AND name = $3",
         params![kind.as_str(), name.as_str()],
-        |row| Ok((row.get("id")?, number(row, "version")?)),
+        |row| Ok((row.get("id")?, read_version(row, "version")?)),
     )?)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<O
            ON v.tenant_id = t.tenant_id AND v.tier_id = t.id AND v.version = t.version
          WHERE t.tenant_id = $1 AND v.tenant_id = $1 AND t.kind = $2 AND t.name = $3",
         params![kind.as_str(), name.as_str()],
-        stored,
+        read_stored_tier,
     )?)
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn find_by_id(tx: &mut Tx<'_>, id: TierId) -> Result<Option<StoredTie
            ON v.tenant_id = t.tenant_id AND v.tier_id = t.id AND v.version = t.version
          WHERE t.tenant_id = $1 AND v.tenant_id = $1 AND t.id = $2",
         params![id],
-        stored,
+        read_stored_tier,
     )?)
 }
 
@@ -109,13 +109,13 @@ pub(crate) fn find_at(
          FROM tiers t JOIN tier_versions v ON v.tenant_id = t.tenant_id AND v.tier_id = t.id
          WHERE t.tenant_id = $1 AND v.tenant_id = $1 AND t.kind = $2 AND t.name = $3 AND v.version = $4",
         params![kind.as_str(), name.as_str(), i64::from(version)],
-        stored,
+        read_stored_tier,
     )?;
     Ok(at)
 }
 
 /// The bodies of these versions, as far as they are there.
-pub(crate) fn pinned(
+pub(crate) fn load_pinned(
     tx: &mut Tx<'_>,
     named: Vec<(TierTitle, u32)>,
 ) -> Result<BTreeMap<(TierTitle, u32), TierBody>> {
@@ -129,14 +129,14 @@ pub(crate) fn pinned(
 }
 
 /// Every version of a tier, the newest first.
-pub(crate) fn versions(tx: &mut Tx<'_>, tier: &StoredTier) -> Result<Vec<TierVersionView>> {
+pub(crate) fn list_versions(tx: &mut Tx<'_>, tier: &StoredTier) -> Result<Vec<TierVersionView>> {
     let current = tier.version;
     Ok(tx.all(
         "SELECT version, body, tokens, author, note, made_at FROM tier_versions
          WHERE tenant_id = $1 AND tier_id = $2 ORDER BY version DESC",
         params![tier.id],
         |row| {
-            let version = number(row, "version")?;
+            let version = read_version(row, "version")?;
             Ok(TierVersionView {
                 version,
                 is_current: version == current,
@@ -183,7 +183,7 @@ pub(crate) fn set_status(tx: &mut Tx<'_>, id: TierId, status: TierStatus) -> Res
 
 /// Takes the next number of the count. Whoever holds it goes first until its transaction ends, so changes of tiers
 /// happen one after the other and their numbers become visible in order.
-pub(crate) fn take_turn(tx: &mut PlatformTx<'_>) -> Result<i64> {
+pub(crate) fn claim_change_number(tx: &mut PlatformTx<'_>) -> Result<i64> {
     Ok(tx.one(
         across_tenants(
             "INSERT INTO tier_changes (tenant_id, change) VALUES ($1, 1)
@@ -195,7 +195,7 @@ pub(crate) fn take_turn(tx: &mut PlatformTx<'_>) -> Result<i64> {
 }
 
 /// Says that this tenant's tiers are no longer what they were.
-pub(crate) fn mark(tx: &mut PlatformTx<'_>, tenant: TenantId, change: i64) -> Result<()> {
+pub(crate) fn mark_changed(tx: &mut PlatformTx<'_>, tenant: TenantId, change: i64) -> Result<()> {
     tx.execute(
         across_tenants(
             "INSERT INTO tier_changes (tenant_id, change) VALUES ($1, $2)
@@ -207,7 +207,7 @@ pub(crate) fn mark(tx: &mut PlatformTx<'_>, tenant: TenantId, change: i64) -> Re
 }
 
 /// How many changes there were.
-pub(crate) fn count(tx: &mut PlatformTx<'_>) -> Result<i64> {
+pub(crate) fn current_change(tx: &mut PlatformTx<'_>) -> Result<i64> {
     let count = tx.optional(
         across_tenants("SELECT change FROM tier_changes WHERE tenant_id = $1"),
         params![TenantId::PLATFORM],
@@ -217,7 +217,7 @@ pub(crate) fn count(tx: &mut PlatformTx<'_>) -> Result<i64> {
 }
 
 /// The tenants that changed past a number, and the count itself under [`TenantId::PLATFORM`].
-pub(crate) fn changed_since(tx: &mut PlatformTx<'_>, change: i64) -> Result<Vec<(TenantId, i64)>> {
+pub(crate) fn list_changed_since(tx: &mut PlatformTx<'_>, change: i64) -> Result<Vec<(TenantId, i64)>> {
     Ok(tx.all(
         across_tenants("SELECT tenant_id, change FROM tier_changes WHERE change > $1"),
         params![change],
@@ -225,20 +225,20 @@ pub(crate) fn changed_since(tx: &mut PlatformTx<'_>, change: i64) -> Result<Vec<
     )?)
 }
 
-fn stored(row: &Row<'_>) -> munshi_store::Result<StoredTier> {
+fn read_stored_tier(row: &Row<'_>) -> munshi_store::Result<StoredTier> {
     Ok(StoredTier {
         id: row.get("id")?,
-        kind: word(row, "kind")?,
-        name: word(row, "name")?,
-        status: word(row, "status")?,
-        version: number(row, "version")?,
-        latest: number(row, "latest")?,
+        kind: parse_column(row, "kind")?,
+        name: parse_column(row, "name")?,
+        status: parse_column(row, "status")?,
+        version: read_version(row, "version")?,
+        latest: read_version(row, "latest")?,
         body: json(row, "body")?,
         tokens: json(row, "tokens")?,
     })
 }
 
-pub(crate) fn word<T>(row: &Row<'_>, column: &str) -> munshi_store::Result<T>
+pub(crate) fn parse_column<T>(row: &Row<'_>, column: &str) -> munshi_store::Result<T>
 where
     T: std::str::FromStr,
     T::Err: std::fmt::Display,
@@ -247,10 +247,10 @@ where
     text.parse().map_err(|error| munshi_store::Error::Decode(format!("column `{column}`: {error}")))
 }
 
-pub(crate) fn number(row: &Row<'_>, column: &str) -> munshi_store::Result<u32> {
+pub(crate) fn read_version(row: &Row<'_>, column: &str) -> munshi_store::Result<u32> {
     let number: i64 = row.get(column)?;
     u32::try_from(number)
-        .map_err(|_| munshi_store::Error::Decode(format!("column `{column}`: {number} is no version")))
+        .map_err(|_| munshi_store::Error::Decode(format!("column `{column}`: {number} is not a version")))
 }
 
 fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> munshi_store::Result<T> {

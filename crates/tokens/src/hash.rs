@@ -13,7 +13,7 @@ pub(crate) struct HashTableSlot {
     pub(crate) tag: u32,
 }
 
-pub(crate) fn place(token: &[u8]) -> HashTableSlot {
+pub(crate) fn compute_slot(token: &[u8]) -> HashTableSlot {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = token.len() as u64;
     for chunk in token.chunks(8) {
@@ -28,6 +28,6 @@ pub(crate) fn place(token: &[u8]) -> HashTableSlot {
     }
 }
 
-pub(crate) const fn entry(tag: u32, rank: u32) -> u32 {
+pub(crate) const fn pack_entry(tag: u32, rank: u32) -> u32 {
     tag << RANK_BITS | (rank + 1)
 }

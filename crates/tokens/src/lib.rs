@@ -4,7 +4,7 @@
 //! that are searched in place: nothing is loaded at start and nothing is held in memory but the pages that are read.
 //!
 //! # Layout
-//! - [`pieces`]: text cut into words, numbers, signs and whitespace
+//! - [`pre_tokens`]: text cut into words, numbers, signs and whitespace
 //! - [`merge`]: a piece's bytes merged into tokens
 //! - [`vocabulary`]: which bytes are a token; laid out by `build.rs` from `data/o200k_base`
 //!
@@ -12,11 +12,11 @@
 
 mod hash;
 mod merge;
-mod pieces;
+mod pre_tokens;
 mod vocabulary;
 
 /// How many tokens the text becomes.
 pub fn count(text: &str) -> u64 {
     let mut merger = merge::Merger::default();
-    pieces::pieces(text).map(|piece| merger.count(piece.as_bytes())).sum()
+    pre_tokens::split(text).map(|piece| merger.count(piece.as_bytes())).sum()
 }

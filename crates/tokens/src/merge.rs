@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::vocabulary::rank;
+use crate::vocabulary::find_rank;
 
 /// Two neighbours that make a token, the lowest rank first and of two such the left one.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub(crate) struct Merger {
 
 impl Merger {
     pub(crate) fn count(&mut self, piece: &[u8]) -> u64 {
-        if piece.len() < 2 || rank(piece).is_some() {
+        if piece.len() < 2 || find_rank(piece).is_some() {
             return 1;
         }
         let length = piece.len();
@@ -60,7 +60,7 @@ impl Merger {
     }
 
     fn add(&mut self, piece: &[u8], left: usize, middle: usize, right: usize) {
-        if let Some(rank) = rank(&piece[left..right]) {
+        if let Some(rank) = find_rank(&piece[left..right]) {
             self.pairs.push(Reverse(Pair { rank, left, middle, right }));
         }
     }

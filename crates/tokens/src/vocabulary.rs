@@ -10,31 +10,31 @@ static SLOTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slots"));
 const LONGEST: usize = 128;
 
 /// The lower, the sooner two neighbours become this token.
-pub(crate) fn rank(token: &[u8]) -> Option<u32> {
+pub(crate) fn find_rank(token: &[u8]) -> Option<u32> {
     if token.len() > LONGEST {
         return None;
     }
-    let place = hash::place(token);
+    let place = hash::compute_slot(token);
     let mut slot = place.slot;
     loop {
-        let held = number(SLOTS, slot);
+        let held = read_u32(SLOTS, slot);
         if held == 0 {
             return None;
         }
         let rank = (held & hash::MOST_RANKS) - 1;
-        if held == hash::entry(place.tag, rank) && bytes_of(rank) == token {
+        if held == hash::pack_entry(place.tag, rank) && token_bytes(rank) == token {
             return Some(rank);
         }
         slot = (slot + 1) % hash::SLOTS;
     }
 }
 
-fn bytes_of(rank: u32) -> &'static [u8] {
+fn token_bytes(rank: u32) -> &'static [u8] {
     let rank = rank as usize;
-    &BYTES[number(BEGINS, rank) as usize..number(BEGINS, rank + 1) as usize]
+    &BYTES[read_u32(BEGINS, rank) as usize..read_u32(BEGINS, rank + 1) as usize]
 }
 
-fn number(table: &[u8], index: usize) -> u32 {
+fn read_u32(table: &[u8], index: usize) -> u32 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&table[index * 4..index * 4 + 4]);
     u32::from_le_bytes(bytes)

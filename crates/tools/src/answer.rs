@@ -7,9 +7,9 @@ use munshi_store::Tx;
 use munshi_types::ActId;
 use serde_json::{Value, json};
 
-use crate::body::ToolOutput;
 use crate::error::Result;
-use crate::next::FailureHint;
+use crate::failure_hint::FailureHint;
+use crate::handler::ToolOutput;
 use crate::registry::Tool;
 use crate::result::{Observation, ResultOrigin};
 
@@ -74,34 +74,36 @@ impl ToolAnswer {
     pub const WORKING: &str = "working";
 
     /// Whose words the run has read with it, where they are not ours.
-    pub fn taints(&self) -> Option<TaintSource> {
+    pub fn taint_source(&self) -> Option<TaintSource> {
         match self {
-            Self::Done(seen) | Self::Rehearsed(seen) => seen.label.taints(),
-            Self::Failed { label, .. } => label.taints(),
+            Self::Done(seen) | Self::Rehearsed(seen) => seen.label.taint_source(),
+            Self::Failed { label, .. } => label.taint_source(),
             // What a tool said when it was tried out is shown to whoever is asked, and never told to the model.
             _ => None,
         }
     }
 
     /// Whether it tells the run something that is not for everybody.
-    pub const fn tells(&self) -> bool {
+    pub const fn reveals_data(&self) -> bool {
         matches!(self, Self::Done(_) | Self::Rehearsed(_) | Self::Failed { .. })
     }
 
     /// As the model sees it.
-    pub fn for_model(&self) -> Value {
+    pub fn render_for_model(&self) -> Value {
         let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });
         match self {
             Self::Done(seen) => match &seen.mismatch {
-                None => seen.label.on(json!({ "ok": true, "result": seen.value })),
-                Some(what) => seen.label.on(json!({ "ok": true, "result": seen.value, "mismatch": what })),
+                None => seen.label.add_source(json!({ "ok": true, "result": seen.value })),
+                Some(what) => {
+                    seen.label.add_source(json!({ "ok": true, "result": seen.value, "mismatch": what }))
+                }
             },
-            Self::Rehearsed(seen) => seen.label.on(json!({ "ok": true, "rehearsal": seen.value })),
+            Self::Rehearsed(seen) => seen.label.add_source(json!({ "ok": true, "rehearsal": seen.value })),
             Self::Waiting(approval) => {
                 json!({ "ok": false, "code": "waiting_approval", "retryable": false, "approval": approval.id,
                         "suggestion": "A person is asked first. Tell them what waits, and do not call it again." })
             }
-            Self::Refused(refusal) => refusal.for_model(),
+            Self::Refused(refusal) => refusal.to_model_json(),
             Self::Failed { code, retryable, detail, label, next, .. } => {
                 let suggestion = match retryable {
                     true => "It did not work, and may in a while. Say so, and offer to try again later.",
@@ -112,9 +114,9 @@ impl ToolAnswer {
                 let mut told = no(code, *retryable, suggestion);
                 told["detail"] = json!(detail);
                 if let Some(next) = next {
-                    next.tell(&mut told);
+                    next.render_into(&mut told);
                 }
-                label.on(told)
+                label.add_source(told)
             }
             Self::Unknown { .. } => no(
                 "unknown_outcome",
@@ -137,7 +139,7 @@ impl ToolAnswer {
     }
 }
 
-pub(crate) fn shown(outcome: &ActOutcome) -> Option<Value> {
+pub(crate) fn render_outcome(outcome: &ActOutcome) -> Option<Value> {
     match outcome {
         ActOutcome::Applied(value) => Some(value.clone()),
         ActOutcome::Failed { code, detail, .. } => {
@@ -147,7 +149,7 @@ pub(crate) fn shown(outcome: &ActOutcome) -> Option<Value> {
     }
 }
 
-pub(crate) fn answer_of(
+pub(crate) fn build_answer(
     permit: &Permit,
     tool: &Tool,
     outcome: &ActOutcome,
@@ -155,21 +157,22 @@ pub(crate) fn answer_of(
     mismatch: Option<String>,
 ) -> ToolAnswer {
     let (ActOutcome::Applied(_), Some(ToolOutput { value, undo })) = (outcome, done) else {
-        return bare(permit, Some(tool), outcome);
+        return build_from_outcome(permit, Some(tool), outcome);
     };
-    let seen = Observation { act: permit.act(), value, label: ResultOrigin::of(tool), undo, mismatch };
+    let seen = Observation { act: permit.act(), value, label: ResultOrigin::from_tool(tool), undo, mismatch };
     match permit.mode() {
         PermitMode::Apply => ToolAnswer::Done(seen),
         PermitMode::Rehearse => ToolAnswer::Rehearsed(seen),
     }
 }
 
-pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &ActOutcome) -> ToolAnswer {
-    let label = tool.map_or_else(|| ResultOrigin::gone(permit.tool().as_str()), ResultOrigin::of);
+pub(crate) fn build_from_outcome(permit: &Permit, tool: Option<&Tool>, outcome: &ActOutcome) -> ToolAnswer {
+    let label =
+        tool.map_or_else(|| ResultOrigin::from_connector(permit.tool().as_str()), ResultOrigin::from_tool);
     let act = permit.act();
     match outcome {
         ActOutcome::Failed { code, retryable, detail, next } => {
-            let (code, detail, next) = (code.clone(), detail.clone(), next_of(next.as_ref(), tool));
+            let (code, detail, next) = (code.clone(), detail.clone(), parse_hint(next.as_ref(), tool));
             ToolAnswer::Failed { act, code, retryable: *retryable, detail, label, next }
         }
         ActOutcome::Unknown { detail } => ToolAnswer::Unknown { act, detail: detail.clone() },
@@ -181,19 +184,20 @@ pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &ActOutcome) -
 }
 
 /// What helps, as it was kept. A later version's kind of help is none.
-fn next_of(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<FailureHint>> {
+fn parse_hint(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<FailureHint>> {
     let next: FailureHint = serde_json::from_value(kept?.clone()).ok()?;
-    Some(Box::new(next.of(tool.map(|tool| &tool.known.spec))))
+    Some(Box::new(next.with_search(tool.map(|tool| &tool.known.spec))))
 }
 
 /// What is known of an act that was proposed before.
-pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<ToolAnswer> {
+pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<ToolAnswer> {
     let value = act.result.clone().unwrap_or_default();
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     // Whose words they are is the act's own to say: its connector may be gone, or another bring the tool by now.
     let own = tool.filter(|tool| tool.known.connector.name == act.connector);
-    let (id, label) = (act.id, own.map_or_else(|| ResultOrigin::gone(&act.connector), ResultOrigin::of));
-    let next = next_of(value.get("next"), tool);
+    let (id, label) =
+        (act.id, own.map_or_else(|| ResultOrigin::from_connector(&act.connector), ResultOrigin::from_tool));
+    let next = parse_hint(value.get("next"), tool);
     Ok(match act.state {
         ActState::Applied | ActState::Rehearsed => {
             let (code, detail) = (text("code"), text("detail"));
@@ -211,7 +215,7 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Too
             ToolAnswer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label, next }
         }
         ActState::Unknown => ToolAnswer::Unknown { act: id, detail: text("detail") },
-        ActState::Dropped => ToolAnswer::Dropped { act: id, why: why(tx, id)? },
+        ActState::Dropped => ToolAnswer::Dropped { act: id, why: load_drop_reason(tx, id)? },
         ActState::Refused => ToolAnswer::Failed {
             act: id,
             code: act.code.unwrap_or_default(),
@@ -220,7 +224,7 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Too
             label: ResultOrigin::House,
             next: None,
         },
-        ActState::Waiting => match approvals::of_act(tx, id)? {
+        ActState::Waiting => match approvals::find_by_act(tx, id)? {
             Some(approval) => ToolAnswer::Waiting(Box::new(approval)),
             None => ToolAnswer::Running { act: id },
         },
@@ -228,8 +232,8 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Too
     })
 }
 
-fn why(tx: &mut Tx<'_>, act: ActId) -> Result<ActDropReason> {
-    let asked = approvals::of_act(tx, act)?;
+fn load_drop_reason(tx: &mut Tx<'_>, act: ActId) -> Result<ActDropReason> {
+    let asked = approvals::find_by_act(tx, act)?;
     let has_expired = asked.is_some_and(|approval| approval.state == approvals::ApprovalStatus::Expired);
     Ok(if has_expired { ActDropReason::Expired } else { ActDropReason::Refused })
 }

@@ -10,8 +10,8 @@ use munshi_types::Effect;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::body::{EffectCertainty, LookupOutcome, RemoteToolHandler, ToolFailure, ToolOutput};
-use crate::result::{failed, fit, said};
+use crate::handler::{EffectCertainty, LookupOutcome, RemoteToolHandler, ToolFailure, ToolOutput};
+use crate::result::{sanitize_output, sanitize_text, to_failed_outcome};
 
 /// A read, or a write under a key, is tried so often.
 const MOST: u32 = 3;
@@ -34,8 +34,8 @@ pub(crate) async fn call(
 ) -> ToolAttemptResult {
     let mut happened = earlier;
     for attempt in 1..=MOST {
-        let failure = match once(far, permit, limit).await {
-            Ok(done) => return applied(far, permit, done, limit).await,
+        let failure = match call_once(far, permit, limit).await {
+            Ok(done) => return verify_applied(far, permit, done, limit).await,
             Err(failure) => failure,
         };
         if failure.happened == EffectCertainty::Maybe {
@@ -44,13 +44,13 @@ pub(crate) async fn call(
         let is_last = attempt == MOST;
         // What can be looked up is not left in doubt after the last try either.
         if !failure.retryable || (is_last && permit.effect() != Effect::Checked) {
-            return ended(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
+            return classify_failure(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
         }
         tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
         let again = match permit.effect() {
             Effect::Read | Effect::Keyed => true,
             Effect::Checked => match look_up(far, permit, limit).await {
-                LookupOutcome::Happened(done) => return applied(far, permit, done, limit).await,
+                LookupOutcome::Happened(done) => return verify_applied(far, permit, done, limit).await,
                 LookupOutcome::DidNot => {
                     happened = EffectCertainty::No;
                     !is_last
@@ -60,10 +60,10 @@ pub(crate) async fn call(
             Effect::Inside | Effect::Once => false,
         };
         if !again {
-            return ended(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
+            return classify_failure(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
         }
     }
-    unknown("it was never tried")
+    unknown_result("it was never tried")
 }
 
 /// Looks first, after a crash.
@@ -73,9 +73,9 @@ pub(crate) async fn look_then_call(
     limit: Duration,
 ) -> ToolAttemptResult {
     match look_up(far, permit, limit).await {
-        LookupOutcome::Happened(done) => applied(far, permit, done, limit).await,
+        LookupOutcome::Happened(done) => verify_applied(far, permit, done, limit).await,
         LookupOutcome::DidNot => call(far, permit, limit, EffectCertainty::No).await,
-        LookupOutcome::CanNotTell => unknown("whether it happened can't be told"),
+        LookupOutcome::CanNotTell => unknown_result("whether it happened can't be told"),
     }
 }
 
@@ -87,19 +87,19 @@ async fn look_up(far: &dyn RemoteToolHandler, permit: &Permit, limit: Duration) 
 }
 
 /// One try. A tool that takes too long or panics may have done its work.
-pub(crate) async fn once(
+pub(crate) async fn call_once(
     far: &dyn RemoteToolHandler,
     permit: &Permit,
     limit: Duration,
 ) -> Result<ToolOutput, ToolFailure> {
     match timeout(limit, AssertUnwindSafe(far.call(permit)).catch_unwind()).await {
         Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Err(ToolFailure::perhaps("broke", "the tool broke; somebody has to look at it")),
-        Err(_) => Err(ToolFailure::perhaps("too_slow", format!("no answer within {} s", limit.as_secs()))),
+        Ok(Err(_)) => Err(ToolFailure::uncertain("broke", "the tool broke; somebody has to look at it")),
+        Err(_) => Err(ToolFailure::uncertain("too_slow", format!("no answer within {} s", limit.as_secs()))),
     }
 }
 
-async fn applied(
+async fn verify_applied(
     far: &dyn RemoteToolHandler,
     permit: &Permit,
     done: ToolOutput,
@@ -112,8 +112,8 @@ async fn applied(
         Ok(Err(_)) => Some("reading it back broke".to_owned()),
         Err(_) => Some("reading it back took too long".to_owned()),
     };
-    let mismatch = mismatch.map(|what| said(&what, &scrubber));
-    let done = fit(done, &scrubber);
+    let mismatch = mismatch.map(|what| sanitize_text(&what, &scrubber));
+    let done = sanitize_output(done, &scrubber);
     let value = match &mismatch {
         None => done.value.clone(),
         Some(what) => json!({ "result": done.value, "mismatch": what }),
@@ -122,19 +122,19 @@ async fn applied(
 }
 
 /// What can't be told apart is not called a failure: a write that may have happened is unknown.
-fn ended(effect: Effect, failure: ToolFailure, scrubber: &Scrubber) -> ToolAttemptResult {
+fn classify_failure(effect: Effect, failure: ToolFailure, scrubber: &Scrubber) -> ToolAttemptResult {
     if effect.writes() && failure.happened == EffectCertainty::Maybe {
-        return unknown(&said(&failure.detail, scrubber));
+        return unknown_result(&sanitize_text(&failure.detail, scrubber));
     }
-    ToolAttemptResult { outcome: failed(failure, scrubber), done: None, mismatch: None }
+    ToolAttemptResult { outcome: to_failed_outcome(failure, scrubber), done: None, mismatch: None }
 }
 
 /// A tool that is no longer installed can neither be asked nor called.
-pub(crate) fn gone() -> ToolAttemptResult {
-    unknown("the tool is no longer installed")
+pub(crate) fn missing_tool_result() -> ToolAttemptResult {
+    unknown_result("the tool is no longer installed")
 }
 
-fn unknown(detail: &str) -> ToolAttemptResult {
+fn unknown_result(detail: &str) -> ToolAttemptResult {
     ToolAttemptResult {
         outcome: ActOutcome::Unknown { detail: detail.to_owned() },
         done: None,
@@ -146,10 +146,10 @@ fn unknown(detail: &str) -> ToolAttemptResult {
 pub(crate) async fn rehearse(far: &dyn RemoteToolHandler, permit: &Permit, limit: Duration) -> ActOutcome {
     let tried = timeout(limit, AssertUnwindSafe(far.rehearse(permit)).catch_unwind()).await;
     let failure = match tried {
-        Ok(Ok(Ok(done))) => return ActOutcome::Applied(fit(done, &far.scrubber()).value),
+        Ok(Ok(Ok(done))) => return ActOutcome::Applied(sanitize_output(done, &far.scrubber()).value),
         Ok(Ok(Err(failure))) => failure,
-        Ok(Err(_)) => ToolFailure::surely("broke", "the tool broke while it was tried out"),
-        Err(_) => ToolFailure::for_now("too_slow", "trying it out took too long"),
+        Ok(Err(_)) => ToolFailure::permanent("broke", "the tool broke while it was tried out"),
+        Err(_) => ToolFailure::transient("too_slow", "trying it out took too long"),
     };
-    failed(failure, &far.scrubber())
+    to_failed_outcome(failure, &far.scrubber())
 }

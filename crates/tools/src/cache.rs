@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use metrics::counter;
 use munshi_safety::acts::Permit;
-use munshi_safety::audit::canonical;
-use munshi_types::{Effect, TenantId, Timestamp, ToolName, is_fleeting};
+use munshi_safety::audit::to_canonical_json;
+use munshi_types::{Effect, TenantId, Timestamp, ToolName, is_volatile_name};
 use serde_json::Value;
 
-use crate::body::ToolHandler;
+use crate::handler::ToolHandler;
 use crate::registry::Tool;
 
 const KEPT: Duration = Duration::from_secs(60);
@@ -68,7 +68,8 @@ impl ToolResultCache {
             return ToolCacheLookup::Nothing;
         }
         let ToolHandler::Far(far) = &tool.body else { return ToolCacheLookup::Nothing };
-        let key = (permit.tenant(), spec.name.clone(), far.line(), canonical(permit.arguments()));
+        let key =
+            (permit.tenant(), spec.name.clone(), far.connection_id(), to_canonical_json(permit.arguments()));
         let connector = tool.known.connector.name.clone();
         let kept = self.lock();
         let fresh = kept.results.get(&key).filter(|entry| is_fresh(entry, now));
@@ -84,8 +85,8 @@ impl ToolResultCache {
     }
 
     /// Keeps a result, unless something was written meanwhile.
-    pub(crate) fn keep(&self, looking: PendingCacheFill, value: &Value, now: Timestamp) {
-        if value.to_string().len() > LONGEST || tells_of_money_or_stock(value) {
+    pub(crate) fn insert(&self, looking: PendingCacheFill, value: &Value, now: Timestamp) {
+        if value.to_string().len() > LONGEST || has_volatile_fields(value) {
             return;
         }
         let mut kept = self.lock();
@@ -105,12 +106,12 @@ impl ToolResultCache {
     /// Something of this connector is about to be written. What was seen of it no longer counts, and neither does what is
     /// seen until this is dropped: at the end of the call, or when nobody waits for that any more.
     #[must_use]
-    pub(crate) fn writing(&self, tenant: TenantId, connector: &str) -> CacheWriteGuard {
-        self.forget(tenant, connector);
+    pub(crate) fn begin_write(&self, tenant: TenantId, connector: &str) -> CacheWriteGuard {
+        self.invalidate(tenant, connector);
         CacheWriteGuard { cache: self.clone(), tenant, connector: connector.to_owned() }
     }
 
-    fn forget(&self, tenant: TenantId, connector: &str) {
+    fn invalidate(&self, tenant: TenantId, connector: &str) {
         let mut kept = self.lock();
         *kept.writes.entry((tenant, connector.to_owned())).or_default() += 1;
         kept.results.retain(|(of, ..), entry| *of != tenant || entry.connector != connector);
@@ -130,16 +131,16 @@ pub(crate) struct CacheWriteGuard {
 
 impl Drop for CacheWriteGuard {
     fn drop(&mut self) {
-        self.cache.forget(self.tenant, &self.connector);
+        self.cache.invalidate(self.tenant, &self.connector);
     }
 }
 
 /// By the names of its fields.
-fn tells_of_money_or_stock(value: &Value) -> bool {
+fn has_volatile_fields(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().any(tells_of_money_or_stock),
+        Value::Array(items) => items.iter().any(has_volatile_fields),
         Value::Object(fields) => {
-            fields.iter().any(|(name, value)| is_fleeting(name) || tells_of_money_or_stock(value))
+            fields.iter().any(|(name, value)| is_volatile_name(name) || has_volatile_fields(value))
         }
         _ => false,
     }

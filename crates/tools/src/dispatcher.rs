@@ -10,16 +10,16 @@ use munshi_store::{Db, Tx};
 use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
 
-use crate::answer::{ToolAnswer, answer_of, bare, past, shown};
+use crate::active_acts::ActiveActs;
+use crate::answer::{ToolAnswer, build_answer, build_from_outcome, load_past_answer, render_outcome};
 use crate::attempts::{self, ToolAttemptResult};
-use crate::body::{EffectCertainty, RemoteToolHandler, ToolHandler, ToolOutput};
 use crate::cache::{CacheWriteGuard, ToolCacheLookup, ToolResultCache};
 use crate::error::{Error, Result};
-use crate::inside;
+use crate::handler::{EffectCertainty, RemoteToolHandler, ToolHandler, ToolOutput};
+use crate::in_transaction;
 use crate::journal::ActJournal;
 use crate::registry::{Tool, ToolRegistry};
-use crate::shelf::{TenantToolSource, TenantTools};
-use crate::underway::ActiveActs;
+use crate::tenant_tools::{TenantToolSource, TenantTools};
 
 /// Calls tools through the safety pipeline. Clones share everything.
 #[derive(Clone)]
@@ -57,42 +57,52 @@ impl ToolDispatcher {
 
     /// With the tools that tenants' connectors bring.
     #[must_use]
-    pub fn beside(self, shelves: Arc<dyn TenantToolSource>) -> Self {
+    pub fn with_connectors(self, shelves: Arc<dyn TenantToolSource>) -> Self {
         Self { shelves: Some(shelves), ..self }
     }
 
     /// A tool that this tenant can use: one of the installation's, or of its own connectors.
-    pub fn tool(&self, tenant: TenantId, name: &str) -> Option<Tool> {
+    pub fn find_tool(&self, tenant: TenantId, name: &str) -> Option<Tool> {
         if let Some(tool) = self.registry.get(name) {
             return Some(tool.clone());
         }
-        self.shelf(tenant)?.get(name).cloned()
+        self.tenant_tools(tenant)?.get(name).cloned()
     }
 
     /// What the tenant's connectors bring at this moment.
-    pub fn shelf(&self, tenant: TenantId) -> Option<Arc<TenantTools>> {
-        self.shelves.as_ref().map(|shelves| shelves.of(tenant))
+    pub fn tenant_tools(&self, tenant: TenantId) -> Option<Arc<TenantTools>> {
+        self.shelves.as_ref().map(|shelves| shelves.tenant_tools(tenant))
     }
 
     /// A link with which somebody lets us into a connector's service again; none where no link leads there.
-    pub fn offer_login(&self, tx: &mut Tx<'_>, connector: &str, to: PersonId) -> Result<Option<String>> {
-        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.offer_login(tx, connector, to))
+    pub fn create_login_link(
+        &self,
+        tx: &mut Tx<'_>,
+        connector: &str,
+        to: PersonId,
+    ) -> Result<Option<String>> {
+        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.create_login_link(tx, connector, to))
     }
 
     /// The connector of a link that somebody opened and shows to be theirs by these words; none where they say something
     /// else.
-    pub fn prove_login(&self, tx: &mut Tx<'_>, person: PersonId, words: &str) -> Result<Option<String>> {
-        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.prove_login(tx, person, words))
+    pub fn verify_login_code(
+        &self,
+        tx: &mut Tx<'_>,
+        person: PersonId,
+        words: &str,
+    ) -> Result<Option<String>> {
+        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.verify_login_code(tx, person, words))
     }
 
     /// When we were last let in there.
-    pub fn last_login(&self, tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
-        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.last_login(tx, connector))
+    pub fn find_login_time(&self, tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
+        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.find_login_time(tx, connector))
     }
 
     /// Whether links lead people to where they log in.
-    pub fn offers_logins(&self) -> bool {
-        self.shelves.as_ref().is_some_and(|shelves| shelves.offers_logins())
+    pub fn supports_login_links(&self) -> bool {
+        self.shelves.as_ref().is_some_and(|shelves| shelves.supports_login_links())
     }
 
     pub fn registry(&self) -> &ToolRegistry {
@@ -103,13 +113,13 @@ impl ToolDispatcher {
     /// it, or goes on where a person has approved meanwhile.
     pub async fn call(&self, want: ToolCallRequest, journal: Arc<dyn ActJournal>) -> Result<ToolAnswer> {
         let tenant = want.caller.principal.tenant;
-        let tool = self.tool(tenant, &want.name);
-        let proposal = proposal(want, tool.as_ref());
+        let tool = self.find_tool(tenant, &want.name);
+        let proposal = build_proposal(want, tool.as_ref());
         match tool {
             Some(tool @ Tool { body: ToolHandler::Write(_), .. }) => {
-                self.inside(tenant, proposal, tool, journal).await
+                self.call_in_transaction(tenant, proposal, tool, journal).await
             }
-            tool => self.outside(tenant, proposal, tool, journal).await,
+            tool => self.call_in_phases(tenant, proposal, tool, journal).await,
         }
     }
 
@@ -126,7 +136,7 @@ impl ToolDispatcher {
         let found = self.db.read(tenant, move |tx| -> Result<_> {
             let Some(act) = acts::find(tx, id)? else { return Ok(None) };
             let principal = match act.person {
-                Some(person) => Some(as_they_are(tx, person)?),
+                Some(person) => Some(load_principal(tx, person)?),
                 None => None,
             };
             Ok(Some((act, principal)))
@@ -151,7 +161,7 @@ impl ToolDispatcher {
     }
 
     /// Decision, effect and record in one transaction.
-    async fn inside(
+    async fn call_in_transaction(
         &self,
         tenant: TenantId,
         proposal: Proposal,
@@ -159,41 +169,41 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
         let ToolHandler::Write(write) = tool.body.clone() else {
-            return Err(misuse("this tool does not write inside"));
+            return Err(misuse("this tool is not a transactional write"));
         };
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
             .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
                 let (begun, mut untold) = acts::begin(tx, &office, &proposal, now)?;
-                journal.begun(tx, &begun)?;
+                journal.record_decision(tx, &begun)?;
                 let answer = match begun {
                     ActDecision::Go(permit) => {
-                        let (outcome, done) = inside::write(tx, write.as_ref(), &permit);
-                        let answer = answer_of(&permit, &tool, &outcome, done, None);
-                        untold = untold.and(acts::finish(tx, &office, permit, &outcome, clock.now())?);
+                        let (outcome, done) = in_transaction::write(tx, write.as_ref(), &permit);
+                        let answer = build_answer(&permit, &tool, &outcome, done, None);
+                        untold = untold.merge(acts::finish(tx, &office, permit, &outcome, clock.now())?);
                         answer
                     }
                     ActDecision::Wait(mut approval, rehearsal) => {
                         if let Some(permit) = rehearsal {
-                            let (outcome, _) = inside::write(tx, write.as_ref(), &permit);
-                            approval.rehearsal = shown(&outcome);
-                            untold = untold.and(acts::finish(tx, &office, permit, &outcome, now)?);
+                            let (outcome, _) = in_transaction::write(tx, write.as_ref(), &permit);
+                            approval.rehearsal = render_outcome(&outcome);
+                            untold = untold.merge(acts::finish(tx, &office, permit, &outcome, now)?);
                         }
                         ToolAnswer::Waiting(approval)
                     }
                     ActDecision::Refused(refusal) => ToolAnswer::Refused(refusal),
-                    ActDecision::Past(act) => past(tx, *act, Some(&tool))?,
+                    ActDecision::Past(act) => load_past_answer(tx, *act, Some(&tool))?,
                 };
-                journal.ended(tx, &answer)?;
-                untold.tell(tx, &office, now)?;
+                journal.record_answer(tx, &answer)?;
+                untold.record(tx, &office, now)?;
                 Ok(answer)
             })
             .await
     }
 
     /// Intent in one transaction, the call, its result in another.
-    async fn outside(
+    async fn call_in_phases(
         &self,
         tenant: TenantId,
         proposal: Proposal,
@@ -205,20 +215,20 @@ impl ToolDispatcher {
         let begun = self.db.write(tenant, move |tx| -> Result<ActDecision> {
             let now = clock.now();
             let (begun, untold) = acts::begin(tx, &office, &proposal, now)?;
-            notes.begun(tx, &begun)?;
-            untold.tell(tx, &office, now)?;
+            notes.record_decision(tx, &begun)?;
+            untold.record(tx, &office, now)?;
             Ok(begun)
         });
         match (begun.await?, tool) {
-            (ActDecision::Go(permit), Some(tool)) => self.perform_far(permit, tool, journal).await,
+            (ActDecision::Go(permit), Some(tool)) => self.perform_permitted(permit, tool, journal).await,
             (ActDecision::Wait(approval, rehearsal), Some(tool)) => {
-                self.rehearse_far(*approval, rehearsal, tool, journal).await
+                self.rehearse_remote(*approval, rehearsal, tool, journal).await
             }
             (ActDecision::Refused(refusal), _) => {
-                self.note(tenant, ToolAnswer::Refused(refusal), journal).await
+                self.record_answer(tenant, ToolAnswer::Refused(refusal), journal).await
             }
             (ActDecision::Past(act), tool) => {
-                self.db.read(tenant, move |tx| past(tx, *act, tool.as_ref())).await
+                self.db.read(tenant, move |tx| load_past_answer(tx, *act, tool.as_ref())).await
             }
             (ActDecision::Wait(approval, _), None) => Ok(ToolAnswer::Waiting(approval)),
             (ActDecision::Go(permit), None) => {
@@ -232,12 +242,12 @@ impl ToolDispatcher {
                     done: None,
                     mismatch: None,
                 };
-                self.end(permit, None, gone, journal).await
+                self.finish(permit, None, gone, journal).await
             }
         }
     }
 
-    pub(crate) async fn perform_far(
+    pub(crate) async fn perform_permitted(
         &self,
         permit: Permit,
         tool: Tool,
@@ -245,20 +255,24 @@ impl ToolDispatcher {
     ) -> Result<ToolAnswer> {
         let limit = tool.known.spec.timeout;
         let called = match (&tool.body, permit.mode()) {
-            (ToolHandler::Far(far), PermitMode::Apply) => self.apply_far(far.as_ref(), &permit, &tool).await,
+            (ToolHandler::Far(far), PermitMode::Apply) => {
+                self.apply_remote(far.as_ref(), &permit, &tool).await
+            }
             (ToolHandler::Far(far), PermitMode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
-                let done = shown(&outcome).map(ToolOutput::with);
+                let done = render_outcome(&outcome).map(ToolOutput::new);
                 ToolAttemptResult { outcome, done, mismatch: None }
             }
-            (ToolHandler::Look(_), _) => return self.look(permit, tool, journal).await,
-            (ToolHandler::Write(_), _) => return Err(misuse("what writes inside is not called outside")),
+            (ToolHandler::Look(_), _) => return self.read_in_transaction(permit, tool, journal).await,
+            (ToolHandler::Write(_), _) => {
+                return Err(misuse("a transactional write can't run outside its transaction"));
+            }
         };
-        self.end(permit, Some(tool), called, journal).await
+        self.finish(permit, Some(tool), called, journal).await
     }
 
     /// Calls it, or tells again what it said a moment ago where that is declared to be good enough.
-    async fn apply_far(
+    async fn apply_remote(
         &self,
         far: &dyn RemoteToolHandler,
         permit: &Permit,
@@ -266,48 +280,53 @@ impl ToolDispatcher {
     ) -> ToolAttemptResult {
         let looking = match self.cache.find(permit, tool, self.clock.now()) {
             ToolCacheLookup::Kept(value) => {
-                let done = Some(ToolOutput::with(value.clone()));
+                let done = Some(ToolOutput::new(value.clone()));
                 return ToolAttemptResult { outcome: ActOutcome::Applied(value), done, mismatch: None };
             }
             ToolCacheLookup::Ask(looking) => Some(looking),
             ToolCacheLookup::Nothing => None,
         };
-        let _writing = self.writing(permit, tool);
+        let _writing = self.begin_write(permit, tool);
         // A process that died may have done it: only what it was told tells otherwise.
         let earlier = if permit.is_repeat() { EffectCertainty::Maybe } else { EffectCertainty::No };
         let called = attempts::call(far, permit, tool.known.spec.timeout, earlier).await;
         if let (Some(looking), ActOutcome::Applied(value)) = (looking, &called.outcome) {
-            self.cache.keep(looking, value, self.clock.now());
+            self.cache.insert(looking, value, self.clock.now());
         }
         called
     }
 
     /// Held while a tool is called that writes.
-    pub(crate) fn writing(&self, permit: &Permit, tool: &Tool) -> Option<CacheWriteGuard> {
+    pub(crate) fn begin_write(&self, permit: &Permit, tool: &Tool) -> Option<CacheWriteGuard> {
         let connector = &tool.known.connector.name;
-        permit.effect().writes().then(|| self.cache.writing(permit.tenant(), connector))
+        permit.effect().writes().then(|| self.cache.begin_write(permit.tenant(), connector))
     }
 
     /// A look at our own tables, in the transaction that writes its end down.
-    async fn look(&self, permit: Permit, tool: Tool, journal: Arc<dyn ActJournal>) -> Result<ToolAnswer> {
+    async fn read_in_transaction(
+        &self,
+        permit: Permit,
+        tool: Tool,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
                 let ToolHandler::Look(look) = &tool.body else {
-                    return Err(misuse("this tool does not look"));
+                    return Err(misuse("this tool does not read local tables"));
                 };
-                let (outcome, done) = inside::look(tx, look.as_ref(), &permit);
-                let answer = answer_of(&permit, &tool, &outcome, done, None);
+                let (outcome, done) = in_transaction::read(tx, look.as_ref(), &permit);
+                let answer = build_answer(&permit, &tool, &outcome, done, None);
                 let now = clock.now();
                 let untold = acts::finish(tx, &office, permit, &outcome, now)?;
-                journal.ended(tx, &answer)?;
-                untold.tell(tx, &office, now)?;
+                journal.record_answer(tx, &answer)?;
+                untold.record(tx, &office, now)?;
                 Ok(answer)
             })
             .await
     }
 
-    async fn rehearse_far(
+    async fn rehearse_remote(
         &self,
         mut approval: Approval,
         rehearsal: Option<Permit>,
@@ -319,15 +338,15 @@ impl ToolDispatcher {
             return Ok(ToolAnswer::Waiting(Box::new(approval)));
         };
         let outcome = attempts::rehearse(far.as_ref(), &permit, tool.known.spec.timeout).await;
-        approval.rehearsal = shown(&outcome);
+        approval.rehearsal = render_outcome(&outcome);
         let (office, clock) = (self.office.clone(), self.clock.clone());
         let answer = ToolAnswer::Waiting(Box::new(approval));
         self.db
             .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
                 let untold = acts::finish(tx, &office, permit, &outcome, now)?;
-                journal.ended(tx, &answer)?;
-                untold.tell(tx, &office, now)?;
+                journal.record_answer(tx, &answer)?;
+                untold.record(tx, &office, now)?;
                 Ok(answer)
             })
             .await
@@ -337,7 +356,7 @@ impl ToolDispatcher {
         permit.as_ref().map(Permit::tenant)
     }
 
-    pub(crate) async fn end(
+    pub(crate) async fn finish(
         &self,
         permit: Permit,
         tool: Option<Tool>,
@@ -349,19 +368,19 @@ impl ToolDispatcher {
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
                 let ToolAttemptResult { outcome, done, mismatch } = called;
                 let answer = match tool.as_ref() {
-                    Some(tool) => answer_of(&permit, tool, &outcome, done, mismatch),
-                    None => bare(&permit, None, &outcome),
+                    Some(tool) => build_answer(&permit, tool, &outcome, done, mismatch),
+                    None => build_from_outcome(&permit, None, &outcome),
                 };
                 let now = clock.now();
                 let untold = acts::finish(tx, &office, permit, &outcome, now)?;
-                journal.ended(tx, &answer)?;
-                untold.tell(tx, &office, now)?;
+                journal.record_answer(tx, &answer)?;
+                untold.record(tx, &office, now)?;
                 Ok(answer)
             })
             .await
     }
 
-    async fn note(
+    async fn record_answer(
         &self,
         tenant: TenantId,
         answer: ToolAnswer,
@@ -369,7 +388,7 @@ impl ToolDispatcher {
     ) -> Result<ToolAnswer> {
         self.db
             .write(tenant, move |tx| -> Result<ToolAnswer> {
-                journal.ended(tx, &answer)?;
+                journal.record_answer(tx, &answer)?;
                 Ok(answer)
             })
             .await
@@ -377,7 +396,7 @@ impl ToolDispatcher {
 }
 
 /// Who has left, or is gone, is nobody: the act stays theirs, and is refused where it is not open to anybody.
-fn as_they_are(tx: &mut Tx<'_>, person: PersonId) -> Result<Principal> {
+fn load_principal(tx: &mut Tx<'_>, person: PersonId) -> Result<Principal> {
     let found = persons::find(tx, person)?.map(|known| known.principal(tx));
     let principal = found.unwrap_or_else(|| Principal::anonymous(tx.tenant()));
     Ok(Principal { person: Some(person), ..principal })
@@ -387,7 +406,7 @@ fn misuse(what: &str) -> Error {
     munshi_store::Error::Misuse(what.to_owned()).into()
 }
 
-fn proposal(want: ToolCallRequest, tool: Option<&Tool>) -> Proposal {
+fn build_proposal(want: ToolCallRequest, tool: Option<&Tool>) -> Proposal {
     Proposal {
         act: want.act,
         name: want.name,

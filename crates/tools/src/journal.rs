@@ -8,15 +8,15 @@ use crate::answer::ToolAnswer;
 
 pub trait ActJournal: Send + Sync + 'static {
     /// After it was decided, before anything is done.
-    fn begun(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> Result<()>;
+    fn record_decision(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> Result<()>;
 
     /// With what came of it.
-    fn ended(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> Result<()>;
+    fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> Result<()>;
 
     /// Nobody answered a question in time, or made use of an answer: it goes to somebody above, or its act is dropped.
     /// In the transaction that notes it, so that those whom it concerns are told if and only if it is so. Whoever keeps
     /// no conversation has nobody to tell; it is logged and stands in the audit all the same.
-    fn expired(&self, _tx: &mut Tx<'_>, _expiry: &ApprovalExpiry) -> Result<()> {
+    fn record_expiry(&self, _tx: &mut Tx<'_>, _expiry: &ApprovalExpiry) -> Result<()> {
         Ok(())
     }
 }
@@ -26,11 +26,11 @@ pub trait ActJournal: Send + Sync + 'static {
 pub struct NoActJournal;
 
 impl ActJournal for NoActJournal {
-    fn begun(&self, _tx: &mut Tx<'_>, _begun: &ActDecision) -> Result<()> {
+    fn record_decision(&self, _tx: &mut Tx<'_>, _begun: &ActDecision) -> Result<()> {
         Ok(())
     }
 
-    fn ended(&self, _tx: &mut Tx<'_>, _answer: &ToolAnswer) -> Result<()> {
+    fn record_answer(&self, _tx: &mut Tx<'_>, _answer: &ToolAnswer) -> Result<()> {
         Ok(())
     }
 }

@@ -10,8 +10,8 @@
 //!   [`FailureHint`]: what helps where it could not
 //! - [`ToolRegistry`]: the tools there are; [`Observation`]: a result as a model may see it
 //! - [`TenantTools`], [`TenantToolSource`]: tools of one tenant's connectors, which come and go; [`ToolIndex`]: finding the fitting ones
-//! - [`house`]: the two tools every installation has
-//! - [`ToolDispatcher`]: the one way to call; `inside`: calling in our own transaction;
+//! - [`builtin`]: the two tools every installation has
+//! - [`ToolDispatcher`]: the one way to call; `in_transaction`: calling in our own transaction;
 //!   `attempts`: calling elsewhere, and again where that is safe; `cache`: telling again what was just looked at;
 //!   `sweep`: after a crash
 //! - [`ActJournal`]: what a turn writes in the same transactions
@@ -26,46 +26,46 @@
 //! struct Hours;
 //!
 //! impl ReadToolHandler for Hours {
-//!     fn look(&self, _permit: &Permit, _tx: &mut munshi_store::Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-//!         Ok(ToolOutput::with(serde_json::json!({ "open": "9:00", "close": "21:00" })))
+//!     fn read(&self, _permit: &Permit, _tx: &mut munshi_store::Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+//!         Ok(ToolOutput::new(serde_json::json!({ "open": "9:00", "close": "21:00" })))
 //!     }
 //! }
 //! # fn install(registry: &mut ToolRegistry, connector: ToolConnector) -> Result<(), Box<dyn std::error::Error>> {
-//! let spec = ToolSpec::read("hours".parse()?, "When the shop is open.", "shop.hours");
+//! let spec = ToolSpec::read_only("hours".parse()?, "When the shop is open.", "shop.hours");
 //! registry.add(spec, connector, ToolHandler::Look(Arc::new(Hours)))?;
 //! # Ok(()) }
 //! ```
 
+mod active_acts;
 mod answer;
 mod attempts;
-mod body;
+pub mod builtin;
 mod cache;
 mod dispatcher;
 mod error;
-pub mod house;
-mod inside;
+mod failure_hint;
+mod handler;
+mod in_transaction;
 mod journal;
-mod next;
 mod registry;
 mod result;
-mod select;
-mod shelf;
 mod sweep;
-mod underway;
+mod tenant_tools;
+mod tool_index;
 
 pub use answer::{ActDropReason, ToolAnswer};
-pub use body::{
+pub use dispatcher::{ToolCallRequest, ToolDispatcher};
+pub use error::{Error, Result};
+pub use failure_hint::{ChoiceOption, FailureHint};
+pub use handler::{
     EffectCertainty, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolHandler, ToolOutput,
     UndoCall, WriteToolHandler,
 };
-pub use dispatcher::{ToolCallRequest, ToolDispatcher};
-pub use error::{Error, Result};
 pub use journal::{ActJournal, NoActJournal};
 pub use munshi_safety::acts::LOGIN_NEEDED;
 pub use munshi_safety::pipeline::{ConnectorOrigin, ToolConnector};
-pub use next::{ChoiceOption, FailureHint};
 pub use registry::{Tool, ToolRegistry};
 pub use result::{Observation, ResultOrigin};
-pub use select::ToolIndex;
-pub use shelf::{TenantToolSource, TenantTools};
 pub use sweep::ActSweepReport;
+pub use tenant_tools::{TenantToolSource, TenantTools};
+pub use tool_index::ToolIndex;

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use munshi_safety::pipeline::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
 use munshi_types::{Effect, ToolName, ToolSpec};
 
-use crate::body::ToolHandler;
+use crate::handler::ToolHandler;
 
 /// A tool with what calls it.
 #[derive(Clone)]
@@ -33,23 +33,23 @@ impl ToolRegistry {
     ) -> Result<(), InvalidTool> {
         let bad = |what: &str| InvalidTool { tool: spec.name.to_string(), what: what.to_owned() };
         if let Some(other) = self.tools.get(&spec.name) {
-            return Err(bad(&format!("{} brings one of that name", other.known.connector.name)));
+            return Err(bad(&format!("{} already provides a tool of that name", other.known.connector.name)));
         }
         match (&body, spec.effect) {
             (ToolHandler::Look(_), Effect::Read) | (ToolHandler::Write(_), Effect::Inside) => {}
             (ToolHandler::Far(_), _) if connector.maker == ConnectorOrigin::House => {
                 return Err(bad(
-                    "it goes elsewhere, so its connector is a foreign one: what it says is data",
+                    "it is remote, so its connector can't be a built-in one: its results are untrusted data",
                 ));
             }
             (ToolHandler::Far(_), effect) if effect != Effect::Inside => {}
             (ToolHandler::Look(_), _) => {
-                return Err(bad("it looks at our own tables, so its effect is read"));
+                return Err(bad("it reads local tables, so its effect must be read"));
             }
             (ToolHandler::Write(_), _) => {
-                return Err(bad("it writes in our own transaction, so its effect is inside"));
+                return Err(bad("it writes in the local transaction, so its effect must be inside"));
             }
-            (ToolHandler::Far(_), _) => return Err(bad("it goes elsewhere, so its effect is not inside")),
+            (ToolHandler::Far(_), _) => return Err(bad("it is remote, so its effect can't be inside")),
         }
         let name = spec.name.clone();
         let known = CompiledTool::new(with_rehearsal(spec, &body), connector)?;
@@ -72,7 +72,7 @@ impl ToolRegistry {
     }
 
     /// What an agent may be offered: those of its list that are installed, in its order.
-    pub fn offered<'a>(&'a self, list: &'a [ToolName]) -> impl Iterator<Item = &'a Tool> {
+    pub fn list_offered<'a>(&'a self, list: &'a [ToolName]) -> impl Iterator<Item = &'a Tool> {
         list.iter().filter_map(|name| self.tools.get(name))
     }
 }

@@ -6,7 +6,7 @@ use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_types::ActId;
 use serde_json::{Value, json};
 
-use crate::body::{ToolFailure, ToolOutput, UndoCall};
+use crate::handler::{ToolFailure, ToolOutput, UndoCall};
 use crate::registry::Tool;
 
 /// A longer result is cut, and says so.
@@ -41,7 +41,7 @@ pub enum ResultOrigin {
 }
 
 impl ResultOrigin {
-    pub(crate) fn of(tool: &Tool) -> Self {
+    pub(crate) fn from_tool(tool: &Tool) -> Self {
         match tool.known.connector.maker {
             ConnectorOrigin::House => Self::House,
             ConnectorOrigin::Foreign => {
@@ -52,12 +52,12 @@ impl ResultOrigin {
     }
 
     /// Of what was said by a connector that is not here any more, or brings this tool no longer.
-    pub(crate) fn gone(connector: &str) -> Self {
+    pub(crate) fn from_connector(connector: &str) -> Self {
         Self::Foreign { connector: connector.to_owned(), shows: false }
     }
 
     /// Says in what the model gets that it is somebody else's: data, never instructions.
-    pub(crate) fn on(&self, mut told: Value) -> Value {
+    pub(crate) fn add_source(&self, mut told: Value) -> Value {
         if let Self::Foreign { connector, shows } = self {
             told["source"] = json!({ "untrusted": true, "connector": connector });
             if *shows {
@@ -68,7 +68,7 @@ impl ResultOrigin {
     }
 
     /// What the run has read with it.
-    pub fn taints(&self) -> Option<TaintSource> {
+    pub fn taint_source(&self) -> Option<TaintSource> {
         match self {
             Self::House => None,
             Self::Foreign { .. } => Some(TaintSource::Connector),
@@ -77,34 +77,34 @@ impl ResultOrigin {
 }
 
 /// Made fit to be stored and shown. A way back that holds a secret is none.
-pub(crate) fn fit(done: ToolOutput, scrubber: &Scrubber) -> ToolOutput {
+pub(crate) fn sanitize_output(done: ToolOutput, scrubber: &Scrubber) -> ToolOutput {
     let mut value = done.value;
-    clean(&mut value, scrubber);
+    sanitize_value(&mut value, scrubber);
     let undo = done.undo.filter(|undo| {
         let mut clean_one = undo.arguments.clone();
-        clean(&mut clean_one, scrubber);
+        sanitize_value(&mut clean_one, scrubber);
         clean_one == undo.arguments
     });
-    ToolOutput { value: capped(value), undo }
+    ToolOutput { value: truncate_value(value), undo }
 }
 
 /// A failure, as it is stored and shown. Its code is a word: what else stands there may be anything.
-pub(crate) fn failed(failure: ToolFailure, scrubber: &Scrubber) -> ActOutcome {
+pub(crate) fn to_failed_outcome(failure: ToolFailure, scrubber: &Scrubber) -> ActOutcome {
     let ToolFailure { code, retryable, detail, next, .. } = failure;
     let is_word = (1..=40).contains(&code.len())
         && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     let code = if is_word { code } else { "failed".to_owned() };
-    let next = next.and_then(|next| next.fit(scrubber)).and_then(|next| serde_json::to_value(next).ok());
-    ActOutcome::Failed { code, retryable, detail: said(&detail, scrubber), next }
+    let next = next.and_then(|next| next.sanitize(scrubber)).and_then(|next| serde_json::to_value(next).ok());
+    ActOutcome::Failed { code, retryable, detail: sanitize_text(&detail, scrubber), next }
 }
 
 /// A tool's own words, without secrets and not endless.
-pub(crate) fn said(text: &str, scrubber: &Scrubber) -> String {
-    said_in(text, scrubber, LONGEST_WORDS)
+pub(crate) fn sanitize_text(text: &str, scrubber: &Scrubber) -> String {
+    sanitize_text_within(text, scrubber, LONGEST_WORDS)
 }
 
-pub(crate) fn said_in(text: &str, scrubber: &Scrubber, letters: usize) -> String {
-    let clean = scrubber.text(text).replace('\0', "\u{fffd}");
+pub(crate) fn sanitize_text_within(text: &str, scrubber: &Scrubber, letters: usize) -> String {
+    let clean = scrubber.scrub_text(text).replace('\0', "\u{fffd}");
     match clean.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", clean.get(..end).unwrap_or_default()),
         None => clean,
@@ -112,20 +112,20 @@ pub(crate) fn said_in(text: &str, scrubber: &Scrubber, letters: usize) -> String
 }
 
 /// Without secrets, and without the sign that no column holds.
-pub(crate) fn clean(value: &mut Value, scrubber: &Scrubber) {
-    scrubber.json(value);
+pub(crate) fn sanitize_value(value: &mut Value, scrubber: &Scrubber) {
+    scrubber.scrub_json(value);
     if value.to_string().contains("\\u0000") {
-        without_nul(value);
+        replace_nul(value);
     }
 }
 
-fn without_nul(value: &mut Value) {
+fn replace_nul(value: &mut Value) {
     match value {
         Value::String(text) => *text = text.replace('\0', "\u{fffd}"),
-        Value::Array(items) => items.iter_mut().for_each(without_nul),
+        Value::Array(items) => items.iter_mut().for_each(replace_nul),
         Value::Object(fields) => {
             for (key, mut item) in std::mem::take(fields) {
-                without_nul(&mut item);
+                replace_nul(&mut item);
                 fields.insert(key.replace('\0', "\u{fffd}"), item);
             }
         }
@@ -142,7 +142,7 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
 }
 
 /// Cut at a letter, with a marker that says how much there was. What is too deep to be read again is text.
-fn capped(value: Value) -> Value {
+fn truncate_value(value: Value) -> Value {
     let text = value.to_string();
     if text.len() <= LONGEST {
         return if is_deeper(&value, DEEPEST) { json!({ "text": text }) } else { value };
@@ -162,13 +162,13 @@ mod tests {
     #[test]
     fn a_long_result_is_cut_and_says_so() {
         let small = json!({ "rows": [1, 2, 3] });
-        assert_eq!(capped(small.clone()), small);
-        let long = capped(json!({ "text": "क".repeat(100_000) }));
+        assert_eq!(truncate_value(small.clone()), small);
+        let long = truncate_value(json!({ "text": "क".repeat(100_000) }));
         assert_eq!(long["truncated"], true);
         assert_eq!(long["bytes"], 300_011);
         assert!(long.to_string().len() < LONGEST + 2048);
         let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
-        assert!(capped(deep)["text"].is_string());
+        assert!(truncate_value(deep)["text"].is_string());
     }
 
     #[test]
@@ -176,13 +176,16 @@ mod tests {
         const KEY: &str = "sk-abcdefghijklmnopqrstuvwxyz123456";
         let scrubber = Scrubber::default();
         let undo = UndoCall { tool: "undo".parse().unwrap(), arguments: json!({ "key": KEY }) };
-        let done =
-            fit(ToolOutput { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) }, &scrubber);
+        let done = sanitize_output(
+            ToolOutput { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) },
+            &scrubber,
+        );
         assert_eq!(done.undo, None);
         assert_eq!(done.value, json!({ "a\u{fffd}": ["x\u{fffd}[secret hidden]"] }));
-        let ActOutcome::Failed { code, detail, .. } =
-            failed(ToolFailure::surely(KEY, format!("{}{KEY}\0", "long ".repeat(1_000))), &scrubber)
-        else {
+        let ActOutcome::Failed { code, detail, .. } = to_failed_outcome(
+            ToolFailure::permanent(KEY, format!("{}{KEY}\0", "long ".repeat(1_000))),
+            &scrubber,
+        ) else {
             panic!()
         };
         assert_eq!(code, "failed");

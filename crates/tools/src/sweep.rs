@@ -8,9 +8,9 @@ use munshi_types::{ActId, TenantId, Timestamp};
 
 use crate::answer::ToolAnswer;
 use crate::attempts;
-use crate::body::ToolHandler;
 use crate::dispatcher::ToolDispatcher;
 use crate::error::Result;
+use crate::handler::ToolHandler;
 use crate::journal::{ActJournal, NoActJournal};
 
 /// So many are looked at in one go.
@@ -40,7 +40,7 @@ impl ToolDispatcher {
         let (mut swept, now, platform) =
             (ActSweepReport::default(), self.clock.now(), self.db.platform(ACTS));
         let mut failed = None;
-        for act in platform.read(move |tx| acts::lapsed(tx, MOST, now)).await? {
+        for act in platform.read(move |tx| acts::list_lapsed(tx, MOST, now)).await? {
             match self.take_over(act, TakeoverReason::Lapsed, journal.clone()).await {
                 Ok(Some(true)) => swept.ended += 1,
                 Ok(Some(false)) => swept.unknown += 1,
@@ -48,7 +48,7 @@ impl ToolDispatcher {
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
-        for question in platform.read(move |tx| approvals::due(tx, MOST, now)).await? {
+        for question in platform.read(move |tx| approvals::list_due(tx, MOST, now)).await? {
             match self.expire(question, journal.clone(), now).await {
                 Ok(Some(ApprovalExpiryOutcome::Escalated(_))) => swept.escalated += 1,
                 Ok(Some(ApprovalExpiryOutcome::Dropped)) => swept.expired += 1,
@@ -56,8 +56,8 @@ impl ToolDispatcher {
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
-        for count in platform.read(move |tx| acts::unheard(tx, MOST, now)).await? {
-            match self.tell_refusals(count, now).await {
+        for count in platform.read(move |tx| acts::list_counted_refusals(tx, MOST, now)).await? {
+            match self.record_refusals(count, now).await {
                 Ok(refused) => swept.refused += refused,
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -67,9 +67,9 @@ impl ToolDispatcher {
 
     /// Takes up all that a dead process left, whatever the leases say: for the one process there is, when it starts.
     /// What it has begun itself is left alone.
-    pub async fn sweep_left(&self, journal: Arc<dyn ActJournal>) -> Result<u32> {
+    pub async fn sweep_orphaned(&self, journal: Arc<dyn ActJournal>) -> Result<u32> {
         let (mut taken, mut failed) = (0, None);
-        for act in self.db.platform(ACTS).read(|tx| acts::leased(tx, MOST_LEFT)).await? {
+        for act in self.db.platform(ACTS).read(|tx| acts::list_leased(tx, MOST_LEFT)).await? {
             match self.take_over(act, TakeoverReason::Surely, journal.clone()).await {
                 Ok(ended) => taken += u32::from(ended.is_some()),
                 Err(error) => failed = failed.or(Some(error)),
@@ -81,7 +81,7 @@ impl ToolDispatcher {
     /// Takes over an act of a run whose former holder is dead or has stopped, without waiting for the act's own lease.
     /// Where the database has one process, nobody else can be at it; elsewhere that is known of its first try only. False
     /// where it is somebody's.
-    pub async fn take_over_left(&self, tenant: TenantId, act: ActId) -> Result<bool> {
+    pub async fn take_over_orphaned(&self, tenant: TenantId, act: ActId) -> Result<bool> {
         let left = if self.db.engine() == "sqlite" { TakeoverReason::Surely } else { TakeoverReason::ByRun };
         let ended = self.take_over(LapsedAct { tenant, act }, left, Arc::new(NoActJournal)).await?;
         Ok(ended.is_some())
@@ -98,8 +98,8 @@ impl ToolDispatcher {
             let Some((expiry, untold)) = approvals::expire(tx, &office, question, now)? else {
                 return Ok(None);
             };
-            journal.expired(tx, &expiry)?;
-            untold.tell(tx, &office, now)?;
+            journal.record_expiry(tx, &expiry)?;
+            untold.record(tx, &office, now)?;
             Ok(Some(expiry))
         });
         let Some(ApprovalExpiry { approval, fate, .. }) = expiry.await? else { return Ok(None) };
@@ -108,20 +108,20 @@ impl ToolDispatcher {
         match &fate {
             ApprovalExpiryOutcome::Escalated(to) => {
                 tracing::warn!(%tenant, approval = %approval.id, %act, to = to.len(), until = %approval.expires_at,
-                    "nobody answered in time; somebody above is asked");
+                    "approval expired; escalating");
             }
             ApprovalExpiryOutcome::Dropped => {
-                tracing::warn!(%tenant, approval = %approval.id, %act, "nobody answered in time; the act is dropped");
+                tracing::warn!(%tenant, approval = %approval.id, %act, "approval expired; dropping act");
             }
         }
         Ok(Some(fate))
     }
 
-    async fn tell_refusals(&self, count: CountedRefusals, now: Timestamp) -> Result<u64> {
+    async fn record_refusals(&self, count: CountedRefusals, now: Timestamp) -> Result<u64> {
         let office = self.office.clone();
         let told = self.db.write(count.tenant, move |tx| -> Result<u64> {
-            let (refused, untold) = acts::tell_together(tx, &count.source, now)?;
-            untold.tell(tx, &office, now)?;
+            let (refused, untold) = acts::flush_counted_refusals(tx, &count.source, now)?;
+            untold.record(tx, &office, now)?;
             Ok(refused)
         });
         told.await
@@ -148,7 +148,7 @@ impl ToolDispatcher {
             // A tool that has another effect by now is another tool.
             let act = acts::find(tx, lapsed.act)?;
             let tool = act.and_then(|act| {
-                let tool = dispatcher.tool(lapsed.tenant, &act.tool);
+                let tool = dispatcher.find_tool(lapsed.tenant, &act.tool);
                 tool.filter(|tool| tool.known.spec.effect == act.effect)
             });
             // Its connector may be about to start: the next round sees.
@@ -159,7 +159,7 @@ impl ToolDispatcher {
             let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
             if matches!(recovery, ActRecovery::Asked) {
                 let detail = "the process died while it was done".to_owned();
-                notes.ended(tx, &ToolAnswer::Unknown { act: lapsed.act, detail })?;
+                notes.record_answer(tx, &ToolAnswer::Unknown { act: lapsed.act, detail })?;
             }
             Ok::<_, munshi_safety::Error>((recovery, tool))
         });
@@ -167,20 +167,20 @@ impl ToolDispatcher {
             (ActRecovery::Gone, _) => Ok(None),
             (ActRecovery::Asked, _) => Ok(Some(false)),
             (ActRecovery::Again(permit), Some(tool)) => {
-                self.perform_far(permit, tool, journal).await?;
+                self.perform_permitted(permit, tool, journal).await?;
                 Ok(Some(true))
             }
             (ActRecovery::LookUp(permit), Some(tool)) => {
                 let ToolHandler::Far(far) = &tool.body else { return Ok(None) };
-                let writing = self.writing(&permit, &tool);
+                let writing = self.begin_write(&permit, &tool);
                 let called = attempts::look_then_call(far.as_ref(), &permit, tool.known.spec.timeout).await;
                 drop(writing);
-                self.end(permit, Some(tool), called, journal).await?;
+                self.finish(permit, Some(tool), called, journal).await?;
                 Ok(Some(true))
             }
             (ActRecovery::Again(permit) | ActRecovery::LookUp(permit), None) => {
-                let gone = attempts::gone();
-                self.end(permit, None, gone, journal).await?;
+                let gone = attempts::missing_tool_result();
+                self.finish(permit, None, gone, journal).await?;
                 Ok(Some(false))
             }
         }

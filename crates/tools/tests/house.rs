@@ -8,19 +8,19 @@ use munshi_safety::acts::ActServices;
 use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry, house};
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry, builtin};
 use munshi_types::{Conduct, FakeClock, Timestamp};
 use serde_json::{Value, json};
 
 async fn called(test: &TestDb, name: &str, arguments: Value) -> ToolAnswer {
     let night: Timestamp = "2026-11-14T20:00:00Z".parse().unwrap();
-    let clock = Arc::new(FakeClock::at(night));
+    let clock = Arc::new(FakeClock::new(night));
     let mut registry = ToolRegistry::default();
-    house::install(&mut registry, clock.clone()).unwrap();
+    builtin::install(&mut registry, clock.clone()).unwrap();
     let office =
         ActServices::new(test.ids.clone(), BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()));
     let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(office), Arc::new(registry), clock);
-    let tenant = test.tenant(name).await;
+    let tenant = test.add_tenant(name).await;
     let want = ToolCallRequest {
         act: test.ids.next(),
         name: name.to_owned(),

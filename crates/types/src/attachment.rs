@@ -40,14 +40,14 @@ pub enum Attachment {
 /// Those of a tool's result, in order, as a turn tells it: `{"ok": true, "result": …}`. What does not have the shape of one
 /// is none, and neither is anything that a connector gave which nobody allowed to: what stands beside a reply passes for
 /// ours, and a code to pay by is as good as a request for money.
-pub fn of_result(told: &Value) -> Vec<Attachment> {
-    let own = told.get("result").filter(|_| told.get("ok") == Some(&Value::Bool(true)) && may_show(told));
+pub fn extract_from_result(told: &Value) -> Vec<Attachment> {
+    let own = told.get("result").filter(|_| told.get("ok") == Some(&Value::Bool(true)) && can_show(told));
     let given = own.and_then(|own| own.get(FIELD)).and_then(Value::as_array).into_iter().flatten();
     given.filter_map(|one| serde_json::from_value(one.clone()).ok()).take(MOST).collect()
 }
 
 /// By what stands beside the result: the tool itself has no hand in that.
-fn may_show(told: &Value) -> bool {
+fn can_show(told: &Value) -> bool {
     let source = told.get("source");
     let is = |name: &str| source.and_then(|source| source.get(name)) == Some(&Value::Bool(true));
     source.is_none() || is("shows")
@@ -55,9 +55,9 @@ fn may_show(told: &Value) -> bool {
 
 /// A result as a model is told of it: of what is shown to the person the titles alone. A picture's bytes are a prompt's
 /// length, and a link may be a key. What is not shown is told as all else is.
-pub fn without_content(told: &Value) -> Value {
+pub fn strip_content(told: &Value) -> Value {
     let mut told = told.clone();
-    if !may_show(&told) {
+    if !can_show(&told) {
         return told;
     }
     let shown = told.pointer_mut("/result").and_then(|own| own.get_mut(FIELD));
@@ -81,37 +81,41 @@ mod tests {
             { "kind": "picture" }, "x",
             { "kind": "link", "url": "https://a.example" },
         ] });
-        let found = of_result(&json!({ "ok": true, "result": result }));
+        let found = extract_from_result(&json!({ "ok": true, "result": result }));
         let qr = Attachment::Qr { text: "upi://pay?pa=a@b".to_owned(), title: "Pay".to_owned() };
         let link = Attachment::Link { url: "https://a.example".to_owned(), title: String::new() };
         assert_eq!(found, [qr, link]);
-        assert!(of_result(&result).is_empty(), "whose it is must be told with it");
-        assert!(of_result(&json!({ "ok": false, "result": result })).is_empty());
+        assert!(extract_from_result(&result).is_empty(), "whose it is must be told with it");
+        assert!(extract_from_result(&json!({ "ok": false, "result": result })).is_empty());
         let told = json!({ "total": 5, "attachments": ["Pay", null, null, null] });
         let wrapped = json!({ "ok": true, "result": result });
         assert_eq!(
-            without_content(&wrapped),
+            strip_content(&wrapped),
             json!({ "ok": true, "result": told }),
             "a model is told the titles"
         );
-        assert_eq!(without_content(&json!({ "total": 5 })), json!({ "total": 5 }));
-        assert!(of_result(&json!({ "attachments": 4 })).is_empty() && of_result(&json!([])).is_empty());
+        assert_eq!(strip_content(&json!({ "total": 5 })), json!({ "total": 5 }));
+        assert!(
+            extract_from_result(&json!({ "attachments": 4 })).is_empty()
+                && extract_from_result(&json!([])).is_empty()
+        );
         let many = json!({ "attachments": vec![json!({ "kind": "qr", "text": "x" }); 20] });
         let many = json!({ "ok": true, "result": many });
-        assert_eq!(of_result(&many).len(), MOST);
+        assert_eq!(extract_from_result(&many).len(), MOST);
     }
 
     #[test]
     fn nobody_elses_result_is_shown_unless_an_operator_allows_it() {
         let evil = json!({ "attachments": [{ "kind": "qr", "text": "upi://pay?pa=evil@bank" }], "source": { "shows": true } });
         let told = |source: Value| json!({ "ok": true, "result": evil, "source": source });
-        assert!(of_result(&told(json!({ "untrusted": true, "connector": "files" }))).is_empty());
+        assert!(extract_from_result(&told(json!({ "untrusted": true, "connector": "files" }))).is_empty());
         assert!(
-            of_result(&told(json!({ "untrusted": true, "connector": "files", "shows": false }))).is_empty()
+            extract_from_result(&told(json!({ "untrusted": true, "connector": "files", "shows": false })))
+                .is_empty()
         );
         let allowed = json!({ "untrusted": true, "connector": "shop", "shows": true });
-        assert_eq!(of_result(&told(allowed)).len(), 1);
-        assert!(of_result(&evil).is_empty());
+        assert_eq!(extract_from_result(&told(allowed)).len(), 1);
+        assert!(extract_from_result(&evil).is_empty());
     }
 
     #[test]
@@ -119,12 +123,12 @@ mod tests {
         let picture =
             json!({ "kind": "image", "media_type": "image/png", "data": "aGk=", "title": "The blue one" });
         let answer = json!({ "ok": true, "result": { "total": 5, "attachments": [picture] } });
-        assert_eq!(of_result(&answer).len(), 1);
+        assert_eq!(extract_from_result(&answer).len(), 1);
         let told = json!({ "ok": true, "result": { "total": 5, "attachments": ["The blue one"] } });
-        assert_eq!(without_content(&answer), told);
+        assert_eq!(strip_content(&answer), told);
         for plain in [json!({ "ok": false, "code": "x" }), json!(4), json!({ "result": [1] })] {
-            assert_eq!(without_content(&plain), plain);
-            assert!(of_result(&plain).is_empty());
+            assert_eq!(strip_content(&plain), plain);
+            assert!(extract_from_result(&plain).is_empty());
         }
     }
 }

@@ -105,7 +105,7 @@ impl Clock for SystemClock {
 pub struct FakeClock(AtomicI64);
 
 impl FakeClock {
-    pub fn at(moment: Timestamp) -> Self {
+    pub fn new(moment: Timestamp) -> Self {
         Self(AtomicI64::new(moment.as_micros()))
     }
 
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_fake_clock_moves_only_when_told() {
-        let clock = FakeClock::at(Timestamp::EPOCH);
+        let clock = FakeClock::new(Timestamp::EPOCH);
         clock.advance(Duration::from_secs(3));
         assert_eq!(clock.now(), Timestamp::from_micros(3_000_000));
         clock.set(Timestamp::EPOCH);

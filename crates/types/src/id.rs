@@ -21,7 +21,9 @@ pub trait Id: Copy + Eq + Ord + Hash + fmt::Display + Send + Sync + 'static {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {noun} id: it has 32 hexadecimal digits, like 01a1dd41-32c0-704f-b28c-400adb3d8fd2")]
+#[error(
+    "`{text}` is not a valid {noun} id: expected 32 hexadecimal digits, such as 01a1dd41-32c0-704f-b28c-400adb3d8fd2"
+)]
 pub struct IdError {
     noun: &'static str,
     text: String,
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn ids_sort_by_the_time_they_were_made() {
-        let clock = Arc::new(FakeClock::at(Timestamp::from_micros(1_700_000_000_000_000)));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_700_000_000_000_000)));
         let ids = IdGenerator::new(clock.clone(), Arc::new(SeededRandom::new(1)));
         let first: JobId = ids.next();
         clock.advance(Duration::from_millis(1));
@@ -174,6 +176,6 @@ mod tests {
         let id: TenantId = IdGenerator::system().next();
         assert_eq!(id.to_string().parse::<TenantId>().unwrap(), id);
         assert_eq!(serde_json::from_str::<TenantId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);
-        assert!("xyz".parse::<JobId>().unwrap_err().to_string().starts_with("`xyz` is no job id"));
+        assert!("xyz".parse::<JobId>().unwrap_err().to_string().starts_with("`xyz` is not a valid job id"));
     }
 }

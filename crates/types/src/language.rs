@@ -49,7 +49,7 @@ pub enum Script {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a language spoken here: use one of en hi bn gu kn ml mr or pa ta te")]
+#[error("`{0}` is not a supported language: use one of en hi bn gu kn ml mr or pa ta te")]
 pub struct LanguageError(String);
 
 impl Language {
@@ -121,7 +121,7 @@ impl Script {
     ];
 
     /// The script a letter belongs to; none for digits of ASCII, punctuation, emoji and other alphabets.
-    pub const fn of(letter: char) -> Option<Self> {
+    pub const fn from_char(letter: char) -> Option<Self> {
         match letter {
             'a'..='z'
             | 'A'..='Z'
@@ -193,7 +193,7 @@ mod tests {
             ('😀', None),
             ('ع', None),
         ] {
-            assert_eq!(Script::of(letter), script, "{letter}");
+            assert_eq!(Script::from_char(letter), script, "{letter}");
         }
     }
 }

@@ -13,7 +13,7 @@
 //! - [`attachment`]: what a reply carries beside its words
 //! - [`envelope`]: [`InboundMessage`] and [`OutboundMessage`], one shape for every channel
 //! - [`money`]: [`Money`] in whole paise
-//! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `unseen`: letters that hide
+//! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `invisible`: letters that hide
 //!
 //! To add another id, add a line to `for_each_id!` in `id.rs`.
 
@@ -21,6 +21,7 @@ pub mod attachment;
 pub mod clock;
 pub mod envelope;
 pub mod id;
+mod invisible;
 pub mod language;
 pub mod money;
 mod name;
@@ -29,7 +30,6 @@ pub mod random;
 pub mod tenant;
 pub mod tier;
 pub mod tool;
-mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use envelope::{
@@ -40,6 +40,7 @@ pub use id::{
     LeaseId, LinkId, MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId,
     TierId,
 };
+pub use invisible::is_invisible;
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
@@ -47,6 +48,5 @@ pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{
     ConnectorName, ConnectorNameError, Effect, Egress, FallbackSearch, SendArguments, ToolExample, ToolName,
-    ToolNameError, ToolSpec, is_fleeting,
+    ToolNameError, ToolSpec, is_volatile_name,
 };
-pub use unseen::is_unseen;

@@ -12,9 +12,9 @@ pub struct Money(i64);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    #[error("the amount is too large to keep")]
+    #[error("the amount is too large")]
     Overflow,
-    #[error("`{0}` is not an amount: write rupees and at most two digits of paise, like 1500 or 1500.50")]
+    #[error("`{0}` is not an amount: write rupees with at most two decimals, such as 1500 or 1500.50")]
     Unreadable(String),
 }
 

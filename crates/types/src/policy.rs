@@ -71,8 +71,8 @@ pub struct Conduct {
 
 impl Conduct {
     /// The first pattern that denies `scope`.
-    pub fn denies(&self, scope: &str) -> Option<&ScopeGlob> {
-        self.deny.iter().find(|glob| glob.closes(scope))
+    pub fn find_denial(&self, scope: &str) -> Option<&ScopeGlob> {
+        self.deny.iter().find(|glob| glob.matches_loosely(scope))
     }
 
     pub fn allows(&self, scope: &str, writes: bool) -> bool {
@@ -80,8 +80,8 @@ impl Conduct {
         lane.iter().any(|glob| glob.matches(scope))
     }
 
-    pub fn asks(&self, scope: &str) -> bool {
-        self.ask.iter().any(|glob| glob.closes(scope))
+    pub fn requires_approval(&self, scope: &str) -> bool {
+        self.ask.iter().any(|glob| glob.matches_loosely(scope))
     }
 }
 
@@ -92,7 +92,7 @@ pub struct ScopeGlob(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no pattern over scopes: write parts of letters, digits, `_`, `-` and `%` with dots or slashes between them, `*` for anything and {{word}} for one part, such as ledger.sale.* or users/{{id}}/reset"
+    "`{0}` is not a valid scope pattern: use parts of letters, digits, `_`, `-` and `%` separated by dots or slashes, `*` for anything and {{word}} for one part, such as ledger.sale.* or users/{{id}}/reset"
 )]
 pub struct ScopeGlobError(String);
 
@@ -106,7 +106,7 @@ impl ScopeGlob {
     }
 
     /// For what closes: a deny must not be passed by writing a letter large, or by leaving a part empty.
-    pub fn closes(&self, scope: &str) -> bool {
+    pub fn matches_loosely(&self, scope: &str) -> bool {
         matches(self.0.to_ascii_lowercase().as_bytes(), scope.to_ascii_lowercase().as_bytes(), Part::Any)
     }
 }
@@ -234,7 +234,7 @@ mod tests {
             ("users/{id}/delete", "users/delete", false),
             ("users/{id}/delete", "users/7/8/delete", false),
         ] {
-            assert_eq!(glob(pattern).closes(scope), expected, "{pattern} on {scope}");
+            assert_eq!(glob(pattern).matches_loosely(scope), expected, "{pattern} on {scope}");
         }
     }
 
@@ -258,7 +258,8 @@ mod tests {
         assert!(conduct.allows("ledger.balance", false) && !conduct.allows("ledger.balance", true));
         assert!(conduct.allows("ledger.sale.add", true));
         assert!(
-            conduct.denies("ledger.sale.CANCEL").is_some() && conduct.denies("ledger.sale.add").is_none()
+            conduct.find_denial("ledger.sale.CANCEL").is_some()
+                && conduct.find_denial("ledger.sale.add").is_none()
         );
         assert!(!Conduct::default().allows("x", false));
         assert_eq!(Conduct::default().autonomy, Autonomy::Investigate);

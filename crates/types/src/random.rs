@@ -8,7 +8,7 @@ pub trait Random: Send + Sync + fmt::Debug {
     fn fill(&self, bytes: &mut [u8]);
 
     /// A number in `0..bound`, or 0 when `bound` is 0. The bias is below one in 2^32 for every bound used here.
-    fn below(&self, bound: u64) -> u64 {
+    fn next_below(&self, bound: u64) -> u64 {
         let mut bytes = [0; 8];
         self.fill(&mut bytes);
         let wide = u128::from(u64::from_le_bytes(bytes)) * u128::from(bound);
@@ -26,7 +26,7 @@ impl Random for SystemRandom {
     #[allow(clippy::panic, reason = "there is no safe way to go on without randomness")]
     fn fill(&self, bytes: &mut [u8]) {
         if let Err(error) = getrandom::fill(bytes) {
-            panic!("the operating system gave no random bytes: {error}");
+            panic!("the operating system returned no random bytes: {error}");
         }
     }
 }
@@ -76,9 +76,9 @@ mod tests {
     #[test]
     fn below_stays_below() {
         let random = SeededRandom::new(1);
-        assert!((0..1000).all(|_| random.below(10) < 10));
-        assert_eq!(random.below(0), 0);
-        let seen: std::collections::BTreeSet<u64> = (0..200).map(|_| random.below(10)).collect();
+        assert!((0..1000).all(|_| random.next_below(10) < 10));
+        assert_eq!(random.next_below(0), 0);
+        let seen: std::collections::BTreeSet<u64> = (0..200).map(|_| random.next_below(10)).collect();
         assert_eq!(seen.len(), 10);
     }
 

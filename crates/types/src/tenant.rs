@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::id::TenantId;
-use crate::name::is_short;
+use crate::name::is_slug;
 
 /// One customer of the installation, and what everybody needs to know of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct TenantName(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` can't be a tenant's name: use 1 to 63 small letters, digits and hyphens, beginning with a letter or digit"
+    "`{0}` is not a valid tenant name: use 1 to 63 lowercase letters, digits and hyphens, starting with a letter or digit"
 )]
 pub struct TenantNameError(String);
 
@@ -81,7 +81,7 @@ impl FromStr for TenantName {
     type Err = TenantNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if is_short(text) { Ok(Self(text.to_owned())) } else { Err(TenantNameError(text.to_owned())) }
+        if is_slug(text) { Ok(Self(text.to_owned())) } else { Err(TenantNameError(text.to_owned())) }
     }
 }
 

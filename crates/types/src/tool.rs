@@ -104,13 +104,13 @@ const FLEETING: [&str; 75] = [
 
 impl ToolSpec {
     /// Whether it tells of money or stock, by the words of its name and scope: a minute is too long for that.
-    pub fn is_fleeting(&self) -> bool {
-        is_fleeting(self.name.as_str()) || is_fleeting(&self.scope)
+    pub fn is_volatile(&self) -> bool {
+        is_volatile_name(self.name.as_str()) || is_volatile_name(&self.scope)
     }
 }
 
 /// Whether a name, of a tool or of a field in what it tells, speaks of money or stock: `unit_price`, `itemsLeft`.
-pub fn is_fleeting(name: &str) -> bool {
+pub fn is_volatile_name(name: &str) -> bool {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for letter in name.chars() {
@@ -184,7 +184,7 @@ pub struct ToolName(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` can't be a tool's name: use 1 to 64 small letters, digits and underscores, beginning with a letter"
+    "`{0}` is not a valid tool name: use 1 to 64 lowercase letters, digits and underscores, starting with a letter"
 )]
 pub struct ToolNameError(String);
 
@@ -232,7 +232,7 @@ pub struct ConnectorName(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` can't be a connector's name: use 1 to 24 small letters, digits and underscores, beginning with a letter"
+    "`{0}` is not a valid connector name: use 1 to 24 lowercase letters, digits and underscores, starting with a letter"
 )]
 pub struct ConnectorNameError(String);
 
@@ -280,7 +280,7 @@ impl ToolSpec {
     }
 
     /// A tool that only looks, with no arguments: the start for `ToolSpec { … ..ToolSpec::read(…) }`.
-    pub fn read(name: ToolName, description: impl Into<String>, scope: impl Into<String>) -> Self {
+    pub fn read_only(name: ToolName, description: impl Into<String>, scope: impl Into<String>) -> Self {
         Self {
             name,
             description: description.into(),
@@ -347,12 +347,12 @@ mod tests {
             "BALANCE_DUE",
             "totalMRP",
         ] {
-            assert!(is_fleeting(fleeting), "{fleeting}");
+            assert!(is_volatile_name(fleeting), "{fleeting}");
         }
         for steady in
             ["menu", "opening_hours", "weather.read", "separate", "paypal_help", "collect", "handbook", ""]
         {
-            assert!(!is_fleeting(steady), "{steady}");
+            assert!(!is_volatile_name(steady), "{steady}");
         }
     }
 
@@ -360,7 +360,7 @@ mod tests {
     fn a_specification_survives_json() {
         let spec = ToolSpec {
             phrases: BTreeMap::from([(Language::Hindi, vec!["kitna baaki hai".to_owned()])]),
-            ..ToolSpec::read("balance".parse().unwrap(), "What a person owes.", "ledger.balance.read")
+            ..ToolSpec::read_only("balance".parse().unwrap(), "What a person owes.", "ledger.balance.read")
         };
         let text = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<ToolSpec>(&text).unwrap(), spec);

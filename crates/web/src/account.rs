@@ -3,28 +3,28 @@
 //!
 //! # Layout
 //! - [`SignInServices`]: the parts, made by the binary; [`oidc`]: sign-in with another service
-//! - `signed_in`: who has this browser; `caller`: the same for the routes under `/v1`
+//! - `signed_in_operator`: who has this browser; `caller`: the same for the routes under `/v1`
 //! - `form`: what a form sent, once it is sure that it is ours; `origin`: whose page it came from
-//! - `come_in`: a new sign-in, its cookies and where to go on; `cookies`, `local`: their forms
-//! - [`proofs`]: who is signed in, and whom a host vouches for, at the door for people
-//! - `opener`: who may follow a link to a connector's service
-//! - `telling`: what the audit hears; `frame`: what every page shows; `fault`: a no as a page
-//! - `words`: what the pages say, in the language of whoever reads them
+//! - `browser_sign_in`: a new sign-in, its cookies and where to go on; `cookies`, `local_path`: their forms
+//! - [`authenticator`]: who is signed in, and whom a host vouches for, at the door for people
+//! - `connector_authorizer`: who may follow a link to a connector's service
+//! - `audit_context`: what the audit hears; `frame`: what every page shows; `page_error`: a no as a page
+//! - `phrases`: what the pages say, in the language of whoever reads them
 
+pub(crate) mod audit_context;
+pub mod authenticator;
+pub(crate) mod browser_sign_in;
 pub(crate) mod caller;
-pub(crate) mod come_in;
+pub(crate) mod connector_authorizer;
 pub(crate) mod cookies;
-pub(crate) mod fault;
 pub(crate) mod form;
 pub(crate) mod frame;
-pub(crate) mod local;
+pub(crate) mod local_path;
 pub mod oidc;
-pub(crate) mod opener;
 pub(crate) mod origin;
-pub mod proofs;
-pub(crate) mod signed_in;
-pub(crate) mod telling;
-pub(crate) mod words;
+pub(crate) mod page_error;
+pub(crate) mod phrases;
+pub(crate) mod signed_in_operator;
 
 use munshi_identity::passwords::PasswordService;
 
@@ -45,7 +45,7 @@ pub struct SignInServices {
 
 impl SignInServices {
     /// A path as a link for people elsewhere.
-    pub(crate) fn link(&self, headers: &axum::http::HeaderMap, path: &str) -> String {
+    pub(crate) fn build_url(&self, headers: &axum::http::HeaderMap, path: &str) -> String {
         match &self.public_url {
             Some(url) => format!("{url}{path}"),
             None => {
@@ -60,7 +60,7 @@ impl SignInServices {
         is_secure(self.public_url.as_deref(), headers)
     }
 
-    pub(crate) fn line(&self, headers: &axum::http::HeaderMap) -> ConnectionSecurity {
+    pub(crate) fn connection_security(&self, headers: &axum::http::HeaderMap) -> ConnectionSecurity {
         if self.is_secure(headers) { ConnectionSecurity::Secure } else { ConnectionSecurity::Open }
     }
 }

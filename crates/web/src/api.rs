@@ -3,19 +3,19 @@
 //! # Layout
 //! - [`Api`]: the parts, made by the binary; `access`: the one table of which route needs what, and [`AuthorizedCaller`](access::AuthorizedCaller),
 //!   the extractor that asks for it
-//! - `faults`: errors of the floors below, as answers
+//! - `error_conversions`: errors of the floors below, as answers
 //! - [`limits`]: how often something may be asked for, counted on this node
-//! - `speaker`: for whom a key may speak; `stream`, `streams`: a run's events on their way to a client
-//! - `ask`: ids in paths, pages of lists, texts from outside; `telling`: what the audit hears
+//! - `speaker`: for whom a key may speak; `stream`, `stream_registry`: a run's events on their way to a client
+//! - `parameters`: ids in paths, pages of lists, texts from outside; `audit_context`: what the audit hears
 
 pub(crate) mod access;
-pub(crate) mod ask;
-mod faults;
+pub(crate) mod audit_context;
+mod error_conversions;
 pub mod limits;
+pub(crate) mod parameters;
 pub(crate) mod speaker;
 pub(crate) mod stream;
-mod streams;
-pub(crate) mod telling;
+mod stream_registry;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -34,10 +34,10 @@ use munshi_tiers::BindingResolver;
 use munshi_types::{Clock, IdGenerator, Random, Tenant, TenantId};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use self::faults::{missing, sentence};
+pub(crate) use self::error_conversions::{not_found_error, sentence};
 
 use self::limits::NodeRateLimiter;
-use self::streams::StreamRegistry;
+use self::stream_registry::StreamRegistry;
 use crate::account::SignInServices;
 use crate::error::ApiError;
 use crate::openai::retries::CompletionRetryCache;
@@ -77,7 +77,7 @@ pub struct ApiParts {
 /// Where the keys of one-time codes come from: outside the database.
 #[async_trait]
 pub trait CodeKeySource: Send + Sync + 'static {
-    async fn key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey>;
+    async fn load_key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey>;
 }
 
 /// The parts, shared by every request.
@@ -115,11 +115,11 @@ pub struct ApiState {
 
 impl Api {
     pub fn new(parts: ApiParts) -> Self {
-        Self::receiving(parts, VisitorServices::default())
+        Self::with_visitors(parts, VisitorServices::default())
     }
 
     /// With what people at pages are received with.
-    pub fn receiving(parts: ApiParts, visits: VisitorServices) -> Self {
+    pub fn with_visitors(parts: ApiParts, visits: VisitorServices) -> Self {
         let ids = IdGenerator::new(parts.clock.clone(), parts.random.clone());
         Self(Arc::new(ApiState {
             db: parts.db,
@@ -162,14 +162,15 @@ impl ApiState {
     }
 
     /// The tenant of a key, from memory where it was asked for before.
-    pub(crate) async fn tenant(&self, id: TenantId) -> Result<Arc<Tenant>, ApiError> {
-        if let Some(known) = self.tenants().get(&id) {
+    pub(crate) async fn load_tenant(&self, id: TenantId) -> Result<Arc<Tenant>, ApiError> {
+        if let Some(known) = self.lock_tenants().get(&id) {
             return Ok(known.clone());
         }
         let read = move |tx: &mut PlatformTx<'_>| tenants::find(tx, id);
         let found = self.db.platform(tenants::TENANTS).read(read).await?;
-        let found = Arc::new(found.ok_or_else(|| ApiError::internal("the tenant of a key is gone"))?);
-        let mut known = self.tenants();
+        let found =
+            Arc::new(found.ok_or_else(|| ApiError::internal("the tenant of an API key no longer exists"))?);
+        let mut known = self.lock_tenants();
         if known.len() >= MANY {
             known.clear();
         }
@@ -177,7 +178,7 @@ impl ApiState {
         Ok(found)
     }
 
-    fn tenants(&self) -> std::sync::MutexGuard<'_, HashMap<TenantId, Arc<Tenant>>> {
+    fn lock_tenants(&self) -> std::sync::MutexGuard<'_, HashMap<TenantId, Arc<Tenant>>> {
         self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -27,20 +27,20 @@ struct Inner {
 
 impl App {
     pub fn new(ids: IdGenerator, metrics: Metrics, readiness: impl Readiness) -> Self {
-        Self::made(ids, metrics, Box::new(readiness), None)
+        Self::build(ids, metrics, Box::new(readiness), None)
     }
 
     /// With the API.
-    pub fn serving(ids: IdGenerator, metrics: Metrics, readiness: impl Readiness, api: Api) -> Self {
-        Self::made(ids, metrics, Box::new(readiness), Some(api))
+    pub fn with_api(ids: IdGenerator, metrics: Metrics, readiness: impl Readiness, api: Api) -> Self {
+        Self::build(ids, metrics, Box::new(readiness), Some(api))
     }
 
-    fn made(ids: IdGenerator, metrics: Metrics, readiness: Box<dyn Readiness>, api: Option<Api>) -> Self {
+    fn build(ids: IdGenerator, metrics: Metrics, readiness: Box<dyn Readiness>, api: Option<Api>) -> Self {
         Self(Arc::new(Inner { ids, metrics, readiness, stopping: CancellationToken::new(), api }))
     }
 
     pub(crate) fn api(&self) -> Result<&Api, ApiError> {
-        let missing = || ApiError::new(ApiErrorCode::Unavailable, "The API is not served here.");
+        let missing = || ApiError::new(ApiErrorCode::Unavailable, "The API is not enabled on this server.");
         self.0.api.as_ref().ok_or_else(missing)
     }
 
@@ -58,7 +58,7 @@ impl App {
 
     /// Cancelled when the server begins to stop. A live feed that has no end of its own watches this and ends its
     /// stream, so that a stop need not wait out the grace for it.
-    pub fn stopping(&self) -> &CancellationToken {
+    pub fn shutdown_token(&self) -> &CancellationToken {
         &self.0.stopping
     }
 }

@@ -117,7 +117,7 @@ impl Asset {
         let hash: String =
             Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let (stem, end) = name.split_once('.').unwrap_or((name, ""));
-        let packed = pack(text.as_bytes()).filter(|packed| packed.len() < text.len());
+        let packed = gzip(text.as_bytes()).filter(|packed| packed.len() < text.len());
         Self {
             name,
             path: format!("/assets/{stem}-{hash}.{end}"),
@@ -129,11 +129,11 @@ impl Asset {
     }
 
     /// The asset packed where the browser reads that, or nothing where it has it.
-    fn answer(&self, headers: &HeaderMap, keep: &'static str) -> Response {
-        let mut response = if has(headers, IF_NONE_MATCH, &self.tag) {
+    fn to_response(&self, headers: &HeaderMap, keep: &'static str) -> Response {
+        let mut response = if header_contains(headers, IF_NONE_MATCH, &self.tag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
-            let packed = self.packed.as_ref().filter(|_| has(headers, ACCEPT_ENCODING, "gzip"));
+            let packed = self.packed.as_ref().filter(|_| header_contains(headers, ACCEPT_ENCODING, "gzip"));
             let mut response = packed.unwrap_or(&self.plain).clone().into_response();
             if packed.is_some() {
                 response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
@@ -151,7 +151,7 @@ impl Asset {
     }
 }
 
-fn has(headers: &HeaderMap, name: axum::http::HeaderName, word: &str) -> bool {
+fn header_contains(headers: &HeaderMap, name: axum::http::HeaderName, word: &str) -> bool {
     let sent = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     sent.flat_map(|value| value.split(',')).any(|part| {
         let part = part.trim().trim_start_matches("W/");
@@ -160,7 +160,7 @@ fn has(headers: &HeaderMap, name: axum::http::HeaderName, word: &str) -> bool {
     })
 }
 
-fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
+fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).ok()?;
     encoder.finish().ok()
@@ -172,15 +172,15 @@ pub(crate) fn path(name: &str) -> &'static str {
 }
 
 /// What stands at a path under `/assets`.
-pub(crate) fn at(name: &str, headers: &HeaderMap) -> Option<Response> {
+pub(crate) fn serve_by_path(name: &str, headers: &HeaderMap) -> Option<Response> {
     let asset = ASSETS.iter().find(|asset| asset.path.strip_prefix("/assets/") == Some(name))?;
-    Some(asset.answer(headers, FOR_EVER))
+    Some(asset.to_response(headers, FOR_EVER))
 }
 
 /// An asset under the name that others link to.
-pub(crate) fn by_name(name: &str, headers: &HeaderMap) -> Option<Response> {
+pub(crate) fn serve_by_name(name: &str, headers: &HeaderMap) -> Option<Response> {
     let asset = ASSETS.iter().find(|asset| asset.name == name)?;
-    Some(asset.answer(headers, FOR_AN_HOUR))
+    Some(asset.to_response(headers, FOR_AN_HOUR))
 }
 
 #[cfg(test)]
@@ -216,23 +216,23 @@ mod tests {
     #[test]
     fn it_is_packed_for_those_who_read_that() {
         let name = path("style.css").strip_prefix("/assets/").unwrap();
-        let packed = at(name, &sent(&[(ACCEPT_ENCODING, "br, gzip;q=0.8")])).unwrap();
+        let packed = serve_by_path(name, &sent(&[(ACCEPT_ENCODING, "br, gzip;q=0.8")])).unwrap();
         assert_eq!(packed.headers()[CONTENT_ENCODING], "gzip");
         assert_eq!(packed.headers()[CACHE_CONTROL], FOR_EVER);
         for none in ["gzip;q=0", "identity", ""] {
-            let plain = at(name, &sent(&[(ACCEPT_ENCODING, none)])).unwrap();
+            let plain = serve_by_path(name, &sent(&[(ACCEPT_ENCODING, none)])).unwrap();
             assert!(!plain.headers().contains_key(CONTENT_ENCODING), "{none}");
         }
-        assert!(at("style-0000000000000000.css", &HeaderMap::new()).is_none());
+        assert!(serve_by_path("style-0000000000000000.css", &HeaderMap::new()).is_none());
     }
 
     #[test]
     fn what_a_browser_has_is_not_sent_again() {
-        let first = by_name("style.css", &HeaderMap::new()).unwrap();
+        let first = serve_by_name("style.css", &HeaderMap::new()).unwrap();
         let tag = first.headers()[ETAG].clone();
-        let again = by_name("style.css", &HeaderMap::from_iter([(IF_NONE_MATCH, tag)])).unwrap();
+        let again = serve_by_name("style.css", &HeaderMap::from_iter([(IF_NONE_MATCH, tag)])).unwrap();
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
-        let other = by_name("style.css", &sent(&[(IF_NONE_MATCH, "\"else\"")])).unwrap();
+        let other = serve_by_name("style.css", &sent(&[(IF_NONE_MATCH, "\"else\"")])).unwrap();
         assert_eq!(other.status(), StatusCode::OK);
     }
 }

@@ -12,15 +12,15 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, InfoBuilder, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::access::needed;
+use crate::api::access::find_required_grant;
 use crate::error::{ApiErrorCode, ErrorBody, ErrorDetail};
 use crate::middleware::UNMATCHED;
 use crate::openai;
-use crate::openai::answer::{ChunkChoice, CompletionChunk, CompletionDelta};
-use crate::openai::form::{CompletionError, CompletionErrorDetail};
+use crate::openai::completion::{ChunkChoice, CompletionChunk, CompletionDelta};
+use crate::openai::errors::{CompletionError, CompletionErrorDetail};
 use crate::views::attachment::AttachmentView;
 use crate::views::event::StreamEvent;
-use crate::visitor::heard::VisitEvent;
+use crate::visitor::visit_events::VisitEvent;
 
 /// What keys are called in the document.
 const SCHEME: &str = "key";
@@ -35,25 +35,25 @@ pub(crate) struct ApiDocument {
 
 impl ApiDocument {
     /// Adds to the collected routes what all share: the title, and the error shape as every route's default answer.
-    pub(crate) fn finish(mut api: OpenApi) -> Self {
+    pub(crate) fn build(mut api: OpenApi) -> Self {
         api.info = InfoBuilder::new()
             .title("Munshi")
             .version(env!("CARGO_PKG_VERSION"))
             .description(Some(
-                "Every error has the shape of `ErrorBody`; every answer carries `x-request-id`.",
+                "Every error has the shape of `ErrorBody`; every response has an `x-request-id` header.",
             ))
             .build();
         let mut names = HashMap::new();
         for (path, item) in &mut api.paths.paths {
             for (method, operation) in operations(item) {
-                let form = form(path);
+                let form = select_error_schema(path);
                 operation
                     .responses
                     .responses
                     .entry("default".to_owned())
                     .or_insert_with(|| error_response(form));
-                if let Some(grant) = needed(&method, path) {
-                    secure(operation, grant, form);
+                if let Some(grant) = find_required_grant(&method, path) {
+                    add_security(operation, grant, form);
                 }
                 names.insert((path.clone(), method), span_name(operation));
             }
@@ -78,8 +78,7 @@ impl ApiDocument {
             shared = shared.schema(name, schema);
         }
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("mk_…").description(Some(
-            "An API key: `munshi key add NAME --role ROLE --speaks-as person|program` makes one, and shows it once. What a route needs stands with \
-             it; `persons` opens reading and writing, `persons:read` reading alone.",
+            "An API key. Create one with `munshi key add NAME --role ROLE --speaks-as person|program`; it is shown once. Each route states the access it requires: `persons` allows reads and writes, `persons:read` only reads.",
         ));
         shared = shared.security_scheme(SCHEME, SecurityScheme::Http(bearer.build()));
         api.components = Some(shared.build());
@@ -100,28 +99,25 @@ impl ApiDocument {
 }
 
 /// What a key must open, for programs and in words; and what those hear who have none.
-fn secure(operation: &mut Operation, grant: AreaGrant, form: &str) {
+fn add_security(operation: &mut Operation, grant: AreaGrant, form: &str) {
     operation.security = Some(vec![SecurityRequirement::new(SCHEME, [grant.to_string()])]);
-    let needs = format!("Needs a key that opens `{grant}`.");
+    let needs = format!("Requires an API key with access to `{grant}`.");
     operation.description = Some(match operation.description.take() {
         Some(words) => format!("{words}\n\n{needs}"),
         None => needs,
     });
     let mut refusals = vec![
-        ("400", "Something in the path, the query or the body can't be read; the message says what."),
-        ("401", "There is no key, or it opens nothing."),
-        ("403", "The key does not open this; the hint says whom to ask."),
-        ("429", "Too often; `retry-after` says for how long to wait, the message which limit it was."),
-        ("503", "Something is away for the moment; nothing was lost."),
+        ("400", "The path, the query or the body is malformed; the message says where."),
+        ("401", "The API key is missing, invalid or expired."),
+        ("403", "The API key lacks the required access; the hint says whom to ask."),
+        ("429", "Rate limit exceeded. The message names the limit; wait for the seconds in `retry-after`."),
+        ("503", "The service is temporarily unavailable; no data was lost."),
     ];
     if operation.request_body.is_some() {
-        refusals.extend([
-            ("413", "The body is too large."),
-            ("415", "The body is no JSON by its `content-type`."),
-        ]);
+        refusals.extend([("413", "The body is too large."), ("415", "The `content-type` is not JSON.")]);
         // OpenAI has one status for both.
         if form == ErrorBody::name() {
-            refusals.push(("422", "A value of the body does not fit; the message says which and why."));
+            refusals.push(("422", "A value in the body is invalid; the message says which one and why."));
         }
     }
     let in_path = |parameter: &RefOr<Parameter>| match parameter {
@@ -129,10 +125,10 @@ fn secure(operation: &mut Operation, grant: AreaGrant, form: &str) {
         RefOr::Ref(_) => false,
     };
     if operation.parameters.iter().flatten().any(in_path) {
-        refusals.push(("404", "There is no such thing that this key reaches."));
+        refusals.push(("404", "It does not exist, or this API key has no access to it."));
     }
     for (status, words) in refusals {
-        let answer = || RefOr::T(refusal(words, form));
+        let answer = || RefOr::T(build_error_response(words, form));
         operation.responses.responses.entry(status.to_owned()).or_insert_with(answer);
     }
 }
@@ -160,15 +156,18 @@ fn span_name(operation: &Operation) -> String {
 }
 
 fn error_response(form: &str) -> RefOr<Response> {
-    RefOr::T(refusal("Why not, and what to do.", form))
+    RefOr::T(build_error_response(
+        "Any other error; the message says what happened and the hint what to do.",
+        form,
+    ))
 }
 
 /// The shape of errors below a path.
-fn form(path: &str) -> &'static str {
-    if openai::speaks(path) { "CompletionError" } else { "ErrorBody" }
+fn select_error_schema(path: &str) -> &'static str {
+    if openai::is_openai_route(path) { "CompletionError" } else { "ErrorBody" }
 }
 
-fn refusal(words: &str, form: &str) -> Response {
+fn build_error_response(words: &str, form: &str) -> Response {
     let content = ContentBuilder::new().schema(Some(RefOr::Ref(Ref::from_schema_name(form)))).build();
     ResponseBuilder::new().description(words).content("application/json", content).build()
 }

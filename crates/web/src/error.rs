@@ -10,21 +10,21 @@ pub use code::ApiErrorCode;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "{address} is already in use\nhint: stop the program that listens there, or choose another with server.listen"
+        "{address} is already in use\nhint: stop the other program, or set server.listen to another address"
     )]
     AddressInUse { address: String },
     #[error(
-        "not allowed to listen on {address}\nhint: ports below 1024 need rights; choose a higher one with server.listen and put a proxy before it"
+        "permission denied to listen on {address}\nhint: ports below 1024 need privileges; set server.listen to a higher port and use a reverse proxy"
     )]
     AddressRefused { address: String },
     #[error(
-        "can't listen on {address}: {source}\nhint: server.listen wants an address of this machine and a port, such as 127.0.0.1:8400 or [::]:8400"
+        "can't listen on {address}: {source}\nhint: set server.listen to a local address and port, such as 127.0.0.1:8400 or [::]:8400"
     )]
     AddressUnusable { address: String, source: std::io::Error },
     #[error(
-        "the log filter `{filter}` can't be read: {reason}\nhint: write a level, or target=level pairs: info,munshi_store=debug"
+        "invalid log filter `{filter}`: {reason}\nhint: use a level or target=level pairs, such as info,munshi_store=debug"
     )]
     Filter { filter: String, reason: String },
-    #[error("{0} was already set up in this process")]
+    #[error("{0} is already set up in this process")]
     AlreadySetUp(&'static str),
 }

@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// None for what is not read from an object with named fields.
-pub(crate) fn of<'de, T: Deserialize<'de>>() -> Option<&'static [&'static str]> {
+pub(crate) fn find_names<'de, T: Deserialize<'de>>() -> Option<&'static [&'static str]> {
     T::deserialize(Probe).err().and_then(|told| told.0)
 }
 

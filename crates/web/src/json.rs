@@ -34,7 +34,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
                 StatusCode::PAYLOAD_TOO_LARGE => ApiErrorCode::TooLarge,
                 _ => ApiErrorCode::BadRequest,
             };
-            ApiError::plain(code).caused_by(refusal)
+            ApiError::from_code(code).caused_by(refusal)
         })?;
         parse(&body).map(Self)
     }
@@ -48,39 +48,42 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn wrong_type(headers: &HeaderMap) -> ApiError {
     let message = match headers.get(CONTENT_TYPE).map(HeaderValue::to_str) {
-        Some(Ok(sent)) => format!("The body was sent as `{}`; this address reads JSON.", shorten(sent)),
-        _ => "The body has no readable content type; this address reads JSON.".to_owned(),
+        Some(Ok(sent)) => format!("The body was sent as `{}`; this endpoint expects JSON.", shorten(sent)),
+        _ => "The `content-type` is missing or invalid; this endpoint expects JSON.".to_owned(),
     };
     ApiError::new(ApiErrorCode::UnsupportedMediaType, message)
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        return Err(ApiError::new(ApiErrorCode::BadRequest, "The body is empty; this address reads JSON."));
+        return Err(ApiError::new(
+            ApiErrorCode::BadRequest,
+            "The body is empty; this endpoint expects JSON.",
+        ));
     }
     let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     let is_other = !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok();
-    if let Some(fields) = fields::of::<T>().filter(|_| is_other) {
+    if let Some(fields) = fields::find_names::<T>().filter(|_| is_other) {
         let named = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
-        let message = format!("The body must be a JSON object with these fields, as far as needed: {named}.");
+        let message = format!("The body must be a JSON object; its fields are {named}.");
         return Err(ApiError::new(ApiErrorCode::Invalid, message));
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        complaint(&error.into_inner(), &path)
+        convert_error(&error.into_inner(), &path)
     })?;
-    reader.end().map_err(|error| complaint(&error, "."))?;
+    reader.end().map_err(|error| convert_error(&error, "."))?;
     Ok(value)
 }
 
-fn complaint(error: &serde_json::Error, path: &str) -> ApiError {
-    let words = shorten(&plain(&error.to_string()));
+fn convert_error(error: &serde_json::Error, path: &str) -> ApiError {
+    let words = shorten(&simplify_message(&error.to_string()));
     match error.classify() {
         Category::Data if path == "." => {
-            ApiError::new(ApiErrorCode::Invalid, format!("The body does not fit: {words}."))
+            ApiError::new(ApiErrorCode::Invalid, format!("The body is invalid: {words}."))
         }
-        Category::Data => ApiError::new(ApiErrorCode::Invalid, format!("`{path}` does not fit: {words}.")),
+        Category::Data => ApiError::new(ApiErrorCode::Invalid, format!("`{path}` is invalid: {words}.")),
         Category::Syntax | Category::Eof | Category::Io => {
             ApiError::new(ApiErrorCode::BadRequest, format!("The body is not valid JSON: {words}."))
         }
@@ -88,10 +91,10 @@ fn complaint(error: &serde_json::Error, path: &str) -> ApiError {
 }
 
 /// A complaint without the names that things have in the program.
-fn plain(complaint: &str) -> String {
+fn simplify_message(complaint: &str) -> String {
     let Some((before, expected)) = complaint.split_once("expected ") else {
         return match complaint.find("any variant of untagged enum") {
-            Some(_) => "it has none of the forms that are read here".to_owned(),
+            Some(_) => "it matches none of the accepted forms".to_owned(),
             None => complaint.to_owned(),
         };
     };
@@ -102,10 +105,10 @@ fn plain(complaint: &str) -> String {
     let first = expected.split(' ').next().unwrap_or_default();
     let expected = match first {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not below zero",
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a non-negative whole number",
         "f32" | "f64" => "a number",
         "struct" | "tuple" | "internally" | "adjacently" => "an object",
-        "enum" => "one of the words that are known here",
+        "enum" => "one of the allowed values",
         "unit" => "null",
         _ => match expected {
             "a map" => "an object",
@@ -163,7 +166,7 @@ mod tests {
     fn a_refusal_says_where_and_what_was_expected() {
         let (code, message) = refusal(r#"{"items":[{"paise":1},{"paise":"ten"}]}"#);
         assert_eq!(code, ApiErrorCode::Invalid);
-        assert!(message.starts_with("`items[1].paise` does not fit"), "{message}");
+        assert!(message.starts_with("`items[1].paise` is invalid"), "{message}");
         assert!(message.contains("expected a whole number"), "{message}");
         let (code, message) = refusal("{}");
         assert_eq!(code, ApiErrorCode::Invalid);

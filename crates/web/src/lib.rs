@@ -11,7 +11,7 @@
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
 //! - [`visitor`]: the door for people at pages
 //! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
-//! - [`account`]: operators and how they sign in; [`outgoing`]: what is asked of other servers
+//! - [`account`]: operators and how they sign in; [`http_client`]: what is asked of other servers
 //! - `mcp`: our tools and agents for other people's agents
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`ApiErrorCode`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
@@ -36,7 +36,7 @@
 //!    `api/access.rs`, which says what it needs; ids in paths are read with `At`, queries with `Asked`.
 //! 3. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
 //!    is logged once, with the request id, and never sent.
-//! 4. Test it through [`router()`], and accept the changed snapshot of the document.
+//! 4. Test it through [`build_router()`], and accept the changed snapshot of the document.
 
 pub mod account;
 pub mod api;
@@ -45,12 +45,12 @@ mod assets;
 mod document;
 pub mod error;
 mod fields;
+pub mod http_client;
 pub mod json;
 mod mcp;
 pub mod metrics;
 mod middleware;
 mod openai;
-pub mod outgoing;
 mod pages;
 pub mod readiness;
 pub mod router;
@@ -68,7 +68,7 @@ pub use json::Json;
 pub use metrics::Metrics;
 pub use middleware::RequestId;
 pub use readiness::{Readiness, ReadinessCheck};
-pub use router::{Routes, router};
+pub use router::{Routes, build_router};
 pub use routes::routes;
 pub use server::{HttpServer, MonitorAccess, Peer, ServerOptions, ServerShutdownReport};
 pub use visitor::VisitorServices;

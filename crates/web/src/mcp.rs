@@ -6,16 +6,16 @@
 //! there are no sessions, so any node answers.
 //!
 //! # Layout
-//! - `server`: the protocol's side, made of rmcp; `reach`: what a key reaches
-//! - `listed`: tools and agents as the protocol lists them
-//! - `calls`: calling a tool; `agents`: asking an agent; `going_on`: hearing what came of what had to wait
-//! - `told`: what came of it, in the protocol's form; `progress`: that it goes on
+//! - `server`: the protocol's side, made of rmcp; `key_access`: what a key reaches
+//! - `tool_definitions`: tools and agents as the protocol lists them
+//! - `calls`: calling a tool; `agents`: asking an agent; `pending`: hearing what came of what had to wait
+//! - `results`: what came of it, in the protocol's form; `progress`: that it goes on
 
 pub(crate) mod agents;
 pub(crate) mod calls;
-pub(crate) mod going_on;
-pub(crate) mod listed;
+pub(crate) mod key_access;
+pub(crate) mod pending;
 pub(crate) mod progress;
-pub(crate) mod reach;
+pub(crate) mod results;
 pub(crate) mod server;
-pub(crate) mod told;
+pub(crate) mod tool_definitions;

@@ -61,14 +61,14 @@ impl Metrics {
 fn describe() {
     describe_counter!(
         REQUESTS,
-        "HTTP requests answered, by route template, method and status (499: client left)."
+        "HTTP requests, by route template, method and status (499: client disconnected)."
     );
-    describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time from a request's head to its response's head.");
-    describe_gauge!(IN_FLIGHT, "HTTP requests being worked on.");
+    describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time from request headers to response headers.");
+    describe_gauge!(IN_FLIGHT, "HTTP requests in flight.");
     describe_gauge!(CONNECTIONS, "Open HTTP connections.");
-    describe_gauge!(BUILD, "Always 1; the label says what runs.");
-    describe_gauge!(START_TIME, Unit::Seconds, "When the process started, in seconds since 1970.");
-    describe_gauge!(MEMORY, Unit::Bytes, "Memory the process holds.");
+    describe_gauge!(BUILD, "Always 1; the label holds the version.");
+    describe_gauge!(START_TIME, Unit::Seconds, "Process start time, in seconds since the Unix epoch.");
+    describe_gauge!(MEMORY, Unit::Bytes, "Resident memory of the process.");
 }
 
 /// Bytes of memory held by this process, where the system tells (Linux).

@@ -3,17 +3,17 @@
 //! To add another: write `middleware/<verb>.rs` with one async function, and place it in the list of [`wrap`].
 
 mod compress;
-mod identify;
+mod cors;
+mod error_format;
 mod limit_body;
 mod limit_time;
 mod measure;
 mod observe;
-mod secure;
-mod shape;
-mod share;
+mod request_id;
+mod security_headers;
 
-pub use identify::RequestId;
-pub(crate) use shape::log as log_error;
+pub(crate) use error_format::log_error;
+pub use request_id::RequestId;
 
 use std::sync::Arc;
 
@@ -40,14 +40,14 @@ pub(crate) fn wrap(
     document: &Arc<ApiDocument>,
 ) -> Router {
     router.layer((
-        from_fn_with_state(app.clone(), identify::identify),
+        from_fn_with_state(app.clone(), request_id::assign_request_id),
         from_fn_with_state(document.clone(), observe::observe),
         from_fn(measure::measure),
-        from_fn(secure::secure),
+        from_fn(security_headers::set_security_headers),
         compress::layer(),
-        from_fn(shape::shape),
-        from_fn_with_state(app.clone(), share::share),
-        CatchPanicLayer::custom(shape::after_panic),
+        from_fn(error_format::format_errors),
+        from_fn_with_state(app.clone(), cors::apply_cors),
+        CatchPanicLayer::custom(error_format::handle_panic),
         from_fn_with_state(options.request_timeout, limit_time::limit_time),
         from_fn_with_state(options.body_limit, limit_body::limit_body),
         // axum's own limit would otherwise stand in front of ours.

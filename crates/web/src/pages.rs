@@ -8,7 +8,7 @@ use askama::Template;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::account::words::PagePhrases;
+use crate::account::phrases::PagePhrases;
 use crate::error::ApiError;
 
 /// Only what we sent ourselves runs or is loaded. Pictures may stand in the page itself.
@@ -65,12 +65,12 @@ pub(crate) struct UnavailablePage {
 
 impl UnavailablePage {
     /// In words for the person who followed an address.
-    pub(crate) fn page(error: &ApiError, words: PagePhrases) -> Response {
+    pub(crate) fn respond(error: &ApiError, words: PagePhrases) -> Response {
         let status = error.code().status();
         let (message, hint) = match (words.is_english(), status.is_server_error()) {
             (true, _) => (error.message.to_string(), error.hint.to_string()),
-            (false, true) => (words.say("resting"), String::new()),
-            (false, false) => (words.say("nobody-here"), words.say("nobody-here-hint")),
+            (false, true) => (words.render("resting"), String::new()),
+            (false, false) => (words.render("nobody-here"), words.render("nobody-here-hint")),
         };
         (status, HtmlPage(Self { words, message, hint })).into_response()
     }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn no_field_of_a_page_becomes_markup() {
-        let words = PagePhrases::of(&axum::http::HeaderMap::new());
+        let words = PagePhrases::from_headers(&axum::http::HeaderMap::new());
         let nobody = UnavailablePage { words, message: HOSTILE.to_owned(), hint: HOSTILE.to_owned() };
         let pages = [
             nobody.render().unwrap(),

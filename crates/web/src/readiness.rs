@@ -6,16 +6,16 @@ use std::pin::Pin;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// One thing the server needs, and how it is.
+/// One readiness check and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Check)]
 pub struct ReadinessCheck {
-    /// One word: `store`, `jobs`.
+    /// The subsystem, such as `store` or `jobs`.
     pub name: String,
     pub ok: bool,
-    /// What was found.
+    /// What the check found.
     pub detail: String,
-    /// What to do when it is not ok.
+    /// What to do if the check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -34,7 +34,7 @@ impl ReadinessCheck {
 /// a closure that returns a future. It is asked once per probe, so an answer should take milliseconds; and anyone who
 /// reaches the port can read it, so it holds no secrets and no paths.
 pub trait Readiness: Send + Sync + 'static {
-    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>>;
+    fn run_checks(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>>;
 }
 
 impl<F, Checks> Readiness for F
@@ -42,7 +42,7 @@ where
     F: Fn() -> Checks + Send + Sync + 'static,
     Checks: Future<Output = Vec<ReadinessCheck>> + Send + 'static,
 {
-    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
+    fn run_checks(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
         Box::pin(self())
     }
 }

@@ -15,17 +15,17 @@ use crate::server::ServerOptions;
 pub type Routes = OpenApiRouter<App>;
 
 /// The whole service: what [`crate::HttpServer`] serves, and what a test calls without a socket.
-pub fn router(routes: Routes, app: &App, options: &ServerOptions) -> Router {
+pub fn build_router(routes: Routes, app: &App, options: &ServerOptions) -> Router {
     let (router, api) = routes.split_for_parts();
-    let document = Arc::new(ApiDocument::finish(api));
+    let document = Arc::new(ApiDocument::build(api));
     let router = router
-        .fallback(unknown)
+        .fallback(handle_not_found)
         .layer(Extension(document.clone()))
         .layer(Extension(options.monitors))
         .with_state(app.clone());
     middleware::wrap(router, app, options, &document)
 }
 
-async fn unknown() -> ApiError {
-    ApiError::plain(ApiErrorCode::NotFound)
+async fn handle_not_found() -> ApiError {
+    ApiError::from_code(ApiErrorCode::NotFound)
 }

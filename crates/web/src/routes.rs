@@ -31,9 +31,9 @@ pub(crate) mod chat {
     pub(crate) mod send;
 }
 mod connector_login {
-    pub(super) mod ask_code;
     pub(super) mod describe;
     pub(super) mod finish;
+    pub(super) mod request_code;
     pub(super) mod show;
     pub(super) mod start;
 }
@@ -47,7 +47,7 @@ mod health {
     pub(super) mod check;
 }
 pub(crate) mod home {
-    pub(crate) mod doors;
+    pub(crate) mod binding_links;
     pub(crate) mod show;
 }
 mod language {
@@ -61,8 +61,8 @@ mod keys {
 }
 mod link {
     pub(super) mod accept;
+    pub(super) mod redeem;
     pub(super) mod show;
-    pub(super) mod use_up;
 }
 mod mcp {
     pub(super) mod serve;
@@ -132,8 +132,8 @@ mod stats {
     pub(super) mod read;
 }
 mod start {
-    pub(super) mod enter;
     pub(super) mod open;
+    pub(super) mod redeem_link;
     pub(super) mod try_key;
 }
 mod test {
@@ -194,7 +194,7 @@ pub fn routes() -> Routes {
             get(connector_login::show::show_connector_login)
                 .post(connector_login::start::start_connector_login),
         )
-        .route("/connectors/login/{token}/code", post(connector_login::ask_code::ask_connector_code))
+        .route("/connectors/login/{token}/code", post(connector_login::request_code::request_connector_code))
         .route("/connectors/back", get(connector_login::finish::finish_connector_login))
         .route("/connectors/client.json", get(connector_login::describe::describe_connector_client))
         .merge(api())
@@ -209,7 +209,7 @@ fn account() -> Routes {
         .route("/account", get(account::show::show_account))
         .route("/account/sign-in", get(sign_in::show::show_sign_in).post(sign_in::begin::begin_sign_in))
         .route("/account/sign-out", post(sign_in::end::end_sign_in))
-        .route("/account/link/{token}", get(link::show::show_link).post(link::use_up::use_link))
+        .route("/account/link/{token}", get(link::show::show_link).post(link::redeem::redeem_link))
         .route("/account/link/{token}/accept", post(link::accept::accept_link))
         .route("/account/workspace", post(workspace::open::open_workspace))
         .route(
@@ -251,7 +251,7 @@ fn pages() -> Routes {
         .routes(routes!(words::read::read_words))
         .routes(routes!(start::open::open_start))
         .routes(routes!(start::try_key::try_start))
-        .route("/start/local/{token}", get(start::enter::enter_start))
+        .route("/start/local/{token}", get(start::redeem_link::redeem_local_link))
         .routes(routes!(visits::show::show_visit))
         .routes(routes!(visits::read::read_visit))
         .routes(routes!(visit_messages::list::list_visit_messages))

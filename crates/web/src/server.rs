@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use self::connection::Connections;
 use crate::app::App;
 use crate::error::Error;
-use crate::router::{Routes, router};
+use crate::router::{Routes, build_router};
 
 /// How often samples are folded into their buckets where no one reads `/metrics`.
 const UPKEEP: Duration = Duration::from_secs(5);
@@ -106,7 +106,7 @@ impl HttpServer {
         options: ServerOptions,
         shutdown: CancellationToken,
     ) -> ServerShutdownReport {
-        let service = router(routes, &app, &options);
+        let service = build_router(routes, &app, &options);
         let connections = Connections::new(service, &options);
         let mut upkeep = tokio::time::interval(UPKEEP);
         upkeep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -119,11 +119,11 @@ impl HttpServer {
             }
         }
         drop(self.listener);
-        app.stopping().cancel();
+        app.shutdown_token().cancel();
         tracing::info!(connections = connections.count(), "stopping");
         let cut_off = connections.drain(options.shutdown_grace).await;
         if cut_off > 0 {
-            tracing::warn!(cut_off, "some connections were still busy after the grace and were cut off");
+            tracing::warn!(cut_off, "grace period ended; closed busy connections");
         }
         ServerShutdownReport { cut_off }
     }

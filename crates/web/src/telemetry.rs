@@ -4,14 +4,14 @@
 //! configured, OTLP traces. A line carries the `request_id` and `tenant` of the spans around it.
 //!
 //! # Layout
-//! - `lines`: the layer that writes a line per event
-//! - `line`: one line, as JSON or for a terminal
+//! - `log_layer`: the layer that writes a line per event
+//! - `log_line`: one line, as JSON or for a terminal
 //! - `traces`: spans to an OTLP collector, over `client`
 //! - `panics`: a panic is a log line too
 
 mod client;
-mod line;
-mod lines;
+mod log_layer;
+mod log_line;
 mod panics;
 mod traces;
 
@@ -26,7 +26,7 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 
-use self::lines::LogLineLayer;
+use self::log_layer::LogLineLayer;
 use crate::error::Error;
 
 /// How long the last spans may take to leave when the process ends.
@@ -98,7 +98,7 @@ pub fn init(options: &TelemetryOptions, clock: Arc<dyn Clock>) -> Result<Telemet
     let (subscriber, guard) = subscriber(options, clock, std::io::stderr())?;
     tracing::subscriber::set_global_default(subscriber)
         .map_err(|_| Error::AlreadySetUp("the log subscriber"))?;
-    panics::hook();
+    panics::install_hook();
     Ok(guard)
 }
 
@@ -116,7 +116,7 @@ pub fn subscriber<W: Write + Send + 'static>(
     let lines = LogLineLayer::new(clock, options, writer);
     let provider = options.otlp_endpoint.as_deref().and_then(|endpoint| {
         let provider = traces::provider(endpoint, options);
-        provider.map_err(|error| lines.warn(&format!("traces are off: {error}"))).ok()
+        provider.map_err(|error| lines.warn(&format!("trace export is disabled: {error}"))).ok()
     });
     let traces = provider.as_ref().map(traces::layer);
     let subscriber = Registry::default()

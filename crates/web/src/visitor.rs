@@ -5,27 +5,27 @@
 //! what the host of the page has signed, or by a sign-in of ours.
 //!
 //! # Layout
-//! - `place`: which binding a page is of; `origin`: whose page it is, and whether that may ask
-//! - `token`: what a browser is known by; [`proofs`]: what others have proved; `guest`: who asks, with all of that
+//! - `binding_lookup`: which binding a page is of; `origin`: whose page it is, and whether that may ask
+//! - `token`: what a browser is known by; [`authenticator`]: what others have proved; `page_visitor`: who asks, with all of that
 //! - `admit`: every limit before a message is taken; `challenge`: the little work that a browser does
 //! - `client_address`: which address a request is counted by
-//! - `here`: who sits at the machine, and who may set the installation up; [`local_session`]: what proves it; [`starting`]: what the start page does for them
-//! - `heard`: a turn's events as visitors hear them; `words`: what pages say themselves
+//! - `installation_access`: who sits at the machine, and who may set the installation up; [`local_session`]: what proves it; [`onboarding`]: what the start page does for them
+//! - `visit_events`: a turn's events as visitors hear them; `phrases`: what pages say themselves
 //! - [`VisitorServices`]: what the binary hands in
 
 pub(crate) mod admit;
+pub mod authenticator;
+pub(crate) mod binding_lookup;
 pub(crate) mod challenge;
 pub(crate) mod client_address;
-pub(crate) mod guest;
-pub(crate) mod heard;
-pub(crate) mod here;
+pub(crate) mod installation_access;
 pub mod local_session;
+pub mod onboarding;
 pub(crate) mod origin;
-pub(crate) mod place;
-pub mod proofs;
-pub mod starting;
+pub(crate) mod page_visitor;
+pub(crate) mod phrases;
 pub(crate) mod token;
-pub(crate) mod words;
+pub(crate) mod visit_events;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ use munshi_lang::Phrasebook;
 use munshi_pack::PackRegistry;
 use munshi_types::ToolSpec;
 
-use self::proofs::{AnonymousAuthenticator, VisitorAuthenticator};
-use self::starting::OnboardingService;
+use self::authenticator::{AnonymousAuthenticator, VisitorAuthenticator};
+use self::onboarding::OnboardingService;
 
 pub use self::client_address::UNNAMED_PROXY;
-pub use self::words::add_phrases;
+pub use self::phrases::add_phrases;
 
 /// What visitors are received with.
 pub struct VisitorServices {
@@ -74,7 +74,7 @@ impl Default for ChallengeSettings {
 impl Default for VisitorServices {
     fn default() -> Self {
         Self {
-            book: words::own(),
+            book: phrases::default_phrasebook(),
             tools: Vec::new(),
             proofs: Arc::new(AnonymousAuthenticator),
             starting: None,

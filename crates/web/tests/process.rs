@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::routing::get;
 use munshi_types::{IdGenerator, SystemClock};
-use munshi_web::{App, Error, Metrics, ReadinessCheck, ServerOptions, router, routes, telemetry};
+use munshi_web::{App, Error, Metrics, ReadinessCheck, ServerOptions, build_router, routes, telemetry};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -30,7 +30,7 @@ async fn logs_and_panics_like_a_server() {
     assert!(matches!(again, Error::AlreadySetUp("the metrics recorder")), "{again}");
 
     let app = App::new(IdGenerator::system(), metrics, || std::future::ready(Vec::<ReadinessCheck>::new()));
-    let service = router(routes().route("/fall", get(fall)), &app, &ServerOptions::default());
+    let service = build_router(routes().route("/fall", get(fall)), &app, &ServerOptions::default());
     let request = Request::get("/fall").header("x-request-id", "fall-1").body(Body::empty()).unwrap();
     assert_eq!(service.oneshot(request).await.unwrap().status(), 500);
 }
@@ -52,6 +52,6 @@ fn stderr_is_json_lines_even_when_a_handler_panics() {
     assert_eq!(panic["level"], "error");
     assert_eq!(panic["request_id"], "fall-1");
     assert!(panic["fields"]["place"].as_str().unwrap().contains("process.rs"), "{panic}");
-    let answered = lines.iter().find(|line| line["message"] == "request answered").unwrap();
+    let answered = lines.iter().find(|line| line["message"] == "request completed").unwrap();
     assert_eq!(answered["fields"]["status"], 500);
 }

@@ -18,7 +18,7 @@ pub(super) struct Filters {
 
 impl Filters {
     /// Reads the parts that are joined by AND; one under OR or NOT does not hold.
-    pub(super) fn of(expression: Option<&Expr>) -> Self {
+    pub(super) fn from_expression(expression: Option<&Expr>) -> Self {
         let mut filters = Self::default();
         if let Some(expression) = expression {
             filters.add(expression);
@@ -26,7 +26,7 @@ impl Filters {
         filters
     }
 
-    pub(super) fn names(&self, qualifier: &str) -> bool {
+    pub(super) fn has_qualifier(&self, qualifier: &str) -> bool {
         self.qualified.iter().any(|name| name == qualifier)
     }
 
@@ -81,7 +81,7 @@ pub(super) fn lower(name: &Ident) -> String {
 }
 
 /// A name's parts in small letters: `notes`, or `public` and `notes`.
-pub(super) fn parts(name: &ObjectName) -> Vec<String> {
+pub(super) fn name_parts(name: &ObjectName) -> Vec<String> {
     name.0
         .iter()
         .map(|part| match part {

@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 
 use super::TENANT;
-use super::filter::{Filters, is_tenant, lower, parts};
+use super::filter::{Filters, is_tenant, lower, name_parts};
 use super::walk::Walk;
 
 const GIVE_TENANT: &str = "list tenant_id among the columns and give $1 for it in every row";
@@ -19,7 +19,7 @@ pub(super) fn check(insert: &Insert, walk: &mut Walk<'_>) {
         return walk
             .complain("an INSERT of a kind that can't be checked", "write INSERT INTO … VALUES or SELECT");
     }
-    let Some(table) = walk.table(name) else { return };
+    let Some(table) = walk.check_table(name) else { return };
     if insert.or == Some(SqliteOnConflict::Replace) {
         walk.complain(
             "OR REPLACE could remove another tenant's row",
@@ -31,7 +31,7 @@ pub(super) fn check(insert: &Insert, walk: &mut Walk<'_>) {
     }
     let alias = insert.table_alias.as_ref().map_or_else(|| table.clone(), |alias| lower(&alias.alias));
     match &insert.on {
-        Some(OnInsert::OnConflict(conflict)) => on_conflict(conflict, &table, &alias, walk),
+        Some(OnInsert::OnConflict(conflict)) => check_conflict(conflict, &table, &alias, walk),
         None => {}
         Some(_) => walk.complain("a conflict rule that can't be checked", "write ON CONFLICT"),
     }
@@ -39,7 +39,7 @@ pub(super) fn check(insert: &Insert, walk: &mut Walk<'_>) {
 
 fn gives_tenant(insert: &Insert) -> bool {
     let column =
-        insert.columns.iter().position(|column| parts(column).last().is_some_and(|name| name == TENANT));
+        insert.columns.iter().position(|column| name_parts(column).last().is_some_and(|name| name == TENANT));
     match (column, &insert.source) {
         (Some(at), Some(source)) => query_gives(source, at),
         _ => false,
@@ -74,10 +74,10 @@ fn expression(item: &SelectItem) -> Option<&Expr> {
     }
 }
 
-fn on_conflict(conflict: &OnConflict, table: &str, alias: &str, walk: &mut Walk<'_>) {
+fn check_conflict(conflict: &OnConflict, table: &str, alias: &str, walk: &mut Walk<'_>) {
     let OnConflictAction::DoUpdate(update) = &conflict.action else { return };
-    walk.refuse_change(table);
-    walk.assignments(&update.assignments);
+    walk.check_append_only(table);
+    walk.check_assignments(&update.assignments);
     if !names_tenant(conflict.conflict_target.as_ref()) && !is_held(update, alias) {
         walk.complain(
             format!("the conflict could be with another tenant's row of `{table}`"),
@@ -92,6 +92,6 @@ fn names_tenant(target: Option<&ConflictTarget>) -> bool {
 
 /// A bare column would be the row's or the new values': the table must be said.
 fn is_held(update: &DoUpdate, alias: &str) -> bool {
-    let filters = Filters::of(update.selection.as_ref());
-    filters.names(alias)
+    let filters = Filters::from_expression(update.selection.as_ref());
+    filters.has_qualifier(alias)
 }

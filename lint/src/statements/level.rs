@@ -3,7 +3,7 @@
 use sqlparser::ast::{Expr, Join, JoinConstraint, JoinOperator, TableAlias, TableFactor, TableWithJoins};
 
 use super::Complaint;
-use super::filter::{Filters, lower, parts};
+use super::filter::{Filters, lower, name_parts};
 use super::walk::Walk;
 
 /// A table that must be held to the tenant.
@@ -25,7 +25,10 @@ pub(super) struct Level {
 }
 
 impl Level {
-    pub(super) fn of<'a>(trees: impl IntoIterator<Item = &'a TableWithJoins>, walk: &mut Walk<'_>) -> Self {
+    pub(super) fn from_tables<'a>(
+        trees: impl IntoIterator<Item = &'a TableWithJoins>,
+        walk: &mut Walk<'_>,
+    ) -> Self {
         let mut level = Self::default();
         for tree in trees {
             let references = level.tree(tree, walk);
@@ -35,11 +38,11 @@ impl Level {
     }
 
     /// Complains of every table that neither its ON nor the WHERE holds to the tenant.
-    pub(super) fn require(&self, condition: Option<&Expr>, walk: &mut Walk<'_>) {
-        let filters = Filters::of(condition);
+    pub(super) fn check_tenant_filters(&self, condition: Option<&Expr>, walk: &mut Walk<'_>) {
+        let filters = Filters::from_expression(condition);
         for reference in &self.references {
             let bare = filters.is_bare() && self.sources == 1;
-            if !reference.held && !bare && !filters.names(&reference.qualifier) {
+            if !reference.held && !bare && !filters.has_qualifier(&reference.qualifier) {
                 walk.complain(
                     format!("`{}` is not held to the tenant", reference.table),
                     "add tenant_id = $1 for it, joined by AND, in the WHERE of its own query or the ON of its join",
@@ -53,7 +56,7 @@ impl Level {
         for join in &tree.joins {
             let mut right = self.factor(&join.relation, walk);
             match sides(join) {
-                Ok(sides) => sides.hold(&mut left, &mut right),
+                Ok(sides) => sides.mark_held(&mut left, &mut right),
                 Err(complaint) => walk.add(complaint),
             }
             left.append(&mut right);
@@ -69,12 +72,12 @@ impl Level {
             TableFactor::Table { name, alias, args: None, .. } => {
                 self.sources += 1;
                 return walk
-                    .table(name)
+                    .check_table(name)
                     .map(|table| reference(table, alias.as_ref(), walk))
                     .into_iter()
                     .collect();
             }
-            TableFactor::Table { name, args: Some(_), .. } => walk.function(&parts(name)),
+            TableFactor::Table { name, args: Some(_), .. } => walk.check_function(&name_parts(name)),
             // What is inside is looked at as a level of its own.
             TableFactor::Derived { .. } | TableFactor::Function { .. } | TableFactor::UNNEST { .. } => {}
             _ => walk.complain(
@@ -107,11 +110,11 @@ struct Sides {
 }
 
 impl Sides {
-    fn hold(&self, left: &mut [Reference], right: &mut [Reference]) {
+    fn mark_held(&self, left: &mut [Reference], right: &mut [Reference]) {
         let left = left.iter_mut().filter(|_| self.left);
         let right = right.iter_mut().filter(|_| self.right);
         for reference in left.chain(right) {
-            reference.held |= self.filters.names(&reference.qualifier);
+            reference.held |= self.filters.has_qualifier(&reference.qualifier);
         }
     }
 }
@@ -130,5 +133,5 @@ fn sides(join: &Join) -> Result<Sides, Complaint> {
         JoinConstraint::On(condition) => Some(condition),
         JoinConstraint::Using(_) | JoinConstraint::Natural | JoinConstraint::None => None,
     };
-    Ok(Sides { filters: Filters::of(condition), left, right })
+    Ok(Sides { filters: Filters::from_expression(condition), left, right })
 }

@@ -2,8 +2,8 @@
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::door;
-use crate::formatted::{self, FORMATTING};
+use super::platform_scope;
+use crate::sql_formatting::{self, FORMATTING};
 use crate::tokens;
 
 /// Whose rows a statement may see.
@@ -36,9 +36,9 @@ fn add(tokens: &[TokenTree], whose: Whose, found: &mut Vec<Literal>) {
     let mut at = 0;
     while at < tokens.len() {
         at = match attribute(tokens, at) {
-            Some(attribute) if attribute.is_test => end_of_item(tokens, attribute.end),
+            Some(attribute) if attribute.is_test => find_item_end(tokens, attribute.end),
             Some(attribute) => attribute.end,
-            None => match door::text_for_the_door(tokens, at) {
+            None => match platform_scope::find_bound_text(tokens, at) {
                 Some(text) => {
                     add(&tokens[text.clone()], Whose::Platform, found);
                     text.end
@@ -52,10 +52,10 @@ fn add(tokens: &[TokenTree], whose: Whose, found: &mut Vec<Literal>) {
 /// Adds what begins here and says where the next thing begins.
 fn add_one(tokens: &[TokenTree], at: usize, whose: Whose, found: &mut Vec<Literal>) -> usize {
     if let Some((name, group)) = tokens::macro_call(tokens, at) {
-        let given = tokens::inside(group);
+        let given = tokens::group_tokens(group);
         if name == "concat" {
             let line = tokens::line_of(&tokens[at]);
-            found.extend(formatted::literals(&given).map(|text| Literal { text, line, whose }));
+            found.extend(sql_formatting::join_literals(&given).map(|text| Literal { text, line, whose }));
             return at + 3;
         }
         if FORMATTING.contains(&name.as_str()) {
@@ -63,12 +63,12 @@ fn add_one(tokens: &[TokenTree], at: usize, whose: Whose, found: &mut Vec<Litera
             return at + 3;
         }
     }
-    if let Some(group) = door::call(tokens, at) {
-        add(&tokens::inside(group), Whose::Platform, found);
+    if let Some(group) = platform_scope::find_call(tokens, at) {
+        add(&tokens::group_tokens(group), Whose::Platform, found);
         return at + 2;
     }
     match &tokens[at] {
-        TokenTree::Group(group) => add(&tokens::inside(group), whose, found),
+        TokenTree::Group(group) => add(&tokens::group_tokens(group), whose, found),
         TokenTree::Literal(literal) => {
             let line = tokens::line_of(&tokens[at]);
             found.extend(tokens::text_of(literal).map(|text| Literal { text, line, whose }));
@@ -97,14 +97,14 @@ fn attribute(tokens: &[TokenTree], at: usize) -> Option<Attribute> {
         return None;
     }
     let bracket = if tokens::is_sign(tokens.get(at + 1), '!') { at + 2 } else { at + 1 };
-    let given = tokens::inside(tokens::group(tokens.get(bracket), Delimiter::Bracket)?);
+    let given = tokens::group_tokens(tokens::as_group(tokens.get(bracket), Delimiter::Bracket)?);
     Some(Attribute { end: bracket + 1, is_test: is_test(&given) })
 }
 
 /// `#[cfg(test)]`, `#[cfg(all(test, …))]`, `#[test]`, `#[tokio::test]`.
 fn is_test(given: &[TokenTree]) -> bool {
     let (mut test, mut not) = (false, false);
-    tokens::each(given, &mut |siblings, at| {
+    tokens::visit_all(given, &mut |siblings, at| {
         test |= tokens::is_word(siblings.get(at), "test");
         not |= tokens::is_word(siblings.get(at), "not");
     });
@@ -112,12 +112,12 @@ fn is_test(given: &[TokenTree]) -> bool {
 }
 
 /// Past the item that begins here: its other attributes, then up to its body or semicolon.
-fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
+fn find_item_end(tokens: &[TokenTree], mut at: usize) -> usize {
     while let Some(attribute) = attribute(tokens, at) {
         at = attribute.end;
     }
     let ends = |token: &TokenTree| {
-        tokens::is_sign(Some(token), ';') || tokens::group(Some(token), Delimiter::Brace).is_some()
+        tokens::is_sign(Some(token), ';') || tokens::as_group(Some(token), Delimiter::Brace).is_some()
     };
     tokens[at..].iter().position(ends).map_or(tokens.len(), |offset| at + offset + 1)
 }

@@ -5,19 +5,19 @@
 //! name known tables.
 //!
 //! # Layout
-//! - [`literals`]: the statements in a Rust file; `door` knows `across_tenants`
-//! - [`schema`]: whose rows each table holds, as the migrations declare it; `declared` reads their text, and
+//! - [`literals`]: the statements in a Rust file; `platform_scope` knows `across_tenants`
+//! - [`schema`]: whose rows each table holds, as the migrations declare it; `declarations` reads their text, and
 //!   `references` holds foreign keys to the tenant
 //! - [`parse`]: text to syntax tree
 //! - [`walk`]: every part of a statement; `level` is one FROM with its WHERE, `insert` what is written
 
-mod declared;
-mod door;
+mod declarations;
 mod filter;
 mod insert;
 mod level;
 pub mod literals;
 pub mod parse;
+mod platform_scope;
 mod references;
 pub mod schema;
 pub mod walk;
@@ -47,11 +47,11 @@ impl Complaint {
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let files: Vec<(&Source, Vec<Literal>)> =
-        shipped(workspace).map(|source| (source, literals::read(&source.text))).collect();
+        list_shipped(workspace).map(|source| (source, literals::read(&source.text))).collect();
     let (schema, mut findings) = Schema::read(workspace, &files);
     for (source, literals) in &files {
         for literal in literals {
-            for complaint in judge(literal, is_store(source), &schema) {
+            for complaint in check_literal(literal, is_store(source), &schema) {
                 findings.push(Finding::new(&source.path, literal.line, complaint.what, complaint.advice));
             }
         }
@@ -61,11 +61,11 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
 
 /// How many statements there are to check.
 pub fn count(workspace: &Workspace) -> usize {
-    let literals = shipped(workspace).flat_map(|source| literals::read(&source.text));
+    let literals = list_shipped(workspace).flat_map(|source| literals::read(&source.text));
     literals.filter(|literal| crate::sql::is_statement(&literal.text)).count()
 }
 
-fn judge(literal: &Literal, in_store: bool, schema: &Schema) -> Vec<Complaint> {
+fn check_literal(literal: &Literal, in_store: bool, schema: &Schema) -> Vec<Complaint> {
     if is_unchecked_statement(&literal.text) {
         let advice = "use SELECT, INSERT, UPDATE, DELETE or WITH, which are checked for their tenant";
         return vec![Complaint::new("this kind of statement is not checked", advice)];
@@ -74,15 +74,15 @@ fn judge(literal: &Literal, in_store: bool, schema: &Schema) -> Vec<Complaint> {
         return Vec::new();
     }
     match parse::parse(&literal.text) {
-        Ok(statement) => walk::complaints(&statement, literal.whose, &schema.seen_from(in_store)),
+        Ok(statement) => walk::check(&statement, literal.whose, &schema.view_from(in_store)),
         Err(_) if parse::is_expression(&literal.text) => Vec::new(),
         Err(error) => vec![error],
     }
 }
 
 /// Code that ships: `src` of the crates and packs.
-fn shipped(workspace: &Workspace) -> impl Iterator<Item = &Source> {
-    workspace.ending_with(".rs").filter(|source| {
+fn list_shipped(workspace: &Workspace) -> impl Iterator<Item = &Source> {
+    workspace.list_with_extension(".rs").filter(|source| {
         matches!(source.path.split('/').collect::<Vec<_>>()[..], ["crates" | "packs", _, "src", ..])
     })
 }
@@ -93,6 +93,6 @@ fn is_store(source: &Source) -> bool {
 }
 
 /// A tenant's statement, judged by a schema; for tests.
-pub fn complaints_of(text: &str, whose: Whose, schema: &Schema) -> Vec<Complaint> {
-    judge(&Literal { text: text.to_owned(), line: 1, whose }, false, schema)
+pub fn check_text(text: &str, whose: Whose, schema: &Schema) -> Vec<Complaint> {
+    check_literal(&Literal { text: text.to_owned(), line: 1, whose }, false, schema)
 }

@@ -13,8 +13,8 @@ pub fn parse(text: &str) -> Result<Statement, Complaint> {
     let parsed = parse_as(text, &PostgreSqlDialect {})
         .or_else(|postgres| parse_as(text, &SQLiteDialect {}).map_err(|_| postgres));
     let mut statements = parsed.map_err(|error| {
-        let what = format!("the statement can't be read ({error})");
-        Complaint::new(what, "mend it, or write it more plainly so that it can be checked")
+        let what = format!("the statement can't be parsed ({error})");
+        Complaint::new(what, "fix it, or simplify it so that it can be checked")
     })?;
     match (statements.pop(), statements.is_empty()) {
         (Some(statement), true) => Ok(statement),
@@ -74,7 +74,7 @@ fn without_conflict_condition(tokens: Vec<Token>) -> Vec<Token> {
     let mut kept: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut state = Conflict::Outside;
     for token in tokens {
-        state = state.after(&token);
+        state = state.advance(&token);
         if state != Conflict::Condition {
             kept.push(token);
         }
@@ -94,7 +94,7 @@ enum Conflict {
 }
 
 impl Conflict {
-    fn after(self, token: &Token) -> Self {
+    fn advance(self, token: &Token) -> Self {
         let keyword = match token {
             Token::Word(word) if word.quote_style.is_none() => word.keyword,
             _ => Keyword::NoKeyword,

@@ -1,7 +1,7 @@
 //! A tenant's table names its tenant, and points only at rows of the same tenant.
 
 use super::TENANT;
-use super::declared::{Declaration, Item, Place};
+use super::declarations::{Declaration, Item, Place};
 use super::schema::Schema;
 use crate::finding::Finding;
 
@@ -19,7 +19,7 @@ pub(super) fn check(declaration: &Declaration, schema: &Schema) -> Vec<Finding> 
         }
         Declaration::Unowned { place, name } => vec![finding(
             place,
-            format!("nobody knows whose rows `{name}` holds"),
+            format!("`{name}` does not declare whose rows it contains"),
             "write CREATE TENANT, SHARED or PLATFORM TABLE",
         )],
         _ => Vec::new(),
@@ -93,7 +93,7 @@ mod tests {
     fn findings(text: &str) -> Vec<String> {
         let notes = "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, id UUID);
             CREATE PLATFORM TABLE tenants VIA any (id UUID PRIMARY KEY);";
-        Schema::of(&format!("{notes}{text}")).1.iter().map(|finding| finding.what.clone()).collect()
+        Schema::from_text(&format!("{notes}{text}")).1.iter().map(|finding| finding.what.clone()).collect()
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
         ] {
             assert_eq!(findings(bad), ["`a` does not always say which tenant a row belongs to"], "{bad}");
         }
-        assert_eq!(findings("CREATE TABLE a (id UUID);"), ["nobody knows whose rows `a` holds"]);
+        assert_eq!(findings("CREATE TABLE a (id UUID);"), ["`a` does not declare whose rows it contains"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::declared::{self, Declaration};
+use super::declarations::{self, Declaration};
 use super::literals::Literal;
 use super::references;
 use crate::finding::Finding;
@@ -45,13 +45,14 @@ impl Schema {
     /// Reads every migration, and the tables that the store makes for itself; tells what is wrong with them.
     pub fn read(workspace: &Workspace, files: &[(&Source, Vec<Literal>)]) -> (Self, Vec<Finding>) {
         let mut declarations: Vec<Declaration> =
-            workspace.migrations().flat_map(declared::in_migration).collect();
+            workspace.migrations().flat_map(declarations::read_migration).collect();
         let mut schema = Self::default();
         for (source, literals) in files {
-            let declared = literals.iter().flat_map(|literal| declared::in_literal(&source.path, literal));
+            let declared =
+                literals.iter().flat_map(|literal| declarations::read_literal(&source.path, literal));
             declarations.extend(declared);
             if super::is_store(source) {
-                let own = literals.iter().filter_map(|literal| declared::plain_table(&literal.text));
+                let own = literals.iter().filter_map(|literal| declarations::find_plain_table(&literal.text));
                 schema.tables.extend(own.map(|name| (name, Kind::Store)));
             }
         }
@@ -64,8 +65,8 @@ impl Schema {
     }
 
     /// A schema from the text of one migration; for tests.
-    pub fn of(text: &str) -> (Self, Vec<Finding>) {
-        Self::read(&Workspace::of(&[("crates/a/migrations/0001_a.sql", text)]), &[])
+    pub fn from_text(text: &str) -> (Self, Vec<Finding>) {
+        Self::read(&Workspace::from_files(&[("crates/a/migrations/0001_a.sql", text)]), &[])
     }
 
     fn add(&mut self, declaration: &Declaration) {
@@ -87,7 +88,7 @@ impl Schema {
         self.tables.get(&table.to_lowercase()).copied()
     }
 
-    pub fn seen_from(&self, in_store: bool) -> View<'_> {
+    pub fn view_from(&self, in_store: bool) -> View<'_> {
         View { schema: self, in_store }
     }
 }

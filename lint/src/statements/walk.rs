@@ -11,22 +11,22 @@ use sqlparser::ast::{
     Statement, TableFactor, TableWithJoins, Update, UpdateTableFromKind, Visit, Visitor,
 };
 
-use super::filter::{lower, parts};
+use super::filter::{lower, name_parts};
 use super::level::Level;
 use super::literals::Whose;
 use super::schema::{Kind, View};
 use super::{Complaint, TENANT, insert};
 
 /// Everything that is wrong with a statement.
-pub fn complaints(statement: &Statement, whose: Whose, schema: &View<'_>) -> Vec<Complaint> {
+pub fn check(statement: &Statement, whose: Whose, schema: &View<'_>) -> Vec<Complaint> {
     let mut names = Names::default();
     let _ = statement.visit(&mut names);
     let mut walk =
         Walk { whose, schema: *schema, names: names.common, met: 0, judged: 0, complaints: Vec::new() };
-    walk.shadowed();
+    walk.check_shadowed_names();
     let _ = statement.visit(&mut walk);
     if walk.met != walk.judged {
-        walk.complain("a table stands where it can't be checked", "write the statement more plainly");
+        walk.complain("a table is used where it can't be checked", "write the statement more plainly");
     }
     walk.complaints
 }
@@ -69,9 +69,9 @@ impl Walk<'_> {
     }
 
     /// Judges a table's name. Gives it back when the statement must be held to the tenant on it.
-    pub(super) fn table(&mut self, name: &ObjectName) -> Option<String> {
+    pub(super) fn check_table(&mut self, name: &ObjectName) -> Option<String> {
         self.judged += 1;
-        let parts = parts(name);
+        let parts = name_parts(name);
         if matches!(parts.as_slice(), [name] if self.names.contains(name)) {
             return None;
         }
@@ -97,16 +97,16 @@ impl Walk<'_> {
     }
 
     /// `json_each(…)` and the like look like a table but are none.
-    pub(super) fn function(&mut self, parts: &[String]) {
+    pub(super) fn check_function(&mut self, parts: &[String]) {
         self.judged += 1;
         if parts.last().is_some_and(|name| self.schema.is_taken(name)) {
-            self.complain("a table is called like a function", "take the brackets away");
+            self.complain("a table is called like a function", "remove the brackets");
         }
     }
 
     /// No row changes hands.
-    pub(super) fn assignments(&mut self, assignments: &[Assignment]) {
-        let is_tenant = |name: &ObjectName| parts(name).last().is_some_and(|part| part == TENANT);
+    pub(super) fn check_assignments(&mut self, assignments: &[Assignment]) {
+        let is_tenant = |name: &ObjectName| name_parts(name).last().is_some_and(|part| part == TENANT);
         let moves = assignments.iter().any(|assignment| match &assignment.target {
             AssignmentTarget::ColumnName(name) => is_tenant(name),
             AssignmentTarget::Tuple(names) => names.iter().any(is_tenant),
@@ -116,7 +116,7 @@ impl Walk<'_> {
         }
     }
 
-    fn shadowed(&mut self) {
+    fn check_shadowed_names(&mut self) {
         for name in self.names.clone() {
             if self.schema.is_taken(&name) {
                 self.complain(
@@ -128,14 +128,14 @@ impl Walk<'_> {
     }
 
     /// What is only ever added to is neither changed nor removed from, through whatever door.
-    fn keeps_rows(&mut self, target: &TableWithJoins) {
+    fn check_target(&mut self, target: &TableWithJoins) {
         let TableFactor::Table { name, .. } = &target.relation else { return };
-        if let Some(table) = parts(name).last() {
-            self.refuse_change(table);
+        if let Some(table) = name_parts(name).last() {
+            self.check_append_only(table);
         }
     }
 
-    pub(super) fn refuse_change(&mut self, table: &str) {
+    pub(super) fn check_append_only(&mut self, table: &str) {
         if self.schema.is_append_only(table) {
             self.complain(
                 format!("`{table}` is append-only"),
@@ -145,19 +145,19 @@ impl Walk<'_> {
     }
 
     fn update(&mut self, update: &Update) {
-        self.keeps_rows(&update.table);
+        self.check_target(&update.table);
         if update.or == Some(SqliteOnConflict::Replace) {
             self.complain("OR REPLACE could remove another tenant's row", "say what a conflict should do");
         }
-        self.assignments(&update.assignments);
+        self.check_assignments(&update.assignments);
         let from = match &update.from {
             Some(UpdateTableFromKind::BeforeSet(trees) | UpdateTableFromKind::AfterSet(trees)) => {
                 trees.as_slice()
             }
             None => &[],
         };
-        let level = Level::of(std::iter::once(&update.table).chain(from), self);
-        level.require(update.selection.as_ref(), self);
+        let level = Level::from_tables(std::iter::once(&update.table).chain(from), self);
+        level.check_tenant_filters(update.selection.as_ref(), self);
     }
 
     fn delete(&mut self, delete: &Delete) {
@@ -165,10 +165,10 @@ impl Walk<'_> {
             self.complain("a DELETE from several tables", "write one DELETE for each");
         }
         let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
-        from.iter().for_each(|target| self.keeps_rows(target));
+        from.iter().for_each(|target| self.check_target(target));
         let using = delete.using.iter().flatten();
-        let level = Level::of(from.iter().chain(using), self);
-        level.require(delete.selection.as_ref(), self);
+        let level = Level::from_tables(from.iter().chain(using), self);
+        level.check_tenant_filters(delete.selection.as_ref(), self);
     }
 }
 
@@ -200,8 +200,8 @@ impl Visitor for Walk<'_> {
         if select.into.is_some() {
             self.complain("SELECT INTO makes a table", "make tables in a migration");
         }
-        let level = Level::of(&select.from, self);
-        level.require(select.selection.as_ref(), self);
+        let level = Level::from_tables(&select.from, self);
+        level.check_tenant_filters(select.selection.as_ref(), self);
         ControlFlow::Continue(())
     }
 

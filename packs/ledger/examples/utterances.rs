@@ -47,7 +47,7 @@ async fn main() -> anyhow::Result<()> {
     let folder = PathBuf::from(words.next().unwrap_or_else(|| "../shared/data".to_owned()));
     let shows_all = words.any(|word| word == "--all");
     let text = std::fs::read_to_string(folder.join("utterances.jsonl"))?;
-    let house = house()?;
+    let house = build_registry()?;
     let tools = tools(&house);
     let offline = OfflineProvider::new(house.book)?;
     let mut table: BTreeMap<String, Row> = BTreeMap::new();
@@ -63,7 +63,7 @@ async fn main() -> anyhow::Result<()> {
         let judgement = offline.judge(&request);
         let calls: Vec<&ToolCall> = reply.tool_calls().collect();
         let wrong = match calls.as_slice() {
-            [call] => differs(call, &case["expected"]),
+            [call] => find_difference(call, &case["expected"]),
             [] => Some(format!("asked: {}", reply.text())),
             _ => Some("several calls".to_owned()),
         };
@@ -94,7 +94,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn house() -> anyhow::Result<PackRegistry> {
+fn build_registry() -> anyhow::Result<PackRegistry> {
     let clock = Arc::new(SystemClock);
     let pack: Arc<dyn Pack> =
         Arc::new(LedgerPack::new(clock.clone(), IdGenerator::new(clock, Arc::new(SystemRandom))));
@@ -108,7 +108,7 @@ fn tools(house: &PackRegistry) -> Vec<Arc<ToolSpec>> {
 }
 
 /// What is wrong with a call; none when it is right.
-fn differs(call: &ToolCall, expected: &Value) -> Option<String> {
+fn find_difference(call: &ToolCall, expected: &Value) -> Option<String> {
     let meant = tool_for(expected["intent"].as_str().unwrap_or_default());
     if call.name != meant {
         return Some(format!("meant {meant}"));
@@ -130,7 +130,7 @@ fn differs(call: &ToolCall, expected: &Value) -> Option<String> {
         let (wanted, given) = (expected[name].as_str(), call.arguments[name].as_str());
         let is_right = match (wanted, given) {
             (None, None) => true,
-            (Some(wanted), Some(given)) => alike(wanted, given),
+            (Some(wanted), Some(given)) => names_match(wanted, given),
             _ => false,
         };
         (!is_right).then(|| format!("meant {name} {wanted:?}"))
@@ -138,8 +138,8 @@ fn differs(call: &ToolCall, expected: &Value) -> Option<String> {
 }
 
 /// Whether a tool that looks a name up across spellings would find it.
-fn alike(wanted: &str, given: &str) -> bool {
-    names::score(wanted, given) >= names::SAME || names::name_key(wanted) == names::name_key(given)
+fn names_match(wanted: &str, given: &str) -> bool {
+    names::similarity(wanted, given) >= names::SAME || names::name_key(wanted) == names::name_key(given)
 }
 
 fn print(table: &BTreeMap<String, Row>) {

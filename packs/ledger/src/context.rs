@@ -1,9 +1,9 @@
 //! What a prompt should know of the books: how the day stands, how things stand with whom the message names, and whose
 //! names no model elsewhere may see. Each as far as the role of whoever writes may see it.
 
-mod mentioned;
+mod mentions;
 
-use munshi_identity::{PermissionRules, permits};
+use munshi_identity::{PermissionRules, authorize};
 use munshi_lang::format;
 use munshi_pack::{ContextSource, PackTurnContext, PromptContribution};
 use munshi_privacy::{PiiKind, ProtectedEntity};
@@ -13,9 +13,9 @@ use munshi_tiers::prompt::{PersonFact, UntrustedText};
 use munshi_types::{Money, Reach};
 
 use crate::books::contacts::Contact;
-use crate::books::{DayRange, HabitSide, LedgerDay, StockItem, balances, contacts, days, habits};
+use crate::books::{DayRange, HabitSide, LedgerDay, StockItem, balances, contacts, daily_turnover, habits};
 use crate::error::{Error, Result};
-use crate::tools::has_any;
+use crate::tools::contains_pack_tool;
 
 /// So many pages of contacts are hidden by name. Past them the veil's own search for names remains.
 const PAGES: usize = 10;
@@ -30,40 +30,40 @@ impl ContextSource for BooksContext {
         if scene.principal.role().is_none() {
             return Ok(PromptContribution::default());
         }
-        gathered(tx, scene).map_err(|error| match error {
+        gather_contribution(tx, scene).map_err(|error| match error {
             Error::Store(error) => error,
             other => munshi_store::Error::Decode(other.to_string()),
         })
     }
 }
 
-fn gathered(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<PromptContribution> {
+fn gather_contribution(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<PromptContribution> {
     let people = people(tx)?;
     // An agent without our tools has another trade, and its people need no figures of these books.
-    if !has_any(&scene.tools) {
+    if !contains_pack_tool(&scene.tools) {
         return Ok(PromptContribution { people, ..PromptContribution::default() });
     }
-    let rules = policy::current(tx)
+    let rules = policy::load_current(tx)
         .map_err(|error| Error::Store(munshi_store::Error::Decode(error.to_string())))?
         .1
         .roles;
     let sees = |scope: &str| may_see(scene, &rules, scope);
     let mut profile = Vec::new();
     if sees("ledger.report.read") {
-        profile.push(UntrustedText::new(&today(tx, scene)?));
+        profile.push(UntrustedText::new(&render_today(tx, scene)?));
     }
     if sees("ledger.balance.list") {
-        profile.push(UntrustedText::new(&owed(tx)?));
+        profile.push(UntrustedText::new(&render_owed(tx)?));
     }
     let mut lines = Vec::new();
-    let alike = mentioned::alike(tx, &scene.message)?;
+    let alike = mentions::find_similar(tx, &scene.message)?;
     if sees("ledger.balance.read") {
         for contact in alike.contacts(tx, &scene.message)? {
-            lines.push(of_contact(tx, scene, &contact)?);
+            lines.push(render_contact(tx, scene, &contact)?);
         }
     }
     if sees("ledger.stock.read") {
-        lines.extend(alike.items(tx, &scene.message)?.iter().map(of_item));
+        lines.extend(alike.items(tx, &scene.message)?.iter().map(render_item));
     }
     let facts =
         lines.iter().map(|line| PersonFact { text: UntrustedText::new(line), confidence: SURE }).collect();
@@ -71,11 +71,11 @@ fn gathered(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<PromptContributi
 }
 
 fn may_see(scene: &PackTurnContext, rules: &PermissionRules, scope: &str) -> bool {
-    permits(&scene.principal, rules, scope, false, Reach::Business).is_ok()
+    authorize(&scene.principal, rules, scope, false, Reach::Business).is_ok()
 }
 
-fn today(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<String> {
-    let today = days::totals(tx, DayRange::day(LedgerDay::of(scene.now, &scene.zone)))?;
+fn render_today(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<String> {
+    let today = daily_turnover::totals(tx, DayRange::day(LedgerDay::of(scene.now, &scene.zone)))?;
     Ok(format!(
         "Books today: sales {}, payments received {}, expenses {}.",
         format::rupees(today.sales),
@@ -84,13 +84,13 @@ fn today(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<String> {
     ))
 }
 
-fn owed(tx: &mut Tx<'_>) -> Result<String> {
-    let standing = balances::standing(tx)?;
+fn render_owed(tx: &mut Tx<'_>) -> Result<String> {
+    let standing = balances::load_totals(tx)?;
     let (receivable, payable) = (format::rupees(standing.receivable), format::rupees(standing.payable));
     Ok(format!("Customers owe {receivable} in all; the shop owes {payable}."))
 }
 
-fn of_contact(tx: &mut Tx<'_>, scene: &PackTurnContext, contact: &Contact) -> Result<String> {
+fn render_contact(tx: &mut Tx<'_>, scene: &PackTurnContext, contact: &Contact) -> Result<String> {
     let mut line = match contact.balance {
         Money::ZERO => format!("Nothing is open with {}.", contact.name),
         owed if owed.is_negative() => {
@@ -101,7 +101,7 @@ fn of_contact(tx: &mut Tx<'_>, scene: &PackTurnContext, contact: &Contact) -> Re
     if let Some(limit) = contact.limit {
         line.push_str(&format!(" Limit {}.", format::rupees(limit)));
     }
-    for (side, habit) in habits::both(tx, contact.id)? {
+    for (side, habit) in habits::get_both(tx, contact.id)? {
         let what = if side == HabitSide::Trade { "Usually takes" } else { "Usually pays" };
         if let (Some(usual), Some(last)) = (habit.usual, habit.last_at) {
             let day = LedgerDay::of(last, &scene.zone);
@@ -111,7 +111,7 @@ fn of_contact(tx: &mut Tx<'_>, scene: &PackTurnContext, contact: &Contact) -> Re
     Ok(line)
 }
 
-fn of_item(item: &StockItem) -> String {
+fn render_item(item: &StockItem) -> String {
     let price =
         item.price.map(|price| format!(", {} a {}", format::rupees(price), item.unit)).unwrap_or_default();
     format!("{}: {} {} in the shop{price}.", item.name, item.stock, item.unit)

@@ -4,7 +4,7 @@
 //! - [`books`]: who owes what, what was sold, spent and stocked, and the proof that the figures are right
 //! - [`bill`], [`tax`]: invoices and bills of supply, and the tax in them
 //! - [`LedgerPack`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
-//!   (`context`), its `pages` and `commands`, and messages that are read without a model (`forwarded`)
+//!   (`context`), its `pages` and `commands`, and messages that are read without a model (`forwarded_sms`)
 //! - [`messages`]: what is booked of the messages of banks, UPI apps, cards and wallets, which `munshi-sms` reads
 //! - [`demo`]: a shop that never was, to try things on
 //! - [`Error`]: what a caller can do something about
@@ -19,7 +19,7 @@ mod commands;
 mod context;
 pub mod demo;
 mod error;
-mod forwarded;
+mod forwarded_sms;
 pub mod messages;
 mod pack;
 mod pages;

@@ -11,7 +11,7 @@ use crate::MIGRATIONS;
 use crate::check::BookingCheck;
 use crate::commands;
 use crate::context::BooksContext;
-use crate::forwarded::ForwardedSmsReader;
+use crate::forwarded_sms::ForwardedSmsReader;
 use crate::pages::{BillPage, DayBookPage};
 use crate::tools::{self, LedgerServices};
 
@@ -34,7 +34,7 @@ impl LedgerPack {
     }
 
     /// What its tools have at hand. Words for others than the one who asks are made by the pack itself.
-    fn desk(&self, book: Phrasebook) -> LedgerServices {
+    fn build_services(&self, book: Phrasebook) -> LedgerServices {
         LedgerServices {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
@@ -61,18 +61,18 @@ impl Pack for LedgerPack {
 
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
         let phrases = phrase_files!("../phrases");
-        room.phrases(&phrases)?;
+        room.add_phrases(&phrases)?;
         let mut book = Phrasebook::default();
         let bad = |why| InvalidPack::Phrases { pack: "ledger".to_owned(), why };
         book.add_files(&phrases).map_err(bad)?;
-        tools::install(room, &self.desk(book))?;
+        tools::install(room, &self.build_services(book))?;
         commands::install(room)?;
-        room.page(BillPage)?;
-        room.page(DayBookPage)?;
-        room.check(BookingCheck);
-        room.context(BooksContext);
-        room.reader(ForwardedSmsReader);
-        room.tenant(TenantTemplate {
+        room.add_page(BillPage)?;
+        room.add_page(DayBookPage)?;
+        room.add_check(BookingCheck);
+        room.add_context_source(BooksContext);
+        room.add_reader(ForwardedSmsReader);
+        room.add_tenant_template(TenantTemplate {
             name: "kirana",
             about: "A shop whose munshi keeps the books",
             files: ready_files!(

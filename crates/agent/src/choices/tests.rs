@@ -14,7 +14,7 @@ fn asked(labels: &[(&str, Option<&str>)]) -> ChoiceQuestion {
         detail: detail.map(str::to_owned),
     });
     let next = FailureHint::Choose { argument: "contact".to_owned(), choices: choices.collect() };
-    ChoiceQuestion::of("balance", &json!({ "contact": "ramesh", "month": 5 }), &next).unwrap()
+    ChoiceQuestion::from_hint("balance", &json!({ "contact": "ramesh", "month": 5 }), &next).unwrap()
 }
 
 fn rameshes() -> ChoiceQuestion {
@@ -29,11 +29,11 @@ fn picks(asked: &ChoiceQuestion, text: &str) -> Option<Value> {
 fn the_question_is_numbered_in_the_persons_language() {
     let book = Phrasebook::core().unwrap();
     assert_eq!(
-        rameshes().words(&book, HINDI).unwrap(),
+        rameshes().render(&book, HINDI).unwrap(),
         "3 मिले हैं। आपका मतलब किससे है? कृपया नंबर या नाम बताइए।\n1. Ramesh Kumar – Pune\n2. Ramesh Gupta – Nashik\n3. Ramesh Iyer"
     );
     for voice in Locale::all() {
-        assert!(rameshes().words(&book, voice).unwrap().contains("\n2. Ramesh Gupta"), "{}", voice.code());
+        assert!(rameshes().render(&book, voice).unwrap().contains("\n2. Ramesh Gupta"), "{}", voice.code());
     }
 }
 
@@ -90,7 +90,7 @@ fn one_choice_is_a_yes_or_no() {
 }
 
 fn spec(effect: Effect) -> ToolSpec {
-    ToolSpec { effect, ..ToolSpec::read("balance".parse().unwrap(), "", "ledger.balance.read") }
+    ToolSpec { effect, ..ToolSpec::read_only("balance".parse().unwrap(), "", "ledger.balance.read") }
 }
 
 #[test]
@@ -98,15 +98,15 @@ fn a_search_leads_back_to_the_call_and_writes_to_nobody_unasked() {
     let by = FallbackSearch { tool: "find".parse().unwrap(), argument: "words".to_owned() };
     let next = FailureHint::Search { words: "rajesh".to_owned(), by: Some(by) };
     assert_eq!(
-        search(&next, &["find".parse().unwrap()]),
+        find_fallback_search(&next, &["find".parse().unwrap()]),
         Some(("find".parse().unwrap(), json!({ "words": "rajesh" })))
     );
-    assert_eq!(search(&next, &[]), None);
+    assert_eq!(find_fallback_search(&next, &[]), None);
     let arguments = json!({ "to": " rajesh", "amount": 5 });
     let thing =
         |name: &str| EntityRef { kind: "contact".to_owned(), id: "7".to_owned(), name: name.to_owned() };
     let one = [thing("Rajeshwari")];
-    let go = |effect, found: &[EntityRef]| searched(&spec(effect), &arguments, &next, found);
+    let go = |effect, found: &[EntityRef]| resolve_fallback_search(&spec(effect), &arguments, &next, found);
     assert_eq!(go(Effect::Read, &[]), FallbackSearchOutcome::Nothing);
     assert_eq!(
         go(Effect::Read, &one),
@@ -115,10 +115,13 @@ fn a_search_leads_back_to_the_call_and_writes_to_nobody_unasked() {
     let FallbackSearchOutcome::Ask(asked) = go(Effect::Inside, &one) else { panic!() };
     assert_eq!(asked.pick("yes").unwrap().arguments, Some(json!({ "to": "Rajeshwari", "amount": 5 })));
     assert!(matches!(go(Effect::Read, &[thing("A"), thing("B")]), FallbackSearchOutcome::Ask(_)));
-    assert_eq!(searched(&spec(Effect::Read), &json!({}), &next, &one), FallbackSearchOutcome::Unplaced);
+    assert_eq!(
+        resolve_fallback_search(&spec(Effect::Read), &json!({}), &next, &one),
+        FallbackSearchOutcome::Unplaced
+    );
     let book = Phrasebook::core().unwrap();
     assert_eq!(
-        not_found(&next, &book, HINDI).unwrap().unwrap(),
+        render_not_found(&next, &book, HINDI).unwrap().unwrap(),
         "rajesh नहीं मिला। कृपया नाम देख लीजिए, या थोड़ा और बताइए।"
     );
 }

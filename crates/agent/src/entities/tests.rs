@@ -6,7 +6,7 @@ use super::*;
 use munshi_tools::{ChoiceOption, FailureHint};
 
 fn spec() -> ToolSpec {
-    ToolSpec::read("find_leads".parse().unwrap(), "", "crm.lead.find")
+    ToolSpec::read_only("find_leads".parse().unwrap(), "", "crm.lead.find")
 }
 
 fn with(result: &Value) -> SessionEntities {
@@ -33,7 +33,7 @@ fn i_think_i_only_have_one() {
     {
         assert_eq!(meant(&one, text), ["L-001"], "{text}");
     }
-    let told = one.told("I think I only have 1").unwrap();
+    let told = one.render_for_prompt("I think I only have 1").unwrap();
     assert!(told.as_str().contains("Shown last: 1 lead: 1. Ramesh Kumar (id L-001)"), "{}", told.as_str());
     assert!(
         told.as_str().contains("The message may mean: lead Ramesh Kumar (id L-001)"),
@@ -70,7 +70,7 @@ fn places_and_names_in_any_script() {
 #[test]
 fn the_persons_own_spelling_is_kept() {
     let mut known = leads(&["Suresh Gupta"]);
-    assert_eq!(known.hear("सुरेश को बताओ").len(), 1);
+    assert_eq!(known.resolve_and_learn("सुरेश को बताओ").len(), 1);
     let stored = serde_json::to_value(&known).unwrap();
     assert_eq!(stored["known"][0]["aliases"], json!(["सुरेश"]));
     known.observe(&spec(), &json!({ "id": "L-001", "name": "Suresh K Gupta" }));
@@ -92,26 +92,26 @@ fn the_newest_comes_first_and_the_oldest_goes() {
 
 #[test]
 fn a_row_of_another_version_is_no_obstacle() {
-    assert!(SessionEntities::stored(&json!(null)).is_empty());
-    assert!(SessionEntities::stored(&json!({ "known": 5 })).is_empty());
+    assert!(SessionEntities::from_stored(&json!(null)).is_empty());
+    assert!(SessionEntities::from_stored(&json!({ "known": 5 })).is_empty());
     let many: Vec<Value> =
         (0..50).map(|id| json!({ "kind": "x", "id": id.to_string(), "name": "n" })).collect();
-    assert_eq!(SessionEntities::stored(&json!({ "known": many, "later": 1 })).known().count(), MOST);
+    assert_eq!(SessionEntities::from_stored(&json!({ "known": many, "later": 1 })).known().count(), MOST);
 }
 
 #[test]
 fn a_question_waits_for_one_message() {
     let choices = vec![ChoiceOption::new("a", "Ramesh Kumar"), ChoiceOption::new("b", "Ramesh Gupta")];
     let next = FailureHint::Choose { argument: "who".to_owned(), choices };
-    let asked = ChoiceQuestion::of("balance", &json!({ "who": "ramesh" }), &next).unwrap();
+    let asked = ChoiceQuestion::from_hint("balance", &json!({ "who": "ramesh" }), &next).unwrap();
     let mut known = SessionEntities::default();
-    known.ask(asked.clone());
-    let mut known = SessionEntities::stored(&serde_json::to_value(&known).unwrap());
+    known.set_pending_question(asked.clone());
+    let mut known = SessionEntities::from_stored(&serde_json::to_value(&known).unwrap());
     assert_eq!(known.pick("दूसरा वाला").unwrap().arguments, Some(json!({ "who": "b" })));
     assert_eq!(known.pick("2"), None);
-    known.ask(asked);
+    known.set_pending_question(asked);
     assert_eq!(known.pick("what is the time"), None);
-    assert_eq!(known.asked(), None);
+    assert_eq!(known.pending_question(), None);
 }
 
 /// Any JSON, some of it as tools write it.
@@ -151,13 +151,13 @@ proptest! {
         let mut known = SessionEntities::default();
         for result in &results {
             known.observe(&spec(), result);
-            known.hear(&text);
+            known.resolve_and_learn(&text);
         }
         prop_assert!(known.known().count() <= MOST);
         let stored = serde_json::to_value(&known).unwrap();
         prop_assert!(stored.to_string().len() < 64 * 1024);
-        prop_assert_eq!(&SessionEntities::stored(&stored), &known);
-        if let Some(told) = known.told(&text) {
+        prop_assert_eq!(&SessionEntities::from_stored(&stored), &known);
+        if let Some(told) = known.render_for_prompt(&text) {
             prop_assert!(told.as_str().chars().count() < LONGEST_TOLD + 200);
         }
         prop_assert!(known.resolve(&text).len() <= 2 * MOST);

@@ -68,7 +68,7 @@ pub struct LinkedPerson {
 impl PhoneLinker {
     /// Makes a code for a session and sends it to the phone. It is never stored as it is sent, so it does not go through
     /// the outbox: who gets none asks again.
-    pub async fn ask(
+    pub async fn send_code(
         &self,
         tenant: TenantId,
         session: SessionId,
@@ -78,11 +78,11 @@ impl PhoneLinker {
         let address = ContactAddress::phone(phone).map_err(|error| Error::Unfit(error.to_string()))?;
         let (this, wanted, now) = (self.clone(), address.clone(), self.clock.now());
         let unit = move |tx: &mut Tx<'_>| {
-            if sessions::living(tx, session)?.is_none() {
-                return Err(Error::Unfit(format!("there is no session {session}")));
+            if sessions::find_current(tx, session)?.is_none() {
+                return Err(Error::Unfit(format!("session {session} not found")));
             }
             let wish = CodeRequest { purpose: CodePurpose::Link, asker: asker(session), address: wanted };
-            Ok(codes::ask(tx, &this.key, &this.ids, this.random.as_ref(), &wish, now)?)
+            Ok(codes::request(tx, &this.key, &this.ids, this.random.as_ref(), &wish, now)?)
         };
         let code = match self.db.write(tenant, unit).await? {
             CodeRequestOutcome::Made(code) => code,
@@ -112,7 +112,7 @@ impl PhoneLinker {
         let attempt =
             CodeAttempt { purpose: CodePurpose::Link, asker: asker(session), text: text.to_owned() };
         let link = move |tx: &mut Tx<'_>, proven: CodeProof| link(tx, session, &proven.address, now);
-        codes::answer(&self.db, tenant, &self.key, attempt, now, link).await
+        codes::verify(&self.db, tenant, &self.key, attempt, now, link).await
     }
 }
 
@@ -127,9 +127,9 @@ fn link(
     address: &ContactAddress,
     now: Timestamp,
 ) -> Result<LinkedPerson> {
-    let gone = || Error::Unfit(format!("there is no session {session}"));
-    let asked = sessions::living(tx, session)?.ok_or_else(gone)?;
-    let holder = persons::by_address(tx, address)?;
+    let gone = || Error::Unfit(format!("session {session} not found"));
+    let asked = sessions::find_current(tx, session)?.ok_or_else(gone)?;
+    let holder = persons::find_by_address(tx, address)?;
     let merged = match holder {
         None => {
             persons::add_address(tx, asked.person, address)?;
@@ -139,17 +139,22 @@ fn link(
         Some(holder) if holder.role.is_some() && holder.id != asked.person => {
             return Err(munshi_identity::Error::Unmergeable(MergeObstacle::IntoMember).into());
         }
-        Some(holder) => unite(tx, asked.person, holder.id, now)?,
+        Some(holder) => merge_persons(tx, asked.person, holder.id, now)?,
     };
     // Read again: where the person had a conversation here, this one is part of it now.
-    let session = sessions::living(tx, session)?.ok_or_else(gone)?;
-    let person = persons::living(tx, session.person)?.ok_or_else(gone)?;
+    let session = sessions::find_current(tx, session)?.ok_or_else(gone)?;
+    let person = persons::find_living(tx, session.person)?.ok_or_else(gone)?;
     Ok(LinkedPerson { person, session: session.id, merged })
 }
 
 /// The visitor becomes whoever has the address; where the visitor works here and the other does not, the other way
 /// round, since a member is never merged away.
-fn unite(tx: &mut Tx<'_>, visitor: PersonId, holder: PersonId, now: Timestamp) -> Result<Option<PersonId>> {
+fn merge_persons(
+    tx: &mut Tx<'_>,
+    visitor: PersonId,
+    holder: PersonId,
+    now: Timestamp,
+) -> Result<Option<PersonId>> {
     let merged = match persons::merge(tx, visitor, holder) {
         Err(munshi_identity::Error::Unmergeable(MergeObstacle::Member)) => {
             persons::merge(tx, holder, visitor)?

@@ -8,26 +8,26 @@ use crate::error::Result;
 use crate::sessions::{self, Session};
 
 /// In characters: two summaries together are told no longer than one.
-const LONGEST_SUMMARY: usize = crate::keeping::LONGEST;
+const LONGEST_SUMMARY: usize = crate::retention::LONGEST;
 
 /// Makes the sessions of one person another's, after their rows became one in the same transaction: where the other has
 /// one with the same binding, the two become one thread; else it only changes hands. Runs under way finish there.
 pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Timestamp) -> Result<()> {
-    let held = hold(tx, from, into)?;
+    let held = lock_sessions(tx, from, into)?;
     // Whoever asked can still say yes to it.
     approvals::move_asker(tx, from, into)?;
     let (theirs, mine): (Vec<_>, Vec<_>) = held.into_iter().partition(|session| session.person == from);
     for gone in theirs {
         match mine.iter().find(|session| session.binding == gone.binding) {
             Some(stays) => join(tx, &gone, stays, now)?,
-            None => hand_over(tx, gone.id, into)?,
+            None => reassign_session(tx, gone.id, into)?,
         }
     }
     Ok(())
 }
 
 /// All of both, until the transaction ends: nothing is said in them meanwhile.
-fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>> {
+fn lock_sessions(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>> {
     Ok(tx.all(
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
@@ -43,7 +43,7 @@ fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>>
     )?)
 }
 
-fn hand_over(tx: &mut Tx<'_>, session: SessionId, to: PersonId) -> Result<()> {
+fn reassign_session(tx: &mut Tx<'_>, session: SessionId, to: PersonId) -> Result<()> {
     tx.execute("UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND id = $2", params![session, to])?;
     tx.execute(
         "UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND merged_into = $2",
@@ -76,23 +76,23 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
         params![
             stays.id,
             said,
-            joined(gone, stays, |session| &session.summary),
+            join_summaries(gone, stays, |session| &session.summary),
             covered.clamp(0, said),
             newer.channel.as_str(),
             newer.language.as_ref().map(munshi_types::tier::LanguageCode::as_str),
-            crate::columns::written(gone.reply_to.as_ref())?,
+            crate::columns::encode_json(gone.reply_to.as_ref())?,
             newer.last_at.max(now),
             gone.tainted,
-            joined(gone, stays, |session| &session.aside),
+            join_summaries(gone, stays, |session| &session.aside),
             gone.aside_tainted
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
-    lead(tx, gone.id, stays)
+    redirect_session(tx, gone.id, stays)
 }
 
 /// From now on the one leads to the other, and so do those that led to the one.
-fn lead(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
+fn redirect_session(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
     tx.execute(
         "UPDATE sessions SET merged_into = $3, person_id = $4 WHERE tenant_id = $1 AND merged_into = $2",
         params![gone, stays.id, stays.person],
@@ -176,18 +176,18 @@ fn move_runs(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
 }
 
 /// Both, the older first; where they are too long together, each gives up its oldest half.
-fn joined(gone: &Session, stays: &Session, of: fn(&Session) -> &Option<String>) -> Option<String> {
+fn join_summaries(gone: &Session, stays: &Session, of: fn(&Session) -> &Option<String>) -> Option<String> {
     let (older, newer) = if gone.began_at < stays.began_at { (gone, stays) } else { (stays, gone) };
     match (of(older), of(newer)) {
         (Some(one), Some(other)) => {
             let half = LONGEST_SUMMARY / 2 - 1;
-            Some(format!("{}\n{}", newest_of(one, half), newest_of(other, half)))
+            Some(format!("{}\n{}", truncate_start(one, half), truncate_start(other, half)))
         }
         (one, other) => one.as_ref().or(other.as_ref()).cloned(),
     }
 }
 
-fn newest_of(text: &str, longest: usize) -> String {
+fn truncate_start(text: &str, longest: usize) -> String {
     let count = text.chars().count();
     if count <= longest {
         return text.to_owned();

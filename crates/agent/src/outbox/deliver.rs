@@ -70,11 +70,11 @@ impl OutboxDeliverer {
 
     async fn deliver(&self, job: &Job) -> Result<(), JobFailure> {
         let message = job.read::<DeliveryPayload>()?.message;
-        let found = self.look(job, message).await?;
+        let found = self.claim_message(job, message).await?;
         match found {
             Found::Nothing => Ok(()),
             Found::Unknown => {
-                let why = "the process died while sending; whether it arrived is unknown";
+                let why = "the process died while sending; delivery is unknown";
                 self.settle(job, message, OutboxState::Unknown, Some(why.to_owned()), SendReceipt::default())
                     .await
             }
@@ -86,11 +86,11 @@ impl OutboxDeliverer {
     }
 
     /// Looks whether it is this message's turn, and writes down that it is being sent.
-    async fn look(&self, job: &Job, message: MessageId) -> Result<Found> {
+    async fn claim_message(&self, job: &Job, message: MessageId) -> Result<Found> {
         let (id, senders) = (job.id, self.senders.clone());
         self.db
             .write(job.tenant, move |tx| {
-                let Some(head) = rows::queue_of(tx, message)?.into_iter().next() else {
+                let Some(head) = rows::lock_session_queue(tx, message)?.into_iter().next() else {
                     return Ok(Found::Nothing);
                 };
                 let is_anothers = head.state == OutboxState::Sending && head.job != Some(id);
@@ -99,11 +99,11 @@ impl OutboxDeliverer {
                 }
                 let once = senders
                     .get(&head.outbound.to.channel)
-                    .is_some_and(|sender| sender.sending() == SendIdempotency::Once);
+                    .is_some_and(|sender| sender.idempotency() == SendIdempotency::Once);
                 if head.state == OutboxState::Sending && once {
                     return Ok(Found::Unknown);
                 }
-                rows::begin(tx, message, id)?;
+                rows::mark_sending(tx, message, id)?;
                 Ok(Found::Send(head.outbound))
             })
             .await
@@ -113,7 +113,7 @@ impl OutboxDeliverer {
         match self.senders.get(&outbound.to.channel) {
             Some(sender) => sender.send(outbound).await,
             None => Err(SendFault {
-                why: format!("nothing sends on {} here: set the channel up", outbound.to.channel),
+                why: format!("no sender for channel {}: configure the channel", outbound.to.channel),
                 retryable: SendRetryability::Yes,
                 happened: DeliveryCertainty::No,
             }),
@@ -131,7 +131,7 @@ impl OutboxDeliverer {
             Err(fault) => fault,
         };
         let once =
-            self.senders.get(&outbound.to.channel).is_some_and(|s| s.sending() == SendIdempotency::Once);
+            self.senders.get(&outbound.to.channel).is_some_and(|s| s.idempotency() == SendIdempotency::Once);
         let state = match (fault.happened, fault.retryable) {
             (DeliveryCertainty::Maybe, _) if once => OutboxState::Unknown,
             (_, SendRetryability::Yes) if job.attempt < TRIES => OutboxState::Waiting,
@@ -164,27 +164,27 @@ impl OutboxDeliverer {
                 return Ok::<(), Error>(());
             }
             // The row is no longer among the unsent, so the first of them is the next.
-            if let Some(next) = rows::queue_of(tx, message)?.into_iter().next() {
-                rows::ask(tx, &queue, next.message)?;
+            if let Some(next) = rows::lock_session_queue(tx, message)?.into_iter().next() {
+                rows::enqueue_job(tx, &queue, next.message)?;
             }
-            lease.done(tx, now)?;
+            lease.complete(tx, now)?;
             Ok(())
         };
         self.db.write(job.tenant, unit).await?;
-        tell(message, state, why.as_deref());
+        log_outcome(message, state, why.as_deref());
         Ok(())
     }
 }
 
-fn tell(message: MessageId, state: OutboxState, why: Option<&str>) {
+fn log_outcome(message: MessageId, state: OutboxState, why: Option<&str>) {
     counter!("munshi_outbox_total", "outcome" => state.as_str()).increment(1);
     let why = why.unwrap_or_default();
     match state {
         OutboxState::Unknown => {
-            tracing::error!(%message, why, "whether a message was sent is unknown; it is not sent again");
+            tracing::error!(%message, why, "message delivery unknown; not resending");
         }
-        OutboxState::Failed => tracing::error!(%message, why, "a message could not be sent and was given up"),
-        OutboxState::Waiting => tracing::warn!(%message, why, "a message could not be sent; trying again"),
-        OutboxState::Sent | OutboxState::Sending => tracing::debug!(%message, "a message was sent"),
+        OutboxState::Failed => tracing::error!(%message, why, "message delivery failed; giving up"),
+        OutboxState::Waiting => tracing::warn!(%message, why, "message delivery failed; retrying"),
+        OutboxState::Sent | OutboxState::Sending => tracing::debug!(%message, "message sent"),
     }
 }

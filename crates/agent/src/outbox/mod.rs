@@ -11,9 +11,9 @@ mod deliver;
 mod rows;
 
 pub use deliver::{KIND, OutboxDeliverer, TRIES};
-pub use rows::{OutboxState, OutboxView, find, unsent};
+pub use rows::{OutboxState, OutboxView, find, list_unsent};
 
-pub(crate) use rows::put;
+pub(crate) use rows::enqueue;
 
 use async_trait::async_trait;
 use munshi_types::OutboundMessage;
@@ -33,7 +33,7 @@ pub enum SendIdempotency {
 pub trait ChannelSender: Send + Sync + 'static {
     fn channel(&self) -> Channel;
 
-    fn sending(&self) -> SendIdempotency;
+    fn idempotency(&self) -> SendIdempotency;
 
     async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault>;
 }

@@ -9,7 +9,7 @@ use munshi_types::{Id, JobId, MessageId, OutboundMessage, SessionId, Timestamp};
 use serde::Serialize;
 
 use super::deliver::{DeliveryPayload, KIND, SPARE, TRIES};
-use crate::columns::{count, json, word};
+use crate::columns::{read_count, read_enum, read_json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -41,7 +41,7 @@ impl FromStr for OutboxState {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no state of a message on its way out"))
+        found.ok_or_else(|| format!("unknown outbox state `{text}`"))
     }
 }
 
@@ -61,7 +61,7 @@ pub struct OutboxView {
 }
 
 /// Writes a message down to be sent, and the job that does it.
-pub(crate) fn put(
+pub(crate) fn enqueue(
     tx: &mut Tx<'_>,
     queue: &JobQueue,
     session: SessionId,
@@ -80,11 +80,11 @@ pub(crate) fn put(
             now
         ],
     )?;
-    ask(tx, queue, outbound.id)
+    enqueue_job(tx, queue, outbound.id)
 }
 
 /// Makes the job that sends a message.
-pub(super) fn ask(tx: &mut Tx<'_>, queue: &JobQueue, message: MessageId) -> crate::Result<()> {
+pub(super) fn enqueue_job(tx: &mut Tx<'_>, queue: &JobQueue, message: MessageId) -> crate::Result<()> {
     let job = NewJob::new(KIND, &DeliveryPayload { message })?.priority(Priority::Urgent);
     queue.enqueue(tx, &job.attempts(TRIES + SPARE))?;
     Ok(())
@@ -100,24 +100,24 @@ pub fn find(tx: &mut Tx<'_>, message: MessageId) -> Result<Option<OutboxView>> {
 }
 
 /// What has not been sent, for whatever reason, newest first.
-pub fn unsent(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<OutboxView>> {
+pub fn list_unsent(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<OutboxView>> {
     let rows = tx.all(
         "SELECT message_id, session_id, channel, state, attempts, detail, outside_id, made_at, sent_at FROM outbox
          WHERE tenant_id = $1 AND state <> 'sent' AND (made_at, message_id) < ($2, $3)
          ORDER BY made_at DESC, message_id DESC LIMIT $4",
-        params![request.after.time, request.after.id, request.fetch()],
+        params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
-    Ok(Page::of(rows, request, |row| Cursor { time: row.made_at, id: row.message.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |row| Cursor { time: row.made_at, id: row.message.as_uuid() }))
 }
 
 fn read(row: &Row<'_>) -> Result<OutboxView> {
     Ok(OutboxView {
         message: row.get("message_id")?,
         session: row.get("session_id")?,
-        channel: word(row, "channel")?,
-        state: word(row, "state")?,
-        attempts: count(row, "attempts")?,
+        channel: read_enum(row, "channel")?,
+        state: read_enum(row, "state")?,
+        attempts: read_count(row, "attempts")?,
         detail: row.get("detail")?,
         outside_id: row.get("outside_id")?,
         made_at: row.get("made_at")?,
@@ -136,7 +136,7 @@ pub(super) struct OutboxHead {
 
 /// What is unsent in a message's session, in the order it was said. Held until the transaction ends, so that whoever is
 /// just done with one of them is waited for.
-pub(super) fn queue_of(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<OutboxHead>> {
+pub(super) fn lock_session_queue(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<OutboxHead>> {
     tx.all(
         (
             "SELECT o.message_id, o.state, o.job, o.body FROM outbox o
@@ -154,16 +154,16 @@ pub(super) fn queue_of(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<Outbox
         |row| {
             Ok(OutboxHead {
                 message: row.get(0)?,
-                state: word(row, 1)?,
+                state: read_enum(row, 1)?,
                 job: row.get(2)?,
-                outbound: json(row, 3)?,
+                outbound: read_json(row, 3)?,
             })
         },
     )
 }
 
 /// Says which job is at a message now.
-pub(super) fn begin(tx: &mut Tx<'_>, message: MessageId, job: JobId) -> Result<()> {
+pub(super) fn mark_sending(tx: &mut Tx<'_>, message: MessageId, job: JobId) -> Result<()> {
     tx.execute(
         "UPDATE outbox SET state = 'sending', job = $3, attempts = attempts + 1
          WHERE tenant_id = $1 AND message_id = $2",

@@ -27,9 +27,9 @@ pub(super) fn bounds(day: Date, zone: &Zone) -> Result<(Timestamp, Timestamp), E
 }
 
 /// Every day with turns that are not, or not as they are now, in the days that were counted: the oldest first.
-pub(super) fn uncounted(tx: &mut Tx<'_>, zone: &Zone) -> Result<Vec<Date>, Error> {
+pub(super) fn list_uncounted(tx: &mut Tx<'_>, zone: &Zone) -> Result<Vec<Date>, Error> {
     // The day on which was counted last was not over then: all of it is new.
-    let since = match rows::made(tx)? {
+    let since = match rows::find_refreshed_at(tx)? {
         Some(made) => bounds(day_of(made, zone), zone)?.0.min(made.minus(SLACK)),
         None => Timestamp::EPOCH,
     };

@@ -40,11 +40,11 @@ impl Histogram {
 
     /// The value below which so many of a hundred are, and never less than it: the end of its bucket.
     pub fn percentile(&self, percent: u8) -> Option<i64> {
-        self.within(percent).map(|(_, last)| last)
+        self.percentile_bucket(percent).map(|(_, last)| last)
     }
 
     /// The bucket that holds the percentile, by its first and last value.
-    pub fn within(&self, percent: u8) -> Option<(i64, i64)> {
+    pub fn percentile_bucket(&self, percent: u8) -> Option<(i64, i64)> {
         let rank = (u128::from(self.count()) * u128::from(percent.min(100))).div_ceil(100).max(1);
         let mut seen: u128 = 0;
         let found = self.buckets.iter().find(|(_, count)| {
@@ -119,7 +119,7 @@ mod tests {
             values.sort_unstable();
             let rank = (values.len() * usize::from(percent)).div_ceil(100);
             let exact = values[rank - 1];
-            let (first, last) = histogram.within(percent).unwrap();
+            let (first, last) = histogram.percentile_bucket(percent).unwrap();
             prop_assert!(first <= exact && exact <= last, "{exact} is not in {first}..={last}");
             let told = histogram.percentile(percent).unwrap();
             prop_assert!(told >= exact && told - exact <= exact / 16);

@@ -44,12 +44,12 @@ async fn run(db: &Db, clock: &dyn Clock, job: &Job) -> Result<(), JobFailure> {
         let page = db.platform(TENANTS).read(read).await.map_err(crate::Error::from)?;
         for tenant in page.items {
             if job.cancelled.is_cancelled() {
-                return Err(JobFailure::Passing("told to leave off".to_owned()));
+                return Err(JobFailure::Passing("job cancelled".to_owned()));
             }
             match refresh(db, tenant.id, &tenant.zone, clock.now()).await {
-                Ok(days) => tracing::debug!(tenant = %tenant.id, days, "turns were counted"),
+                Ok(days) => tracing::debug!(tenant = %tenant.id, days, "turn rollups updated"),
                 Err(error) => {
-                    tracing::warn!(tenant = %tenant.id, %error, "turns could not be counted");
+                    tracing::warn!(tenant = %tenant.id, %error, "turn rollup failed");
                     broken = Some(error);
                 }
             }

@@ -33,32 +33,32 @@ pub async fn refresh(db: &Db, tenant: TenantId, zone: &Zone, now: Timestamp) -> 
     let today = days::day_of(now, zone);
     let due = {
         let zone = zone.clone();
-        db.read(tenant, move |tx| days::uncounted(tx, &zone)).await?
+        db.read(tenant, move |tx| days::list_uncounted(tx, &zone)).await?
     };
     let due: Vec<Date> = due.into_iter().filter(|day| *day < today).collect();
     let count = due.len();
     for day in due {
         let (from, to) = days::bounds(day, zone)?;
-        let lines = db.read(tenant, move |tx| rows::counted(tx, from, to)).await?;
+        let lines = db.read(tenant, move |tx| rows::tally_turns(tx, from, to)).await?;
         db.write(tenant, move |tx| rows::replace(tx, day, &lines, now)).await?;
     }
-    db.write(tenant, move |tx| rows::mark(tx, now)).await?;
+    db.write(tenant, move |tx| rows::set_refreshed_at(tx, now)).await?;
     Ok(count)
 }
 
 /// The turns from a day to another, both with: one line for each binding and channel.
 pub fn read(tx: &mut Tx<'_>, zone: &Zone, first: Date, last: Date) -> Result<Vec<TurnTallyLine>> {
     let fresh: Vec<Date> =
-        days::uncounted(tx, zone)?.into_iter().filter(|day| (first..=last).contains(day)).collect();
+        days::list_uncounted(tx, zone)?.into_iter().filter(|day| (first..=last).contains(day)).collect();
     let mut lines = tally::TurnTallyLines::default();
-    for (day, line) in rows::kept(tx, first, last)? {
+    for (day, line) in rows::list_days(tx, first, last)? {
         if !fresh.contains(&day) {
             lines.add(&line);
         }
     }
     for day in fresh {
         let (from, to) = days::bounds(day, zone)?;
-        rows::counted(tx, from, to)?.iter().for_each(|line| lines.add(line));
+        rows::tally_turns(tx, from, to)?.iter().for_each(|line| lines.add(line));
     }
     Ok(lines.into_vec())
 }

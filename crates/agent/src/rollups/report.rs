@@ -73,17 +73,17 @@ impl TurnStatsReport {
         }
         let on = |(channel, tally): (Channel, TurnTally)| ChannelStats {
             channel,
-            part: part(&tally, Some(channel)),
+            part: build_stats(&tally, Some(channel)),
         };
-        Self { from, to, all: part(&all, None), channels: channels.into_values().map(on).collect() }
+        Self { from, to, all: build_stats(&all, None), channels: channels.into_values().map(on).collect() }
     }
 }
 
-fn part(tally: &TurnTally, channel: Option<Channel>) -> TurnStats {
+fn build_stats(tally: &TurnTally, channel: Option<Channel>) -> TurnStats {
     let spreads = |measures: &[TurnMeasure]| -> Vec<MeasureDistribution> {
         measures
             .iter()
-            .filter_map(|measure| spread(*measure, tally.histograms.get(measure)?, channel))
+            .filter_map(|measure| build_distribution(*measure, tally.histograms.get(measure)?, channel))
             .collect()
     };
     TurnStats {
@@ -100,7 +100,7 @@ fn part(tally: &TurnTally, channel: Option<Channel>) -> TurnStats {
     }
 }
 
-fn spread(
+fn build_distribution(
     measure: TurnMeasure,
     histogram: &Histogram,
     channel: Option<Channel>,

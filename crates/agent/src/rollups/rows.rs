@@ -9,24 +9,24 @@ use munshi_types::{BindingId, RunId, Timestamp};
 
 use super::measure::TurnMeasure;
 use super::tally::{TurnTally, TurnTallyLine, TurnTallyLines};
-use crate::columns::json;
+use crate::columns::read_json;
 use crate::runs::MESSAGE;
 
 /// So many turns are read at once.
 const STEP: i64 = 2000;
 
 /// What the turns between two moments came to, from their own rows. Rehearsals are no turns.
-pub(super) fn counted(tx: &mut Tx<'_>, from: Timestamp, to: Timestamp) -> Result<Vec<TurnTallyLine>> {
+pub(super) fn tally_turns(tx: &mut Tx<'_>, from: Timestamp, to: Timestamp) -> Result<Vec<TurnTallyLine>> {
     let mut lines = TurnTallyLines::default();
     // Below every id there is.
     let mut after = (from, RunId::from_uuid(uuid::Uuid::nil()));
     loop {
-        let turns = step(tx, after, to)?;
+        let turns = list_turns(tx, after, to)?;
         let count = turns.len();
         for turn in turns {
             after = (turn.at, turn.run);
             if turn.is_real {
-                turn.count(lines.of(turn.binding, turn.channel));
+                turn.count(lines.entry(turn.binding, turn.channel));
             }
         }
         if (count as i64) < STEP {
@@ -35,7 +35,7 @@ pub(super) fn counted(tx: &mut Tx<'_>, from: Timestamp, to: Timestamp) -> Result
     }
 }
 
-fn step(tx: &mut Tx<'_>, (at, run): (Timestamp, RunId), to: Timestamp) -> Result<Vec<Turn>> {
+fn list_turns(tx: &mut Tx<'_>, (at, run): (Timestamp, RunId), to: Timestamp) -> Result<Vec<Turn>> {
     let sql = "SELECT d.run_id, d.binding_id, d.channel, d.outcome, d.is_degraded, d.model_calls, d.tool_calls,
                 d.violations, d.cost, d.human_tokens, d.team_tokens, d.agent_tokens, d.dynamic_tokens, d.output_tokens,
                 d.ingest_micros, d.prepare_micros, d.think_micros, d.act_micros, d.check_micros, d.respond_micros,
@@ -43,7 +43,7 @@ fn step(tx: &mut Tx<'_>, (at, run): (Timestamp, RunId), to: Timestamp) -> Result
          FROM decisions d LEFT JOIN runs r ON r.tenant_id = $1 AND r.id = d.run_id
          WHERE d.tenant_id = $1 AND d.at < $2 AND (d.at > $3 OR (d.at = $3 AND d.run_id > $4))
          ORDER BY d.at, d.run_id LIMIT $5";
-    tx.all(sql, params![to, at, run, STEP], turn)
+    tx.all(sql, params![to, at, run, STEP], read_turn)
 }
 
 /// One turn as it was written down.
@@ -77,23 +77,23 @@ impl Turn {
         tally.unpriced += u64::from(self.cost.is_none());
         *tally.outcomes.entry(self.outcome.clone()).or_default() += 1;
         for (measure, value) in self.stages {
-            if self.had(measure) {
-                tally.measured(measure, value);
+            if self.has_measure(measure) {
+                tally.record(measure, value);
             }
         }
         if let Some(first) = self.first_word {
-            tally.measured(TurnMeasure::FirstWord, first);
+            tally.record(TurnMeasure::FirstWord, first);
         }
         if self.model_calls > 0 {
             TurnMeasure::SIZES
                 .into_iter()
                 .zip(self.sizes)
-                .for_each(|(size, tokens)| tally.measured(size, tokens));
+                .for_each(|(size, tokens)| tally.record(size, tokens));
         }
     }
 
     /// A stage that a turn did not go through took no time that means anything; nor did one turned away at the door.
-    fn had(&self, measure: TurnMeasure) -> bool {
+    fn has_measure(&self, measure: TurnMeasure) -> bool {
         let went = self.stages.iter().any(|(_, value)| *value > 0);
         went && match measure {
             TurnMeasure::Think => self.model_calls > 0,
@@ -103,7 +103,7 @@ impl Turn {
     }
 }
 
-fn turn(row: &Row<'_>) -> Result<Turn> {
+fn read_turn(row: &Row<'_>) -> Result<Turn> {
     let count = |name: &'static str| -> Result<u64> { Ok(row.get::<i64>(name)?.max(0).unsigned_abs()) };
     let kind: Option<String> = row.get("kind")?;
     Ok(Turn {
@@ -140,15 +140,15 @@ fn turn(row: &Row<'_>) -> Result<Turn> {
 
 fn channel(text: &str) -> Result<Channel> {
     let found = Channel::ALL.into_iter().find(|channel| channel.as_str() == text);
-    found.ok_or_else(|| Broken::Decode(format!("`{text}` is no channel")))
+    found.ok_or_else(|| Broken::Decode(format!("unknown channel `{text}`")))
 }
 
 /// When was counted last.
-pub(super) fn made(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+pub(super) fn find_refreshed_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
     tx.optional("SELECT made_at FROM turn_days_made WHERE tenant_id = $1", params![], |row| row.get(0))
 }
 
-pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+pub(super) fn set_refreshed_at(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
     tx.execute(
         "INSERT INTO turn_days_made (tenant_id, made_at) VALUES ($1, $2)
          ON CONFLICT (tenant_id) DO UPDATE SET made_at = excluded.made_at
@@ -192,7 +192,7 @@ fn number(count: u64) -> i64 {
 }
 
 /// The days that were counted, both with.
-pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date, TurnTallyLine)>> {
+pub(super) fn list_days(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date, TurnTallyLine)>> {
     tx.all(
         "SELECT day, binding_id, channel, turns, degraded, model_calls, tool_calls, violations, cost, unpriced, outcomes,
                 histograms
@@ -201,7 +201,7 @@ pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date
         |row| {
             let count = |name: &'static str| -> Result<u64> { Ok(row.get::<i64>(name)?.max(0).unsigned_abs()) };
             let day: String = row.get("day")?;
-            let outcomes: BTreeMap<String, u64> = json(row, "outcomes")?;
+            let outcomes: BTreeMap<String, u64> = read_json(row, "outcomes")?;
             let tally = TurnTally {
                 turns: count("turns")?,
                 degraded: count("degraded")?,
@@ -211,10 +211,10 @@ pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date
                 cost: row.get("cost")?,
                 unpriced: count("unpriced")?,
                 outcomes,
-                histograms: json(row, "histograms")?,
+                histograms: read_json(row, "histograms")?,
             };
             let channel = channel(&row.get::<String>("channel")?)?;
-            let day = day.parse().map_err(|_| Broken::Decode(format!("`{day}` is no day")))?;
+            let day = day.parse().map_err(|_| Broken::Decode(format!("invalid date `{day}`")))?;
             Ok((day, TurnTallyLine { binding: row.get("binding_id")?, channel, tally }))
         },
     )

@@ -43,7 +43,7 @@ impl TurnTally {
         }
     }
 
-    pub fn measured(&mut self, measure: TurnMeasure, value: i64) {
+    pub fn record(&mut self, measure: TurnMeasure, value: i64) {
         self.histograms.entry(measure).or_default().add(value);
     }
 }
@@ -62,10 +62,10 @@ pub(super) struct TurnTallyLines(BTreeMap<(BindingId, &'static str), TurnTallyLi
 
 impl TurnTallyLines {
     pub(super) fn add(&mut self, line: &TurnTallyLine) {
-        self.of(line.binding, line.channel).merge(&line.tally);
+        self.entry(line.binding, line.channel).merge(&line.tally);
     }
 
-    pub(super) fn of(&mut self, binding: BindingId, channel: Channel) -> &mut TurnTally {
+    pub(super) fn entry(&mut self, binding: BindingId, channel: Channel) -> &mut TurnTally {
         let new = || TurnTallyLine { binding, channel, tally: TurnTally::default() };
         &mut self.0.entry((binding, channel.as_str())).or_insert_with(new).tally
     }

@@ -70,7 +70,11 @@ pub(crate) fn end(
 }
 
 /// The run that an earlier [`end`] at that very moment took up, where it was not known whether it came to pass.
-pub fn taken_up_at(tx: &mut Tx<'_>, ended: RunId, now: Timestamp) -> munshi_store::Result<Option<RunLease>> {
+pub fn find_next_claimed(
+    tx: &mut Tx<'_>,
+    ended: RunId,
+    now: Timestamp,
+) -> munshi_store::Result<Option<RunLease>> {
     let tenant = tx.tenant();
     tx.optional(
         "SELECT n.id, n.epoch FROM runs r JOIN runs n ON n.tenant_id = $1 AND n.session_id = r.session_id AND n.number > 0

@@ -5,16 +5,16 @@
 //! each other by the number of their message; one that waits for a person stands in nobody's way.
 
 mod end;
-mod hold;
+mod lease;
 mod view;
 
-pub use end::taken_up_at;
+pub use end::find_next_claimed;
 pub(crate) use end::{RunEndUpdate, end};
-pub use hold::{
-    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, ask_cancel, claim_due, claim_forgotten,
-    claim_from, renew, supersede, take_up,
+pub use lease::{
+    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_forgotten,
+    claim_from_holder, renew, request_cancel, supersede,
 };
-pub(crate) use hold::{advance, take_from_dead};
+pub(crate) use lease::{advance, claim_from_dead};
 pub use view::{RunFilter, RunView, list};
 
 use std::str::FromStr;
@@ -27,7 +27,7 @@ use munshi_types::{
     Timestamp,
 };
 
-use crate::columns::{json, json_if_any, word};
+use crate::columns::{read_enum, read_json, read_optional_json};
 use crate::key_use::KeyUse;
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
@@ -97,11 +97,11 @@ pub struct Run {
 
 impl Run {
     /// The key of the program whose words its message has.
-    pub fn program(&self) -> Option<KeyId> {
-        self.key_use.as_ref().and_then(KeyUse::program)
+    pub fn program_key(&self) -> Option<KeyId> {
+        self.key_use.as_ref().and_then(KeyUse::program_key)
     }
 
-    pub fn held(&self, tenant: TenantId) -> RunLease {
+    pub fn lease(&self, tenant: TenantId) -> RunLease {
         let until = self.lease_until.unwrap_or(self.began_at);
         RunLease { tenant, run: self.id, epoch: self.epoch, until }
     }
@@ -112,7 +112,7 @@ impl FromStr for RunState {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no state of a run"))
+        found.ok_or_else(|| format!("unknown run state `{text}`"))
     }
 }
 
@@ -127,7 +127,7 @@ pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
 }
 
 /// Those of a session that have not ended, the oldest first.
-pub(crate) fn open_in(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
+pub(crate) fn list_open(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
     tx.all(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
                 lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
@@ -138,7 +138,7 @@ pub(crate) fn open_in(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
 }
 
 /// The same without what it carries, for one of which that can't be read.
-pub(crate) fn find_bare(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
+pub(crate) fn find_without_snapshot(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.optional(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
                 lease_until, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
@@ -198,11 +198,11 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
             run.kind,
             run.channel.as_str(),
             run.outside_id,
-            crate::columns::written(run.reply_to)?,
+            crate::columns::encode_json(run.reply_to)?,
             run.reservation,
             run.now,
             run.now.plus(LEASE),
-            crate::columns::written(run.key_use)?,
+            crate::columns::encode_json(run.key_use)?,
             run.holder
         ],
         |row| row.get(0),
@@ -210,7 +210,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
 }
 
 /// Stores a run that nobody has begun on and anybody may: at once, or behind what is before it in its session.
-pub(crate) fn add_left(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &RunSnapshot) -> Result<()> {
+pub(crate) fn add_unclaimed(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &RunSnapshot) -> Result<()> {
     add(tx, run)?;
     tx.execute(
         "UPDATE runs SET snapshot = $3, lease_until = CASE WHEN lease_until IS NULL THEN lease_until ELSE $4 END
@@ -241,7 +241,7 @@ pub(crate) fn add_halted(
             run.kind,
             run.channel.as_str(),
             run.outside_id,
-            crate::columns::written(run.reply_to)?,
+            crate::columns::encode_json(run.reply_to)?,
             run.now,
             JsonText::of(halt)?.as_str(),
             reply
@@ -251,7 +251,7 @@ pub(crate) fn add_halted(
 }
 
 /// The run right before a number in its session that is still under way.
-pub(crate) fn before(tx: &mut Tx<'_>, session: SessionId, number: i64) -> Result<Option<RunId>> {
+pub(crate) fn find_preceding(tx: &mut Tx<'_>, session: SessionId, number: i64) -> Result<Option<RunId>> {
     tx.optional(
         "SELECT id FROM runs WHERE tenant_id = $1 AND session_id = $2 AND number < $3 AND ended_at IS NULL
            AND state <> 'waiting_approval' ORDER BY number DESC LIMIT 1",
@@ -260,7 +260,7 @@ pub(crate) fn before(tx: &mut Tx<'_>, session: SessionId, number: i64) -> Result
     )
 }
 
-pub(crate) fn session_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<SessionId>> {
+pub(crate) fn find_session(tx: &mut Tx<'_>, run: RunId) -> Result<Option<SessionId>> {
     tx.optional("SELECT session_id FROM runs WHERE tenant_id = $1 AND id = $2", params![run], |row| {
         row.get(0)
     })
@@ -275,7 +275,7 @@ pub(crate) struct DuplicateMessage {
     pub person: PersonId,
 }
 
-pub(crate) fn seen(
+pub(crate) fn find_duplicate(
     tx: &mut Tx<'_>,
     binding: BindingId,
     channel: Channel,
@@ -297,17 +297,17 @@ pub(crate) fn seen(
 }
 
 /// Who has sent a message of this id before, if somebody has.
-pub fn sender_of(
+pub fn find_sender(
     tx: &mut Tx<'_>,
     binding: BindingId,
     channel: Channel,
     outside_id: &str,
 ) -> Result<Option<PersonId>> {
-    Ok(seen(tx, binding, channel, outside_id)?.map(|taken| taken.person))
+    Ok(find_duplicate(tx, binding, channel, outside_id)?.map(|taken| taken.person))
 }
 
 fn read(row: &Row<'_>) -> Result<Run> {
-    read_with(row, json(row, "snapshot")?)
+    read_with(row, read_json(row, "snapshot")?)
 }
 
 fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
@@ -319,10 +319,10 @@ fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
         person: row.get("person_id")?,
         message: row.get("message_id")?,
         kind: row.get("kind")?,
-        channel: word(row, "channel")?,
-        reply_to: json_if_any(row, "reply_to")?,
-        state: word(row, "state")?,
-        halt: halt(row)?,
+        channel: read_enum(row, "channel")?,
+        reply_to: read_optional_json(row, "reply_to")?,
+        state: read_enum(row, "state")?,
+        halt: read_halt(row)?,
         epoch: row.get("epoch")?,
         lease_until: row.get("lease_until")?,
         snapshot,
@@ -331,13 +331,14 @@ fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
         cancel_asked: row.get("cancel_asked")?,
         began_at: row.get("began_at")?,
         ended_at: row.get("ended_at")?,
-        key_use: json_if_any(row, "key_use")?,
+        key_use: read_optional_json(row, "key_use")?,
     })
 }
 
 /// Kept as the JSON of it, so that it reads back whole.
-fn halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
+fn read_halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
     let text: Option<String> = row.get("reason")?;
-    let unreadable = |error: serde_json::Error| munshi_store::Error::Decode(format!("a halt: {error}"));
+    let unreadable =
+        |error: serde_json::Error| munshi_store::Error::Decode(format!("invalid halt reason: {error}"));
     text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }

@@ -5,8 +5,8 @@ use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::{Run, halt};
-use crate::columns::word;
+use super::{Run, read_halt};
+use crate::columns::read_enum;
 use crate::state::{HaltReason, RunState};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,7 +60,7 @@ pub enum RunFilter {
 
 /// Newest first.
 pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result<Page<RunView>> {
-    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
+    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch_limit());
     let rows = match wanted {
         RunFilter::All => tx.all(
             "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
@@ -87,7 +87,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result
             read,
         )?,
     };
-    Ok(Page::of(rows, request, |run| Cursor { time: run.began_at, id: run.id.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |run| Cursor { time: run.began_at, id: run.id.as_uuid() }))
 }
 
 fn read(row: &Row<'_>) -> Result<RunView> {
@@ -98,9 +98,9 @@ fn read(row: &Row<'_>) -> Result<RunView> {
         person: row.get("person_id")?,
         message: row.get("message_id")?,
         kind: row.get("kind")?,
-        channel: word(row, "channel")?,
-        state: word(row, "state")?,
-        halt: halt(row)?,
+        channel: read_enum(row, "channel")?,
+        state: read_enum(row, "state")?,
+        halt: read_halt(row)?,
         epoch: row.get("epoch")?,
         reply: row.get("reply_id")?,
         cancel_asked: row.get("cancel_asked")?,

@@ -23,7 +23,7 @@ fn tool(name: &str, effect: Effect, phrases: &[(Language, &[&str])], follow_ups:
         effect,
         phrases,
         follow_ups: follow_ups.iter().map(|name| name.parse().unwrap()).collect(),
-        ..ToolSpec::read(name.parse().unwrap(), "", "ledger.thing.read")
+        ..ToolSpec::read_only(name.parse().unwrap(), "", "ledger.thing.read")
     }
 }
 
@@ -101,7 +101,7 @@ fn a_question_that_waits_offers_its_answers() {
         ChoiceOption::new(5, "Fifth"),
     ];
     let next = FailureHint::Choose { argument: "name".to_owned(), choices };
-    let asked = ChoiceQuestion::of("balance", &json!({ "name": "ramesh" }), &next).unwrap();
+    let asked = ChoiceQuestion::from_hint("balance", &json!({ "name": "ramesh" }), &next).unwrap();
     waiting.waits = ExpectedAnswer::Choice(&asked);
     let offered = suggest(&waiting, &book).unwrap();
     assert_eq!(offered[..3], ["1. Ramesh Kumar", "2. Ramesh Gupta", "3."]);
@@ -140,14 +140,14 @@ fn every_voice_says_what_was_done_otherwise_than_what_is_wanted() {
     let book = Phrasebook::core().unwrap();
     for voice in Locale::all() {
         for name in ["say-yes", "say-no", "suggest-help", "suggest-more", "suggest-thanks"] {
-            let text = book.say(name, voice, &[]).unwrap();
-            assert!(!fit::says_done(&text), "{} {text}", voice.code());
+            let text = book.render(name, voice, &[]).unwrap();
+            assert!(!candidates::says_done(&text), "{} {text}", voice.code());
         }
     }
     for text in
         ["Done.", "मैंने लिख दिया है", "kaam ho gaya", "பணம் அனுப்பிவிட்டேன்", "పంపాను", "I've sent it", "হয়ে গেছে"]
     {
-        assert!(fit::says_done(text), "{text}");
+        assert!(candidates::says_done(text), "{text}");
     }
 }
 

@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use munshi_llm::gateway::CallRecorder;
 use munshi_llm::{ChatMessage, ModelMessagePart};
 use munshi_safety::pipeline::{ActCaller, ActConcern, ProposalMode, Taint};
-use munshi_tiers::contract;
+use munshi_tiers::precedence;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
-use super::choose::{FailedCallFollowUp, of_call};
+use super::choose::{FailedCallFollowUp, find_result};
+use super::detach::DispatchRequest;
 use super::journal::{CallJournal, body};
 use super::pause::{DelayedAct, TurnPause};
-use super::soft::DispatchRequest;
-use super::{Turn, evidence, ground, prepare};
+use super::{Turn, evidence, prepare, setup};
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::runs;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, key};
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, call_key};
 use crate::state::{HaltReason, RunState};
 
 /// The same call is not tried a third time.
@@ -47,24 +47,25 @@ pub(crate) enum ActStageOutcome {
 
 impl Turn {
     /// The model's wish becomes calls, each with the act it will be. Nothing is done yet.
-    pub(crate) fn wish(&mut self, asked: ChatMessage) -> Option<HaltReason> {
+    pub(crate) fn queue_tool_calls(&mut self, asked: ChatMessage) -> Option<HaltReason> {
         let most = u32::from(self.place.agent.body.limits.tool_calls);
         if self.snapshot.calls >= most {
             return Some(HaltReason::ToolCap);
         }
-        self.reply.pause();
+        self.reply.break_paragraph();
         let (mut calls, mut handed) = (Vec::new(), 0);
         for part in &asked.parts {
             let ModelMessagePart::ToolCall(call) = part else { continue };
             self.snapshot.calls += 1;
             let outcome = match self.snapshot.calls > most {
-                false if self.is_brought(&call.name) => match self.reply.may_leave(&said_in(&call.arguments))
-                {
-                    true => ExchangeCallOutcome::Handed { number: handed },
-                    false => ExchangeCallOutcome::Ended { ok: false, result: kept_back() },
-                },
+                false if self.is_client_tool(&call.name) => {
+                    match self.reply.can_disclose(&flatten_text(&call.arguments)) {
+                        true => ExchangeCallOutcome::Handed { number: handed },
+                        false => ExchangeCallOutcome::Ended { ok: false, result: build_withheld_result() },
+                    }
+                }
                 false => ExchangeCallOutcome::Open,
-                true => ExchangeCallOutcome::Ended { ok: false, result: capped() },
+                true => ExchangeCallOutcome::Ended { ok: false, result: build_cap_result() },
             };
             handed += usize::from(matches!(outcome, ExchangeCallOutcome::Handed { .. }));
             calls.push(ExchangeCall {
@@ -89,9 +90,9 @@ impl Turn {
 
     async fn act_on_all(&mut self) -> Result<ActStageOutcome> {
         let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
-        let mut places = std::collections::VecDeque::from(self.snapshot.places());
+        let mut places = std::collections::VecDeque::from(self.snapshot.call_indexes());
         while let Some(place) = places.pop_front() {
-            let Some(called) = self.snapshot.called(place).cloned() else { continue };
+            let Some(called) = self.snapshot.find_call(place).cloned() else { continue };
             if matches!(
                 called.outcome,
                 ExchangeCallOutcome::Ended { .. } | ExchangeCallOutcome::Handed { .. }
@@ -101,68 +102,70 @@ impl Turn {
             if self.stop.is_cancelled() {
                 return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
             }
-            if self.snapshot.failures_of(&key(&called.tool, &called.arguments)) >= SAME {
+            if self.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
                 return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
             }
             match self.call_tool(place, &called).await? {
                 ToolAnswer::Waiting(approval) => pause.asked.push(*approval),
                 ToolAnswer::Refused(refusal)
-                    if self.snapshot.called(place).is_some_and(ExchangeCall::is_delayed) =>
+                    if self.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
                 {
                     pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
                 }
                 ToolAnswer::Failed { .. }
-                    if self.snapshot.called(place).is_some_and(ExchangeCall::is_shut_out) =>
+                    if self.snapshot.find_call(place).is_some_and(ExchangeCall::needs_login) =>
                 {
                     pause.is_shut = true;
                 }
                 answer => {
-                    let known = self.snapshot.places();
-                    let halt = match self.led_to(&called, &answer) {
+                    let known = self.snapshot.call_indexes();
+                    let halt = match self.find_follow_up(&called, &answer) {
                         Some(FailedCallFollowUp::Call(tool, arguments)) => {
-                            self.lead_on(&called, &answer, (tool, arguments))
+                            self.queue_follow_up(&called, &answer, (tool, arguments))
                         }
                         // The other calls are made first: nothing of the wish is lost to a question.
                         Some(FailedCallFollowUp::Ask(asked)) => {
                             questions.push((called, asked));
                             None
                         }
-                        None => self.is_enough(&called.tool),
+                        None => self.check_stuck(&called.tool),
                     };
                     if let Some(halt) = halt {
                         return Ok(ActStageOutcome::Halted(halt));
                     }
-                    places.extend(self.snapshot.places().into_iter().filter(|place| !known.contains(place)));
+                    places.extend(
+                        self.snapshot.call_indexes().into_iter().filter(|place| !known.contains(place)),
+                    );
                 }
             }
         }
         Ok(match pause.is_empty() {
             false => ActStageOutcome::Waiting(pause),
-            true if self.snapshot.handed().next().is_some() => ActStageOutcome::Handed,
-            true if self.ask_which_one(questions) => ActStageOutcome::Asked,
+            true if self.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
+            true if self.ask_choice(questions) => ActStageOutcome::Asked,
             true => ActStageOutcome::On,
         })
     }
 
-    fn is_brought(&self, tool: &str) -> bool {
-        self.prepared.brought.as_ref().is_some_and(|brought| brought.by_alias(tool).is_some())
+    fn is_client_tool(&self, tool: &str) -> bool {
+        self.prepared.brought.as_ref().is_some_and(|brought| brought.find_by_alias(tool).is_some())
     }
 
     /// Whether going on would be trying the same for ever.
-    fn is_enough(&self, tool: &str) -> Option<HaltReason> {
+    fn check_stuck(&self, tool: &str) -> Option<HaltReason> {
         let most = u32::from(self.place.agent.body.limits.tool_failures).max(1);
         let same = self.snapshot.failures.iter().any(|(key, count)| key.contains(' ') && *count >= SAME);
         if same || self.snapshot.failures_of(tool) >= most {
             return Some(HaltReason::Stuck(tool.to_owned()));
         }
-        (self.snapshot.denials >= DENIALS).then(|| HaltReason::Stuck("it was refused twice".to_owned()))
+        (self.snapshot.denials >= DENIALS).then(|| HaltReason::Stuck("the call was refused twice".to_owned()))
     }
 
     async fn call_tool(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
         let begun = Instant::now();
         if !self.shown.contains(&called.act) {
             self.shown.insert(called.act);
-            self.reply.note(RunEvent::ToolCall {
+            self.reply.record_event(RunEvent::ToolCall {
                 call: called.call_id.clone(),
                 tool: called.tool.clone(),
                 arguments: called.arguments.clone(),
@@ -171,7 +174,7 @@ impl Turn {
         self.enter(RunState::CheckingSafety);
         let (answer, is_stored) = self.answer(place, called).await?;
         self.observe(place, &answer);
-        if let Some(called) = self.snapshot.called(place).filter(|_| !is_stored) {
+        if let Some(called) = self.snapshot.find_call(place).filter(|_| !is_stored) {
             let body = body(called);
             self.step(RunState::Observing, body, begun.elapsed());
         }
@@ -182,7 +185,7 @@ impl Turn {
     async fn answer(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let begun = Instant::now();
         loop {
-            let (answer, is_stored) = self.ask_for(place, called).await?;
+            let (answer, is_stored) = self.dispatch_call(place, called).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
@@ -193,7 +196,10 @@ impl Turn {
                 return Ok((answer, is_stored));
             }
             if begun.elapsed() > PATIENCE {
-                return Err(Error::Store(munshi_store::Error::Busy(format!("act {} goes on", called.act))));
+                return Err(Error::Store(munshi_store::Error::Busy(format!(
+                    "act {} is still running",
+                    called.act
+                ))));
             }
             self.timings.waited += PAUSE;
             tokio::time::sleep(PAUSE).await;
@@ -202,18 +208,18 @@ impl Turn {
 
     /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
     async fn take_over_left(&self, called: &ExchangeCall) -> bool {
-        let taken = self.engine.dispatcher.take_over_left(self.tenant, called.act).await;
+        let taken = self.engine.dispatcher.take_over_orphaned(self.tenant, called.act).await;
         taken.unwrap_or_else(|error| {
-            tracing::warn!(act = %called.act, %error, "an act that was left could not be taken over yet");
+            tracing::warn!(act = %called.act, %error, "orphaned act takeover failed");
             false
         })
     }
 
-    async fn ask_for(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn dispatch_call(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.place.agent.body.policy.clone());
         let mut tools = self.tools();
-        tools.extend(self.guest(&called.tool));
+        tools.extend(self.find_connector_tool(&called.tool));
         let known = match self.is_known(called) {
             true => {
                 let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
@@ -264,9 +270,9 @@ impl Turn {
     /// Whose words an act may rest on. The model of this machine makes its first call of the message alone: what the
     /// conversation has read before can't have talked it into anything.
     fn taint(&self, called: &ExchangeCall) -> Taint {
-        let is_here = self.target.is_some() && self.target.as_deref() == self.engine.here();
+        let is_here = self.target.is_some() && self.target.as_deref() == self.engine.local_model();
         if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
-            return ground::taint(&self.prepared);
+            return setup::compute_initial_taint(&self.prepared);
         }
         let mut taint = self.snapshot.whole_taint();
         if taint.is_clean() || !taint.holds_private {
@@ -275,8 +281,8 @@ impl Turn {
         let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
         for before in calls.take_while(|call| call.act != called.act) {
             match self.tool(&before.tool) {
-                Some(tool) => taint.note_choices(&before.arguments, &tool.known),
-                None => taint.note_unknown_call(),
+                Some(tool) => taint.record_choices(&before.arguments, &tool.known),
+                None => taint.record_unknown_call(),
             }
         }
         taint
@@ -312,7 +318,7 @@ impl Turn {
     }
 
     pub(crate) fn tools(&self) -> Vec<ToolName> {
-        contract::tools(&self.place.team.body, &self.place.agent.body)
+        precedence::select_tools(&self.place.team.body, &self.place.agent.body)
     }
 
     fn caller(&self) -> ActCaller {
@@ -324,7 +330,7 @@ impl Turn {
             session: Some(self.run.session.as_uuid()),
             zone: self.place.zone.clone(),
             background: false,
-            key: self.run.program(),
+            key: self.run.program_key(),
         }
     }
 
@@ -338,9 +344,9 @@ impl Turn {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
             let mut concerns = Vec::new();
             for check in &house.checks {
-                concerns.extend(check.before(tx, &scene, &tool, &arguments)?);
+                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
             }
-            Ok((concerns, prepare::named(tx, (&house, &scene), (&tool, &arguments), None)?))
+            Ok((concerns, prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)?))
         };
         self.engine.db.read(self.tenant, read).await
     }
@@ -348,24 +354,27 @@ impl Turn {
     /// The turn's own record of what the act's transaction has written down already.
     fn observe(&mut self, place: CallIndex, answer: &ToolAnswer) {
         let when = EpochStamp { epoch: self.held.epoch, now: self.engine.clock.now() };
-        self.snapshot.note(place, answer, when);
-        let Some(called) = self.snapshot.called(place).cloned() else { return };
+        self.snapshot.record_answer(place, answer, when);
+        let Some(called) = self.snapshot.find_call(place).cloned() else { return };
         self.hide_people(&called);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
-                self.reply.note(RunEvent::ToolResult {
+                self.reply.record_event(RunEvent::ToolResult {
                     call: called.call_id.clone(),
                     tool: called.tool.clone(),
                     ok: *ok,
                     result: result.clone(),
                 });
-                self.reply.learn(|context| evidence::add(context, result));
-                if let Some((tool, result)) = of_call(&called) {
-                    self.meet(&tool, &result);
+                self.reply.update_context(|context| evidence::add(context, result));
+                if let Some((tool, result)) = find_result(&called) {
+                    self.observe_entities(&tool, &result);
                 }
             }
             (_, ToolAnswer::Waiting(approval)) => {
-                self.reply.note(RunEvent::Approval { approval: approval.id, words: approval.words.clone() });
+                self.reply.record_event(RunEvent::Approval {
+                    approval: approval.id,
+                    words: approval.words.clone(),
+                });
             }
             _ => {}
         }
@@ -373,22 +382,22 @@ impl Turn {
 }
 
 /// What stands in arguments, to be looked at as words are.
-fn said_in(arguments: &Value) -> String {
+fn flatten_text(arguments: &Value) -> String {
     match arguments {
         Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(said_in).collect::<Vec<_>>().join("\n"),
-        Value::Object(fields) => fields.values().map(said_in).collect::<Vec<_>>().join("\n"),
+        Value::Array(values) => values.iter().map(flatten_text).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => fields.values().map(flatten_text).collect::<Vec<_>>().join("\n"),
         Value::Null | Value::Bool(_) => String::new(),
         Value::Number(number) => number.to_string(),
     }
 }
 
-fn kept_back() -> Value {
+fn build_withheld_result() -> Value {
     json!({ "ok": false, "code": "not_permitted", "retryable": false,
             "suggestion": "What stands in the arguments may not leave. Answer without it." })
 }
 
-fn capped() -> Value {
+fn build_cap_result() -> Value {
     json!({ "ok": false, "code": "tool_cap", "retryable": false,
             "suggestion": "No more tools may be called in this turn. Answer with what you have." })
 }

@@ -7,7 +7,7 @@ use munshi_store::Tx;
 use serde_json::Value;
 
 use super::Turn;
-use super::choose::of_call;
+use super::choose::find_result;
 use crate::error::Result;
 
 impl Turn {
@@ -18,12 +18,12 @@ impl Turn {
             let (scene, draft) = (&self.prepared.scene, self.reply.text());
             let results: Vec<Value> = self.results().map(|(_, result)| result).collect();
             let checks = self.engine.house.checks.iter();
-            let objections = checks.flat_map(|check| check.reply(scene, draft, &results)).collect();
-            self.raise(objections);
+            let objections = checks.flat_map(|check| check.check_reply(scene, draft, &results)).collect();
+            self.apply_objections(objections);
             // Last, so that no other objection takes its place.
             let mismatches = self.mismatches().await?;
-            self.raise(mismatches);
-            self.name_proposed().await?;
+            self.apply_objections(mismatches);
+            self.insert_proposal_details().await?;
         }
         self.timings.check += begun.elapsed();
         Ok(())
@@ -40,7 +40,7 @@ impl Turn {
             let mut found = Vec::new();
             for check in &house.checks {
                 for (tool, result) in &done {
-                    found.extend(check.after(tx, &scene, tool, result)?);
+                    found.extend(check.check_after_act(tx, &scene, tool, result)?);
                 }
             }
             Ok(found)
@@ -48,7 +48,7 @@ impl Turn {
         self.engine.db.read(self.tenant, read).await
     }
 
-    fn raise(&mut self, objections: Vec<Objection>) {
+    fn apply_objections(&mut self, objections: Vec<Objection>) {
         if let Some(instead) = objections.iter().find(|objection| objection.replaces) {
             let words = self.phrase(&instead.phrase, &instead.slots);
             self.reply.replace(&words);
@@ -63,6 +63,6 @@ impl Turn {
 
     /// What the tools of this turn said, as they said it.
     fn results(&self) -> impl Iterator<Item = (String, Value)> {
-        self.snapshot.all().filter_map(of_call)
+        self.snapshot.iter_calls().filter_map(find_result)
     }
 }

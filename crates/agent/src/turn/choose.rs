@@ -5,9 +5,9 @@ use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_tools::{FailureHint, ToolAnswer};
 use serde_json::Value;
 
-use super::asking::in_quotes;
-use super::consent::asking;
-use super::{Turn, TurnOutcome, whom};
+use super::approval_questions::quote;
+use super::consent::build_call_message;
+use super::{Turn, TurnOutcome, mask_people};
 use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
 use crate::entities::SessionEntities;
 use crate::messages::MessageSpeaker;
@@ -24,12 +24,12 @@ pub(crate) enum FailedCallFollowUp {
 
 impl Turn {
     /// A message that picks one of the choices that were shown last makes that call, and no model has to guess it.
-    pub(crate) fn pick(&mut self) -> Option<TurnOutcome> {
+    pub(crate) fn handle_pick(&mut self) -> Option<TurnOutcome> {
         // Who wrote before the choices were shown has picked none of them; the question stays.
         if !self.has_seen_last() {
             return None;
         }
-        let (asked, text) = (self.entities.asked().cloned(), &self.prepared.message.text);
+        let (asked, text) = (self.entities.pending_question().cloned(), &self.prepared.message.text);
         let picked = self.entities.pick(text);
         if let (None, Some(asked)) = (&picked, asked) {
             if asked.is_declined(text) {
@@ -37,27 +37,31 @@ impl Turn {
                 self.reply.say(&words);
                 return Some(TurnOutcome::Replied);
             }
-            self.passed_by = asked.once_more(text);
+            self.passed_by = asked.into_repeat(text);
         }
         let picked = picked?;
         let arguments = picked.arguments?;
         self.picked = Some((picked.choice.value, picked.choice.label));
-        self.wish(asking(&picked.tool, arguments)).map(TurnOutcome::Halted)
+        self.queue_tool_calls(build_call_message(&picked.tool, arguments)).map(TurnOutcome::Halted)
     }
 
     /// What helps where a tool could not.
-    pub(crate) fn led_to(&self, called: &ExchangeCall, answer: &ToolAnswer) -> Option<FailedCallFollowUp> {
-        if let Some(led) = self.found_by(called, answer) {
+    pub(crate) fn find_follow_up(
+        &self,
+        called: &ExchangeCall,
+        answer: &ToolAnswer,
+    ) -> Option<FailedCallFollowUp> {
+        if let Some(led) = self.find_search_follow_up(called, answer) {
             return Some(led);
         }
         let ToolAnswer::Failed { next: Some(next), .. } = answer else { return None };
         match next.as_ref() {
             FailureHint::Choose { .. } => {
-                ChoiceQuestion::of(&called.tool, &called.arguments, next).map(FailedCallFollowUp::Ask)
+                ChoiceQuestion::from_hint(&called.tool, &called.arguments, next).map(FailedCallFollowUp::Ask)
             }
             FailureHint::Search { .. } => {
-                let (tool, arguments) = choices::search(next, &self.tools())?;
-                let again = self.snapshot.all().any(|known| {
+                let (tool, arguments) = choices::find_fallback_search(next, &self.tools())?;
+                let again = self.snapshot.iter_calls().any(|known| {
                     known.act != called.act && known.tool == tool.as_str() && known.arguments == arguments
                 });
                 (!again).then(|| FailedCallFollowUp::Call(tool.to_string(), arguments))
@@ -66,7 +70,11 @@ impl Turn {
     }
 
     /// Where this call was the search for another that found nothing: what that one becomes.
-    fn found_by(&self, called: &ExchangeCall, answer: &ToolAnswer) -> Option<FailedCallFollowUp> {
+    fn find_search_follow_up(
+        &self,
+        called: &ExchangeCall,
+        answer: &ToolAnswer,
+    ) -> Option<FailedCallFollowUp> {
         let ToolAnswer::Done(seen) = answer else { return None };
         let (first, next) = self
             .searching
@@ -77,7 +85,7 @@ impl Turn {
         let mut found = SessionEntities::default();
         found.observe(&self.tool(&called.tool)?.known.spec, &seen.value);
         let found: Vec<_> = found.known().collect();
-        match choices::searched(&first_tool.known.spec, &first.arguments, next, &found) {
+        match choices::resolve_fallback_search(&first_tool.known.spec, &first.arguments, next, &found) {
             FallbackSearchOutcome::One(arguments) => {
                 Some(FailedCallFollowUp::Call(first.tool.clone(), arguments))
             }
@@ -87,13 +95,13 @@ impl Turn {
     }
 
     /// Makes the call that a failure leads to.
-    pub(crate) fn lead_on(
+    pub(crate) fn queue_follow_up(
         &mut self,
         called: &ExchangeCall,
         answer: &ToolAnswer,
         (tool, arguments): (String, Value),
     ) -> Option<HaltReason> {
-        let halt = self.wish(asking(&tool, arguments));
+        let halt = self.queue_tool_calls(build_call_message(&tool, arguments));
         let made = self.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
         if let (ToolAnswer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
             self.searching = Some((called.clone(), next.as_ref().clone(), made.act));
@@ -103,46 +111,47 @@ impl Turn {
 
     /// Asks the person which one they mean, in our own words, where that is all there is to say: of several questions, and
     /// of what else was looked up or failed, a model tells. What was done beside it is said with it.
-    pub(crate) fn ask_which_one(&mut self, mut questions: Vec<(ExchangeCall, ChoiceQuestion)>) -> bool {
+    pub(crate) fn ask_choice(&mut self, mut questions: Vec<(ExchangeCall, ChoiceQuestion)>) -> bool {
         let (Some((failed, asked)), true) = (questions.pop(), questions.is_empty()) else { return false };
         if !self.is_all_else_written(&failed) {
             return false;
         }
-        let words = match asked.words(&self.engine.book, self.prepared.tongue.voice) {
+        let words = match asked.render(&self.engine.book, self.prepared.tongue.voice) {
             Ok(words) => words,
             Err(error) => {
-                tracing::error!(%error, "a choice can't be put");
+                tracing::error!(%error, "choice rendering failed");
                 return false;
             }
         };
-        let done = self.done(self.heard);
+        let done = self.describe_done(self.heard);
         if !done.is_empty() {
             let lead = self.phrase("done", &[]);
             self.reply.say(&[lead].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
         }
         self.reply.say(&words);
-        self.entities.ask(asked);
+        self.entities.set_pending_question(asked);
         true
     }
 
     /// Puts a choice once more that the message has passed by, where something was to be written: it is neither done nor
     /// forgotten.
-    pub(crate) fn ask_which_again(&mut self) {
+    pub(crate) fn repeat_choice(&mut self) {
         let Some(asked) = self.passed_by.take() else { return };
         let writes = self.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
-        let is_said_anew = self.snapshot.all().any(|called| asked.is_about(&called.tool, &called.arguments));
+        let is_said_anew =
+            self.snapshot.iter_calls().any(|called| asked.is_about(&called.tool, &called.arguments));
         if !writes || is_said_anew || self.asks_something() {
             return;
         }
         let said =
             self.prepared.history.iter().rev().find(|message| message.speaker == MessageSpeaker::Person);
-        let said = said.map(|message| in_quotes(message.text.trim())).unwrap_or_default();
+        let said = said.map(|message| quote(message.text.trim())).unwrap_or_default();
         let lead = self.phrase("approval-asked", &[]);
-        match asked.words(&self.engine.book, self.prepared.tongue.voice) {
+        match asked.render(&self.engine.book, self.prepared.tongue.voice) {
             Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
-            Err(error) => return tracing::error!(%error, "a choice can't be put again"),
+            Err(error) => return tracing::error!(%error, "repeating choice failed"),
         }
-        self.entities.ask(asked);
+        self.entities.set_pending_question(asked);
     }
 
     /// Whether all that was called beside it was written, or led to it.
@@ -161,20 +170,20 @@ impl Turn {
     }
 
     /// Takes in what the tools of this turn have named, also those of a process that died.
-    pub(crate) fn recollect(&mut self) {
-        self.veil.meet(whom::spoken_of(&self.entities));
-        self.snapshot.all().for_each(|called| self.hide_people(called));
-        let known: Vec<(String, Value)> = self.snapshot.all().filter_map(of_call).collect();
+    pub(crate) fn restore_entities(&mut self) {
+        self.veil.add_names(mask_people::list_known_people(&self.entities));
+        self.snapshot.iter_calls().for_each(|called| self.hide_people(called));
+        let known: Vec<(String, Value)> = self.snapshot.iter_calls().filter_map(find_result).collect();
         for (tool, result) in known {
-            self.meet(&tool, &result);
+            self.observe_entities(&tool, &result);
         }
     }
 
-    pub(crate) fn meet(&mut self, tool: &str, result: &Value) {
+    pub(crate) fn observe_entities(&mut self, tool: &str, result: &Value) {
         if let Some(tool) = self.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
             if tool.known.connector.maker == ConnectorOrigin::Foreign {
-                self.entities.mark(TaintSource::Connector, self.prepared.message.number);
+                self.entities.add_taint(TaintSource::Connector, self.prepared.message.number);
             }
         }
     }
@@ -184,13 +193,13 @@ impl Turn {
         if let ExchangeCallOutcome::Ended { result, .. } = &called.outcome {
             let tool = self.tool(&called.tool);
             let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
-            self.veil.meet(whom::people(result, scope));
+            self.veil.add_names(mask_people::extract_people(result, scope));
         }
     }
 }
 
 /// The tool and what it said, where it said something.
-pub(crate) fn of_call(called: &ExchangeCall) -> Option<(String, Value)> {
+pub(crate) fn find_result(called: &ExchangeCall) -> Option<(String, Value)> {
     match &called.outcome {
         ExchangeCallOutcome::Ended { ok: true, result } => {
             Some((called.tool.clone(), result.get("result").cloned().unwrap_or_default()))

@@ -10,20 +10,20 @@ use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::MessageStatus;
-use crate::purse::ReservationUse;
 use crate::runs::{self, Run, RunLease};
 use crate::sessions::{self, SessionUpdate};
 use crate::state::HaltReason;
-use crate::tainted;
+use crate::taint_bits;
 use crate::turn::first_generation;
+use crate::turn_budget::ReservationUse;
 
 impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
     /// ends the run. Nobody is billed.
-    pub(crate) async fn close(&self, held: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
+    pub(crate) async fn close_run(&self, held: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, held.run) {
-                Err(munshi_store::Error::Decode(_)) => runs::find_bare(tx, held.run),
+                Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, held.run),
                 found => found,
             };
             let run = found?.ok_or(Error::NoRun)?;
@@ -32,19 +32,19 @@ impl TurnEngineInner {
             Ok((run, acts, session.and_then(|session| session.language)))
         };
         let (run, acts, language) = self.db.read(held.tenant, read).await?;
-        let written = self.written(held.tenant, &acts);
+        let written = self.describe_written(held.tenant, &acts);
         let phrase = match &halt {
             _ if written.is_some() => "stopped",
             HaltReason::Cancelled => "cancelled",
             _ => "error",
         };
-        let text = self.book.say(phrase, voice_of(language.as_ref(), None), &[]);
+        let text = self.book.render(phrase, resolve_locale(language.as_ref(), None), &[]);
         let text = text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
         let standing = if written.is_some() { MessageStatus::Whole } else { MessageStatus::Degraded };
         // The lines hold arguments of a run that may have read anything.
         let read = acts.iter().flat_map(|act| &act.rests_on.taint.sources);
         let read = read.chain(&run.snapshot.taint.sources).copied().collect();
-        let marks = ReplyMarks { tainted: Some(tainted::bits(&read)), ..ReplyMarks::default() };
+        let marks = ReplyMarks { tainted: Some(taint_bits::bits(&read)), ..ReplyMarks::default() };
         let lines = [text].into_iter().chain(written.unwrap_or_default());
         let reply = ReplyRecord {
             id: self.ids.next(),
@@ -64,18 +64,18 @@ impl TurnEngineInner {
             ending: TurnStatus::Halted(halt),
             reply: Some(reply),
             deliver: run.reply_to,
-            settle: run.reservation.map(|id| (id, spent(run.snapshot.drawn))),
+            settle: run.reservation.map(|id| (id, degraded_amount(run.snapshot.drawn))),
             learned: SessionUpdate::default(),
             steps: Vec::new(),
             calls: Vec::new(),
             violations: Vec::new(),
             decision: None,
-            questions: run.snapshot.questions(),
+            questions: run.snapshot.pending_approvals(),
             brought: Some(None),
             now: self.clock.now(),
         };
         let desk = self.desk.clone();
-        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::respond(tx, &desk, &response);
+        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::save_turn(tx, &desk, &response);
         Ok(self.db.write(held.tenant, unit).await?.next)
     }
 }
@@ -86,8 +86,8 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
     if run.kind == runs::REHEARSAL {
         return Ok(Vec::new());
     }
-    let mut all = acts::of_run(tx, run.id)?;
-    for called in run.snapshot.all() {
+    let mut all = acts::list_by_run(tx, run.id)?;
+    for called in run.snapshot.iter_calls() {
         if all.iter().all(|act| act.id != called.act) {
             all.extend(acts::find(tx, called.act)?);
         }
@@ -97,12 +97,12 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
 
 impl TurnEngineInner {
     /// What was written, a line each; none where surely nothing was. What may have happened has no line.
-    fn written(&self, tenant: TenantId, acts: &[Act]) -> Option<Vec<String>> {
+    fn describe_written(&self, tenant: TenantId, acts: &[Act]) -> Option<Vec<String>> {
         let writes = acts.iter().filter(|act| act.effect.writes());
         let touched: Vec<&Act> = writes
             .filter(|act| matches!(act.state, ActState::Applied | ActState::Unknown | ActState::Intended))
             .collect();
-        let words = |act: &Act| match self.dispatcher.tool(tenant, &act.tool) {
+        let words = |act: &Act| match self.dispatcher.find_tool(tenant, &act.tool) {
             Some(tool) => in_plain_words(&tool.known.spec, &act.arguments),
             // Its connector is not back yet.
             None => format!("{} {}", act.tool.replace('_', " "), act.arguments),
@@ -113,12 +113,12 @@ impl TurnEngineInner {
     }
 }
 
-fn spent(drawn: ReservationUse) -> munshi_safety::budget::BudgetAmount {
-    drawn.amount().degraded()
+fn degraded_amount(drawn: ReservationUse) -> munshi_safety::budget::BudgetAmount {
+    drawn.amount().without_billing()
 }
 
 /// In which voice somebody is spoken to who has written nothing just now.
-pub(crate) fn voice_of(code: Option<&LanguageCode>, profile: Option<Language>) -> Locale {
+pub(crate) fn resolve_locale(code: Option<&LanguageCode>, profile: Option<Language>) -> Locale {
     let language = code.and_then(LanguageCode::language).or(profile).unwrap_or(Language::English);
     let form = if code.is_some_and(LanguageCode::is_latin) { ScriptForm::Latin } else { ScriptForm::Native };
     Locale::new(language, form)

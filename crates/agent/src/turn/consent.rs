@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_lang::answers::{self, YesNoAnswer as Bare};
+use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
 use munshi_llm::{ChatMessage as Asking, ModelMessagePart, ModelRole, ToolCall};
 use munshi_safety::acts::{self, Act};
 use munshi_safety::approvals::{
@@ -18,7 +18,7 @@ use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
 use crate::runs;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, both};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, merge_taint};
 use crate::state::RunState;
 
 /// More are not offered to choose from.
@@ -60,21 +60,21 @@ impl Turn {
         let open = |approval: &&Approval| approval.expires_at > now;
         let mut pending: Vec<Approval> = self.prepared.pending.iter().filter(open).cloned().collect();
         pending.sort_by_key(|approval| (approval.asked_at, approval.id));
-        let Some(marks) = self.said_last() else { return Ok(None) };
+        let Some(marks) = self.last_shown_marks() else { return Ok(None) };
         let text = self.prepared.message.text.clone();
-        if let Some((which, shown, answer)) = chosen(&marks, &pending, &text) {
+        if let Some((which, shown, answer)) = find_chosen(&marks, &pending, &text) {
             return self.answer_question(which, shown, answer).await;
         }
-        let answer = match answers::reply(&text) {
+        let answer = match yes_no::classify_reply(&text) {
             Bare::Yes => ApprovalDecision::Yes,
             Bare::No => ApprovalDecision::No,
             Bare::Other => return Ok(None),
         };
         // What else waits was not spoken of last: whoever says yes to a question says it to that one.
-        pending.retain(|approval| marks.put(approval.id).is_some());
+        pending.retain(|approval| marks.find_approval(approval.id).is_some());
         match pending.as_slice() {
             [] => Ok(None),
-            [one] => match marks.put(one.id).cloned() {
+            [one] => match marks.find_approval(one.id).cloned() {
                 Some(shown) => self.answer_question(one.clone(), shown, answer).await,
                 None => Ok(None),
             },
@@ -90,7 +90,7 @@ impl Turn {
     fn ask_which(&mut self, pending: &[Approval], answer: ApprovalDecision) {
         let mut words = self.phrase("ask-which-approval", &[]);
         for (at, approval) in pending.iter().take(MOST).enumerate() {
-            words.push_str(&format!("\n{}. {}", at + 1, self.asked_about(approval)));
+            words.push_str(&format!("\n{}. {}", at + 1, self.describe_approval(approval)));
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);
@@ -107,16 +107,16 @@ impl Turn {
             }
             _ => None,
         };
-        let acts: Vec<ActId> = self.snapshot.all().filter_map(unknown).collect();
+        let acts: Vec<ActId> = self.snapshot.iter_calls().filter_map(unknown).collect();
         if acts.is_empty() {
             return Ok(());
         }
         let session = self.run.session.as_uuid();
-        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::pending_in(tx, session)?) };
+        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::list_pending(tx, session)?) };
         let pending = self.engine.db.read(self.tenant, read).await?;
         let about = |one: &&Approval| one.kind == ApprovalKind::Outcome && acts.contains(&one.act);
         for question in pending.iter().filter(about) {
-            if self.may_say_yes(question) {
+            if self.can_approve(question) {
                 self.reply.say(&question.words);
                 self.asks.push(ShownApproval::from(question));
             }
@@ -126,7 +126,7 @@ impl Turn {
 
     /// Whether this conversation goes on with it: an act that was asked for here.
     pub(super) fn is_own(&self, approval: &Approval) -> bool {
-        approval.kind == ApprovalKind::Act && self.prepared.pending_here(approval)
+        approval.kind == ApprovalKind::Act && self.prepared.is_pending_here(approval)
     }
 
     async fn answer_question(
@@ -149,13 +149,13 @@ impl Turn {
         match answered {
             Ok(snapshot) => {
                 self.snapshot = snapshot;
-                self.purse.count_too(self.snapshot.before);
+                self.purse.set_previous_use(self.snapshot.before);
                 // What a pack read by itself is told by no model elsewhere, whoever goes on with it.
                 if self.snapshot.is_read {
-                    self.route = Arc::new(think::here_only(&self.route, self.engine.here()));
+                    self.route = Arc::new(think::restrict_to_local(&self.route, self.engine.local_model()));
                 }
-                self.taken_up.extend(self.snapshot.all().map(|called| called.act));
-                self.shown.extend(self.snapshot.all().map(|called| called.act));
+                self.taken_up.extend(self.snapshot.iter_calls().map(|called| called.act));
+                self.shown.extend(self.snapshot.iter_calls().map(|called| called.act));
                 match self.snapshot.phrase.clone() {
                     Some(phrase) => {
                         let words = self.phrase(&phrase, &[]);
@@ -193,7 +193,7 @@ impl Turn {
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
             let progress =
                 RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
-            commit::journal(tx, &progress)?;
+            commit::save_progress(tx, &progress)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             let shown = Some(shown.digest.as_str());
             let said = ApprovalAnswer {
@@ -214,8 +214,8 @@ impl Turn {
         let (snapshot, waiting) = self.engine.db.write(self.tenant, unit).await?;
         if let Some(run) = waiting.filter(|run| *run != self.held.run) {
             // Found by the next sweep where this fails: the answer stands.
-            if let Err(error) = (TurnEngine { inner: self.engine.clone() }).take_up(self.tenant, run).await {
-                tracing::warn!(%run, %error, "a run whose question was answered could not be taken up yet");
+            if let Err(error) = (TurnEngine { inner: self.engine.clone() }).resume(self.tenant, run).await {
+                tracing::warn!(%run, %error, "resuming run after approval failed");
             }
         }
         Ok(snapshot)
@@ -236,15 +236,17 @@ impl Turn {
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Not(ApprovalAnswerOutcome::Unknown))?;
             let waiting = act.rests_on.caller.run;
-            let theirs = waiting.filter(|run| *run != held.run).map(|run| theirs(tx, run, id, answer, now));
+            let theirs = waiting
+                .filter(|run| *run != held.run)
+                .map(|run| supersede_waiting_run(tx, run, id, answer, now));
             let theirs = theirs.transpose()?.flatten();
             let snapshot = match answer {
-                ApprovalDecision::Yes => adopted(mine, theirs, act, id),
+                ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, id),
                 ApprovalDecision::No => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
             let progress =
                 RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
-            commit::journal(tx, &progress)?;
+            commit::save_progress(tx, &progress)?;
             let shown = Some(shown.digest.as_str());
             let said = ApprovalAnswer {
                 who: &principal,
@@ -264,7 +266,7 @@ impl Turn {
 }
 
 /// The one of several that a number picks, where the last thing we said was to name one.
-fn chosen(
+fn find_chosen(
     marks: &ReplyMarks,
     pending: &[Approval],
     text: &str,
@@ -276,7 +278,7 @@ fn chosen(
 }
 
 /// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
-fn theirs(
+fn supersede_waiting_run(
     tx: &mut Tx<'_>,
     run: RunId,
     answered: ApprovalId,
@@ -284,7 +286,7 @@ fn theirs(
     now: Timestamp,
 ) -> Result<Option<RunSnapshot>, Stop> {
     let Some(known) = runs::find(tx, run)? else { return Ok(None) };
-    let others = known.snapshot.all().any(
+    let others = known.snapshot.iter_calls().any(
         |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != answered),
     );
     if answer == ApprovalDecision::No && others {
@@ -294,26 +296,31 @@ fn theirs(
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.
-fn adopted(mine: RunSnapshot, theirs: Option<RunSnapshot>, act: Act, approval: ApprovalId) -> RunSnapshot {
-    let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act.id)) else {
-        let asked = asking(&act.tool, act.arguments.clone());
+fn adopt_snapshot(
+    mine: RunSnapshot,
+    theirs: Option<RunSnapshot>,
+    act: Act,
+    approval: ApprovalId,
+) -> RunSnapshot {
+    let Some(theirs) = theirs.filter(|theirs| theirs.iter_calls().any(|called| called.act == act.id)) else {
+        let asked = build_call_message(&act.tool, act.arguments.clone());
         // What a pack read is nobody's own words.
         let is_program = act.rests_on.caller.key.is_some();
         let is_read = (act.rests_on.taint.own_words.is_empty() && !is_program) || mine.is_read;
-        let taint = both(mine.taint, act.rests_on.taint);
+        let taint = merge_taint(mine.taint, act.rests_on.taint);
         let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None };
         let (tool, arguments) = (act.tool, act.arguments);
         let called = ExchangeCall { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
         let exchanges = vec![ToolExchange { asked, calls: vec![called] }];
         return RunSnapshot { exchanges, calls: 1, is_read, taint, ..mine };
     };
-    mine.taking_over(theirs)
+    mine.inherit_from(theirs)
 }
 
 const CALL: &str = "call-0";
 
 /// A model's message that calls one tool, made here.
-pub(crate) fn asking(tool: &str, arguments: Value) -> Asking {
+pub(crate) fn build_call_message(tool: &str, arguments: Value) -> Asking {
     let call = ToolCall { id: CALL.to_owned(), name: tool.to_owned(), arguments };
     Asking { role: ModelRole::Assistant, parts: vec![ModelMessagePart::ToolCall(call)] }
 }

@@ -6,7 +6,7 @@ use munshi_tools::ToolAnswer;
 use serde_json::Value;
 
 use super::{Turn, TurnOutcome};
-use crate::late;
+use crate::deferred_results;
 use crate::runs;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
 use crate::state::HaltReason;
@@ -15,7 +15,7 @@ impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
     pub(crate) fn excuse(&mut self, halt: &HaltReason) {
         if self.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
-            return self.tell_result();
+            return self.report_late_result();
         }
         let phrase = match halt {
             // "Try again" would have it done twice.
@@ -29,25 +29,27 @@ impl Turn {
             HaltReason::NoModel(_) | HaltReason::Broken(_) => "error",
         };
         let words = self.phrase(phrase, &[]);
-        let done = self.done(0);
+        let done = self.describe_done(0);
         self.reply.say(&[words].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
     }
 
     /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
-    fn tell_result(&mut self) {
-        let results = self.snapshot.all().filter_map(|called| match &called.outcome {
-            ExchangeCallOutcome::Ended { ok: true, result } => result.get("result").map(late::shown),
+    fn report_late_result(&mut self) {
+        let results = self.snapshot.iter_calls().filter_map(|called| match &called.outcome {
+            ExchangeCallOutcome::Ended { ok: true, result } => {
+                result.get("result").map(deferred_results::render_result)
+            }
             _ => None,
         });
         let words = results.collect::<Vec<_>>().join("\n");
         let lead = self.phrase("late-result", &[]);
         self.reply.say(&lead);
-        self.reply.hear(&format!("\n{words}"));
+        self.reply.push_model_text(&format!("\n{words}"));
         self.reply.finish();
     }
 
     /// What was surely written from an exchange on, a line each, in the words a question about it would have.
-    pub(crate) fn done(&self, from: usize) -> Vec<String> {
+    pub(crate) fn describe_done(&self, from: usize) -> Vec<String> {
         // What goes on by itself may still fail.
         let is_done = |called: &&ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { ok: true, result } if result["code"] != ToolAnswer::WORKING);
         let words = |called: &ExchangeCall| {
@@ -76,7 +78,7 @@ impl Turn {
             let tool = self.tool(tool);
             tool.is_none_or(|tool| tool.known.spec.effect.writes())
         };
-        self.snapshot.all().any(|called| match &called.outcome {
+        self.snapshot.iter_calls().any(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
             ExchangeCallOutcome::Open => {
                 let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
@@ -93,10 +95,10 @@ impl Turn {
         let fills: Vec<(&str, PlaceholderValue<'_>)> =
             slots.iter().map(|(name, text)| (name.as_str(), PlaceholderValue::Text(text))).collect();
         let voice = self.prepared.tongue.voice;
-        let own = self.engine.book.say(name, voice, &fills);
-        own.or_else(|_| self.engine.house.say(voice, name, slots)).unwrap_or_else(|error| {
-            tracing::error!(%error, phrase = name, "a phrase can't be said");
-            self.engine.book.say("error", voice, &[]).unwrap_or_default()
+        let own = self.engine.book.render(name, voice, &fills);
+        own.or_else(|_| self.engine.house.render_phrase(voice, name, slots)).unwrap_or_else(|error| {
+            tracing::error!(%error, phrase = name, "phrase rendering failed");
+            self.engine.book.render("error", voice, &[]).unwrap_or_default()
         })
     }
 }

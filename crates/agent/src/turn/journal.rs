@@ -39,7 +39,7 @@ pub(crate) struct CallJournal {
 }
 
 impl CallJournal {
-    fn when(&self) -> EpochStamp {
+    fn epoch_stamp(&self) -> EpochStamp {
         EpochStamp { epoch: self.held.epoch, now: self.clock.now() }
     }
 
@@ -52,7 +52,7 @@ impl CallJournal {
         stored: &Arc<AtomicBool>,
     ) -> munshi_store::Result<()> {
         let progress = RunProgress { held: self.held, state, snapshot, steps, calls };
-        match commit::journal(tx, &progress) {
+        match commit::save_progress(tx, &progress) {
             Ok(()) => {
                 let stored = stored.clone();
                 tx.after_commit(move || stored.store(true, Ordering::SeqCst));
@@ -69,14 +69,18 @@ impl CallJournal {
 }
 
 impl ActJournal for CallJournal {
-    fn begun(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> munshi_store::Result<()> {
+    fn record_decision(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> munshi_store::Result<()> {
         if self.is_inside {
             return Ok(());
         }
         let mut snapshot = self.snapshot.clone();
         let state = match begun {
             ActDecision::Wait(approval, _) => {
-                snapshot.note(self.place, &ToolAnswer::Waiting(approval.clone()), self.when());
+                snapshot.record_answer(
+                    self.place,
+                    &ToolAnswer::Waiting(approval.clone()),
+                    self.epoch_stamp(),
+                );
                 RunState::Acting
             }
             ActDecision::Go(_) => {
@@ -89,10 +93,10 @@ impl ActJournal for CallJournal {
         self.write(tx, state, &snapshot, (&self.steps, &self.calls), &self.written)
     }
 
-    fn ended(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
+    fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
         let mut snapshot = self.snapshot.clone();
-        snapshot.note(self.place, answer, self.when());
-        let observed = snapshot.called(self.place).map(|called| NewRunStep {
+        snapshot.record_answer(self.place, answer, self.epoch_stamp());
+        let observed = snapshot.find_call(self.place).map(|called| NewRunStep {
             state: RunState::Observing,
             body: body(called),
             micros: i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX),

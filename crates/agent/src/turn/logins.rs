@@ -1,32 +1,33 @@
 //! A connector whose service wants somebody to log in: whoever may do that gets a link, in their language, and can show
 //! here that a browser in which they opened it is theirs.
 
-use munshi_identity::codes::digits_in;
+use munshi_identity::codes::extract_digits;
 use munshi_identity::{Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, RunId};
 
-use super::{Turn, TurnOutcome, voice_of};
+use super::{Turn, TurnOutcome, resolve_locale};
 use crate::engine::TurnEngineInner;
 use crate::error::Result;
+use crate::expired_approvals::find_conversation;
+use crate::notify::{self, ConversationNotice};
 use crate::runs;
-use crate::telling::{self, ConversationNotice};
-use crate::unanswered::conversation;
 
 impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
     /// where it is something else.
-    pub(super) async fn hear_login_code(&mut self) -> Result<Option<TurnOutcome>> {
-        if !self.snapshot.may_wait || !may(self.prepared.principal.role()) {
+    pub(super) async fn accept_login_code(&mut self) -> Result<Option<TurnOutcome>> {
+        if !self.snapshot.may_wait || !can_log_in(self.prepared.principal.role()) {
             return Ok(None);
         }
         let (engine, person) = (self.engine.clone(), self.run.person);
         let words = self.prepared.message.text.clone();
-        if digits_in(&words).is_none() {
+        if extract_digits(&words).is_none() {
             return Ok(None);
         }
-        let unit =
-            move |tx: &mut Tx<'_>| -> Result<_> { Ok(engine.dispatcher.prove_login(tx, person, &words)?) };
+        let unit = move |tx: &mut Tx<'_>| -> Result<_> {
+            Ok(engine.dispatcher.verify_login_code(tx, person, &words)?)
+        };
         let Some(connector) = self.engine.db.write(self.tenant, unit).await? else { return Ok(None) };
         self.is_answer = true;
         let words = self.phrase("login-proved", &slots(&connector));
@@ -36,21 +37,21 @@ impl Turn {
 
     /// Says what has to be done before this goes on. What was said and has not been done since is not said again.
     pub(super) async fn ask_to_log_in(&mut self) -> Result<()> {
-        for connector in self.snapshot.shut() {
+        for connector in self.snapshot.connectors_awaiting_login() {
             let told_at =
                 self.snapshot.told_logins.iter().find(|(known, _)| *known == connector).map(|told| told.1);
             let (engine, run, person) = (self.engine.clone(), self.held.run, self.run.person);
-            let is_theirs = may(self.prepared.principal.role());
+            let is_theirs = can_log_in(self.prepared.principal.role());
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
-                let last = engine.dispatcher.last_login(tx, &name)?;
+                let last = engine.dispatcher.find_login_time(tx, &name)?;
                 if told_at.is_some_and(|told| last.is_none_or(|last| last < told)) {
                     return Ok(None);
                 }
                 if is_theirs {
-                    return Ok(Some(engine.dispatcher.offer_login(tx, &name, person)?));
+                    return Ok(Some(engine.dispatcher.create_login_link(tx, &name, person)?));
                 }
-                tell_others(tx, &engine, run, &name)?;
+                notify_admins(tx, &engine, run, &name)?;
                 Ok(Some(None))
             };
             let Some(offered) = self.engine.db.write(self.tenant, unit).await? else { continue };
@@ -70,7 +71,7 @@ impl Turn {
 }
 
 /// Who lets us in: those who answer for the business.
-fn may(role: Option<Role>) -> bool {
+fn can_log_in(role: Option<Role>) -> bool {
     matches!(role, Some(Role::Owner | Role::Admin))
 }
 
@@ -79,29 +80,31 @@ fn slots(connector: &str) -> Vec<(String, String)> {
 }
 
 /// Owners and admins get a link, each in their own conversation.
-fn tell_others(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector: &str) -> Result<()> {
+fn notify_admins(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector: &str) -> Result<()> {
     let Some(run) = runs::find(tx, run)? else { return Ok(()) };
-    let members = persons::members(tx)?;
-    let those: Vec<PersonId> = members.iter().filter(|one| may(one.role)).map(|one| one.id).collect();
+    let members = persons::list_members(tx)?;
+    let those: Vec<PersonId> = members.iter().filter(|one| can_log_in(one.role)).map(|one| one.id).collect();
     let mut met = Vec::new();
     for person in those {
-        met.extend(conversation(tx, &run, person)?);
+        met.extend(find_conversation(tx, &run, person)?);
     }
     // One order for all who hold more than one session.
     met.sort_by_key(|session| session.id);
     for session in met {
-        let Some(link) = inner.dispatcher.offer_login(tx, connector, session.person)? else { return Ok(()) };
+        let Some(link) = inner.dispatcher.create_login_link(tx, connector, session.person)? else {
+            return Ok(());
+        };
         let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
-        let voice = voice_of(session.language.as_ref(), profile);
+        let voice = resolve_locale(session.language.as_ref(), profile);
         let fills = [("name", munshi_lang::PlaceholderValue::Text(connector))];
         let say = |name: &str| {
-            inner.book.say(name, voice, &fills).unwrap_or_else(|error| {
-                tracing::error!(%error, phrase = name, "a phrase can't be said");
+            inner.book.render(name, voice, &fills).unwrap_or_else(|error| {
+                tracing::error!(%error, phrase = name, "phrase rendering failed");
                 String::new()
             })
         };
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
-        telling::put(
+        notify::post_notice(
             tx,
             inner,
             &session,

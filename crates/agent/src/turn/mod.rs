@@ -5,29 +5,29 @@
 //! turns that end otherwise. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
 
 mod act;
-mod asking;
+mod approval_questions;
 mod check;
 mod choose;
 mod close;
+mod connector_tools;
 mod consent;
+mod detach;
 mod evidence;
-mod ground;
-mod guests;
 mod halt;
 mod journal;
 mod logins;
-pub(crate) mod meter;
+pub(crate) mod mask_people;
 mod pause;
 mod prepare;
+mod proposed_act;
 mod reply;
+mod reply_language;
 mod respond;
 mod screen;
-mod soft;
+mod setup;
 mod think;
 mod timings;
-mod tongue;
-mod unsure;
-pub(crate) mod whom;
+pub(crate) mod turn_metrics;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -45,12 +45,12 @@ use munshi_types::{ActId, TenantId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use close::voice_of;
-pub(crate) use consent::asking;
+pub(crate) use close::resolve_locale;
+pub(crate) use consent::build_call_message;
 pub(crate) use reply::first_generation;
+pub(crate) use reply_language::ReplyLanguage;
 pub(crate) use timings::TurnStopwatch;
 pub use timings::TurnTimings;
-pub(crate) use tongue::ReplyLanguage;
 
 use self::act::ActStageOutcome;
 use self::pause::TurnPause;
@@ -62,16 +62,15 @@ use crate::engine::TurnEngineInner;
 use crate::entities::SessionEntities;
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
-use crate::hub::RunChannel;
 use crate::marks::{PendingApprovalChoice, ShownApproval};
-use crate::purse::{TurnBudget, sum};
-use crate::routing;
 use crate::rules::BindingRules;
+use crate::run_channels::RunChannel;
 use crate::runs::{self, Run, RunLease};
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
 use crate::state::{HaltReason, RunState};
 use crate::steps::NewRunStep;
-use crate::tainted::WindowTaint;
+use crate::taint_bits::WindowTaint;
+use crate::turn_budget::{TurnBudget, sum};
 
 /// How a turn came to its end, for now or for good.
 #[derive(Debug)]
@@ -156,7 +155,7 @@ impl Turn {
         let begun = Instant::now();
         let now = engine.clock.now();
         let (house, office, at) = (engine.house.clone(), engine.office.clone(), place.clone());
-        let leaves = engine.gateway.targets().iter().any(|target| !target.stays_here());
+        let leaves = engine.gateway.targets().iter().any(|target| !target.is_local());
         let everybody = engine.clone();
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
@@ -165,58 +164,56 @@ impl Turn {
             }
             let mut prepared = prepare::read(tx, &run, &at, (&house, &office), now)?;
             if leaves {
-                prepared.meet_everybody(tx, &everybody.people)?;
+                prepared.load_known_people(tx, &everybody.people)?;
             }
-            let is_left = held.epoch > 1 && munshi_safety::budget::is_held_for(tx, held.run)?;
+            let is_left = held.epoch > 1 && munshi_safety::budget::has_open_reservations(tx, held.run)?;
             Ok((run, prepared, is_left))
         };
         let (run, prepared, is_left) = engine.db.read(held.tenant, read).await?;
         if is_left {
             let governor = engine.desk.governor.clone();
-            engine.db.write(held.tenant, move |tx| governor.let_go(tx, held.run)).await?;
+            engine.db.write(held.tenant, move |tx| governor.release_run(tx, held.run)).await?;
         }
         if run.cancel_asked {
             stop.cancel();
         }
-        let mut turn = Self::with(engine, held, (run, prepared, place), (room, stop), begun)?;
-        turn.snapshot.may_wait = turn.run.kind == runs::MESSAGE && turn.engine.dispatcher.offers_logins();
+        let mut turn = Self::new(engine, held, (run, prepared, place), (room, stop), begun)?;
+        turn.snapshot.may_wait =
+            turn.run.kind == runs::MESSAGE && turn.engine.dispatcher.supports_login_links();
         Ok(turn)
     }
 
-    fn with(
+    fn new(
         engine: Arc<TurnEngineInner>,
         held: RunLease,
         (run, mut prepared, place): (Run, PreparedTurn, Arc<BindingResolution>),
         (room, stop): (Arc<RunChannel>, CancellationToken),
         begun: Instant,
     ) -> Result<Self> {
-        let rules = engine.rules.of(&place)?;
+        let rules = engine.rules.get_or_build(&place)?;
         let mut snapshot = run.snapshot.clone();
         snapshot.started_at.get_or_insert(run.began_at);
         if snapshot.taint == Taint::default() {
-            snapshot.taint = ground::taint(&prepared);
+            snapshot.taint = setup::compute_initial_taint(&prepared);
         }
         if let (Some(resumed), Some(brought), true) =
             (prepared.resumed.take(), &prepared.brought, snapshot.exchanges.is_empty())
         {
             snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
         }
-        let (entities, window) = ground::recall(&prepared, &mut snapshot);
+        let (entities, window) = setup::load_entities(&prepared, &mut snapshot);
         let manner = ReplySettings {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,
             rules: rules.set.clone(),
-            context: ground::context(&engine, &prepared, &place, &rules.set),
+            context: setup::context(&engine, &prepared, &place, &rules.set),
         };
         let mut reply = ReplyWriter::begin(room, held, manner);
-        reply.retell(&snapshot.said, &snapshot.marks);
-        let purse = Arc::new(ground::purse(&engine, &run, &place, (prepared.aside, &snapshot)));
-        let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
-        let own = prepared.residency.restrict(own);
-        let route = ModelRoute { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
-        let route = Arc::new(if snapshot.is_read { think::here_only(&route, engine.here()) } else { route });
-        let veil = ground::veil(&engine, &prepared, &snapshot)?;
-        let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
+        reply.replay(&snapshot.said, &snapshot.marks);
+        let purse = Arc::new(setup::build_budget(&engine, &run, &place, (prepared.aside, &snapshot)));
+        let route = Arc::new(setup::build_route(&engine, &prepared, &place, &snapshot));
+        let veil = setup::build_redactor(&engine, &prepared, &snapshot)?;
+        let known: HashSet<ActId> = snapshot.iter_calls().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(place.agent.body.limits.turn_seconds));
         let mut turn = Self {
@@ -259,23 +256,23 @@ impl Turn {
             limit: RunBudget { seconds, ..limit },
             stop,
         };
-        turn.recollect();
+        turn.restore_entities();
         Ok(turn)
     }
 
     /// How long storing the message took, where this process did that.
-    pub(crate) fn took(&mut self, ingest: Duration) {
+    pub(crate) fn set_ingest_time(&mut self, ingest: Duration) {
         self.timings.ingest = ingest;
     }
 
     /// Walks the stages until there is something to store.
-    pub(crate) async fn walk(&mut self) -> Result<TurnOutcome> {
-        self.timings.prepared();
+    pub(crate) async fn run_stages(&mut self) -> Result<TurnOutcome> {
+        self.timings.mark_prepared();
         if let Some(halt) = self.snapshot.halt.clone() {
             return Ok(TurnOutcome::Halted(halt));
         }
         if self.snapshot.exchanges.is_empty() {
-            if let Some(end) = self.hear_login_code().await? {
+            if let Some(end) = self.accept_login_code().await? {
                 return Ok(end);
             }
             if let Some(end) = self.consent().await? {
@@ -286,12 +283,12 @@ impl Turn {
             }
         }
         loop {
-            if let Some(halt) = self.may_go_on() {
+            if let Some(halt) = self.check_limits() {
                 return Ok(TurnOutcome::Halted(halt));
             }
             match self.act().await? {
                 ActStageOutcome::On if self.has_only_expired() => return Ok(TurnOutcome::Replied),
-                ActStageOutcome::On if self.is_left_to_itself() => {
+                ActStageOutcome::On if self.is_detached() => {
                     self.say_working();
                     return Ok(TurnOutcome::Replied);
                 }
@@ -301,10 +298,10 @@ impl Turn {
                 ActStageOutcome::Handed => return Ok(TurnOutcome::Handed),
                 ActStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
             }
-            if let Some(halt) = self.may_go_on() {
+            if let Some(halt) = self.check_limits() {
                 return Ok(TurnOutcome::Halted(halt));
             }
-            if self.snapshot.is_read && self.engine.here().is_none() {
+            if self.snapshot.is_read && self.engine.local_model().is_none() {
                 self.say_done();
                 return Ok(TurnOutcome::Replied);
             }
@@ -312,7 +309,7 @@ impl Turn {
                 ThinkStageOutcome::Said => return Ok(TurnOutcome::Replied),
                 ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
                 ThinkStageOutcome::Wants(message) => {
-                    if let Some(halt) = self.wish(message) {
+                    if let Some(halt) = self.queue_tool_calls(message) {
                         return Ok(TurnOutcome::Halted(halt));
                     }
                 }
@@ -326,31 +323,31 @@ impl Turn {
         if !is_fresh(self) {
             return None;
         }
-        let end = self.pick();
-        if end.is_none() && is_fresh(self) { self.read_by_packs() } else { end }
+        let end = self.handle_pick();
+        if end.is_none() && is_fresh(self) { self.try_pack_readers() } else { end }
     }
 
     /// Every transition asks: is it still wanted, and is there anything left to go on with?
-    fn may_go_on(&mut self) -> Option<HaltReason> {
+    fn check_limits(&mut self) -> Option<HaltReason> {
         if self.stop.is_cancelled() {
             return Some(HaltReason::Cancelled);
         }
         let money = self.purse.used();
-        let used = self.snapshot.used.again();
+        let used = self.snapshot.used.with_iteration();
         self.snapshot.used =
             munshi_safety::budget::RunUse { tokens: money.tokens, money: money.money, ..used }
-                .after(self.timings.worked());
+                .with_elapsed(self.timings.work_time());
         let used = sum(self.snapshot.used, self.snapshot.before);
         self.limit.check(&used).err().map(|spent| HaltReason::RunSpent(spent.to_string()))
     }
 
     /// How long the turn may still take.
-    fn left(&self) -> Duration {
-        Duration::from_secs(self.limit.seconds).saturating_sub(self.timings.worked())
+    fn time_left(&self) -> Duration {
+        Duration::from_secs(self.limit.seconds).saturating_sub(self.timings.work_time())
     }
 
     /// A pack may know what the message is without any model.
-    fn read_by_packs(&mut self) -> Option<TurnOutcome> {
+    fn try_pack_readers(&mut self) -> Option<TurnOutcome> {
         let scene = self.prepared.scene.clone();
         let reading = self.engine.house.readers.iter().find_map(|reader| reader.read(&scene))?;
         self.snapshot.is_read = true;
@@ -363,8 +360,8 @@ impl Turn {
             PackReading::Call { tool, arguments } => {
                 self.snapshot.taint.sources.insert(TaintSource::Document);
                 self.snapshot.taint.own_words.clear();
-                self.route = Arc::new(think::here_only(&self.route, self.engine.here()));
-                self.wish(consent::asking(&tool, arguments)).map(TurnOutcome::Halted)
+                self.route = Arc::new(think::restrict_to_local(&self.route, self.engine.local_model()));
+                self.queue_tool_calls(consent::build_call_message(&tool, arguments)).map(TurnOutcome::Halted)
             }
         }
     }
@@ -373,7 +370,7 @@ impl Turn {
     fn say_done(&mut self) {
         let is_ok =
             |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
-        if self.snapshot.all().all(is_ok) {
+        if self.snapshot.iter_calls().all(is_ok) {
             let words = self.phrase("done", &[]);
             return self.reply.say(&words);
         }
@@ -388,7 +385,7 @@ impl Turn {
         let (before, since) = std::mem::replace(&mut self.entered, (state, Instant::now()));
         self.step(before, Value::Null, since.elapsed());
         let what = state.as_str().to_owned();
-        self.reply.mention(RunEvent::Thinking { what });
+        self.reply.emit_transient(RunEvent::Thinking { what });
     }
 
     fn step(&mut self, state: RunState, body: Value, took: Duration) {
@@ -397,7 +394,7 @@ impl Turn {
     }
 
     /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
-    fn masked(&self) -> Option<Value> {
+    fn encode_pseudonyms(&self) -> Option<Value> {
         let session = self.veil.session();
         (!session.is_empty()).then(|| serde_json::to_value(&session).ok()).flatten()
     }
@@ -409,7 +406,7 @@ impl Turn {
         self.snapshot.drawn = self.purse.drawn();
         (self.snapshot.output, self.snapshot.is_unpriced) = (self.purse.output(), !self.purse.is_priced());
         self.snapshot.generation = self.reply.generation();
-        self.snapshot.masked = self.masked();
+        self.snapshot.masked = self.encode_pseudonyms();
         let used = self.purse.used();
         (self.snapshot.used.tokens, self.snapshot.used.money) = (used.tokens, used.money);
     }

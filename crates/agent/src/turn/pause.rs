@@ -39,21 +39,21 @@ impl TurnPause {
 
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
-    pub(crate) async fn tell_pause(&mut self, pause: &TurnPause) -> Result<()> {
+    pub(crate) async fn report_pause(&mut self, pause: &TurnPause) -> Result<()> {
         for delayed in &pause.delayed {
             if self.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
             }
-            let Some(approval) = self.question_of(delayed.act).await? else { continue };
+            let Some(approval) = self.find_approval(delayed.act).await? else { continue };
             // Who is promised a time has it before the yes runs out.
             let until = delayed.until.filter(|until| *until < approval.expires_at);
-            let words = format!("{}\n{}", approval.words, self.when_it_is_done(until));
+            let words = format!("{}\n{}", approval.words, self.render_wait_time(until));
             self.reply.say(&words);
             self.snapshot.told_delayed.push(delayed.act);
         }
         self.ask_to_log_in().await?;
         if !pause.asked.is_empty() {
-            self.ask_first(&pause.asked);
+            self.ask_approvals(&pause.asked);
         }
         Ok(())
     }
@@ -64,7 +64,7 @@ impl Turn {
     }
 
     /// Pauses again without a word.
-    pub(crate) async fn rest(mut self) -> Result<Option<RunLease>> {
+    pub(crate) async fn pause_silently(mut self) -> Result<Option<RunLease>> {
         self.sync();
         // To look whether a limit has freed is no step of the run's work.
         self.snapshot.used.iterations = self.run.snapshot.used.iterations;
@@ -74,7 +74,7 @@ impl Turn {
             session: self.run.session,
             binding: self.run.binding,
             channel: self.run.channel,
-            ending: TurnStatus::Waiting(Box::new(self.paused())),
+            ending: TurnStatus::Waiting(Box::new(self.paused_snapshot())),
             reply: None,
             deliver: None,
             settle: self.run.reservation.map(|reservation| (reservation, spent)),
@@ -94,7 +94,7 @@ impl Turn {
         Ok(next)
     }
 
-    fn when_it_is_done(&self, until: Option<Timestamp>) -> String {
+    fn render_wait_time(&self, until: Option<Timestamp>) -> String {
         let local = until.map(|until| until.to_jiff().to_zoned(self.place.zone.to_jiff()));
         // To the minute, and never too early.
         let minute = local.and_then(|local| {
@@ -104,9 +104,9 @@ impl Turn {
         let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
         let fills =
             [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
-        let said = self.engine.book.say("waiting-limit", self.prepared.tongue.voice, &fills);
+        let said = self.engine.book.render("waiting-limit", self.prepared.tongue.voice, &fills);
         said.unwrap_or_else(|error| {
-            tracing::error!(%error, "a phrase can't be said");
+            tracing::error!(%error, "phrase rendering failed");
             self.phrase("waiting-limit-open", &[])
         })
     }
@@ -115,19 +115,24 @@ impl Turn {
     pub(crate) fn has_only_expired(&self) -> bool {
         let last = self.snapshot.exchanges.last();
         let calls = last.map_or(&[][..], |exchange| exchange.calls.as_slice());
-        calls.iter().any(|called| self.is_untold(called)) && calls.iter().all(ExchangeCall::has_expired)
+        calls.iter().any(|called| self.is_unreported_expiry(called))
+            && calls.iter().all(ExchangeCall::has_expired)
     }
 
-    fn is_untold(&self, called: &ExchangeCall) -> bool {
+    fn is_unreported_expiry(&self, called: &ExchangeCall) -> bool {
         called.has_expired() && !self.snapshot.told_expired.contains(&called.act)
     }
 
     /// Says what is not done because its time was over, once, in whatever the turn says at its end.
-    pub(crate) async fn tell_expired(&mut self) -> Result<()> {
-        let untold: Vec<ActId> =
-            self.snapshot.all().filter(|called| self.is_untold(called)).map(|called| called.act).collect();
+    pub(crate) async fn report_expired(&mut self) -> Result<()> {
+        let untold: Vec<ActId> = self
+            .snapshot
+            .iter_calls()
+            .filter(|called| self.is_unreported_expiry(called))
+            .map(|called| called.act)
+            .collect();
         for act in untold {
-            let Some(approval) = self.question_of(act).await? else { continue };
+            let Some(approval) = self.find_approval(act).await? else { continue };
             let was_agreed = approval.answered_via.is_some();
             let phrase = self.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
             self.reply.say(&format!("{phrase}\n{}", approval.words));
@@ -136,8 +141,8 @@ impl Turn {
         Ok(())
     }
 
-    async fn question_of(&self, act: ActId) -> Result<Option<Approval>> {
-        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::of_act(tx, act)?) };
+    async fn find_approval(&self, act: ActId) -> Result<Option<Approval>> {
+        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::find_by_act(tx, act)?) };
         self.engine.db.read(self.tenant, read).await
     }
 }

@@ -13,13 +13,13 @@ use munshi_safety::pipeline::{ActConcern, CallerAudience, TaintSource};
 use munshi_safety::policy::DataResidency;
 use munshi_store::Tx;
 use munshi_tiers::prompt::{RecallItem, UtteranceText};
-use munshi_tiers::{BindingResolution, contract};
+use munshi_tiers::{BindingResolution, precedence};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
-use super::tongue::ReplyLanguage;
-use crate::brought::{self, ClientContext, ClientResumption, ConversationOverlay};
+use super::reply_language::ReplyLanguage;
+use crate::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
@@ -76,7 +76,8 @@ pub(crate) fn read(
     now: Timestamp,
 ) -> Result<PreparedTurn> {
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
-    let Told { message, history, brought, resumed, recalled, strange } = told(tx, run, &mut session)?;
+    let Told { message, history, brought, resumed, recalled, strange } =
+        load_conversation(tx, run, &mut session)?;
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
     let mut scene = PackTurnContext {
@@ -87,13 +88,13 @@ pub(crate) fn read(
         channel: run.channel,
         language: None,
         message: message.text.clone(),
-        before: history.iter().map(earlier).collect(),
+        before: history.iter().map(to_earlier_message).collect(),
         standing: Arc::default(),
-        tools: contract::tools(&place.team.body, &place.agent.body).into(),
+        tools: precedence::select_tools(&place.team.body, &place.agent.body).into(),
         now,
         zone: place.zone.clone(),
     };
-    let tongue = tongue(house, &scene, (&message, &history), person.as_ref(), place);
+    let tongue = detect_reply_language(house, &scene, (&message, &history), person.as_ref(), place);
     scene.language = Some(tongue.person.clone());
     let mut gathered = PromptContribution::default();
     for source in &house.contexts {
@@ -103,25 +104,29 @@ pub(crate) fn read(
     scene.standing = gathered.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
     gathered.recall.extend(recalled);
     let people = ProtectedPeople::from(std::mem::take(&mut gathered.people));
-    let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
+    let mut pending = approvals::list_pending(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == ApprovalKind::Act);
-    for asked in asked(tx, &history)? {
+    for asked in list_asked(tx, &history)? {
         if pending.iter().all(|known| known.id != asked.id) {
             pending.push(asked);
         }
     }
-    let named = named_of(tx, house, &scene, &pending)?;
+    let named = collect_pending_details(tx, house, &scene, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
-    let plan = budget::plan(tx, office.governor.settings())?;
-    let residency = office.policy(tx)?.residency.clone();
-    let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
+    let plan = budget::load_plan(tx, office.governor.settings())?;
+    let residency = office.load_policy(tx)?.residency.clone();
+    let aside = run
+        .reservation
+        .map(|reservation| budget::find_reservation(tx, reservation, now))
+        .transpose()?
+        .flatten();
     Ok(PreparedTurn {
         session,
         person,
         principal,
         message,
-        is_program: run.program().is_some(),
+        is_program: run.program_key().is_some(),
         history,
         brought,
         resumed,
@@ -142,9 +147,9 @@ pub(crate) fn read(
 
 impl PreparedTurn {
     /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
-    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>, known: &KnownPeopleCache) -> Result<()> {
+    pub(crate) fn load_known_people(&mut self, tx: &mut Tx<'_>, known: &KnownPeopleCache) -> Result<()> {
         self.leaves = true;
-        let mut met = known.met(tx, Some(self.session.person))?;
+        let mut met = known.load_met(tx, Some(self.session.person))?;
         met.others.append(&mut self.people.others);
         self.people = met;
         Ok(())
@@ -152,7 +157,7 @@ impl PreparedTurn {
 }
 
 /// What packs name of the acts that wait in this conversation, as it was when they were asked about.
-fn named_of(
+fn collect_pending_details(
     tx: &mut Tx<'_>,
     house: &PackRegistry,
     scene: &PackTurnContext,
@@ -161,13 +166,16 @@ fn named_of(
     let own = pending.iter().filter(|one| one.session == Some(scene.session.as_uuid()));
     let mut all = HashMap::new();
     for one in own.filter(|one| one.kind == ApprovalKind::Act) {
-        all.insert(one.act, named(tx, (house, scene), (&one.tool, &one.arguments), Some(one.asked_at))?);
+        all.insert(
+            one.act,
+            collect_act_details(tx, (house, scene), (&one.tool, &one.arguments), Some(one.asked_at))?,
+        );
     }
     Ok(all)
 }
 
 /// What packs name of an act.
-pub(crate) fn named(
+pub(crate) fn collect_act_details(
     tx: &mut Tx<'_>,
     (house, scene): (&PackRegistry, &PackTurnContext),
     act: (&str, &Value),
@@ -175,13 +183,13 @@ pub(crate) fn named(
 ) -> Result<Vec<ActConcern>> {
     let mut all = Vec::new();
     for check in &house.checks {
-        all.extend(check.named(tx, scene, act, since)?);
+        all.extend(check.describe_target(tx, scene, act, since)?);
     }
     Ok(all)
 }
 
 /// What was said before, as packs are told of it.
-fn earlier(said: &Message) -> EarlierMessage {
+fn to_earlier_message(said: &Message) -> EarlierMessage {
     let by = match said.speaker {
         MessageSpeaker::Person => EarlierSpeaker::Person,
         MessageSpeaker::Persona => EarlierSpeaker::Persona,
@@ -204,19 +212,19 @@ struct Told {
 
 /// As it is stored, or as the program tells that brought it: then nothing of the session stands beside it but what is
 /// known of the very same conversation.
-fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
-    let (mut message, history) = around(tx, run, session, messages::READ)?;
-    let found = if message.marks["brought"] == true { brought::find(tx, run.id)? } else { None };
+fn load_conversation(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
+    let (mut message, history) = load_window(tx, run, session, messages::READ)?;
+    let found = if message.marks["brought"] == true { client_context::find(tx, run.id)? } else { None };
     let Some(brought) = found else {
         let (resumed, recalled, strange) = (None, Vec::new(), BTreeSet::new());
         return Ok(Told { message, history, brought: None, resumed, recalled, strange });
     };
     let more = u32::try_from(brought.history.len()).unwrap_or(u32::MAX).saturating_mul(2).min(MOST_COMPARED);
     let history = match more > messages::READ {
-        true => around(tx, run, session, more)?.1,
+        true => load_window(tx, run, session, more)?.1,
         false => history,
     };
-    let overlay = brought::overlay(&brought, &history, &message);
+    let overlay = client_context::overlay(&brought, &history, &message);
     if let Some(words) = &brought.words {
         (message.text, message.tokens) = (words.clone(), UtteranceText::new(words).tokens());
     }
@@ -231,23 +239,23 @@ fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
     if !overlay.recalled.is_empty() || !brought.since.is_empty() {
         strange.insert(TaintSource::Connector);
     }
-    let resumed = brought::resume(tx, run, &brought)?;
+    let resumed = client_context::find_resumption(tx, run, &brought)?;
     let ConversationOverlay { history, recalled, .. } = overlay;
     Ok(Told { message, history, brought: Some(brought), resumed, recalled, strange })
 }
 
 /// The run's own message and so many before it, however many have come since.
-fn around(tx: &mut Tx<'_>, run: &Run, session: &Session, most: u32) -> Result<(Message, Vec<Message>)> {
-    let mut read = messages::newest(tx, run.session, run.number, most)?;
+fn load_window(tx: &mut Tx<'_>, run: &Run, session: &Session, most: u32) -> Result<(Message, Vec<Message>)> {
+    let mut read = messages::list_newest(tx, run.session, run.number, most)?;
     if session.messages > run.number {
-        read.extend(messages::answers_since(tx, run.session, run.number, most)?);
+        read.extend(messages::list_replies_after(tx, run.session, run.number, most)?);
     }
-    before(read, run).ok_or(Error::NoRun)
+    split_history(read, run).ok_or(Error::NoRun)
 }
 
 /// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were
 /// given after this one had come.
-fn before(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
+fn split_history(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
     let earlier: HashSet<RunId> =
         read.iter().filter(|said| said.number < run.number).map(|said| said.run).collect();
     let (own, mut others): (Vec<Message>, Vec<Message>) =
@@ -260,7 +268,7 @@ fn before(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
 
 /// Questions that the last thing we said has put before the person, beside those of their own acts: others' acts, and
 /// whether something happened. A yes to anything else is no answer to them.
-fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
+fn list_asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
     let last = history.iter().rev().take_while(|said| said.speaker == MessageSpeaker::Persona);
     let marks = last.filter(|said| said.marks.is_object());
     let marks = marks.filter_map(|said| serde_json::from_value::<ReplyMarks>(said.marks.clone()).ok());
@@ -300,7 +308,7 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
 }
 
 /// By what the person has written; what a pack reads by itself is somebody else's words, and tells nothing of theirs.
-fn tongue(
+fn detect_reply_language(
     house: &PackRegistry,
     scene: &PackTurnContext,
     (message, history): (&Message, &[Message]),
@@ -318,25 +326,26 @@ fn tongue(
     recent.reverse();
     let profile = person.and_then(|person| person.language);
     let words = if is_own(&message.text) { message.text.as_str() } else { "" };
-    ReplyLanguage::of(words, &recent, profile, &place.human.body.speech)
+    ReplyLanguage::detect(words, &recent, profile, &place.human.body.speech)
 }
 
 impl PreparedTurn {
     /// Whether a question was asked in this conversation.
-    pub(crate) fn pending_here(&self, approval: &Approval) -> bool {
+    pub(crate) fn is_pending_here(&self, approval: &Approval) -> bool {
         approval.session == Some(self.session.id.as_uuid())
     }
 
     /// What a model is told of what was said. What was refused is nothing that was said; an excuse is: without it a
     /// request that is made again reads as two. Where several messages came before the first was answered, each is told
     /// with its answer.
-    pub(crate) fn told(&self) -> Vec<&Message> {
+    pub(crate) fn prompt_messages(&self) -> Vec<&Message> {
         let is_told = |said: &&Message| {
             said.number > self.session.summarised
                 && said.standing != MessageStatus::Refused
                 && !said.text.is_empty()
         };
-        let kept = if self.leaves { messages::that_stay(&self.history) } else { HashSet::new() };
+        let kept =
+            if self.leaves { messages::collect_local_only_runs(&self.history) } else { HashSet::new() };
         let told: Vec<&Message> =
             self.history.iter().filter(is_told).filter(|said| !kept.contains(&said.run)).collect();
         let mut ordered: Vec<&Message> = Vec::with_capacity(told.len());

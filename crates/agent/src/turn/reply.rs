@@ -9,8 +9,8 @@ use munshi_guardrails::{
 use munshi_lang::{Locale, Phrasebook};
 
 use crate::event::{EventId, RunEvent};
-use crate::hub::RunChannel;
 use crate::marks::ReplyMark;
+use crate::run_channels::RunChannel;
 use crate::runs::RunLease;
 
 /// So many beginnings has one take-up of a run at most.
@@ -58,7 +58,7 @@ impl ReplyWriter {
     /// The first beginning of a take-up, or of another try within it.
     pub(crate) fn begin(room: Arc<RunChannel>, held: RunLease, manner: ReplySettings) -> Self {
         let generation = room.next_generation(first_generation(held));
-        room.begin(generation, "the reply was begun anew");
+        room.begin(generation, "the reply was restarted");
         let ReplySettings { book, voice, rules, context } = manner;
         Self {
             room,
@@ -77,11 +77,11 @@ impl ReplyWriter {
     }
 
     /// Tells again what was told before: after a crash, or after a model broke off.
-    pub(crate) fn retell(&mut self, raw: &str, marks: &[ReplyMark]) {
+    pub(crate) fn replay(&mut self, raw: &str, marks: &[ReplyMark]) {
         (self.text, self.raw, self.number) = (String::new(), String::new(), 0);
         (self.marks, self.violations, self.checker) = (Vec::new(), Vec::new(), None);
         let shown = if raw.is_empty() { ClearedOutput::default() } else { self.read(raw) };
-        let shown = self.rendered(shown.pieces);
+        let shown = self.render_pieces(shown.pieces);
         let shown = shown.trim_start();
         let mut from = 0;
         for mark in marks {
@@ -90,7 +90,7 @@ impl ReplyWriter {
                 self.show(piece);
                 from = to.max(from);
             }
-            self.note(mark.event.clone());
+            self.record_event(mark.event.clone());
         }
         self.show(shown.get(from..).unwrap_or_default());
     }
@@ -99,7 +99,7 @@ impl ReplyWriter {
     pub(crate) fn reset(&mut self, why: &str, raw: &str, marks: &[ReplyMark]) {
         self.generation = self.generation.saturating_add(1);
         self.room.begin(self.generation, why);
-        self.retell(raw, marks);
+        self.replay(raw, marks);
     }
 
     /// Forgets what the model began to say; nothing of it was shown.
@@ -114,15 +114,15 @@ impl ReplyWriter {
     pub(crate) fn replace(&mut self, words: &str) {
         let marks = self.marks.clone();
         let violations = std::mem::take(&mut self.violations);
-        self.reset("the reply was put right", "", &marks);
+        self.reset("the reply was corrected", "", &marks);
         self.violations = violations;
         self.say(words);
     }
 
     /// More of what the model says; what may be shown is shown.
-    pub(crate) fn hear(&mut self, delta: &str) {
+    pub(crate) fn push_model_text(&mut self, delta: &str) {
         let cleared = self.read(delta);
-        let text = self.rendered(cleared.pieces);
+        let text = self.render_pieces(cleared.pieces);
         self.show(&text);
     }
 
@@ -135,17 +135,17 @@ impl ReplyWriter {
     }
 
     /// The words before a tool is called are at their end, for now.
-    pub(crate) fn pause(&mut self) {
+    pub(crate) fn break_paragraph(&mut self) {
         if !self.raw.is_empty() && !self.raw.ends_with(GAP) {
-            self.hear(GAP);
+            self.push_model_text(GAP);
         }
     }
 
     /// What tools have said since, for the rules.
-    pub(crate) fn learn(&mut self, learn: impl Fn(&mut GuardrailContext)) {
+    pub(crate) fn update_context(&mut self, learn: impl Fn(&mut GuardrailContext)) {
         learn(&mut self.context);
         if let Some(checker) = &mut self.checker {
-            checker.learn(learn);
+            checker.update_context(learn);
         }
     }
 
@@ -154,13 +154,13 @@ impl ReplyWriter {
         let Some(checker) = self.checker.take() else { return };
         let mut cleared = checker.finish();
         self.violations.append(&mut cleared.violations);
-        let text = self.rendered(cleared.pieces);
+        let text = self.render_pieces(cleared.pieces);
         self.show(&text);
     }
 
     /// Whether what a model wants to give away otherwise than in its words may leave. What is found stands with what the
     /// reply broke.
-    pub(crate) fn may_leave(&mut self, text: &str) -> bool {
+    pub(crate) fn can_disclose(&mut self, text: &str) -> bool {
         let mut checker = self.rules.checker(self.context.clone());
         let mut found = checker.push(text).violations;
         found.append(&mut checker.finish().violations);
@@ -179,14 +179,14 @@ impl ReplyWriter {
         self.show(&format!("{gap}{words}"));
     }
 
-    fn rendered(&self, pieces: Vec<ReplyPiece>) -> String {
+    fn render_pieces(&self, pieces: Vec<ReplyPiece>) -> String {
         let mut text = String::new();
         for piece in pieces {
             match piece {
                 ReplyPiece::Text(words) => text.push_str(&words),
-                ReplyPiece::Say(phrase) => match self.book.say(phrase, self.voice, &[]) {
+                ReplyPiece::Say(phrase) => match self.book.render(phrase, self.voice, &[]) {
                     Ok(words) => text.push_str(&words),
-                    Err(error) => tracing::error!(%error, phrase, "a rule's phrase can't be said"),
+                    Err(error) => tracing::error!(%error, phrase, "phrase rendering of a rule failed"),
                 },
             }
         }
@@ -205,20 +205,20 @@ impl ReplyWriter {
     }
 
     /// Something between the words.
-    pub(crate) fn note(&mut self, event: RunEvent) {
+    pub(crate) fn record_event(&mut self, event: RunEvent) {
         let id = self.next();
         self.marks.push(ReplyMark { number: id.number, offset: id.offset, event: event.clone() });
         self.room.push(id, event);
     }
 
     /// Something that passes and is not kept.
-    pub(crate) fn mention(&mut self, event: RunEvent) {
+    pub(crate) fn emit_transient(&mut self, event: RunEvent) {
         let id = self.next();
         self.room.push(id, event);
     }
 
     /// The places of what will be said once the reply is stored.
-    pub(crate) fn planned(&self, events: Vec<RunEvent>) -> Vec<ReplyMark> {
+    pub(crate) fn plan_marks(&self, events: Vec<RunEvent>) -> Vec<ReplyMark> {
         let offset = self.offset();
         let numbered = events.into_iter().zip(self.number + 1..);
         numbered.map(|(event, number)| ReplyMark { number, offset, event }).collect()

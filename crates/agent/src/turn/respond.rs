@@ -10,8 +10,8 @@ use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
 use super::pause::TurnPause;
-use super::{Turn, TurnOutcome, meter};
-use crate::brought::{ClientCallRequest, call_id};
+use super::{Turn, TurnOutcome, turn_metrics};
+use crate::client_context::{ClientCallRequest, call_id};
 use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
 use crate::decisions::{StageMicros, TierTokens, TurnDecision};
 use crate::error::{Error, Result};
@@ -31,24 +31,24 @@ impl Turn {
     /// Stores the end and tells it. Gives the next run of the session, which is this process's to go on with.
     pub(crate) async fn respond(mut self, end: TurnOutcome) -> Result<Option<RunLease>> {
         self.enter(RunState::Responding);
-        let end = self.say_end(end).await?;
-        self.purse.quiet().await;
+        let end = self.write_ending(end).await?;
+        self.purse.wait_for_settlement().await;
         if self.is_silent(&end) {
-            return self.rest().await;
+            return self.pause_silently().await;
         }
-        self.has_spoken();
+        self.record_first_word();
         let begun = Instant::now();
         let message: MessageId = self.engine.ids.next();
         let suggestions = self.suggestions(&end);
         let last = self.last_events(&end, message, &suggestions);
-        let response = self.response(&end, message, suggestions, &last, begun);
+        let response = self.build_commit(&end, message, suggestions, &last, begun);
         let decision = response.decision.clone();
         let next = self.store(response, message).await?;
         if let Some(decision) = decision.filter(|_| self.run.kind == runs::MESSAGE) {
-            meter::ended(self.run.channel, &decision, &self.timings.read(begun.elapsed()));
+            turn_metrics::record_turn(self.run.channel, &decision, &self.timings.read(begun.elapsed()));
         }
         for event in last {
-            self.reply.note(event);
+            self.reply.record_event(event);
         }
         self.reply.room().end(self.engine.clock.now());
         // It may go on elsewhere: what is said of it then is not in this room.
@@ -59,30 +59,30 @@ impl Turn {
     }
 
     /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
-    async fn say_end(&mut self, end: TurnOutcome) -> Result<TurnOutcome> {
+    async fn write_ending(&mut self, end: TurnOutcome) -> Result<TurnOutcome> {
         match end {
             TurnOutcome::Replied => {
                 self.check().await?;
                 self.ask_outcomes().await?;
-                self.tell_expired().await?;
+                self.report_expired().await?;
                 if !self.reply.text().trim().is_empty() {
-                    self.ask_which_again();
-                    self.ask_again();
+                    self.repeat_choice();
+                    self.repeat_approvals();
                 }
                 Ok(match self.reply.text().trim().is_empty() {
-                    true => self.halted(HaltReason::NoModel("nothing of the reply was left".to_owned())),
+                    true => self.halt_with_excuse(HaltReason::NoModel("the reply is empty".to_owned())),
                     false => TurnOutcome::Replied,
                 })
             }
             TurnOutcome::Waiting(pause) => {
                 self.reply.finish();
-                self.tell_expired().await?;
-                self.tell_pause(&pause).await?;
+                self.report_expired().await?;
+                self.report_pause(&pause).await?;
                 Ok(TurnOutcome::Waiting(pause))
             }
             TurnOutcome::Halted(halt) => {
-                self.tell_expired().await?;
-                Ok(self.halted(halt))
+                self.report_expired().await?;
+                Ok(self.halt_with_excuse(halt))
             }
             TurnOutcome::Handed => {
                 self.reply.finish();
@@ -91,7 +91,7 @@ impl Turn {
         }
     }
 
-    fn halted(&mut self, halt: HaltReason) -> TurnOutcome {
+    fn halt_with_excuse(&mut self, halt: HaltReason) -> TurnOutcome {
         self.excuse(&halt);
         TurnOutcome::Halted(halt)
     }
@@ -103,15 +103,16 @@ impl Turn {
             return Vec::new();
         }
         let may_say_yes = |pause: &TurnPause| {
-            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.may_say_yes(approval))
+            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.can_approve(approval))
         };
-        let waits = match (end, self.entities.asked()) {
+        let waits = match (end, self.entities.pending_question()) {
             (TurnOutcome::Waiting(pause), _) if may_say_yes(pause) => ExpectedAnswer::YesOrNo,
             (TurnOutcome::Replied, Some(asked)) => ExpectedAnswer::Choice(asked),
             (TurnOutcome::Replied, None) if self.asks_to_go_on() => ExpectedAnswer::YesOrNo,
             _ => ExpectedAnswer::Nothing,
         };
-        let called: Vec<Tool> = self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();
+        let called: Vec<Tool> =
+            self.snapshot.iter_calls().filter_map(|called| self.tool(&called.tool)).collect();
         let offered: Vec<Tool> = self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
         let hints = SuggestionContext {
             voice: self.prepared.tongue.voice,
@@ -123,12 +124,12 @@ impl Turn {
             taint: &self.snapshot.whole_taint(),
         };
         suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
-            tracing::error!(%error, "nothing can be suggested");
+            tracing::error!(%error, "rendering suggestions failed");
             Vec::new()
         })
     }
 
-    fn response(
+    fn build_commit(
         &mut self,
         end: &TurnOutcome,
         message: MessageId,
@@ -139,9 +140,9 @@ impl Turn {
         self.sync();
         let is_excuse = self.is_excuse(end);
         let amount = self.purse.drawn().amount();
-        let spent = if is_excuse { amount.degraded() } else { amount };
+        let spent = if is_excuse { amount.without_billing() } else { amount };
         let mut events = self.reply.marks().to_vec();
-        events.extend(self.reply.planned(last.to_vec()));
+        events.extend(self.reply.plan_marks(last.to_vec()));
         let asked = match end {
             TurnOutcome::Waiting(pause) => pause.asked.iter().map(ShownApproval::from).collect(),
             TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Halted(_) => Vec::new(),
@@ -150,7 +151,7 @@ impl Turn {
         let asks = std::mem::take(&mut self.asks);
         let (which, stays) = (self.which.take(), self.snapshot.is_read);
         let said = (&self.prepared.session, self.prepared.history.as_slice());
-        let tainted = self.window.of_reply(&self.snapshot.taint.sources, said, self.reply.text());
+        let tainted = self.window.compute_reply_bits(&self.snapshot.taint.sources, said, self.reply.text());
         let marks = ReplyMarks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
         let reply = ReplyRecord {
             id: message,
@@ -164,7 +165,7 @@ impl Turn {
         };
         let violations = self.violations(end);
         let (state, since) = self.entered;
-        let carried = matches!(end, TurnOutcome::Handed).then(|| Box::new(self.hand_over()));
+        let carried = matches!(end, TurnOutcome::Handed).then(|| Box::new(self.record_client_calls()));
         let body = if self.is_cut { json!({ "cut": true }) } else { end_body(end) };
         self.step(state, body, since.elapsed());
         let decision = self.decision(end, is_excuse, violations.len(), begun);
@@ -176,24 +177,24 @@ impl Turn {
             ending: match end {
                 TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
                 TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
-                TurnOutcome::Waiting(_) => TurnStatus::Waiting(Box::new(self.paused())),
+                TurnOutcome::Waiting(_) => TurnStatus::Waiting(Box::new(self.paused_snapshot())),
             },
             reply: Some(reply),
             deliver: self.run.reply_to.clone(),
             settle: self.run.reservation.map(|reservation| (reservation, spent)),
-            learned: self.learned(),
+            learned: self.session_update(),
             steps: std::mem::take(&mut self.steps),
             calls: self.tab.take(),
             violations,
             decision: Some(Box::new(decision)),
-            questions: self.snapshot.questions(),
+            questions: self.snapshot.pending_approvals(),
             brought: self.prepared.brought.is_some().then_some(carried),
             now: self.engine.clock.now(),
         }
     }
 
     /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
-    pub(crate) fn paused(&self) -> crate::snapshot::RunSnapshot {
+    pub(crate) fn paused_snapshot(&self) -> crate::snapshot::RunSnapshot {
         let mut snapshot = self.snapshot.clone();
         (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
         snapshot.drawn = Default::default();
@@ -202,13 +203,14 @@ impl Turn {
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
-    fn hand_over(&mut self) -> crate::snapshot::RunSnapshot {
+    fn record_client_calls(&mut self) -> crate::snapshot::RunSnapshot {
         let brought = self.prepared.brought.as_ref();
-        let named =
-            |alias: &str| brought.and_then(|brought| brought.by_alias(alias)).map(|tool| tool.name.clone());
+        let named = |alias: &str| {
+            brought.and_then(|brought| brought.find_by_alias(alias)).map(|tool| tool.name.clone())
+        };
         let handed: Vec<ClientCallRequest> = self
             .snapshot
-            .handed()
+            .client_calls()
             .map(|(number, called)| ClientCallRequest {
                 id: call_id(self.held.run, number),
                 tool: named(&called.tool).unwrap_or_else(|| called.tool.clone()),
@@ -218,14 +220,14 @@ impl Turn {
         for handing in handed {
             self.step(RunState::Observing, json!({ "handed": handing }), Duration::ZERO);
         }
-        self.paused()
+        self.paused_snapshot()
     }
 
-    fn learned(&self) -> SessionUpdate {
+    fn session_update(&self) -> SessionUpdate {
         let entities = serde_json::to_value(&self.entities).ok();
         let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
         let language = Some(self.prepared.tongue.person.clone());
-        SessionUpdate { language, entities, masked: self.masked() }
+        SessionUpdate { language, entities, masked: self.encode_pseudonyms() }
     }
 
     fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
@@ -244,7 +246,7 @@ impl Turn {
         };
         let most = u32::from(self.place.agent.body.limits.tool_calls);
         if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.snapshot.calls > most {
-            broken.push(own("tool-cap", "more calls of tools were wanted than the agent may make"));
+            broken.push(own("tool-cap", "the turn requested more tool calls than the agent may make"));
         }
         broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
         broken
@@ -262,7 +264,7 @@ impl Turn {
         let dynamic = self.report.shares.iter().filter(|share| !share.section.is_static());
         let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
         let schemas = self.report.tokens(PromptSection::ToolSchemas);
-        let own = self.report.of_tier(TierKind::Agent).saturating_sub(dynamic);
+        let own = self.report.tier_tokens(TierKind::Agent).saturating_sub(dynamic);
         TurnDecision {
             binding_version: place.binding_version,
             human_version: place.human.version,
@@ -277,8 +279,8 @@ impl Turn {
             tool_calls: usage.tool_calls,
             violations: u32::try_from(violations).unwrap_or(u32::MAX),
             tokens: TierTokens {
-                human: self.report.of_tier(TierKind::Human),
-                team: self.report.of_tier(TierKind::Team),
+                human: self.report.tier_tokens(TierKind::Human),
+                team: self.report.tier_tokens(TierKind::Team),
                 agent: own.max(schemas),
                 dynamic,
             },
@@ -333,12 +335,12 @@ impl Turn {
         let now = response.now;
         for number in 1..=TRIES {
             let (desk, response) = (self.engine.desk.clone(), response.clone());
-            let stored = self.engine.db.write(self.tenant, move |tx| commit::respond(tx, &desk, &response));
+            let stored = self.engine.db.write(self.tenant, move |tx| commit::save_turn(tx, &desk, &response));
             match stored.await {
                 Ok(responded) => return Ok(responded.next),
-                Err(Error::LostRun(run)) => return self.stored_before(run, message, now).await,
-                Err(error) if number < TRIES && error.may_pass() => {
-                    tracing::warn!(run = %self.held.run, %error, "a reply could not be stored; trying again");
+                Err(Error::LostRun(run)) => return self.check_already_stored(run, message, now).await,
+                Err(error) if number < TRIES && error.is_transient() => {
+                    tracing::warn!(run = %self.held.run, %error, "storing reply failed; retrying");
                     tokio::time::sleep(pause).await;
                 }
                 Err(error) => return Err(error),
@@ -349,7 +351,7 @@ impl Turn {
     }
 
     /// Where an earlier try turns out to have stored it, what that took up is ours to go on with.
-    async fn stored_before(
+    async fn check_already_stored(
         &self,
         run: RunId,
         message: MessageId,
@@ -357,7 +359,7 @@ impl Turn {
     ) -> Result<Option<RunLease>> {
         let read = move |tx: &mut Tx<'_>| -> Result<Option<RunLease>> {
             let is_ours = runs::find(tx, run)?.is_some_and(|run| run.reply == Some(message));
-            if is_ours { Ok(runs::taken_up_at(tx, run, now)?) } else { Err(Error::LostRun(run)) }
+            if is_ours { Ok(runs::find_next_claimed(tx, run, now)?) } else { Err(Error::LostRun(run)) }
         };
         self.engine.db.read(self.tenant, read).await
     }

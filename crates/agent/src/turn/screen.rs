@@ -14,7 +14,7 @@ const CLOCK_ERROR: Duration = Duration::from_secs(3);
 
 impl Turn {
     /// What stood in the last of our words that the person had before them.
-    pub(super) fn said_last(&self) -> Option<ReplyMarks> {
+    pub(super) fn last_shown_marks(&self) -> Option<ReplyMarks> {
         serde_json::from_value(self.last_shown()?.marks.clone()).ok()
     }
 

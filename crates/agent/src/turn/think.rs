@@ -50,21 +50,21 @@ impl Turn {
         let shown = self.reply.text().len();
         let mut tries = 0;
         loop {
-            let request = match self.request() {
+            let request = match self.build_request() {
                 Ok(request) => request,
                 Err(too_large) => {
                     return Ok(ThinkStageOutcome::Halted(HaltReason::Broken(too_large.to_string())));
                 }
             };
-            match self.listen(request).await {
-                Ok(whole) => return Ok(self.thought(whole)),
+            match self.stream_reply(request).await {
+                Ok(whole) => return Ok(self.interpret_reply(whole)),
                 Err(fault) => {
                     let was_shown = self.reply.text().len() > shown;
                     let again =
                         fault == ModelError::Interrupted && tries < AGAIN && !self.stop.is_cancelled();
                     // What was shown is void once nothing follows it, too: half a sentence is no answer.
                     match was_shown && fault != ModelError::Cancelled {
-                        true => self.reply.reset("the model broke off", &raw, &marks),
+                        true => self.reply.reset("the model's reply was interrupted", &raw, &marks),
                         false if fault != ModelError::Cancelled => self.reply.rewind(&raw),
                         false => {}
                     }
@@ -80,8 +80,8 @@ impl Turn {
     fn halt_for(&self, fault: &ModelError) -> HaltReason {
         match fault {
             ModelError::Cancelled if self.stop.is_cancelled() => HaltReason::Cancelled,
-            ModelError::Cancelled => HaltReason::RunSpent("this turn has taken as long as it may".to_owned()),
-            ModelError::OverBudget(what) => match self.purse.spent_out() {
+            ModelError::Cancelled => HaltReason::RunSpent("the turn reached its time limit".to_owned()),
+            ModelError::OverBudget(what) => match self.purse.exhaustion() {
                 Some(spent) => HaltReason::RunSpent(spent.to_string()),
                 None => HaltReason::OverBudget(what.clone()),
             },
@@ -90,7 +90,7 @@ impl Turn {
     }
 
     /// A reply without words and without calls is none.
-    fn thought(&mut self, whole: Whole) -> ThinkStageOutcome {
+    fn interpret_reply(&mut self, whole: Whole) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
             return ThinkStageOutcome::Wants(whole.message);
         }
@@ -98,7 +98,7 @@ impl Turn {
         self.is_cut = whole.stop == StopReason::MaxTokens;
         if self.reply.raw().trim().is_empty() {
             return ThinkStageOutcome::Halted(HaltReason::NoModel(format!(
-                "it said nothing ({})",
+                "the model returned an empty reply ({})",
                 whole.stop.code()
             )));
         }
@@ -106,13 +106,13 @@ impl Turn {
     }
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
-    async fn listen(&mut self, request: ChatRequest) -> Result<Whole, ModelError> {
-        let (call, hints) = (self.call(request), self.hints());
-        let (gateway, stop, left) = (self.engine.gateway.clone(), self.stop.clone(), self.left());
+    async fn stream_reply(&mut self, request: ChatRequest) -> Result<Whole, ModelError> {
+        let (call, hints) = (self.build_model_call(request), self.hints());
+        let (gateway, stop, left) = (self.engine.gateway.clone(), self.stop.clone(), self.time_left());
         let deadline = tokio::time::sleep(left);
         tokio::pin!(deadline);
         let opened = async {
-            let wanted = gateway.choose(&call, hints).await;
+            let wanted = gateway.choose_capability(&call, hints).await;
             gateway.stream(ModelCall { wanted, ..call }).await
         };
         let mut live = tokio::select! {
@@ -122,9 +122,9 @@ impl Turn {
             live = opened => live?,
         };
         self.target = Some(live.target().name.clone());
-        if live.target().stays_here() {
+        if live.target().is_local() {
             // It speaks in our own phrases, which come in the person's language whatever the persona's lock.
-            self.reply.learn(|context| context.lock.clear());
+            self.reply.update_context(|context| context.lock.clear());
         }
         let (mut assembler, mut splitter) = (ModelReplyAssembler::default(), SuggestionSplitter::default());
         loop {
@@ -137,34 +137,34 @@ impl Turn {
             let Some(event) = event else { break };
             let event = event?;
             if let Said::Text(words) = &event {
-                self.hear(&splitter.push(words));
+                self.show_model_text(&splitter.push(words));
             }
-            assembler.take(&event)?;
+            assembler.push(&event)?;
         }
         let (rest, proposed) = splitter.finish();
-        self.hear(rest.trim_end());
+        self.show_model_text(rest.trim_end());
         self.proposed = proposed;
         self.snapshot.model_calls += 1;
         self.is_first_asked = false;
         assembler.finish()
     }
 
-    fn hear(&mut self, words: &str) {
+    fn show_model_text(&mut self, words: &str) {
         if words.is_empty() {
             return;
         }
-        self.reply.hear(words);
-        self.has_spoken();
+        self.reply.push_model_text(words);
+        self.record_first_word();
     }
 
     /// Notes when the first word was shown.
-    pub(crate) fn has_spoken(&mut self) {
+    pub(crate) fn record_first_word(&mut self) {
         if self.timings.first_word.is_none() && !self.reply.text().is_empty() {
             self.timings.first_word = Some(self.timings.begun.elapsed());
         }
     }
 
-    fn call(&self, request: ChatRequest) -> ModelCall {
+    fn build_model_call(&self, request: ChatRequest) -> ModelCall {
         let about =
             CallSubject { run: Some(self.held.run.as_uuid()), binding: Some(self.run.binding.as_uuid()) };
         ModelCall {
@@ -187,16 +187,16 @@ impl Turn {
         RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
     }
 
-    fn request(&mut self) -> Result<ChatRequest, prompt::PromptTooLarge> {
-        let moment = self.moment();
+    fn build_request(&mut self) -> Result<ChatRequest, prompt::PromptTooLarge> {
+        let moment = self.build_turn_context();
         let assembled = prompt::assemble(&self.place.cast, &moment)?;
         let marks = assembled.marks.clone();
         let words = Arc::new(self.rules.prompt.with_marks(marks));
-        self.reply.learn(|context| context.prompt = Some(words.clone()));
+        self.reply.update_context(|context| context.prompt = Some(words.clone()));
         self.report = assembled.report.clone();
         let mut request = assembled.into_request();
         request.language = Some(self.prepared.tongue.person.clone());
-        self.offer_brought(&mut request);
+        self.add_client_tools(&mut request);
         // It words what has come, and sees nothing of what else its turn has done: it would do that again.
         if self.run.kind == runs::LATE {
             request.tool_choice = ToolChoice::None;
@@ -205,13 +205,13 @@ impl Turn {
         if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
             dynamic.push_str(ASKING);
         }
-        self.give_back(&mut request);
+        self.restore_model_state(&mut request);
         Ok(request)
     }
 
     /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
     /// the model to say.
-    fn offer_brought(&self, request: &mut ChatRequest) {
+    fn add_client_tools(&self, request: &mut ChatRequest) {
         let Some(brought) = &self.prepared.brought else { return };
         request.tools.extend(brought.specs());
         if self.is_first_asked && !request.tools.is_empty() {
@@ -223,8 +223,9 @@ impl Turn {
     }
 
     /// What a model wanted back with its last message goes back with it: only the message right before the person's.
-    fn give_back(&self, request: &mut ChatRequest) {
-        let Some(before) = self.prepared.told().pop().filter(|said| said.speaker == MessageSpeaker::Persona)
+    fn restore_model_state(&self, request: &mut ChatRequest) {
+        let Some(before) =
+            self.prepared.prompt_messages().pop().filter(|said| said.speaker == MessageSpeaker::Persona)
         else {
             return;
         };
@@ -238,10 +239,10 @@ impl Turn {
     }
 
     fn notes(&self) -> impl Iterator<Item = UntrustedText> {
-        self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(noted)
+        self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(render_note)
     }
 
-    fn moment(&self) -> prompt::TurnContext {
+    fn build_turn_context(&self) -> prompt::TurnContext {
         let prepared = &self.prepared;
         let gathered = prepared.gathered.clone();
         prompt::TurnContext {
@@ -256,40 +257,38 @@ impl Turn {
             profile: self
                 .notes()
                 .chain(gathered.profile)
-                .chain(self.entities.told(&prepared.message.text))
+                .chain(self.entities.render_for_prompt(&prepared.message.text))
                 .collect(),
             facts: gathered.facts,
             recall: gathered.recall,
             summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
-            history: prepared.told().into_iter().map(spoke).collect(),
-            message: UtteranceText::stored(prepared.message.text.as_str(), prepared.message.tokens),
+            history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
+            message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.snapshot.exchanges.iter().map(step).collect(),
             words: gathered.words,
-            tools: self.guests(),
+            tools: self.select_connector_tools(),
             key: self.engine.fence_key,
         }
     }
 }
 
 /// What the makers of the program tell of it.
-fn noted(note: &String) -> UntrustedText {
+fn render_note(note: &String) -> UntrustedText {
     UntrustedText::new(&format!("The program in which the person writes says: {note}"))
 }
 
-fn spoke(said: &messages::Message) -> Spoke {
+fn to_prompt_message(said: &messages::Message) -> Spoke {
     let speaker = match said.speaker {
         MessageSpeaker::Person => prompt::PromptSpeaker::Person,
         MessageSpeaker::Persona => prompt::PromptSpeaker::Persona,
     };
-    Spoke { speaker, text: UtteranceText::stored(said.text.as_str(), said.tokens) }
+    Spoke { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
 }
 
 fn step(exchange: &ToolExchange) -> Step {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
-            ExchangeCallOutcome::Ended { ok, result } => {
-                (!ok, attachment::without_content(result).to_string())
-            }
+            ExchangeCallOutcome::Ended { ok, result } => (!ok, attachment::strip_content(result).to_string()),
             ExchangeCallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
             ExchangeCallOutcome::Open
             | ExchangeCallOutcome::Waiting { .. }
@@ -313,7 +312,7 @@ fn states(message: &ChatMessage) -> Vec<String> {
 }
 
 /// Only the model of this machine.
-pub(crate) fn here_only(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
+pub(crate) fn restrict_to_local(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
     let names = here.map(str::to_owned).into_iter().collect();
     ModelRoute { targets: [(Capability::Default, names)].into(), permitted: None, ..route.clone() }
 }

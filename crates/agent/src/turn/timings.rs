@@ -47,12 +47,12 @@ impl TurnStopwatch {
         }
     }
 
-    pub(crate) fn prepared(&mut self) {
+    pub(crate) fn mark_prepared(&mut self) {
         self.prepare = self.begun.elapsed();
     }
 
     /// What counts against the turn's own limit.
-    pub(crate) fn worked(&self) -> Duration {
+    pub(crate) fn work_time(&self) -> Duration {
         self.begun.elapsed().saturating_sub(self.waited)
     }
 

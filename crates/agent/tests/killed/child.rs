@@ -13,7 +13,7 @@ use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
 use munshi_jobs::{JobQueue, JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
 use munshi_lang::Phrasebook;
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::money::{ModelPrice, PriceBook};
+use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_llm::{
     ChatRequest, ChatStream, Embedding, Gateway, ModelError, ModelRole, ModelTarget, Provider, WireFormat,
 };
@@ -21,7 +21,7 @@ use munshi_pack::PackRegistry;
 use munshi_safety::acts::{ActServices, Permit};
 use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions, Tx, params};
-use munshi_test_support::models::{ScriptedModel, ScriptedTurn, calling, saying};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn, build_call_events, build_text_events};
 use munshi_tiers::BindingResolver;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tools::{
@@ -82,23 +82,23 @@ impl RemoteToolHandler for Elsewhere {
             Effect::Read => Wish::Read,
             _ => Wish::Act {
                 tool: permit.tool().to_string(),
-                key: permit.key(),
+                key: permit.idempotency_key(),
                 text: permit.arguments()["text"].as_str().unwrap().to_owned(),
             },
         };
         let told = ask(self.world, &wish).await;
-        told.map_err(|error| ToolFailure::perhaps("line", error.to_string()))?;
-        Ok(ToolOutput::with(json!({ "done": true })))
+        told.map_err(|error| ToolFailure::uncertain("line", error.to_string()))?;
+        Ok(ToolOutput::new(json!({ "done": true })))
     }
 
     async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         if self.effect != Effect::Checked {
             return Ok(LookupOutcome::CanNotTell);
         }
-        let told = ask(self.world, &Wish::Look { key: permit.key() }).await;
-        let told = told.map_err(|error| ToolFailure::perhaps("line", error.to_string()))?;
+        let told = ask(self.world, &Wish::Look { key: permit.idempotency_key() }).await;
+        let told = told.map_err(|error| ToolFailure::uncertain("line", error.to_string()))?;
         Ok(if told.found {
-            LookupOutcome::Happened(ToolOutput::with(json!({ "found": true })))
+            LookupOutcome::Happened(ToolOutput::new(json!({ "found": true })))
         } else {
             LookupOutcome::DidNot
         })
@@ -114,17 +114,17 @@ impl WriteToolHandler for Notes {
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(ToolOutput::with(json!({ "noted": true })))
+        Ok(ToolOutput::new(json!({ "noted": true })))
     }
 }
 
 struct Count;
 
 impl ReadToolHandler for Count {
-    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::with(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count })))
     }
 }
 
@@ -164,10 +164,10 @@ impl Provider for Obedient {
         let results = since.iter().flat_map(|said| &said.parts);
         let done = results.filter(|part| matches!(part, munshi_llm::ModelMessagePart::ToolResult(_))).count();
         let events = match tools.get(done) {
-            Some(tool) => calling(tool, &json!({ "text": parcel })),
-            None => saying(&format!("It is done: {parcel}.")),
+            Some(tool) => build_call_events(tool, &json!({ "text": parcel })),
+            None => build_text_events(&format!("It is done: {parcel}.")),
         };
-        let turn = ScriptedTurn::events(events).slow(Duration::from_millis(4));
+        let turn = ScriptedTurn::events(events).with_pause(Duration::from_millis(4));
         ScriptedModel::new([turn]).stream(target, request).await
     }
 
@@ -187,7 +187,7 @@ impl ChannelSender for Post {
         Channel::Telegram
     }
 
-    fn sending(&self) -> SendIdempotency {
+    fn idempotency(&self) -> SendIdempotency {
         SendIdempotency::Keyed
     }
 
@@ -221,7 +221,7 @@ fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (TurnEngine, ToolDisp
     let queue = JobQueue::new(clock.clone(), ids);
     let engine = TurnEngine::new(TurnEngineParts {
         db: db.clone(),
-        resolver: BindingResolver::new(db.clone()).offering(specs.map(Arc::new).collect()),
+        resolver: BindingResolver::new(db.clone()).with_tools(specs.map(Arc::new).collect()),
         gateway: Gateway::new(GatewayParts {
             targets: vec![ModelTarget::new("one", WireFormat::OpenAi, "", "m")],
             provider: Arc::new(Obedient),

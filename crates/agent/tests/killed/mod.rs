@@ -65,8 +65,9 @@ impl Living {
     #[allow(clippy::zombie_processes, reason = "a child that never was ready has ended the test")]
     fn start(part: &Part) -> Self {
         let role = serde_json::to_string(part).unwrap();
-        let mut child =
-            process::again(concat!(module_path!(), "::the_child_answers"), &role).spawn().unwrap();
+        let mut child = process::build_child_command(concat!(module_path!(), "::the_child_answers"), &role)
+            .spawn()
+            .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         loop {
             let mut line = String::new();
@@ -105,7 +106,7 @@ async fn survive(engine: DatabaseEngine) {
         live(&world, &random).await;
         people.door(None);
         living.kill();
-        part.later += PAUSES[usize::try_from(random.below(3)).unwrap()];
+        part.later += PAUSES[usize::try_from(random.next_below(3)).unwrap()];
     }
     people.enough();
     part.later += 60;
@@ -223,7 +224,7 @@ async fn set_aside_alone(engine: DatabaseEngine) {
     }
     let seen = verdict::look(&test.db, shop.tenant).await;
     let [(which, why)] = verdict::set_aside(&seen)[..] else { panic!("{:?}", verdict::set_aside(&seen)) };
-    assert!(which == "Poison" && why.contains("nobody could finish it"), "{which}: {why}");
+    assert!(which == "Poison" && why.contains("aborted after repeated crashes"), "{which}: {why}");
     assert_eq!(verdict::notes(&seen), (0..20).map(|number| format!("P{number}")).collect());
     println!("{engine:?}: one that aborts beside 20: set aside alone, in its process number {lives}");
 }
@@ -249,10 +250,10 @@ async fn live(world: &World, random: &SeededRandom) {
         return tokio::time::sleep(life).await;
     }
     let mut asked = world.asked.clone();
-    let last = *asked.borrow() + usize::try_from(1 + random.below(MOST_ASKED)).unwrap();
+    let last = *asked.borrow() + usize::try_from(1 + random.next_below(MOST_ASKED)).unwrap();
     // What it gives back holds the count: it is let go at once.
     drop(tokio::time::timeout(LONGEST_LIFE, asked.wait_for(|count| *count >= last)).await);
-    tokio::time::sleep(Duration::from_millis(random.below(MOMENT))).await;
+    tokio::time::sleep(Duration::from_millis(random.next_below(MOMENT))).await;
 }
 
 async fn start(part: &Part) -> Living {

@@ -97,7 +97,7 @@ impl Desk {
     }
 
     async fn dawdle(&self) {
-        tokio::time::sleep(Duration::from_millis(self.random.below(25))).await;
+        tokio::time::sleep(Duration::from_millis(self.random.next_below(25))).await;
     }
 
     fn grant(&self, wish: Wish) -> Told {

@@ -102,7 +102,7 @@ impl Writer {
             let inbound = message((self.number, self.person), &parcel, &tools);
             let run = self.until_taken(&inbound, &mut sent.again).await;
             sent.messages.push(Message { parcel, tools, run });
-            if self.random.below(5) == 0 {
+            if self.random.next_below(5) == 0 {
                 sent.again += 1;
                 let again = self.until_taken(&inbound, &mut sent.again).await;
                 assert_eq!(again, run, "the same message came to another run");
@@ -115,9 +115,9 @@ impl Writer {
     /// None to three, each once.
     fn some_tools(&self) -> Vec<&'static str> {
         let mut left: Vec<&'static str> = TOOLS.iter().map(|(name, _)| *name).collect();
-        let count = self.random.below(4);
+        let count = self.random.next_below(4);
         (0..count)
-            .map(|_| left.swap_remove(usize::try_from(self.random.below(left.len() as u64)).unwrap()))
+            .map(|_| left.swap_remove(usize::try_from(self.random.next_below(left.len() as u64)).unwrap()))
             .collect()
     }
 
@@ -134,7 +134,7 @@ impl Writer {
 
     /// Half of the time somebody waits for their answer; they always do when several are out.
     async fn rest(&self, sent: usize) {
-        let most = if self.random.below(2) == 0 { 0 } else { IMPATIENCE };
+        let most = if self.random.next_below(2) == 0 { 0 } else { IMPATIENCE };
         while !self.enough.load(Ordering::SeqCst) && sent > self.answered() + most {
             let mut asked = self.world.asked.clone();
             asked.mark_unchanged();

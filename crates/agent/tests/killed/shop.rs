@@ -43,7 +43,7 @@ pub(crate) fn spec(name: &str, effect: Effect) -> ToolSpec {
         effect,
         reach: Reach::Business,
         timeout: Duration::from_secs(2),
-        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
     }
 }
 
@@ -86,14 +86,14 @@ impl Shop {
         let tenant = test.db.platform(tenants::TENANTS).read(find).await.unwrap().unwrap().id;
         let ids = test.ids.clone();
         let hire = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
-            policy::put(tx, &policy::parse(POLICY).unwrap(), "test", "", now)?;
+            policy::apply(tx, &policy::parse(POLICY).unwrap(), "test", "", now)?;
             // Somebody has to be there who is asked what nobody else can tell.
-            persons::put(tx, &Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", now) })?;
+            persons::upsert(tx, &Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", now) })?;
             let mut staff = Vec::new();
             for number in 0..STAFF {
                 let name = format!("Asha {number}");
                 let person = Person { role: Some(Role::Staff), ..Person::new(&ids, &name, now) };
-                persons::put(tx, &person)?;
+                persons::upsert(tx, &person)?;
                 staff.push(person.id);
             }
             Ok(staff)

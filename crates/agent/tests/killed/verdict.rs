@@ -298,7 +298,7 @@ pub(crate) async fn books(db: &Db, tenant: TenantId, seen: &Seen, later: Timesta
     let acts = seen.acts.values().flatten().count();
     assert!(chain.entries >= i64::try_from(acts).unwrap(), "{} entries of {acts} acts", chain.entries);
     let page = munshi_store::PageRequest::new(None, 10);
-    let unsent = db.read(tenant, move |tx| outbox::unsent(tx, &page)).await.unwrap();
+    let unsent = db.read(tenant, move |tx| outbox::list_unsent(tx, &page)).await.unwrap();
     assert!(unsent.items.is_empty(), "{unsent:?}");
     let settings = BudgetSettings::default();
     let swept = sweep(db, &settings, later.plus(settings.hold)).await.unwrap();

@@ -121,7 +121,7 @@ tables! {
         assert_eq!(counted(&shop, FIRST, LAST).await[0].tally.outcomes["waiting_approval"], 1);
 
         let now = shop.now();
-        let again = shop.write(move |tx| runs::take_up(tx, mine.run, now)).await.unwrap().held(shop.tenant);
+        let again = shop.write(move |tx| runs::claim(tx, mine.run, now)).await.unwrap().lease(shop.tenant);
         let mut done = shop.response(again, "done").await;
         done.settle = None;
         done.decision = Some(Box::new(decision(80_000)));

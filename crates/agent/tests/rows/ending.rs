@@ -1,6 +1,6 @@
 //! The end of a turn: everything or nothing.
 
-use munshi_agent::commit::{RunProgress, TurnStatus, ViolationRecord, journal};
+use munshi_agent::commit::{RunProgress, TurnStatus, ViolationRecord, save_progress};
 use munshi_agent::decisions::{StageMicros, TurnDecision};
 use munshi_agent::sessions::SessionUpdate;
 use munshi_agent::steps::{self, NewRunStep};
@@ -47,7 +47,7 @@ tables! {
             step(&shop, RunState::Thinking, json!({"said": "राम \"500\""})),
         ], vec![call(&shop, run)]);
         let kept = first.clone();
-        shop.test.db.write(shop.tenant, move |tx| journal(tx, &RunProgress {
+        shop.test.db.write(shop.tenant, move |tx| save_progress(tx, &RunProgress {
             held: mine, state: RunState::Acting, snapshot: &snapshot, steps: &first, calls: &records,
         })).await.unwrap();
         assert_eq!(shop.run(run).await.snapshot.said, "one moment");
@@ -81,7 +81,7 @@ tables! {
         let session = shop.read(move |tx| sessions::find(tx, session)).await.unwrap();
         assert_eq!((session.language.unwrap().as_str(), session.entities), ("hi-latn", json!({"ramesh": 1})));
         assert_eq!((session.masked, session.messages), (Some(json!({"slots": []})), 2));
-        let of_run = shop.read(move |tx| messages::of_run(tx, run)).await;
+        let of_run = shop.read(move |tx| messages::list_by_run(tx, run)).await;
         assert_eq!(of_run.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["balance?", "₹500"]);
     }
 

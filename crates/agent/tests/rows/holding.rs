@@ -25,7 +25,7 @@ tables! {
         let progress = |held| {
             let (db, tenant, snapshot) = (shop.test.db.clone(), shop.tenant, snapshot.clone());
             async move {
-                db.write(tenant, move |tx| munshi_agent::commit::journal(tx, &munshi_agent::commit::RunProgress {
+                db.write(tenant, move |tx| munshi_agent::commit::save_progress(tx, &munshi_agent::commit::RunProgress {
                     held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[],
                 })).await
             }
@@ -86,14 +86,14 @@ tables! {
         let shop = Shop::open(test).await;
         let run = held(&shop.say("+919812345678", "w1", "hello").await).run;
         let now = shop.now();
-        assert!(shop.write(move |tx| runs::take_up(tx, run, now)).await.is_none(), "somebody is at it");
+        assert!(shop.write(move |tx| runs::claim(tx, run, now)).await.is_none(), "somebody is at it");
         let late = now.plus(LEASE);
-        let taken = shop.write(move |tx| runs::take_up(tx, run, late)).await.unwrap();
+        let taken = shop.write(move |tx| runs::claim(tx, run, late)).await.unwrap();
         assert_eq!((taken.epoch, taken.lease_until), (2, Some(late.plus(LEASE))));
-        assert!(shop.write(move |tx| runs::take_up(tx, run, late)).await.is_none());
-        shop.answer(taken.held(shop.tenant), "done").await;
+        assert!(shop.write(move |tx| runs::claim(tx, run, late)).await.is_none());
+        shop.answer(taken.lease(shop.tenant), "done").await;
         let later = late.plus(LEASE * 3);
-        assert!(shop.write(move |tx| runs::take_up(tx, run, later)).await.is_none(), "it has ended");
+        assert!(shop.write(move |tx| runs::claim(tx, run, later)).await.is_none(), "it has ended");
     }
 
     async fn a_run_is_asked_to_stop_by_whoever_may(test: TestDb) {
@@ -101,14 +101,14 @@ tables! {
         let first = shop.say("+919812345678", "w1", "one").await;
         let queued = shop.say("+919812345678", "w2", "two").await;
         let (run, behind, now, unknown) = (first.run, queued.run, shop.now(), shop.test.ids.next());
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, unknown, now)).await, CancelRequestOutcome::NoRun);
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelRequestOutcome::Noted);
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, behind, now)).await, CancelRequestOutcome::Unheld);
+        assert_eq!(shop.write(move |tx| runs::request_cancel(tx, unknown, now)).await, CancelRequestOutcome::NoRun);
+        assert_eq!(shop.write(move |tx| runs::request_cancel(tx, run, now)).await, CancelRequestOutcome::Noted);
+        assert_eq!(shop.write(move |tx| runs::request_cancel(tx, behind, now)).await, CancelRequestOutcome::Unheld);
         let mine = held(&first);
         let renewed = shop.test.db.write(shop.tenant, move |tx| runs::renew(tx, mine, now)).await.unwrap();
         assert!(renewed.cancel_asked);
         shop.answer(mine, "stopped").await;
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelRequestOutcome::Ended);
+        assert_eq!(shop.write(move |tx| runs::request_cancel(tx, run, now)).await, CancelRequestOutcome::Ended);
         let wanted = runs::RunFilter::State(RunState::Done);
         let done = shop.read(move |tx| runs::list(tx, wanted, &PageRequest::new(None, 10))).await;
         assert_eq!(done.items.iter().map(|one| one.id).collect::<Vec<_>>(), [run]);

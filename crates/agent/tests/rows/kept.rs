@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use munshi_agent::keeping::{
+use munshi_agent::messages::Message;
+use munshi_agent::retention::{
     self, ARCHIVE, ArchiveJob, KEPT, LONGEST, Retention, SUMMARISE, Summariser, SummaryInput, SummaryJob,
 };
-use munshi_agent::messages::Message;
 use munshi_agent::{Error, outbox, sessions};
-use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, NewJob, letters};
+use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, NewJob, dead_letters};
 use munshi_store::PageRequest;
 use munshi_types::tier::Channel;
 use munshi_types::{ReplyAddress, SeededRandom, SessionId, TenantId, Zone};
@@ -169,8 +169,8 @@ tables! {
         shop.test.clock.advance(DAY * 91);
         turns_behind(&shop, open.run).await;
         let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
-        assert_eq!(archivist.step(shop.tenant).await.unwrap(), 7, "three turns, and what the unsent one answers");
-        assert_eq!(archivist.step(shop.tenant).await.unwrap(), 0);
+        assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 7, "three turns, and what the unsent one answers");
+        assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 0);
         let (kept, names) = archived(folder.path());
         assert_eq!(kept[..6], old[..], "as they were");
         assert!(names.len() == 1 && names[0].ends_with(".jsonl"), "{names:?}");
@@ -208,7 +208,7 @@ tables! {
         let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
         let runner = runner(&shop, |registry| archivist.install(registry));
         let now = shop.now();
-        shop.test.db.write(shop.tenant, move |tx| keeping::schedule(tx, &Zone::default(), now)).await.unwrap();
+        shop.test.db.write(shop.tenant, move |tx| retention::schedule(tx, &Zone::default(), now)).await.unwrap();
         shop.test.clock.advance(DAY);
         runner.drain().await.unwrap();
         assert_eq!(shop.count("run_steps").await, 1, "that of the fresh one stays");
@@ -222,7 +222,7 @@ tables! {
         turns(&shop, 1, 2).await;
         shop.test.clock.advance(DAY * 900);
         let archivist = archivist(&shop, folder.path(), Retention::Kept);
-        assert_eq!(archivist.step(shop.tenant).await.unwrap(), 0);
+        assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 0);
         assert_eq!(shop.count("messages").await, 4);
     }
 
@@ -232,7 +232,7 @@ tables! {
         shop.test.clock.advance(DAY * 91);
         let in_the_way = folder.path().join("file");
         std::fs::write(&in_the_way, "").unwrap();
-        let outcome = archivist(&shop, &in_the_way, Retention::DEFAULT).step(shop.tenant).await;
+        let outcome = archivist(&shop, &in_the_way, Retention::DEFAULT).archive_batch(shop.tenant).await;
         assert!(matches!(outcome, Err(Error::Archive(_))), "{outcome:?}");
         assert_eq!(shop.count("messages").await, 4);
     }
@@ -243,14 +243,14 @@ tables! {
         let before = shop.messages(id).await;
         shop.test.clock.advance(DAY * 91);
         let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
-        archivist.step(shop.tenant).await.unwrap();
+        archivist.archive_batch(shop.tenant).await.unwrap();
         let (_, names) = archived(folder.path());
         // As a process leaves it that dies after the file was written: whole or in part, with the rows still there.
         let rows = before.clone();
         shop.write(move |tx| rows.iter().try_for_each(|row| put_back(tx, row))).await;
         let tenant = folder.path().join(shop.tenant.to_string());
         std::fs::write(tenant.join("half.jsonl.part"), "{\"id\":").unwrap();
-        assert_eq!(archivist.step(shop.tenant).await.unwrap(), 6);
+        assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 6);
         std::fs::remove_file(tenant.join("half.jsonl.part")).unwrap();
         let (kept, again) = archived(folder.path());
         assert_eq!((kept, again), (before, names), "the same file, each message once");
@@ -262,7 +262,7 @@ tables! {
         let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
         let runner = runner(&shop, |registry| archivist.install(registry));
         let now = shop.now();
-        shop.test.db.write(shop.tenant, move |tx| keeping::schedule(tx, &Zone::default(), now)).await.unwrap();
+        shop.test.db.write(shop.tenant, move |tx| retention::schedule(tx, &Zone::default(), now)).await.unwrap();
         turns(&shop, 1, 2).await;
         runner.drain().await.unwrap();
         assert_eq!(shop.count("messages").await, 4);
@@ -270,10 +270,10 @@ tables! {
         runner.drain().await.unwrap();
         assert_eq!(shop.count("messages").await, 0);
         let request = PageRequest::new(None, 10);
-        let done = shop.test.db.platform(JOBS).read(move |tx| letters::list(tx, JobState::Done, None, &request)).await.unwrap();
+        let done = shop.test.db.platform(JOBS).read(move |tx| dead_letters::list(tx, JobState::Done, None, &request)).await.unwrap();
         assert!(done.items.iter().any(|job| job.kind == ARCHIVE));
         assert!(NewJob::new(SUMMARISE, &()).is_ok());
-        let unsent = shop.read(|tx| outbox::unsent(tx, &PageRequest::new(None, 10))).await;
+        let unsent = shop.read(|tx| outbox::list_unsent(tx, &PageRequest::new(None, 10))).await;
         assert_eq!(unsent.items, []);
     }
 }

@@ -8,7 +8,7 @@ use munshi_agent::outbox::{
     self, ChannelSender, DeliveryCertainty, OutboxDeliverer, OutboxState, SendFault, SendIdempotency,
     SendReceipt, SendRetryability,
 };
-use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView, NewJob, letters};
+use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView, NewJob, dead_letters};
 use munshi_store::{PageRequest, params};
 use munshi_types::tier::Channel;
 use munshi_types::{MessageId, OutboundMessage, ReplyAddress, SeededRandom};
@@ -40,7 +40,7 @@ impl ChannelSender for Line {
         Channel::Whatsapp
     }
 
-    fn sending(&self) -> SendIdempotency {
+    fn idempotency(&self) -> SendIdempotency {
         self.sending
     }
 
@@ -81,7 +81,13 @@ async fn state(shop: &Shop, message: MessageId) -> OutboxState {
 
 async fn jobs(shop: &Shop, state: JobState) -> Vec<JobView> {
     let request = PageRequest::new(None, 100);
-    shop.test.db.platform(JOBS).read(move |tx| letters::list(tx, state, None, &request)).await.unwrap().items
+    shop.test
+        .db
+        .platform(JOBS)
+        .read(move |tx| dead_letters::list(tx, state, None, &request))
+        .await
+        .unwrap()
+        .items
 }
 
 /// As a process leaves it that dies while sending.
@@ -190,7 +196,7 @@ tables! {
         assert_eq!(state(&shop, first).await, OutboxState::Unknown);
         assert_eq!(state(&shop, second).await, OutboxState::Sent, "those behind it go on");
         assert_eq!(line.texts(), ["reply 2"]);
-        let unsent = shop.read(|tx| outbox::unsent(tx, &PageRequest::new(None, 10))).await;
+        let unsent = shop.read(|tx| outbox::list_unsent(tx, &PageRequest::new(None, 10))).await;
         assert_eq!(unsent.items.iter().map(|row| row.message).collect::<Vec<_>>(), [first], "and it is seen");
     }
 
@@ -222,6 +228,6 @@ tables! {
         drain(&shop, &runner(&shop, None)).await;
         let row = shop.read(move |tx| outbox::find(tx, message)).await.unwrap();
         assert_eq!(row.state, OutboxState::Failed);
-        assert_eq!(row.detail.as_deref(), Some("nothing sends on whatsapp here: set the channel up"));
+        assert_eq!(row.detail.as_deref(), Some("no sender for channel whatsapp: configure the channel"));
     }
 }

@@ -27,7 +27,7 @@ impl ChannelSender for Phone {
         Channel::Whatsapp
     }
 
-    fn sending(&self) -> outbox::SendIdempotency {
+    fn idempotency(&self) -> outbox::SendIdempotency {
         outbox::SendIdempotency::Once
     }
 
@@ -52,7 +52,7 @@ async fn code(shop: &Shop, session: SessionId, phone: &str) -> String {
     let line = Phone::default();
     let words = |code: &CodeText| format!("your code: {}", code.reveal());
     let way = CodeDelivery { sender: &line, words: &words, language: None };
-    let sent = linking(shop).ask(shop.tenant, session, phone, &way).await.unwrap();
+    let sent = linking(shop).send_code(shop.tenant, session, phone, &way).await.unwrap();
     assert!(matches!(sent, CodeSendOutcome::Sent { .. }), "{sent:?}");
     let sent = line.0.lock().unwrap().pop().unwrap();
     assert_eq!(sent.to.address, MEERA);
@@ -115,9 +115,9 @@ tables! {
         assert_eq!(linking.confirm(shop.tenant, visitor.session, &right).await.unwrap(), CodeVerification::Expired);
         let line = Phone::default();
         let way = CodeDelivery { sender: &line, words: &|_| String::new(), language: None };
-        let nowhere = linking.ask(shop.tenant, shop.test.ids.next(), MEERA, &way).await;
+        let nowhere = linking.send_code(shop.tenant, shop.test.ids.next(), MEERA, &way).await;
         assert!(matches!(nowhere, Err(Error::Unfit(_))));
-        let no_phone = linking.ask(shop.tenant, visitor.session, "call me", &way).await;
+        let no_phone = linking.send_code(shop.tenant, visitor.session, "call me", &way).await;
         assert!(matches!(no_phone, Err(Error::Unfit(_))));
         assert_eq!(shop.run(known.run).await.person, known.person);
         assert_eq!(shop.count("sessions").await, 2);
@@ -147,9 +147,9 @@ tables! {
         let texts = ["phone 1", "web 1", "web 2", "to web 1", "to phone 1", "to web 2", "web 3"];
         assert_eq!(said, (1..).zip(texts.map(str::to_owned)).collect::<Vec<_>>());
         let (old, new) = (visitor.session, known.session);
-        let living = shop.read(move |tx| sessions::living(tx, old)).await.unwrap();
+        let living = shop.read(move |tx| sessions::find_current(tx, old)).await.unwrap();
         assert_eq!((living.id, living.messages), (new, 7));
-        assert_eq!(shop.read(move |tx| sessions::formerly(tx, new)).await, [old]);
+        assert_eq!(shop.read(move |tx| sessions::list_merged_ids(tx, new)).await, [old]);
         assert_eq!(visit(&shop, "v1", "web 1").await.run, visitor.run, "and what was taken stays taken");
         let listed = shop.read(|tx| sessions::list(tx, sessions::SessionFilter::default(), &munshi_store::PageRequest::new(None, 9))).await;
         assert_eq!(listed.items.len(), 1);
@@ -215,11 +215,11 @@ tables! {
         let id = known.person;
         shop.test.db.write(shop.tenant, move |tx| {
             let person = persons::find(tx, id)?.unwrap();
-            persons::put(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })
+            persons::upsert(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })
         }).await.unwrap();
         let right = code(&shop, visitor.session, MEERA).await;
         let refused = linking(&shop).confirm(shop.tenant, visitor.session, &right).await;
-        assert!(refused.unwrap_err().to_string().contains("works here"), "they sign in");
+        assert!(refused.unwrap_err().to_string().contains("members sign in"), "they sign in");
         let visitor = visitor.person;
         let still = shop.test.db.read(shop.tenant, move |tx| persons::find(tx, visitor)).await.unwrap().unwrap();
         assert!(still.visitor && still.merged_into.is_none());
@@ -238,16 +238,16 @@ tables! {
         let (held, second) = (hold.clone(), shop.test.open_again().await);
         let rising = second.write(shop.tenant, move |tx| {
             let person = persons::find(tx, member)?.unwrap();
-            persons::put(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })?;
+            persons::upsert(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })?;
             held.wait();
             Ok::<_, munshi_store::Error>(())
         });
         let linker = linking(&shop);
-        let linked = hold.meet(&shop.test, linker.confirm(shop.tenant, visitor.session, &right));
+        let linked = hold.run_against(&shop.test, linker.confirm(shop.tenant, visitor.session, &right));
         let (risen, refused) = tokio::join!(rising, linked);
         risen.unwrap();
-        assert!(refused.unwrap_err().to_string().contains("works here"), "they sign in");
-        let addresses = shop.read(move |tx| persons::addresses(tx, member)).await;
+        assert!(refused.unwrap_err().to_string().contains("members sign in"), "they sign in");
+        let addresses = shop.read(move |tx| persons::list_addresses(tx, member)).await;
         assert_eq!(addresses, [ContactAddress::phone(MEERA).unwrap()]);
         let visitor = visitor.person;
         assert_eq!(shop.read(move |tx| persons::find(tx, visitor)).await.unwrap().merged_into, None);
@@ -260,13 +260,13 @@ tables! {
         shop.write(move |tx| {
             let mut person = persons::find(tx, member)?.unwrap();
             person.role = Some(Role::Staff);
-            persons::put(tx, &person)
+            persons::upsert(tx, &person)
         }).await;
         let linked = link(&shop, visitor.session).await;
         assert_eq!((linked.person.id, linked.merged), (member, Some(known.person)));
         assert_eq!(linked.session, visitor.session);
         let address = ContactAddress::phone(MEERA).unwrap();
-        assert_eq!(shop.read(move |tx| persons::by_address(tx, &address)).await.unwrap().id, member);
+        assert_eq!(shop.read(move |tx| persons::find_by_address(tx, &address)).await.unwrap().id, member);
         assert_eq!(shop.run(known.run).await.session, visitor.session);
     }
 
@@ -280,9 +280,9 @@ tables! {
             for step in 0..24 {
                 // Nodes whose clocks differ: time goes back too.
                 let base = munshi_test_support::database::MORNING.as_micros();
-                shop.test.clock.set(Timestamp::from_micros(base + i64::try_from(random.below(40)).unwrap() * 250_000));
-                let is_web = random.below(2) == 0;
-                if step > 1 && random.below(3) == 0 && !open.is_empty() {
+                shop.test.clock.set(Timestamp::from_micros(base + i64::try_from(random.next_below(40)).unwrap() * 250_000));
+                let is_web = random.next_below(2) == 0;
+                if step > 1 && random.next_below(3) == 0 && !open.is_empty() {
                     let held = open.remove(0);
                     open.extend(shop.answer(held, "reply").await.next);
                     continue;

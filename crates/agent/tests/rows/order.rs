@@ -90,8 +90,8 @@ impl Play {
     async fn resume(&mut self, shop: &Shop) {
         let Some(run) = self.waiting.pop() else { return };
         let now = shop.now();
-        let taken = shop.write(move |tx| runs::take_up(tx, run, now)).await.unwrap();
-        let response = shop.response(taken.held(shop.tenant), "after a yes").await;
+        let taken = shop.write(move |tx| runs::claim(tx, run, now)).await.unwrap();
+        let response = shop.response(taken.lease(shop.tenant), "after a yes").await;
         let responded = shop.respond(response).await.unwrap();
         if let Some(next) = responded.next {
             self.begin(shop, next).await;
@@ -136,7 +136,7 @@ tables! {
         let ended = shop.write(move |tx| runs::supersede(tx, run, now)).await.unwrap();
         assert_eq!((ended.state, ended.snapshot.calls), (RunState::Done, 2));
         assert!(shop.write(move |tx| runs::supersede(tx, run, now)).await.is_none(), "once");
-        assert!(shop.write(move |tx| runs::take_up(tx, run, now)).await.is_none());
+        assert!(shop.write(move |tx| runs::claim(tx, run, now)).await.is_none());
     }
 
     async fn order_holds_under_whatever_comes_between(test: TestDb) {
@@ -145,9 +145,9 @@ tables! {
             let (random, mut play) = (SeededRandom::new(seed), Play { said: u32::try_from(seed).unwrap() * 1000, ..Play::default() });
             let phones = [format!("+9198123{seed:02}001"), format!("+9198123{seed:02}002")];
             for _ in 0..40 {
-                match random.below(10) {
-                    0..=3 => play.say(&shop, &phones[usize::try_from(random.below(2)).unwrap()]).await,
-                    4..=6 => play.end(&shop, usize::try_from(random.below(2)).unwrap(), false).await,
+                match random.next_below(10) {
+                    0..=3 => play.say(&shop, &phones[usize::try_from(random.next_below(2)).unwrap()]).await,
+                    4..=6 => play.end(&shop, usize::try_from(random.next_below(2)).unwrap(), false).await,
                     7 => play.end(&shop, 0, true).await,
                     8 => play.crash(&shop).await,
                     _ => play.resume(&shop).await,

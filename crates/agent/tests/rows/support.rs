@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_agent::commit::{CommittedTurn, ReplyRecord, TurnCommit, TurnStatus, respond};
+use munshi_agent::commit::{CommittedTurn, ReplyRecord, TurnCommit, TurnStatus, save_turn};
 use munshi_agent::ingest::{Admission, FixedReply, IngestOutcome, IngestServices, RoutedMessage, receive};
 use munshi_agent::messages::{self, Message, MessageStatus};
 use munshi_agent::runs::{self, Run, RunLease};
@@ -47,7 +47,7 @@ impl Shop {
     }
 
     pub(crate) async fn with(test: TestDb, settings: BudgetSettings) -> Self {
-        let tenant = test.tenant("sharma").await;
+        let tenant = test.add_tenant("sharma").await;
         let desk = IngestServices {
             governor: Arc::new(BudgetGovernor::new(settings, test.ids.clone())),
             queue: JobQueue::new(test.clock.clone(), test.ids.clone()),
@@ -129,7 +129,7 @@ impl Shop {
     }
 
     pub(crate) async fn messages(&self, session: SessionId) -> Vec<Message> {
-        self.read(move |tx| messages::newest(tx, session, i64::MAX, 500)).await
+        self.read(move |tx| messages::list_newest(tx, session, i64::MAX, 500)).await
     }
 
     pub(crate) async fn count(&self, table: &'static str) -> i64 {
@@ -201,7 +201,7 @@ pub(crate) async fn respond_on(
     response: TurnCommit,
 ) -> Result<CommittedTurn> {
     let desk = desk.clone();
-    db.write(response.held.tenant, move |tx| respond(tx, &desk, &response)).await
+    db.write(response.held.tenant, move |tx| save_turn(tx, &desk, &response)).await
 }
 
 pub(crate) fn is_lost<T>(outcome: &Result<T>) -> bool {

@@ -6,7 +6,7 @@ use munshi_agent::{IsolationTimes, MessageReceipt, RunRecoveryScope, TurnSetting
 use munshi_llm::ChatEvent as Said;
 use munshi_store::Tx;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 
 use crate::turns::support::{Plan, Shop};
 
@@ -30,11 +30,11 @@ fn hurried() -> Plan {
 async fn suspect(test: &TestDb) -> (Shop, MessageReceipt) {
     let shop = Shop::open_with(test, [hanging()], hurried()).await;
     let received = shop.say("1", "hello there").await;
-    until(async || shop.model.requests().len() == 1).await;
+    wait_until(async || shop.model.requests().len() == 1).await;
     shop.engine.abandon();
     for _ in 0..2 {
         let next = next(test, &shop, [hanging()]).await;
-        until(async || next.model.requests().len() == 1).await;
+        wait_until(async || next.model.requests().len() == 1).await;
         next.engine.abandon();
     }
     (shop, received)
@@ -59,7 +59,7 @@ on_both! {
         let (shop, received) = suspect(&test).await;
         for death in 0..DEATHS {
             let dying = next(&test, &shop, [hanging(), ScriptedTurn::text("Good morning.")]).await;
-            until(async || dying.model.requests().len() == 1).await;
+            wait_until(async || dying.model.requests().len() == 1).await;
             // Whoever comes meanwhile waits until the run is one of many again.
             let others = dying.engine.receive(dying.message(dying.owner, &format!("o{death}"), "hello")).await.unwrap();
             assert_eq!(dying.outcome(&others).await.text, "Good morning.");
@@ -77,10 +77,10 @@ on_both! {
             let dying = shop.again(&test, [hanging(), hanging()]).await;
             // A turn that never ends: the run can't have the process to itself.
             dying.engine.receive(dying.message(dying.owner, &format!("o{death}"), "hello")).await.unwrap();
-            until(async || dying.model.requests().len() == 1).await;
+            wait_until(async || dying.model.requests().len() == 1).await;
             assert_eq!(dying.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
-            until(async || dying.model.requests().len() == 2).await;
-            until(async || !is_marked(&dying, &received).await).await;
+            wait_until(async || dying.model.requests().len() == 2).await;
+            wait_until(async || !is_marked(&dying, &received).await).await;
             dying.engine.abandon();
             end_all_but(&dying, &received).await;
         }

@@ -10,7 +10,7 @@ use munshi_safety::approvals::{
 };
 use munshi_store::{Tx, params};
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::NoActJournal;
 use munshi_types::{ApprovalId, Clock, Id, PersonId, RunId, Timestamp};
 use uuid::Uuid;
@@ -99,13 +99,13 @@ on_both! {
         let waiting = shop.outcome(&received).await;
         let id = waits(&waiting);
         assert!(waiting.text.contains("waiting for approval"), "{}", waiting.text);
-        let yes = shop.book.say("say-yes", munshi_lang::Locale::all().next().unwrap(), &[]).unwrap();
+        let yes = shop.book.render("say-yes", munshi_lang::Locale::all().next().unwrap(), &[]).unwrap();
         assert!(!waiting.suggestions.contains(&yes), "{:?}", waiting.suggestions);
         assert!(matches!(answer(&test, &shop, shop.staff, id, ApprovalDecision::Yes).await, ApprovalAnswerOutcome::NotYours { .. }));
         assert!(matches!(answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await, ApprovalAnswerOutcome::Granted(_)));
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
-        until(async || shop.outcome(&received).await.state == RunState::Done).await;
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
+        wait_until(async || shop.outcome(&received).await.state == RunState::Done).await;
         let done = shop.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It is wiped.", RunState::Done));
         assert_eq!(shop.world.effects().len(), 1);
@@ -190,7 +190,7 @@ on_both! {
         let english = munshi_lang::Locale::all().find(|voice| voice.code() == "en").unwrap();
         let mut book = munshi_lang::Phrasebook::core().unwrap();
         munshi_guardrails::add_phrases(&mut book).unwrap();
-        let say = |name: &str| book.say(name, english, &[]).unwrap();
+        let say = |name: &str| book.render(name, english, &[]).unwrap();
         let asked = format!("You sold tea for ₹20. {}", say("ask-go-ahead"));
         let shop = Shop::open(&test, [ScriptedTurn::text(&asked), ScriptedTurn::text("We open at nine.")]).await;
         let outcome = shop.ask("1", "i sold some tea, maybe").await;
@@ -210,7 +210,7 @@ on_both! {
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.halt, Some(munshi_agent::HaltReason::Cancelled), "{outcome:?}");
         // A yes that comes too late does nothing, wherever it is said.
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
         assert_eq!(shop.ask("2", "yes").await.state, RunState::Halted, "there is no model left to ask");
         assert_eq!(shop.world.effects().len(), 0);
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'approval.withdrawn'";
@@ -234,13 +234,13 @@ on_both! {
         let received = shop.say("1", "wipe all of it").await;
         let id = waits(&shop.outcome(&received).await);
         for _ in 0..12 {
-            shop.engine.take_up(received.tenant, received.run).await.unwrap();
+            shop.engine.resume(received.tenant, received.run).await.unwrap();
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
         let (said, taken) = ("SELECT COUNT(*) FROM messages WHERE tenant_id = $1", "SELECT epoch FROM runs WHERE tenant_id = $1");
         assert_eq!((shop.number(said).await, shop.number(taken).await), (2, 1), "the question is put once");
         answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
         ended(&shop, &received).await;
         assert_eq!(shop.outcome(&received).await.text, "It is wiped.");
     }
@@ -255,7 +255,7 @@ on_both! {
         for _ in names {
             let id = waits(&shop.outcome(&received).await);
             answer(&test, &shop, shop.staff, id, ApprovalDecision::Yes).await;
-            shop.engine.take_up(received.tenant, received.run).await.unwrap();
+            shop.engine.resume(received.tenant, received.run).await.unwrap();
             ended(&shop, &received).await;
         }
         let done = shop.outcome(&received).await;

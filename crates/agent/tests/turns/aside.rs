@@ -8,7 +8,7 @@ use munshi_safety::budget::{
 };
 use munshi_store::Tx;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_types::Clock;
 
 use crate::turns::support::Shop;
@@ -18,9 +18,10 @@ use crate::turns::support::Shop;
 async fn queued(test: &TestDb) -> (Shop, MessageReceipt, ScriptGate) {
     let gate = ScriptGate::default();
     let shop =
-        Shop::open(test, [ScriptedTurn::text("First.").behind(&gate), ScriptedTurn::text("Second.")]).await;
+        Shop::open(test, [ScriptedTurn::text("First.").with_gate(&gate), ScriptedTurn::text("Second.")])
+            .await;
     shop.say("1", "the first thing").await;
-    until(async || !shop.model.requests().is_empty()).await;
+    wait_until(async || !shop.model.requests().is_empty()).await;
     let second = shop.say("2", "the second thing").await;
     assert!(matches!(second.fate, IngestStatus::Queued { .. }));
     let now = test.clock.now();

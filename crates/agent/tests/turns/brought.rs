@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::brought::{
+use munshi_agent::client_context::{
     ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem, ClientToolSpec,
 };
 use munshi_agent::{KeyUse, MessageReceipt, RunOutcome, RunRecoveryScope, RunState};
@@ -11,7 +11,7 @@ use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_llm::ChatEvent as Said;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::NoActJournal;
 use munshi_types::{AttachedFile, IdGenerator};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn typed() -> KeyUse {
 }
 
 async fn bring(shop: &Shop, id: &str, text: &str, brought: ClientContext) -> MessageReceipt {
-    shop.engine.receive_with(shop.message(shop.staff, id, text), brought, typed()).await.unwrap()
+    shop.engine.receive_with_context(shop.message(shop.staff, id, text), brought, typed()).await.unwrap()
 }
 
 async fn brought(shop: &Shop, id: &str, text: &str, brought: ClientContext) -> RunOutcome {
@@ -59,7 +59,7 @@ async fn taken_up(test: &TestDb, shop: &Shop, received: &MessageReceipt) -> RunO
 }
 
 async fn asked(shop: &Shop, count: usize) {
-    until(async || shop.model.requests().len() >= count).await;
+    wait_until(async || shop.model.requests().len() >= count).await;
 }
 
 /// The program comes back with a lamp's answer.
@@ -109,7 +109,7 @@ on_both! {
         assert!(first.suggestions.is_empty() && first.text.is_empty(), "{first:?}");
         let (attached, back) = answered(&first, "{\"lit\":true}");
         let message = munshi_types::InboundMessage { attached, ..shop.message(shop.staff, "2", "") };
-        let received = shop.engine.receive_with(message, back, typed()).await.unwrap();
+        let received = shop.engine.receive_with_context(message, back, typed()).await.unwrap();
         asked(&shop, 2).await;
         shop.engine.abandon();
         let other = shop.again(&test, [ScriptedTurn::text("It is lit.")]).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use munshi_agent::RunState;
 use munshi_connectors::{
-    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, declared, rows,
+    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, entries, rows,
 };
 use munshi_safety::approvals::{ApprovalAnswerOutcome, ApprovalDecision};
 use munshi_safety::policy;
@@ -89,14 +89,14 @@ impl Office {
             "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
              [connectors.files]\nautonomy = \"{level}\"\nread = [\"files.*\"]\nwrite = [\"files.file.*\"]\n"
         );
-        let (policy, declared) = (policy::parse(&text).unwrap(), declared::parse(&file(&share)).unwrap());
+        let (policy, declared) = (policy::parse(&text).unwrap(), entries::parse(&file(&share)).unwrap());
         let put = move |tx: &mut munshi_store::Tx<'_>| -> munshi_connectors::Result<()> {
-            policy::put(tx, &policy, "test", "", MORNING)?;
-            rows::put(tx, &declared, "test", "", MORNING)?;
+            policy::apply(tx, &policy, "test", "", MORNING)?;
+            rows::save_entries(tx, &declared, "test", "", MORNING)?;
             Ok(())
         };
         shop.db.write(shop.tenant, put).await.unwrap();
-        host.open(shop.tenant).await.unwrap();
+        host.start_tenant(shop.tenant).await.unwrap();
         Self { shop, host, share }
     }
 
@@ -106,12 +106,16 @@ impl Office {
 
     /// What the audit tells of acts and of the connector, in order.
     async fn story(&self) -> Vec<String> {
-        let entries =
-            self.shop.db.read(self.shop.tenant, |tx| munshi_safety::audit::page(tx, 0, 1000)).await.unwrap();
+        let declared = self
+            .shop
+            .db
+            .read(self.shop.tenant, |tx| munshi_safety::audit::list_after(tx, 0, 1000))
+            .await
+            .unwrap();
         let told = |event: &str| {
             event.starts_with("act.") || event.starts_with("approval.") || event.starts_with("connector.")
         };
-        entries.into_iter().map(|entry| entry.event).filter(|event| told(event)).collect()
+        declared.into_iter().map(|entry| entry.event).filter(|event| told(event)).collect()
     }
 }
 
@@ -157,7 +161,7 @@ on_both! {
         assert_eq!(office.written(), None);
         let answered = answer(&test, &office.shop, office.shop.owner, waits.approval.unwrap(), ApprovalDecision::Yes).await;
         assert!(!matches!(answered, ApprovalAnswerOutcome::Already(_)), "{answered:?}");
-        office.shop.engine.take_up(office.shop.tenant, waiting.run).await.unwrap();
+        office.shop.engine.resume(office.shop.tenant, waiting.run).await.unwrap();
         let done = office.shop.outcome(&waiting).await;
         assert_eq!((done.text.as_str(), done.state), ("It is written.", RunState::Done));
         assert_eq!(office.written().as_deref(), Some("kal milte hain"));
@@ -190,7 +194,7 @@ on_both! {
         assert_eq!(office.story().await, story, "what the person said themselves was looked at without");
         let answered = answer(&test, &office.shop, office.shop.staff, asked.approval.unwrap(), ApprovalDecision::Yes).await;
         assert!(matches!(answered, ApprovalAnswerOutcome::Granted(_)), "{answered:?}");
-        office.shop.engine.take_up(office.shop.tenant, first.run).await.unwrap();
+        office.shop.engine.resume(office.shop.tenant, first.run).await.unwrap();
         let done = office.shop.outcome(&first).await;
         assert_eq!((done.text.as_str(), done.state), ("There is no such file.", RunState::Done));
         office.host.stop().await;

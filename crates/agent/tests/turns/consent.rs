@@ -48,7 +48,7 @@ on_both! {
 
     async fn a_yes_before_the_question_is_no_answer_to_it(test: TestDb) {
         let gate = ScriptGate::default();
-        let held = ScriptedTurn::call("drop", &arguments("all")).behind(&gate);
+        let held = ScriptedTurn::call("drop", &arguments("all")).with_gate(&gate);
         let shop = Shop::open(&test, [held, ScriptedTurn::text("All right.")]).await;
         let first = shop.say("1", "remove all").await;
         let second = shop.say("2", "ok").await;
@@ -120,7 +120,7 @@ on_both! {
         assert_eq!(shop.ask("2", "is 9876543210 the number of Farid").await.state, RunState::Done);
         let before = hidden(&shop, first.session).await;
         assert!(matches!(answer(&test, &shop, shop.staff, id, ApprovalDecision::Yes).await, ApprovalAnswerOutcome::Granted(_)));
-        shop.engine.take_up(first.tenant, first.run).await.unwrap();
+        shop.engine.resume(first.tenant, first.run).await.unwrap();
         let mut following = shop.engine.follow(first.tenant, first.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         assert_eq!(shop.outcome(&first).await.text, "Gone.");

@@ -10,8 +10,10 @@ use munshi_llm::{
     ChatEvent as Said, ChatRequest, ChatStream, Embedding, ModelError, ModelMessagePart, ModelTarget,
     Provider,
 };
-use munshi_test_support::models::{ScriptGate, ScriptedModel, ScriptedTurn, calling, saying};
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::models::{
+    ScriptGate, ScriptedModel, ScriptedTurn, build_call_events, build_text_events,
+};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::NoActJournal;
 use munshi_types::PersonId;
 
@@ -40,8 +42,8 @@ impl Provider for Steps {
         let parts = request.messages.iter().flat_map(|message| &message.parts);
         let done = parts.filter(|part| matches!(part, ModelMessagePart::ToolResult(_))).count();
         let events = match self.tools.get(done) {
-            Some(tool) => calling(tool, &arguments("milk")),
-            None => saying("All of it is done. Thank you."),
+            Some(tool) => build_call_events(tool, &arguments("milk")),
+            None => build_text_events("All of it is done. Thank you."),
         };
         ScriptedModel::new([ScriptedTurn::events(events)]).stream(target, request).await
     }
@@ -61,7 +63,7 @@ on_both! {
     async fn a_turn_that_had_only_begun_is_done_anew(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "hello there").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         let other = shop.again(&test, [ScriptedTurn::text("Hello.")]).await;
         assert_eq!(other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 0, "it is the first's while its lease holds");
@@ -83,7 +85,7 @@ on_both! {
             let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
-            until(async || shop.world.effects().len() == 1).await;
+            wait_until(async || shop.world.effects().len() == 1).await;
             shop.engine.abandon();
             shop.world.hangs.store(false, Ordering::SeqCst);
             let other = shop.again(&test, [ScriptedTurn::text("So it is.")]).await;
@@ -99,7 +101,7 @@ on_both! {
         let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::call("book", &arguments("milk")), hanging()];
         let shop = Shop::open(&test, script).await;
         let received = shop.say("1", "milk").await;
-        until(async || shop.model.requests().len() == 3).await;
+        wait_until(async || shop.model.requests().len() == 3).await;
         shop.engine.abandon();
         let other = shop.again(&test, [ScriptedTurn::text("Noted and booked.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
@@ -118,7 +120,7 @@ on_both! {
         assert_eq!(shop.outcome(&first).await.state, RunState::WaitingApproval);
         shop.world.hangs.store(true, Ordering::SeqCst);
         let second = ask("2", "yes").await.unwrap();
-        until(async || shop.world.effects().len() == 1).await;
+        wait_until(async || shop.world.effects().len() == 1).await;
         shop.engine.abandon();
         shop.world.hangs.store(false, Ordering::SeqCst);
         let other = shop.again(&test, [ScriptedTurn::text("It is wiped.")]).await;
@@ -131,7 +133,7 @@ on_both! {
         let shop = Shop::open(&test, [hanging()]).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         let other = shop.again(&test, [ScriptedTurn::text("First."), ScriptedTurn::text("Second.")]).await;
         assert_eq!(taken_up(&test, &other, &first).await.text, "First.");
@@ -140,10 +142,10 @@ on_both! {
 
     async fn a_process_that_was_only_slow_says_nothing_more(test: TestDb) {
         let gate = ScriptGate::default();
-        let slow = ScriptedTurn::text("Too late.").slow(Duration::from_millis(1_500)).behind(&gate);
+        let slow = ScriptedTurn::text("Too late.").with_pause(Duration::from_millis(1_500)).with_gate(&gate);
         let shop = Shop::open(&test, [slow]).await;
         let received = shop.say("1", "hello there").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         let other = shop.again(&test, [ScriptedTurn::text("In time.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!(outcome.text, "In time.");
@@ -196,7 +198,7 @@ pub(crate) async fn stranger(test: &TestDb, shop: &Shop) -> PersonId {
         ..Person::new(&test.ids, "Somebody", munshi_test_support::database::MORNING)
     };
     let id = person.id;
-    shop.db.write(shop.tenant, move |tx| persons::put(tx, &person)).await.unwrap();
+    shop.db.write(shop.tenant, move |tx| persons::upsert(tx, &person)).await.unwrap();
     id
 }
 
@@ -204,7 +206,7 @@ on_both! {
     async fn the_one_process_of_sqlite_takes_up_at_once_what_was_left(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "hello there").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         test.clock.advance(Duration::from_millis(1));
         let other = shop.again(&test, [ScriptedTurn::text("Hello.")]).await;
@@ -231,7 +233,7 @@ on_both! {
     async fn a_run_whose_binding_is_gone_is_ended(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         let archive = |tx: &mut munshi_store::Tx<'_>| {
             tx.execute("UPDATE tiers SET status = 'archived' WHERE tenant_id = $1 AND kind = 'binding'", munshi_store::params![])

@@ -17,7 +17,7 @@ const A_MINUTE: Duration = Duration::from_secs(61);
 
 async fn set_policy(test: &TestDb, shop: &Shop, more: &str) {
     let (text, now) = (format!("{POLICY}{more}"), test.clock.now());
-    let put = move |tx: &mut Tx<'_>| policy::put(tx, &policy::parse(&text).unwrap(), "test", "", now);
+    let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy::parse(&text).unwrap(), "test", "", now);
     shop.db.write(shop.tenant, put).await.unwrap();
 }
 
@@ -48,7 +48,7 @@ on_both! {
         assert!(waiting.text.ends_with("I will do it by myself after 15 November 2026, 9:01 am."), "{}", waiting.text);
         let english = munshi_lang::Locale::all().next().unwrap();
         for name in ["say-yes", "say-no"] {
-            let answer = shop.book.say(name, english, &[]).unwrap();
+            let answer = shop.book.render(name, english, &[]).unwrap();
             assert!(!waiting.suggestions.contains(&answer), "nothing is asked: {:?}", waiting.suggestions);
         }
         assert_eq!((sweep(&shop).await, shop.notes().await), (0, 0), "not before its time");
@@ -139,7 +139,7 @@ on_both! {
         let asked = shop.say("1", "remove the old one").await;
         let id = shop.outcome(&asked).await.approval.unwrap();
         crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::ApprovalDecision::Yes).await;
-        shop.engine.take_up(asked.tenant, asked.run).await.unwrap();
+        shop.engine.resume(asked.tenant, asked.run).await.unwrap();
         let waiting = shop.outcome(&asked).await;
         assert!(waiting.text.contains("limit") && waiting.state == RunState::WaitingApproval, "{waiting:?}");
         shop.engine.cancel(asked.tenant, asked.run).await.unwrap();

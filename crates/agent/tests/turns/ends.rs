@@ -132,7 +132,7 @@ on_both! {
         lost.to = munshi_types::InboundTarget::Address("handle:nobody".parse().unwrap());
         assert!(matches!(shop.engine.receive(lost).await, Err(Error::NoBinding(_))));
         assert!(matches!(shop.engine.receive(shop.message(shop.staff, "1", "  ")).await, Err(Error::Unfit(_))));
-        let unknown = shop.engine.outcome(shop.tenant, test.ids.next()).await;
+        let unknown = shop.engine.wait_for_outcome(shop.tenant, test.ids.next()).await;
         assert!(matches!(unknown, Err(Error::NoRun)));
         assert!(matches!(shop.engine.follow(shop.tenant, test.ids.next(), None).await, Err(Error::NoRun)));
     }

@@ -107,7 +107,7 @@ on_both! {
     async fn who_saw_an_earlier_beginning_is_told_that_it_is_void(test: TestDb) {
         let broken = ScriptedTurn::events_then_fault([word("There are three. "), word("Or ")], ModelError::Interrupted);
         let (gate, pause) = (ScriptGate::default(), Duration::from_millis(60));
-        let script = [broken.slow(pause).behind(&gate), ScriptedTurn::text("There are four.").slow(pause)];
+        let script = [broken.with_pause(pause).with_gate(&gate), ScriptedTurn::text("There are four.").with_pause(pause)];
         let shop = Shop::open(&test, script).await;
         let received = shop.say("1", "how many are there").await;
         let following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
@@ -126,7 +126,7 @@ on_both! {
 
     async fn many_follow_one_run_on_two_nodes(test: TestDb) {
         let slow = ScriptedTurn::events([word("One. "), word("Two. "), word("Three."), Said::Finished { stop: StopReason::EndTurn, usage: TokenUsage::default() }]);
-        let shop = Shop::open(&test, [slow.slow(Duration::from_millis(40))]).await;
+        let shop = Shop::open(&test, [slow.with_pause(Duration::from_millis(40))]).await;
         let other = shop.again(&test, []).await;
         let received = shop.say("1", "count for me").await;
         let here = (0..5).map(|_| shop.events(&received, None));

@@ -32,7 +32,7 @@ impl PackReader for Bank {
 struct Careful;
 
 impl PackCheck for Careful {
-    fn before(
+    fn check_before_act(
         &self,
         _: &mut Tx<'_>,
         _: &PackTurnContext,
@@ -44,7 +44,7 @@ impl PackCheck for Careful {
         Ok(is_large.then(concern).into_iter().collect())
     }
 
-    fn after(
+    fn check_after_act(
         &self,
         _: &mut Tx<'_>,
         _: &PackTurnContext,
@@ -60,7 +60,7 @@ impl PackCheck for Careful {
         Ok((result["noted"] == "odd").then(objection))
     }
 
-    fn reply(&self, _: &PackTurnContext, draft: &str, _: &[Value]) -> Vec<Objection> {
+    fn check_reply(&self, _: &PackTurnContext, draft: &str, _: &[Value]) -> Vec<Objection> {
         let replaces = draft.contains("I guess");
         let phrase = "not-understood".to_owned();
         let objection = Objection { what: "a guess".to_owned(), phrase, slots: Vec::new(), replaces };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::keeping::SummaryInput;
+use munshi_agent::retention::SummaryInput;
 use munshi_agent::{HaltReason, RunRecoveryScope, RunState, messages};
 use munshi_identity::{Person, persons};
 use munshi_pack::{
@@ -12,7 +12,7 @@ use munshi_pack::{
 use munshi_privacy::ProtectedEntity;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::NoActJournal;
 use munshi_types::{AttachedFile, InboundSender};
 use serde_json::json;
@@ -25,7 +25,7 @@ const PEOPLE: [&str; 5] = ["Lakshmi", "Iyer", "Zubeida", "Pratibha", "Menon"];
 async fn with_a_customer(test: &TestDb, shop: &Shop) {
     let ids = test.ids.clone();
     let put =
-        move |tx: &mut munshi_store::Tx<'_>| persons::put(tx, &Person::new(&ids, "Lakshmi Iyer", MORNING));
+        move |tx: &mut munshi_store::Tx<'_>| persons::upsert(tx, &Person::new(&ids, "Lakshmi Iyer", MORNING));
     shop.db.write(shop.tenant, put).await.unwrap();
 }
 
@@ -100,7 +100,7 @@ on_both! {
         let shop = Shop::open(&test, [ScriptedTurn::call("debtors", &json!({})), ScriptedTurn::call("note", &arguments("milk")), hanging]).await;
         with_a_customer(&test, &shop).await;
         let received = shop.say("1", "see who has to pay and note milk").await;
-        until(async || shop.model.requests().len() == 3).await;
+        wait_until(async || shop.model.requests().len() == 3).await;
         assert_eq!(unseen(&shop), 3);
         shop.engine.abandon();
         let other = shop.again(&test, [ScriptedTurn::text("It is noted.")]).await;
@@ -120,7 +120,7 @@ on_both! {
         let received = shop.say("1", "Rajendra Prasad took 500 today, who else owes us").await;
         shop.outcome(&received).await;
         let (session, binding) = (received.session, shop.binding().await);
-        let read = move |tx: &mut munshi_store::Tx<'_>| messages::of_run(tx, received.run);
+        let read = move |tx: &mut munshi_store::Tx<'_>| messages::list_by_run(tx, received.run);
         let messages = shop.db.read(shop.tenant, read).await.unwrap();
         let material = SummaryInput { binding, session, language: None, before: None, messages };
         let summary = shop.engine.summariser().unwrap().summarise(shop.tenant, &material).await;

@@ -15,7 +15,7 @@ fn through(speaks_as: KeySpeaker, role: Option<Role>) -> KeyUse {
 }
 
 async fn ask(shop: &Shop, id: &str, text: &str, key: KeyUse) -> RunOutcome {
-    let received = shop.engine.receive_through(shop.message(shop.staff, id, text), key).await.unwrap();
+    let received = shop.engine.receive_with_key(shop.message(shop.staff, id, text), key).await.unwrap();
     shop.outcome(&received).await
 }
 
@@ -41,7 +41,7 @@ on_both! {
     async fn it_is_a_programs_after_a_crash_too(test: TestDb) {
         let shop = Shop::open(&test, [ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()]).await;
         let key = through(KeySpeaker::Program, Some(Role::Staff));
-        let received = shop.engine.receive_through(shop.message(shop.staff, "1", "note tea"), key).await.unwrap();
+        let received = shop.engine.receive_with_key(shop.message(shop.staff, "1", "note tea"), key).await.unwrap();
         shop.engine.abandon();
         let next = shop.again(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
         test.clock.advance(std::time::Duration::from_secs(60));
@@ -53,7 +53,7 @@ on_both! {
     async fn a_run_from_before_is_the_persons_own(test: TestDb) {
         let shop = Shop::open(&test, [ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()]).await;
         let key = through(KeySpeaker::Program, Some(Role::Staff));
-        let received = shop.engine.receive_through(shop.message(shop.staff, "1", "note tea"), key).await.unwrap();
+        let received = shop.engine.receive_with_key(shop.message(shop.staff, "1", "note tea"), key).await.unwrap();
         shop.engine.abandon();
         let run = received.run;
         let forget = "UPDATE runs SET key_use = NULL WHERE tenant_id = $1 AND id = $2";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_agent::{RunRecoveryScope, RunState, messages, sessions};
 use munshi_store::{PageRequest, params};
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use serde_json::json;
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -36,7 +36,7 @@ async fn last_reply(shop: &Shop) -> messages::Message {
 }
 
 async fn until_said(shop: &Shop, count: usize) -> Vec<String> {
-    until(async || said(shop).await.len() >= count).await;
+    wait_until(async || said(shop).await.len() >= count).await;
     said(shop).await
 }
 
@@ -141,11 +141,11 @@ on_both! {
         let shop = open(&test, [ScriptedTurn::call("late_order", &arguments("rice"))]).await;
         let other = shop.again(&test, [ScriptedTurn::text("It is ordered.")]).await;
         let received = shop.say("1", "order the rice").await;
-        until(async || shop.world.began.load(Ordering::SeqCst) == 1).await;
+        wait_until(async || shop.world.began.load(Ordering::SeqCst) == 1).await;
         // It could not be renewed in time, and another node takes the run up, looks, and does what is not there yet.
         test.clock.advance(Duration::from_secs(60));
         assert_eq!(other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
-        until(async || shop.world.began.load(Ordering::SeqCst) == 2).await;
+        wait_until(async || shop.world.began.load(Ordering::SeqCst) == 2).await;
         // Past the soft limit of the first.
         tokio::time::sleep(Duration::from_secs(2)).await;
         shop.world.release();

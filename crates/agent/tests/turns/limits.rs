@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use munshi_agent::{RunState, TurnSettings};
 use munshi_identity::persons;
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{ModelTarget, WireFormat};
 use munshi_safety::approvals::{
     self, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
@@ -12,7 +12,7 @@ use munshi_safety::approvals::{
 use munshi_safety::budget::{BudgetSettings as Budgets, ModelClass, ModelClasses, UsagePlan as Bought};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_types::{Clock, TenantStatus};
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -40,13 +40,13 @@ async fn set_status(shop: &Shop, status: TenantStatus) {
     let tenant = shop.tenant;
     let change = move |tx: &mut munshi_store::PlatformTx<'_>| -> munshi_tiers::Result<()> {
         tenants::set_status(tx, tenant, status)?;
-        munshi_tiers::announce(tx, tenant)
+        munshi_tiers::mark_tenant_changed(tx, tenant)
     };
     shop.db.platform(TENANTS).write(change).await.unwrap();
 }
 
 async fn settled(shop: &Shop, received: &munshi_agent::MessageReceipt) -> munshi_agent::RunOutcome {
-    until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
+    wait_until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
     shop.outcome(received).await
 }
 
@@ -77,7 +77,7 @@ on_both! {
         let before = shop.number(TOKENS).await;
         assert!(before > 0, "the pause settles what was used until then");
         grant(&test, &shop, &waiting).await;
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
         assert_eq!(settled(&shop, &received).await.text, "It is wiped.");
         assert_eq!(shop.number(TOKENS).await, before * 2, "the second call is paid for, once");
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
@@ -92,7 +92,7 @@ on_both! {
         let waiting = shop.outcome(&received).await;
         grant(&test, &shop, &waiting).await;
         set_status(&shop, TenantStatus::Paused).await;
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert_eq!((shop.world.effects().len(), shop.model.requests().len()), (0, 1), "nothing is done meanwhile");
         set_status(&shop, TenantStatus::Active).await;
@@ -117,11 +117,11 @@ on_both! {
     async fn what_is_queued_rests_with_its_tenant(test: TestDb) {
         let settings = TurnSettings { renew: Duration::from_millis(100), ..TurnSettings::default() };
         let gate = ScriptGate::default();
-        let script = [ScriptedTurn::text("First.").behind(&gate), ScriptedTurn::text("Second.")];
+        let script = [ScriptedTurn::text("First.").with_gate(&gate), ScriptedTurn::text("Second.")];
         let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         set_status(&shop, TenantStatus::Paused).await;
         gate.open();
         assert_eq!(shop.outcome(&first).await.text, "First.", "what is under way is finished");
@@ -153,7 +153,7 @@ on_both! {
             let mut outcome = shop.outcome(&received).await;
             if outcome.state == RunState::WaitingApproval {
                 grant(&test, &shop, &outcome).await;
-                shop.engine.take_up(received.tenant, received.run).await.unwrap();
+                shop.engine.resume(received.tenant, received.run).await.unwrap();
                 outcome = settled(&shop, &received).await;
             }
             outcome

@@ -14,7 +14,7 @@ use munshi_safety::policy;
 use munshi_store::{Tx, params};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::{
     ConnectorOrigin, LOGIN_NEEDED, RemoteToolHandler, Result, TenantToolSource, TenantTools, ToolConnector,
     ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
@@ -63,10 +63,10 @@ struct Add(Arc<Service>);
 impl RemoteToolHandler for Add {
     async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         if !self.0.last.lock().unwrap().is_some_and(|(_, counts)| counts) {
-            return Err(ToolFailure::surely(LOGIN_NEEDED, "somebody has to log in"));
+            return Err(ToolFailure::permanent(LOGIN_NEEDED, "somebody has to log in"));
         }
         self.0.done.lock().unwrap().push(permit.arguments().clone());
-        Ok(ToolOutput::with(json!({ "added": true })))
+        Ok(ToolOutput::new(json!({ "added": true })))
     }
 }
 
@@ -76,7 +76,7 @@ struct Books {
 }
 
 impl TenantToolSource for Books {
-    fn of(&self, _tenant: TenantId) -> Arc<TenantTools> {
+    fn tenant_tools(&self, _tenant: TenantId) -> Arc<TenantTools> {
         self.shelf.clone()
     }
 
@@ -84,25 +84,25 @@ impl TenantToolSource for Books {
         true
     }
 
-    fn offer_login(&self, _tx: &mut Tx<'_>, connector: &str, to: PersonId) -> Result<Option<String>> {
+    fn create_login_link(&self, _tx: &mut Tx<'_>, connector: &str, to: PersonId) -> Result<Option<String>> {
         assert_eq!(connector, "books");
         self.service.offered.lock().unwrap().push(to);
         Ok(Some(LINK.to_owned()))
     }
 
-    fn offers_logins(&self) -> bool {
+    fn supports_login_links(&self) -> bool {
         true
     }
 
-    fn prove_login(&self, _tx: &mut Tx<'_>, person: PersonId, words: &str) -> Result<Option<String>> {
-        if munshi_identity::codes::digits_in(words).as_deref() != Some(CODE) {
+    fn verify_login_code(&self, _tx: &mut Tx<'_>, person: PersonId, words: &str) -> Result<Option<String>> {
+        if munshi_identity::codes::extract_digits(words).as_deref() != Some(CODE) {
             return Ok(None);
         }
         self.service.proved.lock().unwrap().push(person);
         Ok(Some("books".to_owned()))
     }
 
-    fn last_login(&self, _tx: &mut Tx<'_>, _connector: &str) -> Result<Option<Timestamp>> {
+    fn find_login_time(&self, _tx: &mut Tx<'_>, _connector: &str) -> Result<Option<Timestamp>> {
         Ok(self.service.last.lock().unwrap().map(|(at, _)| at))
     }
 }
@@ -116,7 +116,7 @@ impl Office {
     async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let service = Arc::new(Service::default());
         let mut registry = ToolRegistry::default();
-        let read = ToolSpec::read("books_add".parse().unwrap(), "Adds a line.", "books.line.add");
+        let read = ToolSpec::read_only("books_add".parse().unwrap(), "Adds a line.", "books.line.add");
         let parameters = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
         let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
         let connector = ToolConnector {
@@ -135,7 +135,7 @@ impl Office {
              [connectors.books]\nautonomy = \"{level}\"\nread = [\"*\"]\nwrite = [\"*\"]\n"
         );
         let policy = policy::parse(&text).unwrap();
-        let put = move |tx: &mut Tx<'_>| policy::put(tx, &policy, "test", "", MORNING).map(drop);
+        let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy, "test", "", MORNING).map(drop);
         shop.db.write(shop.tenant, put).await.unwrap();
         Self { shop, service }
     }
@@ -177,12 +177,12 @@ on_both! {
         assert_eq!(office.said_to(office.shop.owner).await.len(), 1);
         test.clock.advance(Duration::from_secs(60));
         office.service.log_in(test.clock.now());
-        office.shop.engine.take_up_let_in().await.unwrap();
+        office.shop.engine.resume_after_login().await.unwrap();
         let done = office.shop.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It is added.", RunState::Done));
         assert_eq!((office.service.done(), office.service.offered().len()), (1, 1));
         assert_eq!(office.shop.model.requests().len(), 2, "no model was asked for the same again");
-        office.shop.engine.take_up_let_in().await.unwrap();
+        office.shop.engine.resume_after_login().await.unwrap();
         assert_eq!(office.service.done(), 1);
     }
 
@@ -200,7 +200,7 @@ on_both! {
         assert!(told[1].contains("साइन इन") && told[1].contains(&format!("\n{LINK}\nअगर पेज")), "{told:?}");
         assert_eq!(office.service.offered(), [owner]);
         office.service.log_in(test.clock.now());
-        office.shop.engine.take_up_let_in().await.unwrap();
+        office.shop.engine.resume_after_login().await.unwrap();
         assert_eq!(office.shop.outcome(&received).await.state, RunState::Done);
         assert_eq!(office.service.done(), 1);
     }
@@ -230,13 +230,13 @@ on_both! {
         let received = office.shop.say("1", "add rice to the books").await;
         let waits = office.shop.outcome(&received).await;
         answer(&test, &office.shop, office.shop.owner, waits.approval.unwrap(), ApprovalDecision::Yes).await;
-        office.shop.engine.take_up(office.shop.tenant, received.run).await.unwrap();
+        office.shop.engine.resume(office.shop.tenant, received.run).await.unwrap();
         let shut = office.shop.outcome(&received).await;
         assert_eq!((shut.state, office.service.done()), (RunState::WaitingApproval, 0), "{shut:?}");
         assert!(shut.text.contains("sign in at books"), "{}", shut.text);
         test.clock.advance(Duration::from_secs(60));
         office.service.log_in(test.clock.now());
-        office.shop.engine.take_up_let_in().await.unwrap();
+        office.shop.engine.resume_after_login().await.unwrap();
         let done = office.shop.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It is added.", RunState::Done));
         assert_eq!(office.service.done(), 1);
@@ -266,13 +266,13 @@ on_both! {
         test.clock.advance(Duration::from_secs(60));
         *office.service.last.lock().unwrap() = Some((test.clock.now(), false));
         test.clock.advance(Duration::from_secs(1));
-        office.shop.engine.take_up_let_in().await.unwrap();
+        office.shop.engine.resume_after_login().await.unwrap();
         let again = office.shop.outcome(&received).await;
         assert_eq!(again.state, RunState::WaitingApproval);
-        until(async || office.service.offered().len() > 1).await;
+        wait_until(async || office.service.offered().len() > 1).await;
         assert_eq!(office.service.offered().len(), 2, "another link");
         test.clock.advance(Duration::from_secs(25 * 3600));
-        office.shop.engine.take_up_let_in().await.unwrap();
+        office.shop.engine.resume_after_login().await.unwrap();
         let ended = office.shop.outcome(&received).await;
         assert_eq!((ended.text.as_str(), ended.state), ("Nobody signed in, so it is not added.", RunState::Done));
         assert_eq!(office.service.done(), 0);

@@ -15,7 +15,7 @@ fn word(text: &str) -> Said {
 on_both! {
     async fn two_messages_at_once_are_answered_in_order(test: TestDb) {
         let gate = ScriptGate::default();
-        let held = ScriptedTurn::text("First.").behind(&gate);
+        let held = ScriptedTurn::text("First.").with_gate(&gate);
         let shop = Shop::open(&test, [held, ScriptedTurn::text("Second."), ScriptedTurn::text("Third.")]).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;

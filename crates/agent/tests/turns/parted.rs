@@ -31,7 +31,7 @@ fn hanging() -> ScriptedTurn {
 struct Unwell(AtomicU32);
 
 impl PackCheck for Unwell {
-    fn after(
+    fn check_after_act(
         &self,
         _: &mut Tx<'_>,
         _: &PackTurnContext,
@@ -49,7 +49,7 @@ impl PackCheck for Unwell {
 struct Away(AtomicU32);
 
 impl PackCheck for Away {
-    fn after(
+    fn check_after_act(
         &self,
         _: &mut Tx<'_>,
         _: &PackTurnContext,
@@ -74,7 +74,7 @@ on_both! {
             assert_eq!(shop.ask(&format!("t{number}"), "and something else").await.state, RunState::Done);
         }
         answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
-        shop.engine.take_up(asked.tenant, asked.run).await.unwrap();
+        shop.engine.resume(asked.tenant, asked.run).await.unwrap();
         let done = shop.outcome(&asked).await;
         assert_eq!((done.text.as_str(), shop.world.effects().len()), ("It is wiped.", 1), "{done:?}");
     }
@@ -83,7 +83,7 @@ on_both! {
         let gate = ScriptGate::default();
         let script = (0..61).map(|number| {
             let turn = ScriptedTurn::text(&format!("Answer {number}."));
-            if number == 0 { turn.behind(&gate) } else { turn }
+            if number == 0 { turn.with_gate(&gate) } else { turn }
         });
         let shop = Shop::open(&test, script).await;
         for scope in [BudgetScope::Person, BudgetScope::Binding, BudgetScope::Tenant] {
@@ -131,7 +131,7 @@ on_both! {
 
     async fn who_wrote_before_the_choices_were_shown_has_picked_none(test: TestDb) {
         let gate = ScriptGate::default();
-        let held = ScriptedTurn::call("balance", &arguments("Ramesh")).behind(&gate);
+        let held = ScriptedTurn::call("balance", &arguments("Ramesh")).with_gate(&gate);
         let shop = Shop::open(&test, [held, ScriptedTurn::text("Two kilos, I see."), ScriptedTurn::text("He owes 450.")]).await;
         let first = shop.say("1", "balance of Ramesh").await;
         let second = shop.say("2", "2").await;
@@ -169,7 +169,7 @@ on_both! {
     async fn words_that_are_taken_back_are_followed_by_a_reset(test: TestDb) {
         let house = PackRegistry { checks: vec![Arc::new(Unwell(AtomicU32::new(0)))], ..PackRegistry::default() };
         let gate = ScriptGate::default();
-        let words = ScriptedTurn::text("It is noted, and all is well with it.").slow(Duration::from_millis(20)).behind(&gate);
+        let words = ScriptedTurn::text("It is noted, and all is well with it.").with_pause(Duration::from_millis(20)).with_gate(&gate);
         let script = [ScriptedTurn::call("note", &arguments("milk")), words];
         let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
         let received = shop.say("1", "note milk").await;
@@ -198,7 +198,7 @@ on_both! {
         let id = shop.outcome(&asked).await.approval.unwrap();
         answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
         let other = shop.again(&test, [ScriptedTurn::text("It is wiped.")]).await;
-        other.engine.take_up(asked.tenant, asked.run).await.unwrap();
+        other.engine.resume(asked.tenant, asked.run).await.unwrap();
         assert_eq!(other.outcome(&asked).await.text, "It is wiped.");
         assert_eq!(text_of(&shop.events(&asked, None).await), "It is wiped.", "not as it was when it waited");
     }
@@ -237,7 +237,7 @@ on_both! {
         while shop.model.requests().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let stranger = test.tenant("stranger").await;
+        let stranger = test.add_tenant("stranger").await;
         let followed = shop.engine.follow(stranger, received.run, None).await;
         assert!(matches!(followed.err(), Some(Error::NoRun)));
         assert!(shop.engine.follow(received.tenant, received.run, None).await.is_ok());
@@ -248,7 +248,7 @@ on_both! {
         let (ids, now) = (test.ids.clone(), test.clock.now());
         let meet = move |tx: &mut Tx<'_>| -> Result<_, munshi_store::Error> {
             let person = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha again", MORNING) };
-            persons::put(tx, &person)?;
+            persons::upsert(tx, &person)?;
             Ok(person.id)
         };
         let other = shop.db.write(shop.tenant, meet).await.unwrap();

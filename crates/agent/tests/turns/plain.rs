@@ -1,7 +1,7 @@
 //! A message and its answer.
 
 use munshi_agent::{IngestStatus, RunEvent, RunState};
-use munshi_llm::money::{ModelPrice, PriceBook};
+use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{DatabaseEngine, TestDb};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Whom a tenant lets see its data: nobody else is asked, whatever a model is wanted for.
 
-use munshi_agent::keeping::SummaryInput;
+use munshi_agent::retention::SummaryInput;
 use munshi_agent::{HaltReason, messages};
 use munshi_llm::{ModelError, ModelTarget, WireFormat};
 use munshi_safety::policy;
@@ -32,8 +32,9 @@ fn several() -> Plan {
 
 async fn permit(test: &TestDb, shop: &Shop, residency: &str) {
     let (text, now) = (format!("{POLICY}[residency]\n{residency}\n"), test.clock.now());
-    let put =
-        move |tx: &mut munshi_store::Tx<'_>| policy::put(tx, &policy::parse(&text).unwrap(), "test", "", now);
+    let put = move |tx: &mut munshi_store::Tx<'_>| {
+        policy::apply(tx, &policy::parse(&text).unwrap(), "test", "", now)
+    };
     shop.db.write(shop.tenant, put).await.unwrap();
 }
 
@@ -60,7 +61,7 @@ on_both! {
         assert_eq!(shop.ask("2", "and once more").await.text, "Hello again.");
         assert_eq!(asked(&shop), ["near", "near", "near", "near", "own"], "sorted and answered, and then by another");
         let (session, binding) = (received.session, shop.binding().await);
-        let read = move |tx: &mut munshi_store::Tx<'_>| messages::of_run(tx, received.run);
+        let read = move |tx: &mut munshi_store::Tx<'_>| messages::list_by_run(tx, received.run);
         let messages = shop.db.read(shop.tenant, read).await.unwrap();
         let material = SummaryInput { binding, session, language: None, before: None, messages };
         let written = shop.engine.summariser().unwrap().summarise(shop.tenant, &material).await;

@@ -21,7 +21,7 @@ async fn limit(shop: &Shop, scope: BudgetScope, period: BudgetPeriod, measure: B
 /// The sentence that was said, and the limit that the run names.
 fn refused(shop: &Shop, outcome: &RunOutcome, phrase: &str) -> String {
     let english = munshi_lang::Locale::all().next().unwrap();
-    assert_eq!(outcome.text, shop.book.say(phrase, english, &[]).unwrap(), "{outcome:?}");
+    assert_eq!(outcome.text, shop.book.render(phrase, english, &[]).unwrap(), "{outcome:?}");
     match &outcome.halt {
         Some(HaltReason::OverBudget(which)) => which.clone(),
         other => panic!("{other:?}"),

@@ -13,7 +13,7 @@ use munshi_identity::{Person, Role, persons};
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{Gateway, ModelTarget, Provider, WireFormat};
 use munshi_pack::PackRegistry;
 use munshi_safety::acts::{ActServices, Permit};
@@ -107,9 +107,9 @@ impl RemoteToolHandler for Outside {
     async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         self.world.calls.fetch_add(1, Ordering::SeqCst);
         if permit.arguments()["mood"] == "fails" {
-            return Err(ToolFailure::surely("no_such_thing", "there is none"));
+            return Err(ToolFailure::permanent("no_such_thing", "there is none"));
         }
-        let key = permit.key();
+        let key = permit.idempotency_key();
         if self.effect != Effect::Read {
             let mut done = self.world.done.lock().unwrap();
             if self.effect != Effect::Keyed || !done.contains(&key) {
@@ -119,13 +119,13 @@ impl RemoteToolHandler for Outside {
         if self.world.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
-        Ok(ToolOutput::with(json!({ "booked": permit.arguments()["text"], "key": key })))
+        Ok(ToolOutput::new(json!({ "booked": permit.arguments()["text"], "key": key })))
     }
 
     async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
-        let found = self.world.effects().contains(&permit.key());
+        let found = self.world.effects().contains(&permit.idempotency_key());
         Ok(match (self.effect, found) {
-            (Effect::Checked, true) => LookupOutcome::Happened(ToolOutput::with(json!({ "found": true }))),
+            (Effect::Checked, true) => LookupOutcome::Happened(ToolOutput::new(json!({ "found": true }))),
             (Effect::Checked, false) => LookupOutcome::DidNot,
             _ => LookupOutcome::CanNotTell,
         })
@@ -141,21 +141,21 @@ impl WriteToolHandler for Notes {
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(ToolOutput::with(json!({ "noted": text })))
+        Ok(ToolOutput::new(json!({ "noted": text })))
     }
 }
 
 struct Count(Arc<World>);
 
 impl ReadToolHandler for Count {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         self.0.looks.fetch_add(1, Ordering::SeqCst);
         if permit.arguments()["mood"] == "fails" {
-            return Err(ToolFailure::surely("not_found", "nothing is there"));
+            return Err(ToolFailure::permanent("not_found", "nothing is there"));
         }
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::with(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count })))
     }
 }
 
@@ -163,7 +163,7 @@ impl ReadToolHandler for Count {
 struct Balance;
 
 impl ReadToolHandler for Balance {
-    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let of = permit.arguments()["text"].as_str().unwrap_or_default();
         match of {
             "Ramesh" => {
@@ -171,9 +171,9 @@ impl ReadToolHandler for Balance {
                     ChoiceOption::new("Ramesh Kumar", "Ramesh Kumar"),
                     ChoiceOption::new("Ramesh Gupta", "Ramesh Gupta"),
                 ];
-                Err(ToolFailure::several("text", choices))
+                Err(ToolFailure::ambiguous("text", choices))
             }
-            "Ramesh Kumar" | "Ramesh Gupta" => Ok(ToolOutput::with(
+            "Ramesh Kumar" | "Ramesh Gupta" => Ok(ToolOutput::new(
                 json!({ "customers": [{ "id": "c-17", "name": of, "balance_paise": 45000 }] }),
             )),
             other => Err(ToolFailure::not_found(other)),
@@ -185,12 +185,12 @@ impl ReadToolHandler for Balance {
 struct Find;
 
 impl ReadToolHandler for Find {
-    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let found = match permit.arguments()["text"].as_str().unwrap_or_default() {
             "Guptaji" => json!([{ "id": "c-9", "name": "Ramesh Gupta" }]),
             _ => json!([]),
         };
-        Ok(ToolOutput::with(json!({ "customers": found })))
+        Ok(ToolOutput::new(json!({ "customers": found })))
     }
 }
 
@@ -198,9 +198,9 @@ impl ReadToolHandler for Find {
 struct Debtors;
 
 impl ReadToolHandler for Debtors {
-    fn look(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let owing = json!([{ "id": "c-9", "name": "Zubeida", "balance_paise": 120_000 }]);
-        Ok(ToolOutput::with(json!({ "customers": owing, "for": { "customer_name": "Pratibha Menon" } })))
+        Ok(ToolOutput::new(json!({ "customers": owing, "for": { "customer_name": "Pratibha Menon" } })))
     }
 }
 
@@ -212,7 +212,7 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
         effect,
         reach: Reach::Business,
         timeout: Duration::from_secs(3),
-        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
     }
 }
 
@@ -362,11 +362,11 @@ impl Shop {
         let tenant = test.db.platform(munshi_store::tenants::TENANTS).read(find).await.unwrap().unwrap().id;
         let ids = test.ids.clone();
         let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
-            policy::put(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
+            policy::apply(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
             let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", MORNING) };
             let staff = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha", MORNING) };
-            persons::put(tx, &owner)?;
-            persons::put(tx, &staff)?;
+            persons::upsert(tx, &owner)?;
+            persons::upsert(tx, &staff)?;
             Ok((owner.id, staff.id))
         });
         let (owner, staff) = people.await.unwrap();
@@ -414,10 +414,10 @@ impl Shop {
         let office = Arc::new(ActServices::new(test.ids.clone(), governor));
         let mut dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
         if let Some(shelves) = plan.shelves {
-            dispatcher = dispatcher.beside(shelves);
+            dispatcher = dispatcher.with_connectors(shelves);
         }
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
-        let resolver = BindingResolver::new(db.clone()).offering(specs.map(Arc::new).collect());
+        let resolver = BindingResolver::new(db.clone()).with_tools(specs.map(Arc::new).collect());
         let names: Vec<String> = plan.targets.iter().map(|target| target.name.clone()).collect();
         let gateway = Gateway::new(GatewayParts {
             targets: plan.targets,
@@ -478,7 +478,7 @@ impl Shop {
     }
 
     pub(crate) async fn outcome(&self, received: &MessageReceipt) -> munshi_agent::RunOutcome {
-        let outcome = self.engine.outcome(received.tenant, received.run);
+        let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
         tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_agent::RunState;
-use munshi_agent::keeping::SummaryJob;
+use munshi_agent::retention::SummaryJob;
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_store::{JsonText, Tx, params};
 use munshi_test_support::TestDb;

@@ -8,7 +8,7 @@ use munshi_identity::{Person, Role, persons};
 use munshi_store::{PageRequest, Tx};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, until};
+use munshi_test_support::{TestDb, wait_until};
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, InboundMessage, PersonId, ReplyAddress};
 
@@ -21,7 +21,7 @@ async fn hire_admin(test: &TestDb, shop: &Shop) -> PersonId {
     let ids = test.ids.clone();
     let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_store::Error> {
         let admin = Person { role: Some(Role::Admin), ..Person::new(&ids, "Lata", MORNING) };
-        persons::put(tx, &admin)?;
+        persons::upsert(tx, &admin)?;
         Ok(admin.id)
     };
     shop.db.write(shop.tenant, unit).await.unwrap()
@@ -43,7 +43,7 @@ fn from_phone(shop: &Shop, person: PersonId, id: &str, text: &str) -> InboundMes
 }
 
 async fn settled(shop: &Shop, received: &munshi_agent::MessageReceipt) -> munshi_agent::RunOutcome {
-    until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
+    wait_until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
     shop.outcome(received).await
 }
 

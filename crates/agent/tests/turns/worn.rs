@@ -9,7 +9,7 @@ use munshi_agent::{HaltReason, MessageReceipt, RunRecoveryScope, RunState, TurnS
 use munshi_llm::ChatEvent as Said;
 use munshi_store::{Tx, params};
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{DatabaseEngine, TestDb, until};
+use munshi_test_support::{DatabaseEngine, TestDb, wait_until};
 use munshi_types::{Clock, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ async fn one_more(test: &TestDb, shop: &Shop, script: Vec<ScriptedTurn>) {
     test.clock.advance(Duration::from_secs(31));
     let next = shop.again(test, script).await;
     assert_eq!(next.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
-    until(async || next.model.requests().len() == asked).await;
+    wait_until(async || next.model.requests().len() == asked).await;
     next.engine.abandon();
 }
 
@@ -53,7 +53,7 @@ on_both! {
             let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
-            until(async || shop.world.effects().len() == 1).await;
+            wait_until(async || shop.world.effects().len() == 1).await;
             shop.engine.abandon();
             shop.world.hangs.store(false, Ordering::SeqCst);
             // The run's lease is over; the act's is not, and nobody sweeps acts.
@@ -70,7 +70,7 @@ on_both! {
         let shop = Shop::open(&test, [ScriptedTurn::call("book", &arguments("milk"))]).await;
         shop.world.hangs.store(true, Ordering::SeqCst);
         let received = shop.say("1", "milk").await;
-        until(async || shop.world.effects().len() == 1).await;
+        wait_until(async || shop.world.effects().len() == 1).await;
         shop.engine.abandon();
         // Killed once more while it looks after the act.
         for _ in 0..2 {
@@ -80,7 +80,7 @@ on_both! {
             let stop = CancellationToken::new();
             tokio::select! {
                 () = next.engine.serve(stop) => {}
-                () = until(async || shop.world.calls.load(Ordering::SeqCst) > calls) => {}
+                () = wait_until(async || shop.world.calls.load(Ordering::SeqCst) > calls) => {}
             }
             next.engine.abandon();
         }
@@ -101,7 +101,7 @@ on_both! {
         let shop = Shop::open(&test, [hanging(), hanging()]).await;
         let first = shop.say("1", "the first thing").await;
         let others = shop.engine.receive(shop.message(shop.owner, "o1", "something else")).await.unwrap();
-        until(async || shop.model.requests().len() == 2).await;
+        wait_until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         test.clock.advance(Duration::from_secs(if test.engine() == DatabaseEngine::Sqlite { 1 } else { 31 }));
         let asking = shop.again(&test, [ScriptedTurn::text("First."), ScriptedTurn::text("Second.")]).await;
@@ -121,7 +121,7 @@ on_both! {
         plan.budgets.run.iterations = 200;
         let shop = Shop::open_with(&test, note(0), plan).await;
         let received = shop.say("1", "note all of them").await;
-        until(async || shop.model.requests().len() == 2).await;
+        wait_until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         for number in 1..12 {
             one_more(&test, &shop, note(number)).await;
@@ -133,14 +133,14 @@ on_both! {
     async fn what_breaks_everybody_ends_with_an_answer(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "hello there").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         // Three beside others, three alone.
         for _ in 0..5 {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
-        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("aborted after repeated crashes".to_owned())), "{outcome:?}");
         assert_eq!((outcome.state, shop.number(REPLIES).await), (RunState::Halted, 1));
         assert_eq!((outcome.degraded, outcome.text.is_empty()), (true, false));
     }
@@ -153,7 +153,7 @@ on_both! {
         let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
         let received = shop.say("1", "hello there").await;
         for lost in 1..=losses {
-            until(async || shop.model.requests().len() == lost).await;
+            wait_until(async || shop.model.requests().len() == lost).await;
             let lose = "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE tenant_id = $1";
             let past = Timestamp::from_micros(0);
             shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(lose, params![past])).await.unwrap();
@@ -170,7 +170,7 @@ on_both! {
         let received = shop.say("1", "hello there").await;
         let halted = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND state = 'halted'";
         for lost in 1..=30 {
-            until(async || shop.model.requests().len() == lost || shop.number(halted).await == 1).await;
+            wait_until(async || shop.model.requests().len() == lost || shop.number(halted).await == 1).await;
             if shop.number(halted).await == 1 {
                 break;
             }
@@ -180,7 +180,7 @@ on_both! {
             shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
         }
         let outcome = shop.outcome(&received).await;
-        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("aborted after repeated crashes".to_owned())), "{outcome:?}");
     }
 
     async fn a_lease_whose_claim_waited_is_renewed_before_work_begins(test: TestDb) {
@@ -190,7 +190,7 @@ on_both! {
         }
         let shop = Shop::open(&test, [hanging()]).await;
         shop.say("1", "hello there").await;
-        until(async || shop.model.requests().len() == 1).await;
+        wait_until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         test.clock.advance(Duration::from_secs(31));
         let next = shop.again(&test, [hanging()]).await;
@@ -207,14 +207,14 @@ on_both! {
             };
             db.write(tenant, unit).await
         });
-        until(async || busy.load(Ordering::SeqCst)).await;
+        wait_until(async || busy.load(Ordering::SeqCst)).await;
         let mut claim = std::pin::pin!(next.engine.sweep(RunRecoveryScope::Lapsed));
         assert!(futures_util::poll!(&mut claim).is_pending());
         test.clock.advance(Duration::from_secs(12));
         free.store(true, Ordering::SeqCst);
         assert_eq!(claim.await.unwrap(), 1);
         others.join_next().await.unwrap().unwrap().unwrap();
-        until(async || next.model.requests().len() == 1).await;
+        wait_until(async || next.model.requests().len() == 1).await;
         let until = shop.number("SELECT lease_until FROM runs WHERE tenant_id = $1").await;
         assert_eq!(until, test.clock.now().plus(Duration::from_secs(30)).as_micros());
         next.engine.abandon();
@@ -223,14 +223,14 @@ on_both! {
     async fn one_that_is_set_aside_tells_what_was_done(test: TestDb) {
         let shop = Shop::open(&test, [ScriptedTurn::call("note", &arguments("milk")), hanging()]).await;
         let received = shop.say("1", "note the milk").await;
-        until(async || shop.model.requests().len() == 2).await;
+        wait_until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         // What came further in the first process counts from there.
         for _ in 0..6 {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
-        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("aborted after repeated crashes".to_owned())), "{outcome:?}");
         assert!(outcome.text.contains("milk") && outcome.text.starts_with("I have stopped."), "{outcome:?}");
         assert_eq!((shop.notes().await, outcome.degraded), (1, false));
     }
@@ -241,13 +241,13 @@ on_both! {
         let asked = shop.say("1", "remove the milk").await;
         assert!(shop.outcome(&asked).await.approval.is_some());
         let received = shop.say("2", "yes").await;
-        until(async || shop.model.requests().len() == 2).await;
+        wait_until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         for _ in 0..6 {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
-        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("aborted after repeated crashes".to_owned())), "{outcome:?}");
         assert!(outcome.text.contains("milk") && !outcome.degraded, "{outcome:?}");
     }
 
@@ -259,7 +259,7 @@ on_both! {
             ]).await;
             let shop = Shop::open(&test, [hanging()]).await;
             let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
-            until(async || shop.model.requests().len() == 1).await;
+            wait_until(async || shop.model.requests().len() == 1).await;
             shop.engine.abandon();
             shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(broken, params![])).await.unwrap();
             let outcome = last(&test, &shop, &received, Vec::new()).await;
@@ -276,8 +276,8 @@ on_both! {
         let received = shop.say("1", "wipe milk").await;
         let id = shop.outcome(&received).await.approval.unwrap();
         crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::ApprovalDecision::Yes).await;
-        shop.engine.take_up(received.tenant, received.run).await.unwrap();
-        until(async || shop.model.requests().len() == 2).await;
+        shop.engine.resume(received.tenant, received.run).await.unwrap();
+        wait_until(async || shop.model.requests().len() == 2).await;
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND interactions = 0";
         assert_eq!(shop.number(held).await, 1, "the second call has its own");
         // A call that is dropped lets go of it by its id; a process that dies does not.

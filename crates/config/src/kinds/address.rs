@@ -19,7 +19,7 @@ impl SettingKind for SocketAddressKind {
         let text = raw.text()?.trim();
         text.parse().map_err(|_| {
             let fault = SettingFault::new(format!("{} is not an address and a port", QuotedSetting(text)));
-            match nearly(text) {
+            match guess_address(text) {
                 Some(address) => fault.with_hint(format!("write \"{address}\"")),
                 None => fault,
             }
@@ -32,7 +32,7 @@ impl SettingKind for SocketAddressKind {
 }
 
 /// What was most likely meant: `localhost:8400`, `:8400` and `8400` name no IP address.
-fn nearly(text: &str) -> Option<SocketAddr> {
+fn guess_address(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
     let port: u16 = port.parse().ok()?;
     match host {

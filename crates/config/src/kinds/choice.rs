@@ -1,7 +1,7 @@
 //! One word out of a few.
 
 use super::{QuotedSetting, RawSetting, SettingFault};
-use crate::nearest;
+use crate::spelling;
 
 /// Finds the choice that was written, or says which there are.
 pub fn read_choice<T: Copy>(raw: &RawSetting, choices: &[(&str, T)]) -> Result<T, SettingFault> {
@@ -10,7 +10,7 @@ pub fn read_choice<T: Copy>(raw: &RawSetting, choices: &[(&str, T)]) -> Result<T
         return Ok(*choice);
     }
     let fault = SettingFault::new(format!("{} is not one of the choices", QuotedSetting(text)));
-    Err(match nearest::of(text, choices.iter().map(|(word, _)| *word)) {
+    Err(match spelling::find_nearest(text, choices.iter().map(|(word, _)| *word)) {
         Some(word) => fault.with_hint(format!("did you mean \"{word}\"?")),
         None => fault,
     })

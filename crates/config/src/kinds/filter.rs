@@ -1,8 +1,8 @@
 //! Which log lines are kept: a level, or a level for each part of the program.
 
 use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
-use crate::nearest;
 use crate::show::RedactedSetting;
+use crate::spelling;
 
 /// Text in the form of tracing's filter. A lone word must be a level: tracing would take `inof` for the name
 /// of a module and quietly log nothing else.
@@ -15,7 +15,7 @@ impl SettingKind for LogFilterKind {
     type Value = String;
 
     fn expects() -> String {
-        "a level (off, error, warn, info, debug, trace), and if need be `module=level` after commas, such as \
+        "a level (off, error, warn, info, debug, trace), optionally with comma-separated `module=level`, such as \
          \"info,munshi_store=debug\""
             .to_owned()
     }
@@ -37,13 +37,13 @@ fn check(part: &str) -> Result<(), SettingFault> {
         None => (None, part),
     };
     if module == Some("") {
-        return Err(SettingFault::new(format!("{} names no module before its `=`", QuotedSetting(part))));
+        return Err(SettingFault::new(format!("{} has no module before the `=`", QuotedSetting(part))));
     }
     if LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
         return Ok(());
     }
     let fault = SettingFault::new(format!("{} is not a log level", QuotedSetting(level)));
-    Err(match nearest::of(level, LEVELS) {
+    Err(match spelling::find_nearest(level, LEVELS) {
         Some(known) => fault.with_hint(format!("did you mean \"{known}\"?")),
         None => fault,
     })

@@ -34,7 +34,7 @@ impl SettingKind for DataFolderKind {
             return Err(SettingFault::new("the path is empty"));
         }
         if text.contains('\0') {
-            return Err(SettingFault::new("the path has a zero byte in it"));
+            return Err(SettingFault::new("the path contains a zero byte"));
         }
         expand(text, home)
     }
@@ -81,12 +81,15 @@ fn expand(text: &str, home: &HomeFolders) -> Result<PathBuf, SettingFault> {
         return Ok(PathBuf::from(text));
     };
     if !rest.is_empty() && !rest.starts_with('/') {
-        return Err(SettingFault::new(format!("{} begins with another person's home", QuotedSetting(text)))
-            .with_hint("write the full path"));
+        return Err(SettingFault::new(format!(
+            "{} points to another user's home folder",
+            QuotedSetting(text)
+        ))
+        .with_hint("write the full path"));
     }
     match &home.folder {
         Some(folder) => Ok(folder.join(rest.trim_start_matches('/'))),
-        None => Err(SettingFault::new("`~` means the home folder, but HOME is not set")
+        None => Err(SettingFault::new("can't expand `~`: HOME is not set")
             .with_hint("write the full path, or set HOME")),
     }
 }

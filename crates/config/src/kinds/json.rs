@@ -28,8 +28,8 @@ impl SettingKind for JsonTableKind {
         }
         // The parser's own words may quote the value; its position says enough.
         serde_json::from_str(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => SettingFault::new("this is JSON, but no object"),
-            _ => SettingFault::new(format!("this is no JSON, from character {} on", error.column())),
+            serde_json::error::Category::Data => SettingFault::new("this is JSON, but not an object"),
+            _ => SettingFault::new(format!("invalid JSON at character {}", error.column())),
         })
     }
 
@@ -43,7 +43,7 @@ impl SettingKind for JsonTableKind {
 }
 
 /// The same value in JSON, which has no dates, no infinity and no numbers beyond 64 bits.
-pub(super) fn of(value: &DeValue<'_>) -> Option<Value> {
+pub(super) fn from_toml(value: &DeValue<'_>) -> Option<Value> {
     Some(match value {
         DeValue::String(text) => Value::String(text.clone().into_owned()),
         DeValue::Boolean(flag) => Value::Bool(*flag),
@@ -51,11 +51,12 @@ pub(super) fn of(value: &DeValue<'_>) -> Option<Value> {
         DeValue::Float(number) => Value::Number(Number::from_f64(number.as_str().parse().ok()?)?),
         DeValue::Datetime(_) => return None,
         DeValue::Array(items) => {
-            Value::Array(items.iter().map(|item| of(item.get_ref())).collect::<Option<_>>()?)
+            Value::Array(items.iter().map(|item| from_toml(item.get_ref())).collect::<Option<_>>()?)
         }
         DeValue::Table(table) => {
-            let fields =
-                table.iter().map(|(name, value)| Some((name.get_ref().to_string(), of(value.get_ref())?)));
+            let fields = table
+                .iter()
+                .map(|(name, value)| Some((name.get_ref().to_string(), from_toml(value.get_ref())?)));
             Value::Object(fields.collect::<Option<_>>()?)
         }
     })

@@ -12,7 +12,7 @@ impl SettingKind for SecretKeyKind {
     type Value = ConfigSecret;
 
     fn expects() -> String {
-        "the key as the provider gave it, in double quotes, or \"\" for none".to_owned()
+        "the key as issued, in double quotes, or \"\" for none".to_owned()
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<ConfigSecret, SettingFault> {
@@ -20,7 +20,7 @@ impl SettingKind for SecretKeyKind {
         if text.chars().all(|letter| letter.is_ascii_graphic()) {
             Ok(ConfigSecret::new(text.to_owned()))
         } else {
-            Err(SettingFault::new("the key has a space or a sign in it that no key has"))
+            Err(SettingFault::new("the key contains a space or an invalid character"))
         }
     }
 

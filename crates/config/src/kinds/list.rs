@@ -27,7 +27,7 @@ impl SettingKind for IpAddressListKind {
     type Value = Vec<IpAddr>;
 
     fn expects() -> String {
-        "a list of addresses such as [\"10.0.0.5\", \"fd00::5\"]; in a variable, with commas".to_owned()
+        "a list of addresses such as [\"10.0.0.5\", \"fd00::5\"]; comma-separated in a variable".to_owned()
     }
 
     fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<IpAddr>, SettingFault> {
@@ -35,9 +35,8 @@ impl SettingKind for IpAddressListKind {
         for item in items(raw, ",")? {
             let text = TextKind::read(&item, home)?;
             let address = text.parse::<IpAddr>();
-            let address = address.map_err(|_| {
-                SettingFault::new(format!("{} is no address of a machine", QuotedSetting(&text)))
-            })?;
+            let address = address
+                .map_err(|_| SettingFault::new(format!("{} is not an IP address", QuotedSetting(&text))))?;
             addresses.push(address.to_canonical());
         }
         Ok(addresses)
@@ -56,7 +55,7 @@ impl SettingKind for HostListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
-        "a list of hosts such as [\"books.local:8443\", \"192.168.1.20:8080\"]; in a variable, hosts with commas"
+        "a list of hosts such as [\"books.local:8443\", \"192.168.1.20:8080\"]; comma-separated in a variable"
             .to_owned()
     }
 
@@ -76,8 +75,8 @@ impl SettingKind for HostListKind {
             with_port || is_name(text) || text.parse::<IpAddr>().is_ok()
         };
         match hosts.iter().find(|host| !is_host(host)) {
-            Some(odd) => Err(SettingFault::new(format!("{} is no host", QuotedSetting(odd))).with_hint(
-                "give a name or an address, with its port: books.local:8443, [fd00::1]:8443; no path",
+            Some(odd) => Err(SettingFault::new(format!("{} is not a host", QuotedSetting(odd))).with_hint(
+                "write a name or an address with a port and no path: books.local:8443, [fd00::1]:8443",
             )),
             None => Ok(hosts),
         }
@@ -92,7 +91,8 @@ impl SettingKind for PhraseListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
-        "a list of words or sayings such as [\"manager\", \"शिकायत\"]; in a variable, with commas".to_owned()
+        "a list of words or phrases such as [\"manager\", \"शिकायत\"]; comma-separated in a variable"
+            .to_owned()
     }
 
     fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
@@ -108,7 +108,7 @@ impl SettingKind for ModelNameListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
-        "a list of names such as [\"sonnet\", \"offline\"]; in a variable, names with commas".to_owned()
+        "a list of names such as [\"sonnet\", \"offline\"]; comma-separated in a variable".to_owned()
     }
 
     fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
@@ -124,7 +124,7 @@ impl SettingKind for ResidencyListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
-        "a list of words such as [\"in\", \"eu\"]; in a variable, words with commas".to_owned()
+        "a list of words such as [\"in\", \"eu\"]; comma-separated in a variable".to_owned()
     }
 
     fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
@@ -141,8 +141,8 @@ fn words(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFau
     for item in items(raw, ",")? {
         let word = SlugKind::read(&item, home)?;
         if words.contains(&word) {
-            let fault = SettingFault::new(format!("{} is there twice", QuotedSetting(&word)));
-            return Err(fault.with_hint("keep the first of the two"));
+            let fault = SettingFault::new(format!("duplicate entry {}", QuotedSetting(&word)));
+            return Err(fault.with_hint("remove the second one"));
         }
         words.push(word);
     }
@@ -155,14 +155,14 @@ pub(super) fn items(raw: &RawSetting, separator: &str) -> Result<Vec<RawSetting>
         RawSetting::List(items) => Ok(items.clone()),
         RawSetting::Bare(text) if text.trim_start().starts_with('[') => match DeValue::parse(text.trim()) {
             Ok(value) => items(&RawSetting::of(value.get_ref()), separator),
-            Err(_) => Err(SettingFault::new("the list can't be read")),
+            Err(_) => Err(SettingFault::new("invalid list")),
         },
         RawSetting::Bare(text) => Ok(text
             .split(separator)
             .filter(|part| !part.trim().is_empty())
             .map(|part| RawSetting::Text(part.trim().to_owned()))
             .collect()),
-        RawSetting::Text(_) => Err(raw.wrong_kind("a list").with_hint("put it in brackets: [\"…\"]")),
+        RawSetting::Text(_) => Err(raw.wrong_kind("a list").with_hint("write an array: [\"…\"]")),
         _ => Err(raw.wrong_kind("a list")),
     }
 }

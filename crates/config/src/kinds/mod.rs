@@ -101,9 +101,9 @@ impl RawSetting {
             DeValue::Float(number) => Self::Decimal(number.as_str().to_owned()),
             DeValue::Datetime(_) => Self::Other("a date"),
             DeValue::Array(items) => Self::List(items.iter().map(|item| Self::of(item.get_ref())).collect()),
-            DeValue::Table(_) => match json::of(value) {
+            DeValue::Table(_) => match json::from_toml(value) {
                 Some(Value::Object(table)) => Self::Table(table),
-                _ => Self::Other("a table with a number or a date that JSON does not have"),
+                _ => Self::Other("a table with a number or date that JSON can't represent"),
             },
         }
     }

@@ -40,7 +40,7 @@ macro_rules! bounded {
             }
 
             fn read(raw: &RawSetting, _: &HomeFolders) -> Result<$value, SettingFault> {
-                whole(raw, MIN, MAX).map($from)
+                parse_whole(raw, MIN, MAX).map($from)
             }
 
             fn show(value: &$value) -> RedactedSetting {
@@ -69,7 +69,7 @@ impl<const MAX: u32> SettingKind for CountOrAutoKind<MAX> {
         if matches!(raw, RawSetting::Bare(text) if text.trim().is_empty()) {
             return Ok(None);
         }
-        whole(raw, 0, MAX).map(|n| (n > 0).then_some(n as usize))
+        parse_whole(raw, 0, MAX).map(|n| (n > 0).then_some(n as usize))
     }
 
     fn show(value: &Option<usize>) -> RedactedSetting {
@@ -93,7 +93,7 @@ impl SettingKind for FlagKind {
                 _ => Err(raw.wrong_kind("true or false")),
             },
             RawSetting::Text(text) if ["true", "false"].contains(&text.as_str()) => {
-                Err(raw.wrong_kind("true or false").with_hint("leave the quotes out"))
+                Err(raw.wrong_kind("true or false").with_hint("remove the quotes"))
             }
             _ => Err(raw.wrong_kind("true or false")),
         }
@@ -104,14 +104,12 @@ impl SettingKind for FlagKind {
     }
 }
 
-fn whole(raw: &RawSetting, min: u32, max: u32) -> Result<u32, SettingFault> {
+fn parse_whole(raw: &RawSetting, min: u32, max: u32) -> Result<u32, SettingFault> {
     let number = match raw {
         RawSetting::Whole(number) => *number,
         RawSetting::Bare(text) => text.trim().parse().map_err(|_| raw.wrong_kind("a whole number"))?,
         RawSetting::Text(text) if text.trim().parse::<i128>().is_ok() => {
-            return Err(raw
-                .wrong_kind("a number")
-                .with_hint(format!("leave the quotes out: {}", text.trim())));
+            return Err(raw.wrong_kind("a number").with_hint(format!("remove the quotes: {}", text.trim())));
         }
         _ => return Err(raw.wrong_kind("a whole number")),
     };

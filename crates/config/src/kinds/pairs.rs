@@ -23,11 +23,11 @@ impl SettingKind for HeaderListKind {
     type Value = Vec<NameValuePair>;
 
     fn expects() -> String {
-        "a list of texts such as [\"X-Team: shop\"]; in a variable, a line each".to_owned()
+        "a list of strings such as [\"X-Team: shop\"]; one per line in a variable".to_owned()
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Vec<NameValuePair>, SettingFault> {
-        items(raw, "\n")?.iter().map(header).collect()
+        items(raw, "\n")?.iter().map(parse_header).collect()
     }
 
     fn show(value: &Vec<NameValuePair>) -> RedactedSetting {
@@ -35,17 +35,17 @@ impl SettingKind for HeaderListKind {
     }
 }
 
-fn header(raw: &RawSetting) -> Result<NameValuePair, SettingFault> {
+fn parse_header(raw: &RawSetting) -> Result<NameValuePair, SettingFault> {
     let (name, value) = raw
         .text()?
         .split_once(':')
         .ok_or_else(|| SettingFault::new("a header has no colon after its name"))?;
     let (name, value) = (name.trim(), value.trim());
-    if !HeaderNameKind::is(name) {
-        return Err(SettingFault::new("a header's name has a sign in it that no header's name has"));
+    if !HeaderNameKind::is_valid(name) {
+        return Err(SettingFault::new("a header's name contains an invalid character"));
     }
     if value.is_empty() || !value.chars().all(|letter| letter == ' ' || letter.is_ascii_graphic()) {
-        return Err(SettingFault::new("a header's value is empty, or has a sign in it that can't be sent"));
+        return Err(SettingFault::new("a header's value is empty or contains an invalid character"));
     }
     Ok(NameValuePair { name: name.to_owned(), value: ConfigSecret::new(value.to_owned()) })
 }
@@ -54,12 +54,12 @@ impl SettingKind for QueryParametersKind {
     type Value = Vec<NameValuePair>;
 
     fn expects() -> String {
-        "text such as \"api-version=2024-10-21\", with & between more than one, or \"\" for none".to_owned()
+        "text such as \"api-version=2024-10-21\", separated by &, or \"\" for none".to_owned()
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Vec<NameValuePair>, SettingFault> {
         let text = raw.text()?.trim().trim_start_matches('?');
-        text.split('&').filter(|part| !part.is_empty()).map(part).collect()
+        text.split('&').filter(|part| !part.is_empty()).map(parse_parameter).collect()
     }
 
     fn show(value: &Vec<NameValuePair>) -> RedactedSetting {
@@ -68,12 +68,12 @@ impl SettingKind for QueryParametersKind {
     }
 }
 
-fn part(text: &str) -> Result<NameValuePair, SettingFault> {
+fn parse_parameter(text: &str) -> Result<NameValuePair, SettingFault> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok(NameValuePair {
             name: name.trim().to_owned(),
             value: ConfigSecret::new(value.trim().to_owned()),
         }),
-        _ => Err(SettingFault::new("a part of the query has no name with an `=` after it")),
+        _ => Err(SettingFault::new("a query parameter has no `name=`")),
     }
 }

@@ -30,7 +30,7 @@ impl SettingKind for TokenPriceKind {
     type Value = u64;
 
     fn expects() -> String {
-        format!("dollars for a million tokens, such as 3 or \"0.075\", with at most {DECIMALS} decimals")
+        format!("dollars per million tokens, such as 3 or \"0.075\", with at most {DECIMALS} decimals")
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<u64, SettingFault> {
@@ -67,7 +67,7 @@ impl SettingKind for RupeesKind {
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<u64, SettingFault> {
         match read(raw, "amount")? / PAISA {
-            0 => Err(SettingFault::new("nothing is that cheap")),
+            0 => Err(SettingFault::new("the rate is too small")),
             paise => Ok(paise),
         }
     }

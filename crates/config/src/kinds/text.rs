@@ -55,7 +55,7 @@ impl SettingKind for SlugKind {
     type Value = String;
 
     fn expects() -> String {
-        "a word of small letters, digits, dashes and underscores, such as \"in\"".to_owned()
+        "a word of lowercase letters, digits, dashes and underscores, such as \"in\"".to_owned()
     }
 
     fn read(raw: &RawSetting, home: &HomeFolders) -> Result<String, SettingFault> {
@@ -66,7 +66,7 @@ impl SettingKind for SlugKind {
             return Ok(text);
         }
         Err(SettingFault::new(format!(
-            "{} is not a word of small letters, digits, dashes and underscores",
+            "{} is not a word of lowercase letters, digits, dashes and underscores",
             QuotedSetting(&text)
         )))
     }
@@ -80,17 +80,17 @@ impl SettingKind for HeaderNameKind {
     type Value = String;
 
     fn expects() -> String {
-        "\"documented\" for the wire's own header, \"bearer\", or the header's name, such as \"api-key\""
+        "\"documented\" for the API format's own header, \"bearer\", or the header's name, such as \"api-key\""
             .to_owned()
     }
 
     fn read(raw: &RawSetting, home: &HomeFolders) -> Result<String, SettingFault> {
         let text = TextKind::read(raw, home)?.to_lowercase();
-        if Self::is(&text) {
+        if Self::is_valid(&text) {
             return Ok(text);
         }
         // It may be a key that was written in the wrong place, so it is not repeated.
-        Err(SettingFault::new("there is a sign in it that no header's name has"))
+        Err(SettingFault::new("the header's name contains an invalid character"))
     }
 
     fn show(value: &String) -> RedactedSetting {
@@ -99,7 +99,7 @@ impl SettingKind for HeaderNameKind {
 }
 
 impl HeaderNameKind {
-    pub(super) fn is(text: &str) -> bool {
+    pub(super) fn is_valid(text: &str) -> bool {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
         !text.is_empty() && text.chars().all(fits)
     }

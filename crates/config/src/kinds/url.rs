@@ -32,7 +32,7 @@ impl SettingKind for StoreUrlKind {
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Option<RedactedUrl>, SettingFault> {
         let schemes = [&["sqlite:"], POSTGRES].concat();
-        Ok(beginning_with(raw, &schemes, "sqlite: or postgres://")?.map(RedactedUrl::new))
+        Ok(parse_url(raw, &schemes, "sqlite: or postgres://")?.map(RedactedUrl::new))
     }
 
     fn show(value: &Option<RedactedUrl>) -> RedactedSetting {
@@ -48,7 +48,7 @@ impl SettingKind for SecretStoreUrlKind {
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Option<ConfigSecret>, SettingFault> {
-        Ok(beginning_with(raw, POSTGRES, "postgres://")?.map(ConfigSecret::new))
+        Ok(parse_url(raw, POSTGRES, "postgres://")?.map(ConfigSecret::new))
     }
 
     fn show(value: &Option<ConfigSecret>) -> RedactedSetting {
@@ -60,11 +60,11 @@ impl SettingKind for EndpointKind {
     type Value = Option<RedactedUrl>;
 
     fn expects() -> String {
-        "an address such as \"http://127.0.0.1:4318\"".to_owned()
+        "a URL such as \"http://127.0.0.1:4318\"".to_owned()
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Option<RedactedUrl>, SettingFault> {
-        Ok(beginning_with(raw, HTTP, "http:// or https://")?.map(RedactedUrl::new))
+        Ok(parse_url(raw, HTTP, "http:// or https://")?.map(RedactedUrl::new))
     }
 
     fn show(value: &Option<RedactedUrl>) -> RedactedSetting {
@@ -76,26 +76,26 @@ impl SettingKind for BaseUrlKind {
     type Value = String;
 
     fn expects() -> String {
-        "an address such as \"https://api.example.com/v1\"".to_owned()
+        "a URL such as \"https://api.example.com/v1\"".to_owned()
     }
 
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<String, SettingFault> {
-        let address = beginning_with(raw, HTTP, "http:// or https://")?;
-        let address = address.ok_or_else(|| SettingFault::new("the address is empty"))?;
+        let address = parse_url(raw, HTTP, "http:// or https://")?;
+        let address = address.ok_or_else(|| SettingFault::new("the URL is empty"))?;
         if !address.chars().all(|letter| letter.is_ascii_graphic() && letter != '\\') {
-            return Err(SettingFault::new("the address has a space or a sign in it that no address has"));
+            return Err(SettingFault::new("the URL contains a space or an invalid character"));
         }
         if address.contains('@') {
             return Err(
-                SettingFault::new("the address holds a login").with_hint("write the key as `key` instead")
+                SettingFault::new("the URL contains credentials").with_hint("set the key as `key` instead")
             );
         }
         if address.contains(['?', '#']) {
-            let fault = SettingFault::new("the address goes on after its path");
-            return Err(fault.with_hint("write what follows the `?` as `query` instead"));
+            let fault = SettingFault::new("the URL has a query or a fragment");
+            return Err(fault.with_hint("put what follows the `?` in `query`"));
         }
         if address.split('/').nth(2).is_none_or(|host| host.is_empty() || host.starts_with(':')) {
-            return Err(SettingFault::new("the address names no host"));
+            return Err(SettingFault::new("the URL has no host"));
         }
         Ok(address.trim_end_matches('/').to_owned())
     }
@@ -105,21 +105,17 @@ impl SettingKind for BaseUrlKind {
     }
 }
 
-fn beginning_with(
-    raw: &RawSetting,
-    schemes: &[&str],
-    in_words: &str,
-) -> Result<Option<String>, SettingFault> {
+fn parse_url(raw: &RawSetting, schemes: &[&str], in_words: &str) -> Result<Option<String>, SettingFault> {
     // Not `wrong_kind`: it repeats what a variable holds.
     let text = raw.text()?.trim();
     if text.is_empty() {
         return Ok(None);
     }
     if !has_scheme(text, schemes) {
-        return Err(SettingFault::new(format!("the address does not begin with {in_words}")));
+        return Err(SettingFault::new(format!("the URL does not start with {in_words}")));
     }
     if schemes.contains(&text) {
-        return Err(SettingFault::new("the address names nothing after its beginning"));
+        return Err(SettingFault::new("the URL ends after its scheme"));
     }
     Ok(Some(text.to_owned()))
 }

@@ -2,12 +2,12 @@ use crate::kinds::{CountKind, EndpointKind};
 use crate::section::section;
 
 section! {
-    /// The record of what was done, and the anchors by which it is seen that nobody changed it.
+    /// The audit log: a hash chain per tenant, and the anchors that prove nobody changed it.
     AuditSection in "audit" {
-        /// Where anchors are sent as JSON, besides the file `audit-anchors.jsonl` in the data folder and the log.
-        /// Best on a machine that whoever runs this one can't change. Empty means nowhere.
+        /// URL that receives each anchor as JSON, in addition to `audit-anchors.jsonl` in the data folder and the log.
+        /// Use a machine that this server's administrators can't change. Empty disables it.
         anchor_webhook: EndpointKind = "",
-        /// After how many new entries a tenant's record is anchored, within a minute; once a day it is anyway.
+        /// Anchor a tenant's audit chain after this many new entries (checked every minute), and at least daily.
         anchor_entries: CountKind<1, 1_000_000> = 1000,
     }
 }

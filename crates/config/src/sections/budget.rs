@@ -19,52 +19,52 @@ choice! {
 }
 
 section! {
-    /// What may be spent. Of all limits the strictest wins; `munshi usage` shows how they stand, and sets a tenant's own.
-    /// docs/budgets.md explains them. Days and months are those of the tenant's zone.
+    /// Spending limits. The strictest limit applies. `munshi usage` shows their state and sets limits per tenant. See
+    /// docs/budgets.md. Days and months follow the tenant's time zone.
     BudgetSection in "budget" {
-        /// The plan of tenants that have none of their own. Whoever runs Munshi on their own keys needs no other than
-        /// this one; who sells it sets `free` here and gives the others by `munshi usage plan`.
+        /// Plan of tenants without one of their own. If you run Munshi on your own API keys, keep the default. If you
+        /// sell it, set `free` and assign plans with `munshi usage plan`.
         plan: TenantPlan = "business",
-        /// What a tenant may spend in a month on each plan. No plan is without a ceiling.
+        /// Monthly spending limit of a tenant on the `free` plan. Every plan has a limit.
         free_money_per_month: DollarsKind = 1,
-        /// The same for `starter`.
+        /// Monthly spending limit on the `starter` plan.
         starter_money_per_month: DollarsKind = 10,
-        /// The same for `pro`.
+        /// Monthly spending limit on the `pro` plan.
         pro_money_per_month: DollarsKind = 100,
-        /// The same for `business`, however unlimited its interactions are.
+        /// Monthly spending limit on the `business` plan, whose interactions are unlimited.
         business_money_per_month: DollarsKind = 1000,
-        /// What a tenant may spend in a day, whatever its plan.
+        /// Daily spending limit of a tenant, on any plan.
         tenant_money_per_day: OptionalDollarsKind = 50,
-        /// What may be spent through one binding in a day.
+        /// Daily spending limit of one binding.
         binding_money_per_day: OptionalDollarsKind = "",
-        /// What one person may spend in a day.
+        /// Daily spending limit of one person.
         person_money_per_day: OptionalDollarsKind = 10,
-        /// How many messages of one person are answered in a day; 0 is no limit.
+        /// Messages of one person that are answered per day; 0 means no limit.
         person_interactions_per_day: CountKind<0, 1_000_000> = 0,
-        /// What a tenant's background work may spend in a day: heartbeats, learning, the steps of delegated jobs. It has
-        /// this pocket and no other, so that people always have theirs.
+        /// Daily spending limit of a tenant's background work: heartbeats, learning, steps of delegated jobs. This
+        /// budget is separate, so background work never uses up the budget of people.
         background_money_per_day: DollarsKind = 2,
-        /// The same in a month; never more than the plan has for people.
+        /// Monthly spending limit of background work; capped at the plan's monthly limit.
         background_money_per_month: DollarsKind = 30,
-        /// What a million tokens of a model count as whose price nobody knows, in dollars. Better give it a price of its
-        /// own in [models.NAME].
+        /// Assumed price per million tokens, in dollars, of a model without a known price. Prefer setting its price in
+        /// [models.NAME].
         unknown_price: TokenPriceKind = 30,
-        /// Rupees for a dollar, by which tools that cost rupees count under the same ceilings. A figure below the true
-        /// one lets them count for more.
+        /// Exchange rate, in rupees per dollar, that converts the cost of tools priced in rupees. A rate below the real
+        /// one overstates their cost.
         rupees_per_dollar: RupeesKind = 85,
-        /// When that was looked up; for you.
+        /// Date of that exchange rate, for your reference only.
         rupees_per_dollar_as_of: OptionalTextKind = "",
-        /// What one run may use of tokens before it stops and says so.
+        /// Maximum tokens of one run. At the limit the run stops and says so.
         run_tokens: CountKind<1_000, 100_000_000> = 50000,
-        /// The same in dollars.
+        /// Maximum cost of one run, in dollars.
         run_money: DollarsKind = "0.50",
-        /// The same in turns of its loop.
+        /// Maximum iterations of one run's agent loop.
         run_iterations: CountKind<1, 1_000> = 20,
-        /// The same in time.
+        /// Maximum duration of one run.
         run_time ("run_seconds"): SecondsKind<1, 86_400> = 600,
-        /// How long something stays set aside that nobody settles; longer than any call takes.
+        /// How long an unsettled budget reservation is held. Must be longer than any call takes.
         hold ("hold_seconds"): SecondsKind<60, 86_400> = 900,
-        /// How many days back the books are kept day by day, and by person; months are kept for good.
+        /// Retention of usage records per day and per person, in days. Monthly totals are kept forever.
         keep_days: CountKind<1, 36_500> = 400,
     }
 }

@@ -2,13 +2,13 @@ use crate::kinds::{FlagKind, HostListKind};
 use crate::section::section;
 
 section! {
-    /// Other people's tools, as tenants' `connectors.toml` declare them.
+    /// Third-party tools, as declared in tenants' `connectors.toml`.
     ConnectorsSection in "connectors" {
-        /// Places in a private network that a connector's url may lead to: a name or address with its port. No other url
-        /// may. Without a port, every port of that host is open.
+        /// Hosts in a private network that a connector's URL may point to, as name or address with port. Other private
+        /// hosts are refused. Without a port, every port of that host is allowed.
         private_hosts: HostListKind = [],
-        /// Whether connectors' programs start where this machine can't confine them (Landlock, Linux 6.2) though there
-        /// are several tenants: each program could read every tenant's data. Where it can, they are always confined.
+        /// Start connector programs even if this machine can't confine them (Landlock, Linux 6.2) and there are several
+        /// tenants. Each program can then read every tenant's data. A machine that can confine them always does.
         unconfined: FlagKind = false,
     }
 }

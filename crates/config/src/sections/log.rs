@@ -12,11 +12,11 @@ choice! {
 }
 
 section! {
-    /// What Munshi says about its own work, on standard error.
+    /// Munshi's own log, on standard error.
     LogSection in "log" {
-        /// How lines are written. `auto` is pretty on a terminal and JSON otherwise.
+        /// Log format. `auto` is pretty on a terminal and JSON otherwise.
         format: LogFormat = "auto",
-        /// Which lines are written: a level, or a level for each part.
+        /// Log filter: a level, or a level per module.
         level: LogFilterKind = "info",
     }
 }

@@ -71,98 +71,97 @@ choice! {
 }
 
 named_section! {
-    /// The models, each at one place and under a name of your choice: small letters and digits, with single dashes
-    /// or underscores between. Any server that speaks one of three wires will do; docs/models.md explains each
-    /// setting. What is not given is the preset's, else the default there. In a variable a dash is written as an
-    /// underscore: MUNSHI__MODELS__GPT_MINI__KEY is for `gpt-mini` where the file has that, and makes `gpt_mini`
-    /// where it has neither. `offline` is always there and needs no settings.
+    /// Models, each at one server and under a name of your choice: lowercase letters and digits, with single dashes or
+    /// underscores between. Any server that speaks one of three API formats works; docs/models.md explains each
+    /// setting. A missing setting takes the preset's value, else the default there. In a variable, write a dash as an
+    /// underscore: MUNSHI__MODELS__GPT_MINI__KEY sets `gpt-mini` if the file has it, and otherwise creates `gpt_mini`.
+    /// `offline` always exists and needs no settings.
     ModelsSection of
     /// One model at one place. What is `None` was not given.
     ConfiguredModel in "models" such as "sonnet" {
         required {
-            /// What the server calls the model. The one key that must be given.
+            /// The model's name at the server. The only required key.
             model: TextKind = "claude-sonnet-4-5",
         }
         optional {
-            /// The server, where its address, wire and ways are known. `custom` is none of them.
+            /// Preset of a known server: its address, API format and quirks. `custom` means no preset.
             provider: ProviderChoice = "anthropic",
-            /// What the server speaks; a preset says that by itself.
+            /// API format of the server; a preset sets it.
             wire: ModelWire = "anthropic",
-            /// The server's address up to but not including the wire's own path.
+            /// The server's URL, without the path of the API format.
             base_url: BaseUrlKind = "https://api.anthropic.com/v1",
-            /// The key. Better set by its variable than in a file. Always shown as dots.
+            /// The API key. Prefer its variable to a file. Always redacted.
             key: SecretKeyKind = "",
-            /// Sent with every call. Values are shown as dots.
+            /// HTTP headers sent with every call. Values are redacted.
             headers: HeaderListKind = [],
-            /// Whether a key or headers may go unencrypted to another machine. Only for a network that is yours.
+            /// Allow sending a key or headers unencrypted to another machine. Only for a network you control.
             allow_plain_http: FlagKind = false,
-            /// Where the data goes, in a word of your choice; `routes.permitted_residency` names those that may be
-            /// used.
+            /// Where the data goes, as a label of your choice; `routes.permitted_residency` lists the permitted labels.
             residency: SlugKind = "us",
-            /// Whether it gets people's names and numbers as they are. Only for a server on this machine or in a network
-            /// of your own; to all others they go as codes.
+            /// Send people's names and numbers unredacted. Only for a server on this machine or in your own network;
+            /// all other servers get pseudonyms.
             sees_names: FlagKind = false,
-            /// Which plans may use it; without it the price says: up to $6 for a million tokens written is small, up to
-            /// $20 medium. One whose price nobody knows is for `business` alone.
+            /// Which plans may use the model. The default follows from the output price: up to $6 per million tokens is
+            /// small, up to $20 medium. A model without a known price is for `business` only.
             class: ModelSize = "medium",
-            /// Whether the model calls tools.
+            /// Whether the model supports tool calls.
             tools: FlagKind = true,
-            /// Whether it sees images.
+            /// Whether it accepts images.
             images: FlagKind = true,
-            /// Whether it reads documents such as PDF.
+            /// Whether it accepts documents such as PDF.
             documents: FlagKind = true,
-            /// Whether it keeps to a JSON schema by itself.
+            /// Whether it supports structured output by JSON schema.
             json_schema: FlagKind = true,
-            /// Whether it thinks before it answers, when asked to.
+            /// Whether it supports thinking (reasoning) on request.
             thinking_supported: FlagKind = false,
-            /// Whether it makes vectors of texts.
+            /// Whether it creates embeddings.
             embeddings: FlagKind = false,
-            /// How many tokens a conversation may have.
+            /// Size of the context window, in tokens.
             context_tokens: CountKind<256, 100_000_000> = 200000,
-            /// The shortest beginning, in tokens, that the provider keeps; 0 where it needs no marks.
+            /// Shortest prompt prefix, in tokens, that the provider caches; 0 if it needs no cache markers.
             cache_minimum_tokens: CountKind<0, 1_000_000> = 4096,
-            /// How long connecting may take.
+            /// Timeout for connecting.
             connect_timeout ("connect_timeout_seconds"): SecondsKind<1, 3600> = 3,
-            /// How long a streamed answer may take to begin.
+            /// Timeout until the first byte of a streamed answer.
             first_byte_timeout ("first_byte_timeout_seconds"): SecondsKind<1, 3600> = 8,
-            /// The longest silence after that.
+            /// Timeout between two chunks of a stream.
             between_bytes_timeout ("between_bytes_timeout_seconds"): SecondsKind<1, 3600> = 15,
-            /// How long a call may take as a whole.
+            /// Timeout for the whole call.
             whole_timeout ("whole_timeout_seconds"): SecondsKind<1, 3600> = 120,
-            /// The header that carries the key.
+            /// HTTP header that carries the key.
             key_header: HeaderNameKind = "documented",
-            /// Added to every address. Values are shown as dots.
+            /// Query parameters added to every URL. Values are redacted.
             query: QueryParametersKind = "",
-            /// OpenAI's wire: the name of the output limit.
+            /// OpenAI format: name of the output limit field.
             output_limit: OutputLimitChoice = "max_completion_tokens",
-            /// Answers come word by word; off for a server that streams badly or not at all.
+            /// Stream answers. Turn off for a server that streams badly or not at all.
             stream: FlagKind = true,
-            /// OpenAI's wire: whether a count is asked for at the end of a stream.
+            /// OpenAI format: request token usage at the end of a stream.
             stream_usage: FlagKind = true,
-            /// Whether a temperature is sent; some models refuse one.
+            /// Whether to send a temperature; some models reject it.
             temperature: FlagKind = true,
-            /// How an answer in JSON is asked for.
+            /// How to request JSON output.
             json: JsonModeChoice = "schema",
-            /// How it is said how much to think: a number of tokens, or low, medium or high.
+            /// How to set the thinking effort: a token budget, or low, medium or high.
             thinking: ThinkingModeChoice = "budget",
-            /// OpenAI's wire: where an assistant's thinking goes back.
+            /// OpenAI format: field that returns the assistant's thinking to the server.
             thinking_field: OptionalTextKind = "",
-            /// OpenAI's wire: where the end user's name goes.
+            /// OpenAI format: field for the end user's name.
             user_field: OptionalTextKind = "",
-            /// Gemini: what stands for the signature of a tool call that another model made.
+            /// Gemini: placeholder signature for a tool call made by another model.
             unsigned_call: OptionalTextKind = "",
-            /// Fields set in every body as they are, over ours. Not for secrets: they are shown.
+            /// Fields merged into every request body, overriding Munshi's. Not for secrets: values are shown.
             extra: JsonTableKind = {},
-            /// A price of your own for what is read, with `price_output`; without, the bundled prices apply.
+            /// Your own price for input tokens; needs `price_output`. The default is the bundled price.
             price_input: TokenPriceKind = "3",
-            /// For what is written, thinking included.
+            /// Price for output tokens, thinking included.
             price_output: TokenPriceKind = "15",
-            /// For what is read from the provider's cache; the same as `price_input` unless given.
+            /// Price for tokens read from the provider's cache. The default is `price_input`.
             price_cache_read: TokenPriceKind = "0.3",
-            /// For what is put into the cache for five minutes. Must be given with a price where
-            /// `cache_minimum_tokens` is above 0.
+            /// Price for cache writes with a lifetime of five minutes. Required with a price if `cache_minimum_tokens`
+            /// is above 0.
             price_cache_write_5m: TokenPriceKind = "3.75",
-            /// The same for an hour.
+            /// Price for cache writes with a lifetime of one hour.
             price_cache_write_1h: TokenPriceKind = "6",
         }
     }

@@ -1,10 +1,10 @@
 use crate::kinds::{CountKind, ModelNameListKind, PhraseListKind, QuotedSetting, ResidencyListKind, choice};
 use crate::names::OFFLINE;
-use crate::nearest;
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::ConfigReader;
 use crate::section::{ConfigSection, SettingDefinition, section};
 use crate::show::{EffectiveSetting, RedactedSetting};
+use crate::spelling;
 
 choice! {
     /// How the model for a turn is chosen among the routes.
@@ -19,45 +19,45 @@ choice! {
 }
 
 section! {
-    /// Which models are asked, by what they are wanted for: names from [models.NAME], or `offline`, the first choice
-    /// first. A key without names looks where its line says.
-    RoutesSection in "routes" checked by unknown_targets {
-        /// Everything else. Empty means every model in the order of the file, or `offline` where there is none.
+    /// Which models serve which use: names from [models.NAME], or `offline`, in order of preference. An empty list
+    /// falls back as described at its key.
+    RoutesSection in "routes" checked by check_targets {
+        /// All other uses. Empty means every model in file order, or `offline` if there is none.
         default: ModelNameListKind = [],
-        /// Small work that must not cost much; else as `default`.
+        /// Small, cheap tasks; falls back to `default`.
         cheap: ModelNameListKind = [],
-        /// Languages other than English; else as `default`.
+        /// Languages other than English; falls back to `default`.
         multilingual: ModelNameListKind = [],
-        /// Answers that are spoken; else as `cheap`.
+        /// Spoken answers; falls back to `cheap`.
         voice: ModelNameListKind = [],
-        /// Sorting messages; else as `cheap`.
+        /// Classifying messages; falls back to `cheap`.
         classifier: ModelNameListKind = [],
-        /// Planning work of many steps; else as `default`.
+        /// Planning multi-step work; falls back to `default`.
         planner: ModelNameListKind = [],
-        /// Shortening what was said; else as `cheap`.
+        /// Summarising conversations; falls back to `cheap`.
         summariser: ModelNameListKind = [],
-        /// Judging an answer; else as `cheap`.
+        /// Judging an answer; falls back to `cheap`.
         verdict: ModelNameListKind = [],
-        /// Conversations with tools; else as `default`.
+        /// Conversations with tools; falls back to `default`.
         chat_tools: ModelNameListKind = [],
-        /// Conversations without; else as `cheap`.
+        /// Conversations without tools; falls back to `cheap`.
         chat_light: ModelNameListKind = [],
-        /// Answers that must keep to a schema; else as `default`.
+        /// Answers that must match a schema; falls back to `default`.
         json_strict: ModelNameListKind = [],
-        /// Speech while somebody is on the line; else as `voice`.
+        /// Live speech; falls back to `voice`.
         realtime_voice: ModelNameListKind = [],
-        /// Vectors for search. The first alone is used, since vectors of two models can't be compared; without one,
-        /// this machine makes its own.
+        /// Embeddings for search. Only the first model is used, since embeddings of two models can't be compared. If
+        /// empty, Munshi computes them locally.
         embeddings: ModelNameListKind = [],
-        /// With a model configured: how sure, in hundredths, the offline model must be to answer without it. 0 asks it
-        /// never.
+        /// Confidence, in percent, above which the offline model answers instead of a configured model. 0 never uses it
+        /// that way.
         offline_when_sure: CountKind<0, 100> = 0,
         /// How the model for a turn is chosen.
         strategy: RoutingStrategyChoice = "rule",
-        /// Words that ask for more than a quick answer: with `hybrid` they have a small model asked first.
+        /// Words that call for more than a quick answer. With `hybrid`, they make a small model classify the message
+        /// first.
         escalation_words: PhraseListKind = [],
-        /// Where data may go: the `residency` of every model that may be used. Empty permits all; `offline` always
-        /// may.
+        /// Permitted values of a model's `residency`. Empty permits all; `offline` is always permitted.
         permitted_residency: ResidencyListKind = [],
     }
 }
@@ -84,7 +84,7 @@ impl RoutesSection {
 }
 
 /// A name that is nobody's would be passed over in silence.
-fn unknown_targets(reader: &mut ConfigReader) {
+fn check_targets(reader: &mut ConfigReader) {
     let mut known: Vec<String> = reader.names("models").into_iter().map(|name| name.name).collect();
     known.push(OFFLINE.to_owned());
     for key in RoutesSection::KEYS
@@ -92,22 +92,27 @@ fn unknown_targets(reader: &mut ConfigReader) {
         .filter(|key| !matches!(key.name, "permitted_residency" | "escalation_words"))
     {
         let Some(EffectiveSetting { value: RedactedSetting::List(names), from, .. }) =
-            reader.taken("routes", key.name)
+            reader.find_entry("routes", key.name)
         else {
             continue;
         };
         let strangers = names.iter().filter(|name| !known.contains(name));
         let problems: Vec<ConfigProblem> =
-            strangers.map(|name| stranger(name, &known, key, from.clone())).collect();
-        problems.into_iter().for_each(|problem| reader.note(problem));
+            strangers.map(|name| unknown_model_problem(name, &known, key, from.clone())).collect();
+        problems.into_iter().for_each(|problem| reader.add_problem(problem));
     }
 }
 
-fn stranger(name: &str, known: &[String], key: &SettingDefinition, place: SettingOrigin) -> ConfigProblem {
-    let hint = match nearest::of(name, known.iter().map(String::as_str)) {
+fn unknown_model_problem(
+    name: &str,
+    known: &[String],
+    key: &SettingDefinition,
+    place: SettingOrigin,
+) -> ConfigProblem {
+    let hint = match spelling::find_nearest(name, known.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
-        None => format!("the models are {}; another needs a section [models.{name}]", known.join(", ")),
+        None => format!("known models: {}; declare another in [models.{name}]", known.join(", ")),
     };
-    let what = format!("there is no model {}", QuotedSetting(name));
+    let what = format!("unknown model {}", QuotedSetting(name));
     ConfigProblem { place, key: Some(key.path()), what, hint: Some(hint) }
 }

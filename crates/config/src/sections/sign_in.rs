@@ -13,22 +13,23 @@ choice! {
 }
 
 section! {
-    /// How operators sign in. A password always works; another service can say who they are besides (OpenID Connect).
+    /// Operator sign-in. Passwords always work; an identity provider (OpenID Connect) can be added.
     SignInSection in "sign_in" {
-        /// How many days an invitation waits. It works once, and can be taken back.
+        /// Lifetime of an invitation, in days. It works once and can be withdrawn.
         invitation_days: CountKind<1, 90> = 7,
-        /// The service, as it writes itself, such as `https://accounts.example.com`. Empty for none.
-        /// It has to know this address as a way back: the public address and `/account/oidc/back`.
+        /// Issuer URL of the identity provider, exactly as it publishes it, such as `https://accounts.example.com`.
+        /// Empty disables it. Register this redirect URI there: the public URL and `/account/oidc/back`.
         oidc_issuer: EndpointKind = "",
-        /// What the service calls this installation.
+        /// Client id of this installation at the provider.
         oidc_client_id: OptionalTextKind = "",
-        /// What it shares with the service: the secret itself, or `vault:NAME` for one of the installation's vault.
+        /// Client secret: the value itself, or `vault:NAME` for a secret in the installation's vault.
         oidc_client_secret: SecretKeyKind = "",
-        /// The domains whose e-mails are let in, such as `["shop.example"]`. None lets in all that the service verified.
+        /// E-mail domains that may sign in, such as `["shop.example"]`. Empty allows every e-mail the provider
+        /// verified.
         oidc_domains: PhraseListKind = [],
-        /// The role of somebody who comes without an invitation, in the tenant below.
+        /// Role of a person who signs in without an invitation, in the tenant below.
         oidc_newcomer_role: NewcomerRole = "none",
-        /// The tenant that newcomers look after.
+        /// Tenant that such newcomers join.
         oidc_newcomer_tenant: OptionalTextKind = "",
     }
 }

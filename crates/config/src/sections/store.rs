@@ -2,21 +2,21 @@ use crate::kinds::{CountKind, FlagKind, SecondsKind, SecretStoreUrlKind, StoreUr
 use crate::section::section;
 
 section! {
-    /// The database. SQLite needs nothing; Postgres is for more than one node.
+    /// The database. SQLite needs no setup; Postgres allows more than one node.
     StoreSection in "store" {
         /// The database to use. Empty means the SQLite file `munshi.db` in the data folder.
         url: StoreUrlKind = "",
-        /// The Postgres login that owns the tables and migrates them. Empty means the same login as `url`.
+        /// Postgres login that owns the tables and runs migrations. Empty means the same login as `url`.
         owner_url: SecretStoreUrlKind = "",
-        /// Postgres only: how many connections are held open.
+        /// Postgres only: size of the connection pool.
         connections: CountKind<1, 1000> = 16,
-        /// SQLite only: how many threads read at the same time.
+        /// SQLite only: number of reader threads.
         readers: CountKind<1, 64> = 4,
-        /// How long one statement may run before it is stopped.
+        /// Timeout of one SQL statement.
         statement_timeout ("statement_timeout_seconds"): SecondsKind<1, 3600> = 30,
-        /// How long a unit of work may wait for its turn before it is refused.
+        /// How long a transaction may wait in the queue before it is refused.
         queue_timeout ("queue_timeout_seconds"): SecondsKind<1, 3600> = 30,
-        /// SQLite only: whether the database is copied aside before it is migrated.
+        /// SQLite only: back up the database before a migration.
         backup_before_migrate: FlagKind = true,
     }
 }

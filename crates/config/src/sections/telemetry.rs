@@ -4,11 +4,11 @@ use crate::section::section;
 section! {
     /// Traces for an OpenTelemetry collector.
     TelemetrySection in "telemetry" {
-        /// The collector's OTLP address. Empty means no traces are sent.
+        /// OTLP endpoint of the collector. Empty disables tracing.
         otlp_endpoint: EndpointKind = "",
-        /// The name this installation goes by among the traces.
+        /// Service name in the traces.
         service_name: TextKind = "munshi",
-        /// How many of a hundred traces are sent.
+        /// Percentage of traces to send.
         sample_percent: CountKind<0, 100> = 100,
     }
 }

@@ -2,14 +2,14 @@ use crate::kinds::{OptionalFileKind, SecretKeyKind};
 use crate::section::section;
 
 section! {
-    /// Tenants' secrets, sealed with a key that is not in the database. Without it they can't be read: keep a copy.
+    /// Tenants' secrets, encrypted with a key outside the database. Without the key they are lost: back it up.
     VaultSection in "vault" {
-        /// The file with the key, made on first run, for nobody else to read. Every node needs the same.
-        /// Empty means `vault.key` in the data folder.
+        /// File with the key; created on first run, readable by this user only. Every node needs the same key. Empty
+        /// means `vault.key` in the data folder.
         key_file: OptionalFileKind = "",
-        /// The key itself, 32 bytes in base64, where there is no file for it. `openssl rand -base64 32` makes one.
+        /// The key itself, 32 bytes in base64, instead of a file. Create one with `openssl rand -base64 32`.
         key: SecretKeyKind = "",
-        /// The key to change to with `munshi vault rotate`, where the key is given here.
+        /// The next key for `munshi vault rotate`, if the key is set here.
         next_key: SecretKeyKind = "",
     }
 }

@@ -2,15 +2,16 @@ use crate::kinds::{CountKind, IpAddressListKind};
 use crate::section::section;
 
 section! {
-    /// Conversations on web pages, our own and those that have the widget.
+    /// Web chat, on Munshi's own pages and in the widget.
     WebSection in "web" {
-        /// How many messages of somebody who has proved nothing are free. For each one after, their browser does a little
-        /// work first, so that nobody sends them by the thousand.
+        /// Messages an unverified visitor may send before each further one needs a proof of work by the browser. This
+        /// prevents bulk sending.
         challenge_after: CountKind<0, 1000> = 3,
-        /// How much work that is: each one more doubles it, and 0 asks for none. 16 takes a phone less than a second.
+        /// Difficulty of that proof of work: each step doubles it, 0 disables it. 16 takes a phone less than a second.
         challenge_bits: CountKind<0, 24> = 16,
-        /// Proxies in front of Munshi, by their address; also one on this machine (`127.0.0.1`). What they say in
-        /// `x-forwarded-for` is believed, so that people are counted one by one. All who come through another count as one.
+        /// Addresses of reverse proxies in front of Munshi, including one on this machine (`127.0.0.1`). Their
+        /// `x-forwarded-for` is trusted, so that each client is counted by itself. Clients behind any other proxy count
+        /// as one.
         proxies: IpAddressListKind = [],
     }
 }

@@ -53,7 +53,7 @@ mod linux {
             rules = rules.add_rule(PathBeneath::new(opened, rights)).map_err(told)?;
         }
         match rules.restrict_self().map_err(told)?.ruleset {
-            RulesetStatus::NotEnforced => Err("the kernel does not confine".to_owned()),
+            RulesetStatus::NotEnforced => Err("the kernel does not enforce Landlock".to_owned()),
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
         }
     }
@@ -68,7 +68,7 @@ mod linux {
         let real = std::fs::read_link(&link).map_err(|error| format!("{}: {error}", path.display()))?;
         let own = Path::new("/proc/self");
         if real != path && path != own {
-            return Err(format!("{} has become {}", path.display(), real.display()));
+            return Err(format!("{} now resolves to {}", path.display(), real.display()));
         }
         let is_folder = std::fs::metadata(&link).is_ok_and(|found| found.is_dir());
         let rights = if is_folder { rights } else { rights & AccessFs::from_file(NEWEST) };
@@ -89,5 +89,5 @@ impl KernelSupport {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn restrict(_: &[std::path::PathBuf], _: &[std::path::PathBuf]) -> Result<(), String> {
-    Err("this system does not confine".to_owned())
+    Err("this system has no Landlock".to_owned())
 }

@@ -22,7 +22,7 @@ const PREFIX: &[u8] = b"MUNSHI_CHILD_";
 const CAN_NOT_RUN: u8 = 126;
 
 /// A variable under the name by which the launcher gets it.
-pub(super) fn prefixed(name: &OsStr) -> OsString {
+pub(super) fn add_prefix(name: &OsStr) -> OsString {
     OsString::from_vec([PREFIX, name.as_bytes()].concat())
 }
 
@@ -38,7 +38,7 @@ pub fn run(
     }
     let why = become_command(arguments, variables);
     // Where even this can't be written, the code still tells.
-    let _ = writeln!(std::io::stderr(), "munshi: it was not started: {why}");
+    let _ = writeln!(std::io::stderr(), "munshi: program not started: {why}");
     Some(ExitCode::from(CAN_NOT_RUN))
 }
 
@@ -53,16 +53,16 @@ fn become_command(
             Some(flag) if flag == READ => &mut reads,
             Some(flag) if flag == WRITE => &mut writes,
             Some(end) if end == "--" => break,
-            _ => return "the launcher is for connectors' programs and was called otherwise".to_owned(),
+            _ => return "the launcher only starts connector programs; its arguments are invalid".to_owned(),
         };
         match arguments.next() {
             Some(path) => list.push(PathBuf::from(path)),
             None => return "a path is missing".to_owned(),
         }
     }
-    let Some(program) = arguments.next() else { return "there is no command".to_owned() };
+    let Some(program) = arguments.next() else { return "the command is missing".to_owned() };
     if let Err(why) = kernel::restrict(&reads, &writes) {
-        return format!("it can't be confined: {why}");
+        return format!("confinement failed: {why}");
     }
     let own = variables.filter_map(|(name, value)| {
         let name = name.as_bytes().strip_prefix(PREFIX)?;

@@ -6,15 +6,15 @@
 //!
 //! # Layout
 //! - [`Confinement`]: how an installation confines; `rules`: the paths of one child
-//! - `code`: where a command's own files are; `system`: what every program needs; `trail`: links on the way to a file
+//! - `command_search`: where a command's own files are; `system_paths`: what every program needs; `symlinks`: links on the way to a file
 //! - [`launcher`]: the side that runs in the child; `kernel`: what the kernel can do
 
-mod code;
+mod command_search;
 mod kernel;
 pub mod launcher;
 mod rules;
-mod system;
-mod trail;
+mod symlinks;
+mod system_paths;
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ use munshi_store::Db;
 pub use kernel::KernelSupport;
 pub(crate) use rules::{ChildCommand, ConfinedCommand};
 
-use crate::declared::ConnectorEntry;
+use crate::entries::ConnectorEntry;
 use crate::error::{Error, Result};
 use crate::rows::{self, CONNECTORS};
 
@@ -61,8 +61,8 @@ impl Confinement {
         match self.admits_children().await? {
             true => Ok(()),
             false => Err(Error::Invalid(
-                "this machine can't confine a connector's program (Landlock needs Linux 6.2), and there are several \
-                 tenants whose data it could reach; connectors.unconfined = true starts it all the same"
+                "this machine can't confine a connector's program (Landlock needs Linux 6.2), and it could reach the data \
+                 of several tenants; set connectors.unconfined = true to start it anyway"
                     .to_owned(),
             )),
         }
@@ -75,19 +75,20 @@ pub fn find_refused_path(entry: &ConnectorEntry, protected: &[PathBuf]) -> Optio
 }
 
 fn refuse_path(key: &str, path: &Path, protected: &[PathBuf]) -> Option<String> {
-    let real = trail::resolve(path);
-    if system::is_block_device(&real) {
+    let real = symlinks::resolve(path);
+    if system_paths::is_block_device(&real) {
         return Some(format!("{key} names {}, a whole disk: name folders instead", path.display()));
     }
-    let held = system::protected(protected).find(|held| held.starts_with(&real) || real.starts_with(held))?;
+    let held = system_paths::list_protected(protected)
+        .find(|held| held.starts_with(&real) || real.starts_with(held))?;
     Some(match real.starts_with(&held) {
         true => format!(
-            "{key} names {}, which lies in {}: that is out of every connector's reach",
+            "{key} names {}, which is inside {}: no connector may access that",
             path.display(),
             held.display()
         ),
         false => format!(
-            "{key} names {}, which holds {}: that is out of every connector's reach, so name the folders in it that \
+            "{key} names {}, which contains {}: no connector may access that, so name only the subfolders that \
              are needed",
             path.display(),
             held.display()
@@ -97,16 +98,17 @@ fn refuse_path(key: &str, path: &Path, protected: &[PathBuf]) -> Option<String> 
 
 /// Folders that a command names among its arguments, and that nothing lets it read.
 pub fn find_unreadable_arguments(entry: &ConnectorEntry) -> Vec<PathBuf> {
-    let named: Vec<PathBuf> = entry.named_paths().into_iter().map(|(_, path)| trail::resolve(path)).collect();
+    let named: Vec<PathBuf> =
+        entry.named_paths().into_iter().map(|(_, path)| symlinks::resolve(path)).collect();
     let is_granted = |path: &Path| {
-        let real = trail::resolve(path);
-        named.iter().chain(&system::readable()).any(|root| real.starts_with(root))
+        let real = symlinks::resolve(path);
+        named.iter().chain(&system_paths::list_readable()).any(|root| real.starts_with(root))
     };
     let folder = entry.folder.clone().unwrap_or_else(|| PathBuf::from("/"));
     let paths = entry.command.iter().skip(1).map(|argument| {
         PathBuf::from(argument.split_once('=').map_or(argument.as_str(), |(_, value)| value))
     });
-    let is_code = |path: &Path| code::is_script(path) && path.is_file();
+    let is_code = |path: &Path| command_search::is_script(path) && path.is_file();
     let paths = paths.filter(|path| path.is_absolute() && path.exists() && !is_code(path));
     paths.map(|path| folder.join(path)).filter(|path| !is_granted(path)).collect()
 }

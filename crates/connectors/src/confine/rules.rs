@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::code::CommandSearch;
-use super::{Confinement, find_refused_path, launcher, refuse_path, system, trail};
-use crate::declared::ConnectorEntry;
+use super::command_search::CommandSearch;
+use super::{Confinement, find_refused_path, launcher, refuse_path, symlinks, system_paths};
+use crate::entries::ConnectorEntry;
 use crate::error::{Error, Result};
 
 /// A command as it is declared, with everything it starts with.
@@ -34,18 +34,19 @@ impl ChildCommand<'_> {
             .entry
             .command
             .split_first()
-            .ok_or_else(|| Error::Invalid("there is no command".to_owned()))?;
-        let writes = self.writes(&confinement.protected)?;
+            .ok_or_else(|| Error::Invalid("the command is missing".to_owned()))?;
+        let writes = self.resolve_writes(&confinement.protected)?;
         let search = CommandSearch { environment: self.environment, folder: self.folder, writes: &writes };
-        let found = search.find(OsStr::new(program)).ok_or_else(|| {
-            Error::Unreachable(format!("`{program}` can't be started: there is no such program"))
-        })?;
-        let protected: Vec<PathBuf> = system::protected(&confinement.protected).collect();
-        let code = search.roots(&found, given);
-        let mut reads: Vec<PathBuf> = code.iter().flat_map(|root| carve(root, &protected)).collect();
-        reads.extend(system::readable().iter().flat_map(|root| match root.starts_with("/proc") {
+        let found = search
+            .find(OsStr::new(program))
+            .ok_or_else(|| Error::Unreachable(format!("`{program}` can't be started: program not found")))?;
+        let protected: Vec<PathBuf> = system_paths::list_protected(&confinement.protected).collect();
+        let code = search.collect_roots(&found, given);
+        let mut reads: Vec<PathBuf> =
+            code.iter().flat_map(|root| exclude_protected(root, &protected)).collect();
+        reads.extend(system_paths::list_readable().iter().flat_map(|root| match root.starts_with("/proc") {
             true => vec![root.clone()],
-            false => carve(root, &protected),
+            false => exclude_protected(root, &protected),
         }));
         reads.push(PathBuf::from("/proc/self"));
         let named = [("reads", self.entry.reads.as_slice()), ("folder", self.entry.folder.as_slice())];
@@ -63,16 +64,16 @@ impl ChildCommand<'_> {
         arguments.extend(given.iter().map(Into::into));
         let environment = self.environment.iter();
         let environment =
-            environment.map(|(name, value)| (launcher::prefixed(name), value.clone())).collect();
+            environment.map(|(name, value)| (launcher::add_prefix(name), value.clone())).collect();
         Ok(ConfinedCommand { program: launcher.to_owned(), arguments, environment })
     }
 
-    fn writes(&self, protected: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    fn resolve_writes(&self, protected: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let home = self.home.canonicalize();
         let home = home.map_err(|error| Error::Invalid(format!("its folder can't be used: {error}")))?;
         let mut writes = vec![home];
-        writes.extend(system::writable());
-        let named: Vec<PathBuf> = self.entry.writes.iter().map(|path| trail::resolve(path)).collect();
+        writes.extend(system_paths::list_writable());
+        let named: Vec<PathBuf> = self.entry.writes.iter().map(|path| symlinks::resolve(path)).collect();
         for path in &self.entry.writes {
             // One that lies in another is open with it, and could be made to lead elsewhere.
             let others: Vec<PathBuf> = named.iter().filter(|other| **other != *path).cloned().collect();
@@ -91,7 +92,7 @@ fn find_real(key: &str, path: &Path, writes: &[PathBuf], protected: &[PathBuf]) 
     let is_writable = |on_the_way: &Path| {
         writes.iter().any(|root| on_the_way.starts_with(root) && on_the_way != root.as_path())
     };
-    let Some(real) = trail::follow(path, &is_writable).and_then(|mut names| names.pop()) else {
+    let Some(real) = symlinks::follow(path, &is_writable).and_then(|mut names| names.pop()) else {
         return Ok(None);
     };
     match refuse_path(key, &real, protected) {
@@ -101,7 +102,7 @@ fn find_real(key: &str, path: &Path, writes: &[PathBuf], protected: &[PathBuf]) 
 }
 
 /// A root without what is protected in it: itself, or the parts of it that hold nothing protected.
-fn carve(root: &Path, protected: &[PathBuf]) -> Vec<PathBuf> {
+fn exclude_protected(root: &Path, protected: &[PathBuf]) -> Vec<PathBuf> {
     if protected.iter().any(|held| root.starts_with(held)) {
         return Vec::new();
     }
@@ -111,7 +112,7 @@ fn carve(root: &Path, protected: &[PathBuf]) -> Vec<PathBuf> {
     let Ok(inner) = std::fs::read_dir(root) else { return Vec::new() };
     // What a link leads to is looked at where that is.
     let inner = inner.flatten().filter(|found| found.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    inner.flat_map(|found| carve(&trail::resolve(&found.path()), protected)).collect()
+    inner.flat_map(|found| exclude_protected(&symlinks::resolve(&found.path()), protected)).collect()
 }
 
 #[cfg(test)]
@@ -126,10 +127,10 @@ mod tests {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         let protected = [root.join("share/munshi")];
-        let mut left = carve(&root, &protected);
+        let mut left = exclude_protected(&root, &protected);
         left.sort();
         assert_eq!(left, [root.join("lib"), root.join("share/other")]);
-        assert_eq!(carve(&root.join("share/munshi/connectors"), &protected), [] as [PathBuf; 0]);
-        assert_eq!(carve(&root.join("lib"), &protected), [root.join("lib")]);
+        assert_eq!(exclude_protected(&root.join("share/munshi/connectors"), &protected), [] as [PathBuf; 0]);
+        assert_eq!(exclude_protected(&root.join("lib"), &protected), [root.join("lib")]);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct AuthChallenge {
 
 impl AuthChallenge {
     /// Reads the Bearer challenge of a header; nothing where there is none.
-    pub(crate) fn read(header: &str) -> Self {
+    pub(crate) fn parse(header: &str) -> Self {
         let header = header.get(..LONGEST).unwrap_or(header);
         let mut read = Self::default();
         let mut scheme = String::new();
@@ -38,9 +38,9 @@ impl AuthChallenge {
             }
             match rest.strip_prefix('=') {
                 Some(after) => {
-                    let (value, after) = value(after.trim_start());
+                    let (value, after) = parse_value(after.trim_start());
                     if scheme.eq_ignore_ascii_case("bearer") {
-                        read.take(&word, value);
+                        read.set_parameter(&word, value);
                     }
                     rest = after.trim_start();
                 }
@@ -50,7 +50,7 @@ impl AuthChallenge {
         read
     }
 
-    fn take(&mut self, name: &str, value: String) {
+    fn set_parameter(&mut self, name: &str, value: String) {
         let slot = match name.to_ascii_lowercase().as_str() {
             "resource_metadata" => &mut self.resource_metadata,
             "scope" => &mut self.scope,
@@ -61,7 +61,7 @@ impl AuthChallenge {
     }
 
     /// Whether we are in, and want more than we may.
-    pub(crate) fn wants_more(&self) -> bool {
+    pub(crate) fn needs_more_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
 }
@@ -71,7 +71,7 @@ fn is_token(letter: char) -> bool {
 }
 
 /// A value, quoted or not, and what follows it.
-fn value(text: &str) -> (String, &str) {
+fn parse_value(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([',', ' ', '\t']).unwrap_or(text.len());
         return (text.get(..end).unwrap_or_default().to_owned(), text.get(end..).unwrap_or_default());
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_bearer_challenge_is_read_whatever_stands_beside_it() {
-        let read = AuthChallenge::read(
+        let read = AuthChallenge::parse(
             "Basic realm=\"x\", scope=\"not this\", Bearer realm=a, error=\"insufficient_scope\", scope=\"files:read files:write\", \
              resource_metadata=\"https://a.example/.well-known/oauth-protected-resource?x=\\\"1\\\"\"",
         );
@@ -102,15 +102,15 @@ mod tests {
             read.resource_metadata.as_deref(),
             Some("https://a.example/.well-known/oauth-protected-resource?x=\"1\"")
         );
-        assert!(read.wants_more());
-        assert_eq!(AuthChallenge::read("Bearer"), AuthChallenge::default());
-        assert_eq!(AuthChallenge::read("bearer scope=one").scope.as_deref(), Some("one"));
+        assert!(read.needs_more_scope());
+        assert_eq!(AuthChallenge::parse("Bearer"), AuthChallenge::default());
+        assert_eq!(AuthChallenge::parse("bearer scope=one").scope.as_deref(), Some("one"));
     }
 
     proptest::proptest! {
         #[test]
         fn no_header_breaks_it(header in "\\PC*") {
-            AuthChallenge::read(&header);
+            AuthChallenge::parse(&header);
         }
     }
 }

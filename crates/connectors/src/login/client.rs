@@ -35,7 +35,7 @@ impl ClientAuthMethod {
         }
     }
 
-    fn read(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         [Self::None, Self::Basic, Self::Post].into_iter().find(|method| method.as_str() == text)
     }
 }
@@ -45,7 +45,7 @@ impl ClientAuthMethod {
 pub(super) struct OAuthClient {
     pub(super) issuer: String,
     pub(super) id: String,
-    #[serde(default, with = "super::hidden::maybe")]
+    #[serde(default, with = "super::secret_serde::maybe")]
     pub(super) secret: Option<Zeroizing<String>>,
     pub(super) method: ClientAuthMethod,
     /// What it was noted down for; it is noted down anew for more.
@@ -67,17 +67,21 @@ impl std::fmt::Debug for OAuthClient {
 
 impl OAuthClient {
     /// One that the operator has set up there.
-    pub(super) fn given(found: &OAuthServerMetadata, id: String, secret: Option<Zeroizing<String>>) -> Self {
+    pub(super) fn from_config(
+        found: &OAuthServerMetadata,
+        id: String,
+        secret: Option<Zeroizing<String>>,
+    ) -> Self {
         let method = match &secret {
             None => ClientAuthMethod::None,
-            Some(_) => usual(found, &[ClientAuthMethod::Basic, ClientAuthMethod::Post])
+            Some(_) => select_auth_method(found, &[ClientAuthMethod::Basic, ClientAuthMethod::Post])
                 .unwrap_or(ClientAuthMethod::Basic),
         };
         Self { issuer: found.issuer.clone(), id, secret, method, scope: None, redirect: None, ends_at: None }
     }
 
     /// One that is known by the address of a document.
-    pub(super) fn document(found: &OAuthServerMetadata, address: &str) -> Self {
+    pub(super) fn from_document(found: &OAuthServerMetadata, address: &str) -> Self {
         Self {
             issuer: found.issuer.clone(),
             id: address.to_owned(),
@@ -90,7 +94,7 @@ impl OAuthClient {
     }
 
     /// Whether it can be used there again.
-    pub(super) fn fits(
+    pub(super) fn is_reusable(
         &self,
         found: &OAuthServerMetadata,
         (scope, redirect): (Option<&str>, &str),
@@ -111,13 +115,16 @@ impl OAuthClient {
     ) -> Result<Self> {
         let Some(address) = &found.register else {
             return Err(Error::NoLogin(format!(
-                "{} wants to know us: ask whoever runs it for a client id, and give it as client = {{ id = \"…\" }} \
-                 with the address {redirect}",
+                "{} needs a registered client: ask its operator for a client id, and set client = {{ id = \"…\" }} \
+                 with the redirect address {redirect}",
                 found.issuer
             )));
         };
-        let method = usual(found, &[ClientAuthMethod::None, ClientAuthMethod::Basic, ClientAuthMethod::Post])
-            .unwrap_or(ClientAuthMethod::None);
+        let method = select_auth_method(
+            found,
+            &[ClientAuthMethod::None, ClientAuthMethod::Basic, ClientAuthMethod::Post],
+        )
+        .unwrap_or(ClientAuthMethod::None);
         let mut grants = vec!["authorization_code", "refresh_token"];
         if found.device.is_some() {
             grants.push(super::device::GRANT);
@@ -131,16 +138,16 @@ impl OAuthClient {
         if let Some(scope) = scope {
             asked["scope"] = json!(scope);
         }
-        let answered = fetch.json(&fetch.address(address)?, &asked).await?;
+        let answered = fetch.post_json(&fetch.parse_url(address)?, &asked).await?;
         let (true, Some(id)) = (answered.status.is_success(), answered.text("client_id")) else {
             return Err(Error::NoLogin(format!(
-                "{} does not note us down: {}",
+                "{} refused the client registration: {}",
                 found.issuer,
-                answered.error()
+                answered.error_code()
             )));
         };
         let secret = answered.text("client_secret").filter(|secret| !secret.is_empty());
-        let noted = answered.text("token_endpoint_auth_method").and_then(ClientAuthMethod::read);
+        let noted = answered.text("token_endpoint_auth_method").and_then(ClientAuthMethod::parse);
         let method = match (noted, secret) {
             (Some(method), Some(_)) => method,
             (None, Some(_)) if method == ClientAuthMethod::None => ClientAuthMethod::Basic,
@@ -154,12 +161,15 @@ impl OAuthClient {
             method,
             scope: scope.map(str::to_owned),
             redirect: Some(redirect.to_owned()),
-            ends_at: answered.seconds("client_secret_expires_at").filter(|end| *end > 0).and_then(moment),
+            ends_at: answered
+                .seconds("client_secret_expires_at")
+                .filter(|end| *end > 0)
+                .and_then(to_timestamp),
         })
     }
 
     /// What is put into a form, and what stands beside it.
-    pub(super) fn shown<'a>(
+    pub(super) fn add_credentials<'a>(
         &'a self,
         pairs: &mut Vec<(&'a str, &'a str)>,
     ) -> Option<(String, Zeroizing<String>)> {
@@ -178,12 +188,12 @@ impl OAuthClient {
 }
 
 /// A moment that is told in seconds; one that no clock shows is none.
-fn moment(seconds: u64) -> Option<Timestamp> {
+fn to_timestamp(seconds: u64) -> Option<Timestamp> {
     Some(Timestamp::from_micros(i64::try_from(seconds).ok()?.checked_mul(1_000_000)?))
 }
 
 /// The first of these that the service takes. One that says nothing takes the second (RFC 8414).
-fn usual(found: &OAuthServerMetadata, ours: &[ClientAuthMethod]) -> Option<ClientAuthMethod> {
+fn select_auth_method(found: &OAuthServerMetadata, ours: &[ClientAuthMethod]) -> Option<ClientAuthMethod> {
     match &found.methods {
         None => ours.contains(&ClientAuthMethod::Basic).then_some(ClientAuthMethod::Basic),
         Some(methods) => {

@@ -38,13 +38,13 @@ pub struct DeviceAuthorization {
 
 impl ConnectorLogins {
     /// Whether the service lets people in by a code.
-    pub async fn takes_codes(&self, tenant: TenantId, connector: &ConnectorName) -> Result<bool> {
-        let (_, url) = self.entry(tenant, connector.as_str()).await?;
+    pub async fn supports_device_code(&self, tenant: TenantId, connector: &ConnectorName) -> Result<bool> {
+        let (_, url) = self.load_entry(tenant, connector.as_str()).await?;
         Ok(discover::discover(&self.0.fetch, &url, &AuthChallenge::default()).await?.device.is_some())
     }
 
     /// Asks for a code.
-    pub async fn begin_with_code(
+    pub async fn begin_device_login(
         &self,
         tenant: TenantId,
         connector: &ConnectorName,
@@ -52,36 +52,40 @@ impl ConnectorLogins {
         by: AuditActor,
     ) -> Result<DeviceAuthorization> {
         let name = connector.as_str();
-        let (entry, url) = self.entry(tenant, name).await?;
+        let (entry, url) = self.load_entry(tenant, name).await?;
         let said = AuthChallenge::default();
         let found = discover::discover(&self.0.fetch, &url, &said).await?;
         let Some(address) = &found.device else {
-            return Err(Error::NoLogin(format!("{} lets nobody in by a code", found.issuer)));
+            return Err(Error::NoLogin(format!("{} does not support device login", found.issuer)));
         };
-        let address = self.0.fetch.address(address)?;
-        let scope = self.scope(tenant, name, &entry, &found, &said).await?;
+        let address = self.0.fetch.parse_url(address)?;
+        let scope = self.resolve_scope(tenant, name, &entry, &found, &said).await?;
         let asked =
             flow::OAuthAuthorizationRequest { entry: &entry, found: &found, scope: scope.as_deref(), back };
-        let client = self.client(tenant, name, &asked, &by).await?;
+        let client = self.resolve_client(tenant, name, &asked, &by).await?;
         let mut pairs = vec![("resource", found.resource.as_str())];
         pairs.extend(scope.as_deref().map(|scope| ("scope", scope)));
-        let login = client.shown(&mut pairs);
-        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
+        let login = client.add_credentials(&mut pairs);
+        let answered = self.0.fetch.post_form(&address, &pairs, login.as_ref()).await?;
         drop(pairs);
         let text = |key: &str| answered.text(key).map(str::to_owned);
         let place = text("verification_uri").or_else(|| text("verification_url"));
         let (Some(device_code), Some(user_code), Some(place), true) =
             (text("device_code"), text("user_code"), place, answered.status.is_success())
         else {
-            return Err(Error::NoLogin(format!("{} gave no code: {}", found.issuer, answered.error())));
+            return Err(Error::NoLogin(format!(
+                "{} returned no device code: {}",
+                found.issuer,
+                answered.error_code()
+            )));
         };
         let life = Duration::from_secs(answered.seconds("expires_in").unwrap_or(LIFE.as_secs())).min(LIFE);
         let interval = Duration::from_secs(answered.seconds("interval").unwrap_or(USUAL).max(1));
         Ok(DeviceAuthorization {
-            user_code: shown(&user_code),
-            place: self.0.fetch.address(&place)?.into(),
+            user_code: sanitize_code(&user_code),
+            place: self.0.fetch.parse_url(&place)?.into(),
             whole: text("verification_uri_complete")
-                .and_then(|at| self.0.fetch.address(&at).ok())
+                .and_then(|at| self.0.fetch.parse_url(&at).ok())
                 .map(String::from),
             expires_at: self.0.clock.now().plus(life),
             tenant,
@@ -97,13 +101,13 @@ impl ConnectorLogins {
     }
 
     /// Waits until the person has typed the code and consented.
-    pub async fn finish_with_code(&self, mut code: DeviceAuthorization) -> Result<CompletedOAuthLogin> {
+    pub async fn finish_device_login(&self, mut code: DeviceAuthorization) -> Result<CompletedOAuthLogin> {
         loop {
             tokio::time::sleep(code.interval).await;
             if self.0.clock.now() >= code.expires_at {
-                return Err(Error::NoLogin("nobody typed the code in time".to_owned()));
+                return Err(Error::NoLogin("the code expired before it was entered".to_owned()));
             }
-            match self.asked(&code).await {
+            match self.poll_device_login(&code).await {
                 Ok(()) => return Ok(CompletedOAuthLogin { tenant: code.tenant, connector: code.connector }),
                 Err(Asked::NotYet) => {}
                 Err(Asked::TooOften) => {
@@ -114,7 +118,7 @@ impl ConnectorLogins {
         }
     }
 
-    async fn asked(&self, code: &DeviceAuthorization) -> Result<(), Asked> {
+    async fn poll_device_login(&self, code: &DeviceAuthorization) -> Result<(), Asked> {
         let given = [("grant_type", GRANT), ("device_code", code.device_code.as_str())];
         let exchanged = self.exchange(&code.found, code.client.clone(), &given, code.scope.clone()).await;
         let kept = match exchanged {
@@ -123,14 +127,19 @@ impl ConnectorLogins {
                 return Err(match no.as_str() {
                     "authorization_pending" => Asked::NotYet,
                     "slow_down" => Asked::TooOften,
-                    no => Asked::Failed(Error::NoLogin(format!("{} said no: {no}", code.found.issuer))),
+                    no => Asked::Failed(Error::NoLogin(format!(
+                        "{} refused the login: {no}",
+                        code.found.issuer
+                    ))),
                 });
             }
             // A line that broke is no answer, nor is one that never ends.
             Err(Error::Unreachable(_) | Error::TooSlow(_)) => return Err(Asked::NotYet),
             Err(error) => return Err(Asked::Failed(error)),
         };
-        self.keep(code.tenant, &code.connector, &kept, (&code.by, None)).await.map_err(Asked::Failed)?;
+        self.store_login(code.tenant, &code.connector, &kept, (&code.by, None))
+            .await
+            .map_err(Asked::Failed)?;
         Ok(())
     }
 }
@@ -142,6 +151,6 @@ enum Asked {
 }
 
 /// As a terminal may show it.
-fn shown(text: &str) -> String {
+fn sanitize_code(text: &str) -> String {
     text.chars().filter(char::is_ascii_graphic).take(40).collect()
 }

@@ -69,38 +69,46 @@ pub(super) async fn discover(
     connector: &Url,
     said: &AuthChallenge,
 ) -> Result<OAuthServerMetadata> {
-    fetch.in_time(connector, find(fetch, connector, said)).await
+    fetch.with_deadline(connector, load_metadata(fetch, connector, said)).await
 }
 
-async fn find(fetch: &OAuthFetcher, connector: &Url, said: &AuthChallenge) -> Result<OAuthServerMetadata> {
+async fn load_metadata(
+    fetch: &OAuthFetcher,
+    connector: &Url,
+    said: &AuthChallenge,
+) -> Result<OAuthServerMetadata> {
     // What we are given will be shown there, where nobody may read along.
-    let connector = &fetch.address(connector.as_str())?;
-    let asked = fetch.challenge(connector).await?;
+    let connector = &fetch.parse_url(connector.as_str())?;
+    let asked = fetch.fetch_challenge(connector).await?;
     let is_wanted = asked.is_some() || *said != AuthChallenge::default();
     let asked = asked.unwrap_or_default();
     let metadata = asked.resource_metadata.as_ref().or(said.resource_metadata.as_ref());
-    let Some(resource) = resource(fetch, connector, metadata.map(String::as_str)).await? else {
-        return older(fetch, connector, (asked.scope, is_wanted)).await;
+    let Some(resource) = find_resource(fetch, connector, metadata.map(String::as_str)).await? else {
+        return discover_legacy(fetch, connector, (asked.scope, is_wanted)).await;
     };
     if !covers(&resource.resource, connector) {
         let (named, connector) = (&resource.resource, connector.as_str());
-        return Err(Error::NoLogin(format!("it says that it is `{named}`, and not {connector}")));
+        return Err(Error::NoLogin(format!("its metadata names the resource `{named}`, not {connector}")));
     }
     let Some(issuer) = resource.authorization_servers.first() else {
-        return Err(Error::NoLogin("it does not say who lets people in".to_owned()));
+        return Err(Error::NoLogin("its metadata names no authorization server".to_owned()));
     };
-    let Some(server) = server(fetch, issuer).await? else {
-        return Err(Error::NoLogin(format!("{issuer} does not say how it lets people in")));
+    let Some(server) = find_server(fetch, issuer).await? else {
+        return Err(Error::NoLogin(format!("{issuer} publishes no authorization server metadata")));
     };
     let listed = (!resource.scopes_supported.is_empty()).then(|| resource.scopes_supported.join(" "));
-    checked(fetch, server, resource.resource, asked.scope.or(listed))
+    validate_server(fetch, server, resource.resource, asked.scope.or(listed))
 }
 
 /// The service's own document: where it said, or where such documents are.
-async fn resource(fetch: &OAuthFetcher, connector: &Url, said: Option<&str>) -> Result<Option<Resource>> {
+async fn find_resource(
+    fetch: &OAuthFetcher,
+    connector: &Url,
+    said: Option<&str>,
+) -> Result<Option<Resource>> {
     if let Some(said) = said {
-        let url = fetch.address(said)?;
-        return Ok(read(fetch.document(&url).await?));
+        let url = fetch.parse_url(said)?;
+        return Ok(parse_document(fetch.fetch_document(&url).await?));
     }
     let path = connector.path().trim_end_matches('/');
     let mut tries = vec![format!("/.well-known/oauth-protected-resource{path}")];
@@ -108,7 +116,7 @@ async fn resource(fetch: &OAuthFetcher, connector: &Url, said: Option<&str>) -> 
         tries.push("/.well-known/oauth-protected-resource".to_owned());
     }
     for path in tries {
-        if let Some(found) = read(fetch.document(&at(connector, &path)?).await?) {
+        if let Some(found) = parse_document(fetch.fetch_document(&build_url(connector, &path)?).await?) {
             return Ok(Some(found));
         }
     }
@@ -116,8 +124,8 @@ async fn resource(fetch: &OAuthFetcher, connector: &Url, said: Option<&str>) -> 
 }
 
 /// What an issuer says of itself, wherever its document is. One that is another's is refused.
-async fn server(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<Server>> {
-    let url = fetch.address(issuer)?;
+async fn find_server(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<Server>> {
+    let url = fetch.parse_url(issuer)?;
     let path = url.path().trim_end_matches('/').to_owned();
     let mut tries = vec![
         format!("/.well-known/oauth-authorization-server{path}"),
@@ -127,9 +135,16 @@ async fn server(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<Server>> {
         tries.push(format!("{path}/.well-known/openid-configuration"));
     }
     for path in tries {
-        let Some(found): Option<Server> = read(fetch.document(&at(&url, &path)?).await?) else { continue };
+        let Some(found): Option<Server> =
+            parse_document(fetch.fetch_document(&build_url(&url, &path)?).await?)
+        else {
+            continue;
+        };
         if found.issuer != issuer {
-            return Err(Error::NoLogin(format!("what `{issuer}` says of itself is of `{}`", found.issuer)));
+            return Err(Error::NoLogin(format!(
+                "the metadata of `{issuer}` names another issuer, `{}`",
+                found.issuer
+            )));
         }
         return Ok(Some(found));
     }
@@ -137,29 +152,32 @@ async fn server(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<Server>> {
 }
 
 /// Where an issuer takes logins back, as far as it says so.
-pub(super) async fn revocation(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<String>> {
-    Ok(server(fetch, issuer).await?.and_then(|server| server.revocation_endpoint))
+pub(super) async fn find_revocation_endpoint(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<String>> {
+    Ok(find_server(fetch, issuer).await?.and_then(|server| server.revocation_endpoint))
 }
 
 /// A service of an older revision lets people in itself, and may not even say where.
-async fn older(
+async fn discover_legacy(
     fetch: &OAuthFetcher,
     connector: &Url,
     (scope, is_wanted): (Option<String>, bool),
 ) -> Result<OAuthServerMetadata> {
-    let base = fetch.address(&connector.origin().ascii_serialization())?;
+    let base = fetch.parse_url(&connector.origin().ascii_serialization())?;
     let resource = connector.as_str().to_owned();
-    let path = at(&base, "/.well-known/oauth-authorization-server")?;
-    if let Some(found) = read::<Server>(fetch.document(&path).await?) {
-        if !is_same(&found.issuer, &base) {
-            return Err(Error::NoLogin(format!("what {base} says of itself is of `{}`", found.issuer)));
+    let path = build_url(&base, "/.well-known/oauth-authorization-server")?;
+    if let Some(found) = parse_document::<Server>(fetch.fetch_document(&path).await?) {
+        if !is_same_origin(&found.issuer, &base) {
+            return Err(Error::NoLogin(format!(
+                "the metadata of {base} names another issuer, `{}`",
+                found.issuer
+            )));
         }
-        return checked(fetch, found, resource, scope);
+        return validate_server(fetch, found, resource, scope);
     }
     if !is_wanted {
-        return Err(Error::NoLogin(format!("{connector} asks for no login")));
+        return Err(Error::NoLogin(format!("{connector} requires no login")));
     }
-    let endpoint = |path: &str| at(&base, path).map(String::from);
+    let endpoint = |path: &str| build_url(&base, path).map(String::from);
     Ok(OAuthServerMetadata {
         issuer: base.origin().ascii_serialization(),
         authorize: Some(endpoint("/authorize")?),
@@ -177,7 +195,7 @@ async fn older(
 }
 
 /// With addresses that may be asked, and a proof of who began.
-fn checked(
+fn validate_server(
     fetch: &OAuthFetcher,
     server: Server,
     resource: String,
@@ -189,15 +207,12 @@ fn checked(
         .filter(|_| proves.is_some_and(|methods| methods.iter().any(|method| method == "S256")));
     let device = server.device_authorization_endpoint;
     if authorize.is_none() && device.is_none() {
-        return Err(Error::NoLogin(format!(
-            "{} can't prove who began a login (PKCE with S256)",
-            server.issuer
-        )));
+        return Err(Error::NoLogin(format!("{} does not support PKCE with S256", server.issuer)));
     }
     for address in [&authorize, &device, &server.registration_endpoint].into_iter().flatten() {
-        fetch.address(address)?;
+        fetch.parse_url(address)?;
     }
-    fetch.address(&server.token_endpoint)?;
+    fetch.parse_url(&server.token_endpoint)?;
     Ok(OAuthServerMetadata {
         lasts_by_scope: server.scopes_supported.iter().any(|scope| scope == LASTING),
         issuer: server.issuer,
@@ -206,7 +221,7 @@ fn checked(
         register: server.registration_endpoint,
         device,
         // One that can't be asked is as good as none: nobody is kept out for it.
-        revoke: server.revocation_endpoint.filter(|address| fetch.address(address).is_ok()),
+        revoke: server.revocation_endpoint.filter(|address| fetch.parse_url(address).is_ok()),
         methods: server.token_endpoint_auth_methods_supported,
         names_itself: server.authorization_response_iss_parameter_supported,
         takes_documents: server.client_id_metadata_document_supported,
@@ -218,11 +233,11 @@ fn checked(
 /// What asks for a login that lasts.
 pub(super) const LASTING: &str = "offline_access";
 
-fn read<T: DeserializeOwned>(document: Option<serde_json::Value>) -> Option<T> {
+fn parse_document<T: DeserializeOwned>(document: Option<serde_json::Value>) -> Option<T> {
     serde_json::from_value(document?).ok()
 }
 
-fn at(base: &Url, path: &str) -> Result<Url> {
+fn build_url(base: &Url, path: &str) -> Result<Url> {
     let mut url = base.clone();
     url.set_path(path);
     url.set_query(None);
@@ -230,7 +245,7 @@ fn at(base: &Url, path: &str) -> Result<Url> {
     Ok(url)
 }
 
-fn is_same(issuer: &str, base: &Url) -> bool {
+fn is_same_origin(issuer: &str, base: &Url) -> bool {
     Url::parse(issuer).is_ok_and(|issuer| issuer.origin() == base.origin())
 }
 

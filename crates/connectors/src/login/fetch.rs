@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 
 use super::challenge::AuthChallenge;
 use crate::error::{Error, Result};
-use crate::link::ConnectorHttpClients;
-use crate::link::address::AllowedHosts;
+use crate::transport::ConnectorHttpClients;
+use crate::transport::allowed_hosts::AllowedHosts;
 
 const LARGEST: usize = 256 * 1024;
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -47,7 +47,7 @@ impl OAuthFormResponse {
     }
 
     /// Its error in a word, where it is one. Anything else may hold what was sent, and is told to nobody.
-    pub(super) fn error(&self) -> String {
+    pub(super) fn error_code(&self) -> String {
         let is_word = |error: &&str| {
             let fits = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-');
             (1..=60).contains(&error.len()) && error.bytes().all(fits)
@@ -65,58 +65,65 @@ impl OAuthFetcher {
     }
 
     /// Several questions to one end have so long for all of them: whoever answers each in the last moment is given up too.
-    pub(super) async fn in_time<T>(&self, place: &Url, asking: impl Future<Output = Result<T>>) -> Result<T> {
-        let slow =
-            |_| Error::TooSlow(format!("{} takes too long to say how it lets people in", self::place(place)));
+    pub(super) async fn with_deadline<T>(
+        &self,
+        place: &Url,
+        asking: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let slow = |_| {
+            Error::TooSlow(format!("{} did not return its login metadata in time", self::strip_query(place)))
+        };
         tokio::time::timeout(self.patience * 2, asking).await.map_err(slow)?
     }
 
     /// An address that may be asked: nobody reads along, and it does not lead into our own network.
-    pub(super) fn address(&self, text: &str) -> Result<Url> {
-        let wrong = |what: &str| Error::NoLogin(format!("`{}` {what}", shown(text)));
-        let url = Url::parse(text).map_err(|error| wrong(&format!("is no address: {error}")))?;
-        let is_plain = url.scheme() == "http" && self.clients.allowed.has(&url);
+    pub(super) fn parse_url(&self, text: &str) -> Result<Url> {
+        let wrong = |what: &str| Error::NoLogin(format!("`{}` {what}", sanitize(text)));
+        let url = Url::parse(text).map_err(|error| wrong(&format!("is not a valid URL: {error}")))?;
+        let is_plain = url.scheme() == "http" && self.clients.allowed.allows(&url);
         if url.scheme() != "https" && !is_plain {
-            return Err(wrong("does not begin with https://"));
+            return Err(wrong("must begin with https://"));
         }
         if !url.username().is_empty() || url.password().is_some() || url.host_str().is_none() {
-            return Err(wrong("is no address of a service"));
+            return Err(wrong("is not a valid service address"));
         }
-        match self.clients.allowed.refuses(&url) {
+        match self.clients.allowed.find_refusal(&url) {
             Some(why) => Err(Error::NoLogin(why)),
             None => Ok(url),
         }
     }
 
     /// A document; none where there is none at this address.
-    pub(super) async fn document(&self, url: &Url) -> Result<Option<Value>> {
-        let request = self.clients.to(url).get(url.clone()).header(ACCEPT, JSON).timeout(self.patience);
-        let response = request.send().await.map_err(|error| lost(url, &error))?;
+    pub(super) async fn fetch_document(&self, url: &Url) -> Result<Option<Value>> {
+        let request = self.clients.select(url).get(url.clone()).header(ACCEPT, JSON).timeout(self.patience);
+        let response = request.send().await.map_err(|error| request_error(url, &error))?;
         if !response.status().is_success() {
             return match response.status().is_server_error() {
-                true => Err(Error::Unreachable(format!("{} answered {}", place(url), response.status()))),
+                true => {
+                    Err(Error::Unreachable(format!("{} answered {}", strip_query(url), response.status())))
+                }
                 false => Ok(None),
             };
         }
-        let body = read(url, response).await?;
+        let body = read_body(url, response).await?;
         // A page that says "not found" with a 200 is none either.
         Ok(serde_json::from_slice(&body).ok().filter(Value::is_object))
     }
 
     /// What the connector itself says to somebody without a login; none where it wants none.
-    pub(super) async fn challenge(&self, url: &Url) -> Result<Option<AuthChallenge>> {
+    pub(super) async fn fetch_challenge(&self, url: &Url) -> Result<Option<AuthChallenge>> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let request =
-            self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
+            self.clients.select(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
         let request = request.header(ACCEPT, "application/json, text/event-stream").body(ping);
-        let response = request.send().await.map_err(|error| lost(url, &error))?;
+        let response = request.send().await.map_err(|error| request_error(url, &error))?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok(None);
         }
-        Ok(Some(challenge_of(&response)))
+        Ok(Some(parse_challenge(&response)))
     }
 
-    pub(super) async fn form(
+    pub(super) async fn post_form(
         &self,
         url: &Url,
         pairs: &[(&str, &str)],
@@ -124,42 +131,44 @@ impl OAuthFetcher {
     ) -> Result<OAuthFormResponse> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
         let mut request =
-            self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
+            self.clients.select(url).post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
         if let Some((name, password)) = login {
-            request = request.header(AUTHORIZATION, basic(name, password));
+            request = request.header(AUTHORIZATION, encode_basic_auth(name, password));
         }
-        self.sent(url, request.body(form)).await
+        self.send(url, request.body(form)).await
     }
 
-    pub(super) async fn json(&self, url: &Url, body: &Value) -> Result<OAuthFormResponse> {
-        let request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
-        self.sent(url, request.body(body.to_string())).await
+    pub(super) async fn post_json(&self, url: &Url, body: &Value) -> Result<OAuthFormResponse> {
+        let request =
+            self.clients.select(url).post(url.clone()).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
+        self.send(url, request.body(body.to_string())).await
     }
 
-    async fn sent(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<OAuthFormResponse> {
-        let response = request.timeout(self.patience).send().await.map_err(|error| lost(url, &error))?;
+    async fn send(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<OAuthFormResponse> {
+        let response =
+            request.timeout(self.patience).send().await.map_err(|error| request_error(url, &error))?;
         let status = response.status();
-        let body = read(url, response).await?;
+        let body = read_body(url, response).await?;
         let body = serde_json::from_slice(&body).unwrap_or_default();
         if status.is_server_error() {
-            return Err(Error::Unreachable(format!("{} answered {status}", place(url))));
+            return Err(Error::Unreachable(format!("{} answered {status}", strip_query(url))));
         }
         Ok(OAuthFormResponse { status, body })
     }
 }
 
 /// Every challenge of an answer, read as one.
-pub(crate) fn challenge_of(response: &Response) -> AuthChallenge {
+pub(crate) fn parse_challenge(response: &Response) -> AuthChallenge {
     let headers = response.headers().get_all(reqwest::header::WWW_AUTHENTICATE);
     let texts: Vec<&str> = headers.iter().filter_map(|header| header.to_str().ok()).collect();
-    AuthChallenge::read(&texts.join(", "))
+    AuthChallenge::parse(&texts.join(", "))
 }
 
-async fn read(url: &Url, mut response: Response) -> Result<Zeroizing<Vec<u8>>> {
+async fn read_body(url: &Url, mut response: Response) -> Result<Zeroizing<Vec<u8>>> {
     let mut body = Zeroizing::new(Vec::new());
-    while let Some(piece) = response.chunk().await.map_err(|error| lost(url, &error))? {
+    while let Some(piece) = response.chunk().await.map_err(|error| request_error(url, &error))? {
         if body.len() + piece.len() > LARGEST {
-            return Err(Error::NoLogin(format!("{} answered with more than is read", place(url))));
+            return Err(Error::NoLogin(format!("the response of {} is too large", strip_query(url))));
         }
         body.extend_from_slice(&piece);
     }
@@ -167,15 +176,15 @@ async fn read(url: &Url, mut response: Response) -> Result<Zeroizing<Vec<u8>>> {
 }
 
 /// Where, without what a query may hold.
-fn place(url: &Url) -> String {
+fn strip_query(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
 
-fn lost(url: &Url, error: &reqwest::Error) -> Error {
+fn request_error(url: &Url, error: &reqwest::Error) -> Error {
     if error.is_timeout() {
-        return Error::TooSlow(format!("{} did not answer in time", place(url)));
+        return Error::TooSlow(format!("{} did not answer in time", strip_query(url)));
     }
-    let mut words = format!("{} was not reached", place(url));
+    let mut words = format!("can't connect to {}", strip_query(url));
     let mut below = std::error::Error::source(error);
     while let Some(cause) = below {
         words = format!("{words}: {cause}");
@@ -184,12 +193,12 @@ fn lost(url: &Url, error: &reqwest::Error) -> Error {
     Error::Unreachable(words)
 }
 
-fn shown(text: &str) -> String {
+fn sanitize(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(200).collect()
 }
 
 /// Name and password each encoded, then both together (RFC 6749, 2.3.1).
-fn basic(name: &str, password: &str) -> String {
+fn encode_basic_auth(name: &str, password: &str) -> String {
     use base64::Engine as _;
     let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let pair = Zeroizing::new(format!("{}:{}", encoded(name), encoded(password)));

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use zeroize::Zeroizing;
 
+use super::callback::OAuthCallback;
 use super::challenge::AuthChallenge;
 use super::client::OAuthClient;
 use super::discover::{self, LASTING, OAuthServerMetadata};
-use super::finish::OAuthCallback;
 use super::rows::{self, LoginRowKind};
 use super::{ConnectorLoginUser, ConnectorLogins, LIFE};
-use crate::declared::{ConnectorEntry, ConnectorTransport, MaybeSecret};
+use crate::entries::{ConnectorEntry, ConnectorTransport, MaybeSecret};
 use crate::error::{Error, Result};
-use crate::rows::current;
+use crate::rows::load_entries;
 
 pub(super) const STATE: &str = "connector.login.state";
 pub(super) const VERIFIER: &str = "connector.login.verifier";
@@ -32,7 +32,7 @@ pub struct OAuthReturnUrls {
 
 impl OAuthReturnUrls {
     /// At a server of ours that people open by this address.
-    pub fn to(base: &str) -> Self {
+    pub fn from_base(base: &str) -> Self {
         let base = base.trim_end_matches('/');
         let is_public = base.starts_with("https://");
         Self {
@@ -55,8 +55,8 @@ pub struct PendingOAuthLogin {
 
 impl PendingOAuthLogin {
     /// Whether somebody brings the answer to this very login.
-    pub fn is_answered_by(&self, returned: &OAuthCallback) -> bool {
-        self.token.derives(STATE, &returned.state)
+    pub fn matches_callback(&self, returned: &OAuthCallback) -> bool {
+        self.token.verify_derived(STATE, &returned.state)
     }
 }
 
@@ -112,17 +112,17 @@ impl ConnectorLogins {
         said: &AuthChallenge,
         OAuthInitiator { by, who, link }: OAuthInitiator,
     ) -> Result<PendingOAuthLogin> {
-        let (entry, url) = self.entry(tenant, connector).await?;
+        let (entry, url) = self.load_entry(tenant, connector).await?;
         let found = discover::discover(&self.0.fetch, &url, said).await?;
         let Some(authorize) = found.authorize.clone() else {
-            return Err(Error::NoLogin(format!("{} lets people in by a code only: --device", found.issuer)));
+            return Err(Error::NoLogin(format!("{} supports only device login: use --device", found.issuer)));
         };
-        let scope = self.scope(tenant, connector, &entry, &found, said).await?;
+        let scope = self.resolve_scope(tenant, connector, &entry, &found, said).await?;
         let asked = OAuthAuthorizationRequest { entry: &entry, found: &found, scope: scope.as_deref(), back };
-        let client = self.client(tenant, connector, &asked, &by).await?;
+        let client = self.resolve_client(tenant, connector, &asked, &by).await?;
         let token = SecretToken::random(self.0.random.as_ref());
-        let state = token.derived(STATE);
-        let mut to = self.0.fetch.address(&authorize)?;
+        let state = token.derive(STATE);
+        let mut to = self.0.fetch.parse_url(&authorize)?;
         to.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &client.id)
@@ -142,34 +142,35 @@ impl ConnectorLogins {
         let way = OAuthFlow { found, client_id, redirect, scope, by, who, link };
         let name = connector.to_owned();
         let put = move |tx: &mut munshi_store::Tx<'_>| {
-            rows::put(tx, (LoginRowKind::State, &state), &name, &way, (now, expires_at))
+            rows::insert(tx, (LoginRowKind::State, &state), &name, &way, (now, expires_at))
         };
         self.0.db.write(tenant, put).await?;
         Ok(PendingOAuthLogin { to, token, expires_at, issuer })
     }
 
     /// The connector as it is declared, where it can be logged in at.
-    pub(super) async fn entry(&self, tenant: TenantId, connector: &str) -> Result<(ConnectorEntry, Url)> {
-        let (_, mut declared) = self.0.db.read(tenant, current).await?;
+    pub(super) async fn load_entry(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+    ) -> Result<(ConnectorEntry, Url)> {
+        let (_, mut declared) = self.0.db.read(tenant, load_entries).await?;
         let name: Option<ConnectorName> = connector.parse().ok();
         let entry = name.and_then(|name| declared.0.remove(&name));
-        let missing = || Error::NoLogin(format!("there is no connector called {connector}"));
+        let missing = || Error::NoLogin(format!("connector {connector} not found"));
         let entry = entry.ok_or_else(missing)?;
-        match entry.reached() {
+        match entry.resolve_transport() {
             Ok(ConnectorTransport::Http(url)) if entry.asks_for_login() => Ok((entry, url)),
             Ok(ConnectorTransport::Http(_)) => {
-                let given =
-                    format!("{connector} has a token: change that, or take it out of connectors.toml");
+                let given = format!("{connector} uses a token: change it, or remove it from connectors.toml");
                 Err(Error::NoLogin(given))
             }
-            Ok(_) => {
-                Err(Error::NoLogin(format!("{connector} is not reached by a url: nobody can log in there")))
-            }
+            Ok(_) => Err(Error::NoLogin(format!("{connector} has no url, so it supports no login"))),
             Err(what) => Err(Error::Invalid(what)),
         }
     }
 
-    pub(super) async fn client(
+    pub(super) async fn resolve_client(
         &self,
         tenant: TenantId,
         connector: &str,
@@ -177,28 +178,29 @@ impl ConnectorLogins {
         by: &AuditActor,
     ) -> Result<OAuthClient> {
         let OAuthAuthorizationRequest { entry, found, scope, back } = asked;
-        if let Some(given) = self.given_client(tenant, entry, found).await? {
+        if let Some(given) = self.find_configured_client(tenant, entry, found).await? {
             return Ok(given);
         }
         if let (true, Some(address)) = (found.takes_documents, &back.document) {
-            return Ok(OAuthClient::document(found, address));
+            return Ok(OAuthClient::from_document(found, address));
         }
-        let (known, now) = (self.known_client(tenant, connector).await?, self.0.clock.now());
-        if let Some(known) = known.filter(|known| known.fits(found, (*scope, &back.redirect), now)) {
+        let (known, now) = (self.find_client(tenant, connector).await?, self.0.clock.now());
+        if let Some(known) = known.filter(|known| known.is_reusable(found, (*scope, &back.redirect), now)) {
             // Whoever went there in vain may have been told that nobody knows us: that is not said to us.
             let name = connector.to_owned();
-            let last = move |tx: &mut munshi_store::Tx<'_>| rows::last_in_vain::<OAuthFlow>(tx, &name, now);
+            let last =
+                move |tx: &mut munshi_store::Tx<'_>| rows::find_last_abandoned::<OAuthFlow>(tx, &name, now);
             let last = self.0.db.read(tenant, last).await?;
             if last.is_none_or(|last| last.client_id != known.id) {
                 return Ok(known);
             }
         }
         let client = OAuthClient::register(&self.0.fetch, found, *scope, &back.redirect).await?;
-        self.keep_client(tenant, connector, &client, by).await?;
+        self.store_client(tenant, connector, &client, by).await?;
         Ok(client)
     }
 
-    async fn given_client(
+    async fn find_configured_client(
         &self,
         tenant: TenantId,
         entry: &ConnectorEntry,
@@ -213,28 +215,28 @@ impl ConnectorLogins {
                 Some(Zeroizing::new(opened.expose().to_owned()))
             }
         };
-        Ok(Some(OAuthClient::given(found, id.clone(), secret)))
+        Ok(Some(OAuthClient::from_config(found, id.clone(), secret)))
     }
 
     /// The one that the login was begun with.
-    pub(super) async fn same_client(
+    pub(super) async fn load_flow_client(
         &self,
         tenant: TenantId,
         connector: &str,
         entry: &ConnectorEntry,
         way: &OAuthFlow,
     ) -> Result<OAuthClient> {
-        let given = self.given_client(tenant, entry, &way.found).await?;
+        let given = self.find_configured_client(tenant, entry, &way.found).await?;
         if let Some(given) = given.filter(|given| given.id == way.client_id) {
             return Ok(given);
         }
-        let known = self.known_client(tenant, connector).await?;
+        let known = self.find_client(tenant, connector).await?;
         let is_same = |known: &OAuthClient| known.id == way.client_id && known.issuer == way.found.issuer;
-        Ok(known.filter(is_same).unwrap_or_else(|| OAuthClient::document(&way.found, &way.client_id)))
+        Ok(known.filter(is_same).unwrap_or_else(|| OAuthClient::from_document(&way.found, &way.client_id)))
     }
 
     /// What is asked for: as the operator says, or what the service wants beside what we have already.
-    pub(super) async fn scope(
+    pub(super) async fn resolve_scope(
         &self,
         tenant: TenantId,
         connector: &str,
@@ -251,8 +253,8 @@ impl ConnectorLogins {
             }
         };
         if entry.client.scopes.is_empty() {
-            if let Some(more) = said.scope.as_deref().filter(|_| said.wants_more()) {
-                let before = self.kept(tenant, connector).await?;
+            if let Some(more) = said.scope.as_deref().filter(|_| said.needs_more_scope()) {
+                let before = self.find_login(tenant, connector).await?;
                 let before = before.filter(|kept| kept.client.issuer == found.issuer);
                 before.and_then(|kept| kept.scope).iter().for_each(|scope| add(scope));
                 add(more);
@@ -267,7 +269,7 @@ impl ConnectorLogins {
         }
         let scope = scopes.join(" ");
         if scope.len() > LONGEST_SCOPE {
-            return Err(Error::NoLogin("it wants more than can be asked for: name client.scopes".to_owned()));
+            return Err(Error::NoLogin("the requested scopes are too long: set client.scopes".to_owned()));
         }
         Ok((!scope.is_empty()).then_some(scope))
     }

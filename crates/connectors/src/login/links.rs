@@ -7,9 +7,9 @@ use munshi_store::{PlatformTx, Tx};
 use munshi_types::{PersonId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::browser_verification::PendingBrowser;
 use super::challenge::AuthChallenge;
 use super::flow::{OAuthInitiator, OAuthReturnUrls, PendingOAuthLogin};
-use super::proof::PendingBrowser;
 use super::rows::{self, LoginRowKind};
 use super::{ConnectorLoginUser, ConnectorLogins, LINK_LIFE};
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) struct ConnectorLoginLinkBody {
 }
 
 /// Makes a link for somebody; gives what it ends with. It is good for one login, within a day.
-pub(crate) fn offer(
+pub(crate) fn insert_link(
     tx: &mut Tx<'_>,
     connector: &str,
     (by, to): (AuditActor, Option<PersonId>),
@@ -54,30 +54,30 @@ pub(crate) fn offer(
 ) -> Result<SecretToken> {
     let token = SecretToken::random(random);
     let body = ConnectorLoginLinkBody { by, to, said, waiting: Vec::new() };
-    rows::put(tx, (LoginRowKind::Link, token.reveal()), connector, &body, (now, now.plus(LINK_LIFE)))?;
+    rows::insert(tx, (LoginRowKind::Link, token.reveal()), connector, &body, (now, now.plus(LINK_LIFE)))?;
     Ok(token)
 }
 
 impl ConnectorLogins {
     /// A link at a server of ours that people open by this address: for a person, or whoever looks after the tenant.
-    pub async fn link(
+    pub async fn create_link(
         &self,
         tenant: TenantId,
         connector: &str,
         base: &str,
         (by, to): (AuditActor, Option<PersonId>),
     ) -> Result<String> {
-        self.entry(tenant, connector).await?;
+        self.load_entry(tenant, connector).await?;
         let (name, random, now) = (connector.to_owned(), self.0.random.clone(), self.0.clock.now());
         let offered = move |tx: &mut Tx<'_>| {
-            offer(tx, &name, (by, to), AuthChallenge::default(), (random.as_ref(), now))
+            insert_link(tx, &name, (by, to), AuthChallenge::default(), (random.as_ref(), now))
         };
         let token = self.0.db.write(tenant, offered).await?;
-        Ok(address(base, &token))
+        Ok(build_link_url(base, &token))
     }
 
     /// Where a link leads; none where it is over. Looking changes nothing.
-    pub async fn led(&self, token: &SecretToken) -> Result<Option<ConnectorLoginLink>> {
+    pub async fn find_link(&self, token: &SecretToken) -> Result<Option<ConnectorLoginLink>> {
         let (text, now) = (token.reveal().to_owned(), self.0.clock.now());
         let find = move |tx: &mut PlatformTx<'_>| {
             rows::find::<ConnectorLoginLinkBody>(tx, (LoginRowKind::Link, &text), now)
@@ -85,7 +85,7 @@ impl ConnectorLogins {
         let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
         let rows::LoginRow { tenant, connector, body: ConnectorLoginLinkBody { by, to, said, waiting } } =
             found;
-        let server = match self.entry(tenant, &connector).await {
+        let server = match self.load_entry(tenant, &connector).await {
             Ok((_, url)) => url.origin().ascii_serialization(),
             // Nobody logs in there any more.
             Err(Error::NoLogin(_) | Error::Invalid(_)) => return Ok(None),
@@ -104,30 +104,30 @@ impl ConnectorLogins {
     }
 
     /// Begins the login that a link leads to, for somebody who may: whoever asks has seen to that.
-    pub async fn follow(
+    pub async fn begin_from_link(
         &self,
         led: ConnectorLoginLink,
         back: &OAuthReturnUrls,
         who: ConnectorLoginUser,
     ) -> Result<PendingOAuthLogin> {
         let ConnectorLoginLink { tenant, connector, hash, by, said, .. } = led;
-        let beginning = OAuthInitiator { by: who.actor(by), who: Some(who), link: Some(hash) };
+        let beginning = OAuthInitiator { by: who.to_audit_actor(by), who: Some(who), link: Some(hash) };
         self.begin_for(tenant, &connector, back, &said, beginning).await
     }
 
     /// Whether somebody has logged in since a link was made that ends so.
-    pub async fn is_answered(&self, tenant: TenantId, link: &str) -> Result<bool> {
+    pub async fn is_link_used(&self, tenant: TenantId, link: &str) -> Result<bool> {
         let hash = rows::hash(link.rsplit('/').next().unwrap_or_default());
         self.0.db.read(tenant, move |tx| rows::is_used(tx, &hash)).await
     }
 
     /// When somebody last logged in at a connector, or the login was renewed.
-    pub async fn last(&self, tenant: TenantId, connector: &str) -> Result<Option<Timestamp>> {
+    pub async fn find_login_time(&self, tenant: TenantId, connector: &str) -> Result<Option<Timestamp>> {
         let name = connector.to_owned();
-        self.0.db.read(tenant, move |tx| -> Result<_, Error> { super::last_at(tx, &name) }).await
+        self.0.db.read(tenant, move |tx| -> Result<_, Error> { super::find_login_time(tx, &name) }).await
     }
 }
 
-pub(crate) fn address(base: &str, token: &SecretToken) -> String {
+pub(crate) fn build_link_url(base: &str, token: &SecretToken) -> String {
     format!("{}/connectors/login/{}", base.trim_end_matches('/'), token.reveal())
 }

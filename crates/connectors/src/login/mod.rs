@@ -6,43 +6,43 @@
 //! is refused.
 //!
 //! # Layout
-//! - [`ConnectorLogins`]: `flow`, `finish`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
-//!   person there; `proof`: how a browser shows whose it is; [`ConnectorLoginUser`]: whose login it is; `forget`: giving one back
+//! - [`ConnectorLogins`]: `flow`, `callback`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
+//!   person there; `browser_verification`: how a browser shows whose it is; [`ConnectorLoginUser`]: whose login it is; `revocation`: giving one back
 //! - `challenge`, `discover`: what the service says of the way in; `client`: who we are to it; `fetch`: asking it
-//! - `pass`: what opens the door for one connection; `renewal`: renewing it before it ends; `kept`, `hidden`: as the vault
+//! - `credential`: what opens the door for one connection; `renewal`: renewing it before it ends; `stored_login`, `secret_serde`: as the vault
 //!   keeps it; `rows`: logins on their way
 
+mod browser_verification;
+mod callback;
 mod challenge;
 mod client;
+mod credential;
 mod device;
 mod discover;
 mod fetch;
-mod finish;
 mod flow;
-mod forget;
-mod hidden;
-mod kept;
 mod links;
-mod pass;
-mod proof;
+mod login_user;
 mod renewal;
+mod revocation;
 mod rows;
-mod who;
+mod secret_serde;
+mod stored_login;
 
+pub(crate) use browser_verification::verify_code;
 pub(crate) use challenge::AuthChallenge;
-pub(crate) use fetch::challenge_of;
-pub(crate) use kept::{forget, last_at};
-pub(crate) use links::{address, offer};
-pub(crate) use pass::{ConnectorCredential, CredentialRenewal};
-pub(crate) use proof::prove;
+pub(crate) use credential::{ConnectorCredential, CredentialRenewal};
+pub(crate) use fetch::parse_challenge;
+pub(crate) use links::{build_link_url, insert_link};
+pub(crate) use stored_login::{delete_credentials, find_login_time};
 
+pub use browser_verification::PROOF_LIFE;
+pub use callback::{CompletedOAuthLogin, OAuthCallback, OAuthCallbackOwner};
 pub use device::DeviceAuthorization;
-pub use finish::{CompletedOAuthLogin, OAuthCallback, OAuthCallbackOwner};
 pub use flow::{OAuthReturnUrls, PendingOAuthLogin};
-pub use forget::{LoginRevocation, RevocableLogin};
 pub use links::ConnectorLoginLink;
-pub use proof::PROOF_LIFE;
-pub use who::ConnectorLoginUser;
+pub use login_user::ConnectorLoginUser;
+pub use revocation::{LoginRevocation, RevocableLogin};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ use tokio_util::task::TaskTracker;
 
 use self::fetch::OAuthFetcher;
 use crate::error::{Error, Result};
-use crate::link::address::AllowedHosts;
+use crate::transport::allowed_hosts::AllowedHosts;
 
 /// How long somebody may take between going there and coming back.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);
@@ -99,18 +99,18 @@ impl ConnectorLogins {
     }
 
     /// Waits for what has begun and must not be broken off. Each has its own limit.
-    pub async fn settle(&self) {
+    pub async fn wait_for_tasks(&self) {
         self.0.tasks.close();
         self.0.tasks.wait().await;
     }
 
     /// Goes on though whoever waits may go away: something was used that is good once.
-    async fn to_its_end<T: Send + 'static>(
+    async fn run_to_completion<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let ended = self.0.tasks.spawn(work).await;
-        ended.unwrap_or_else(|error| Err(Error::Unreachable(format!("it broke off: {error}"))))
+        ended.unwrap_or_else(|error| Err(Error::Unreachable(format!("interrupted: {error}"))))
     }
 }
 

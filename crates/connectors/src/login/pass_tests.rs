@@ -8,7 +8,7 @@ use munshi_types::{Clock, SystemRandom};
 use super::super::ConnectorLoginParts;
 use super::super::client::{ClientAuthMethod, OAuthClient};
 use super::*;
-use crate::link::address::AllowedHosts;
+use crate::transport::allowed_hosts::AllowedHosts;
 
 const URL: &str = "https://books.example/mcp";
 
@@ -61,36 +61,36 @@ on_both_engines! {
     /// One that is good for half a minute is used for a while before the next is asked for; and whoever could not be asked
     /// keeps no second call waiting.
     async fn a_short_login_is_not_renewed_with_every_call(test: TestDb) {
-        let (logins, tenant) = (logins(&test).await, test.tenant("shop").await);
+        let (logins, tenant) = (logins(&test).await, test.add_tenant("shop").await);
         let ends = test.clock.now().plus(Duration::from_secs(30));
         let short = StoredOAuthLogin { refresh: Some(Zeroizing::new("r".to_owned())), expires_at: Some(ends), ..kept("short") };
         let short = StoredOAuthLogin { token: "https://127.0.0.1:9/token".to_owned(), ..short };
         let by = AuditActor::new(AuditActorKind::Operator, "farid");
-        assert!(logins.keep(tenant, "far", &short, (&by, None)).await.unwrap());
+        assert!(logins.store_login(tenant, "far", &short, (&by, None)).await.unwrap());
         let pass = ConnectorCredential::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
         let tried_at = async || pass.held.lock().await.failed.as_ref().map(|(at, _)| *at);
-        assert!(pass.now().await.unwrap().is_some());
+        assert!(pass.find_access_token().await.unwrap().is_some());
         assert_eq!(tried_at().await, None);
         test.clock.advance(Duration::from_secs(16));
         let first = test.clock.now();
         for _ in 0..2 {
-            assert!(pass.now().await.unwrap().is_some(), "it is good to its end");
+            assert!(pass.find_access_token().await.unwrap().is_some(), "it is good to its end");
             assert_eq!(tried_at().await, Some(first));
             test.clock.advance(Duration::from_secs(6));
         }
-        assert!(pass.instead_of(Some("short")).await.is_err());
+        assert!(pass.replace_token(Some("short")).await.is_err());
         assert_eq!(tried_at().await, Some(test.clock.now()), "and then once more");
     }
 
     /// Whoever logs in as somebody else is not kept waiting until the first login ends.
     async fn a_newer_login_is_shown_though_the_older_is_still_good(test: TestDb) {
-        let (logins, tenant) = (logins(&test).await, test.tenant("shop").await);
+        let (logins, tenant) = (logins(&test).await, test.add_tenant("shop").await);
         let log_in = async |access: &str| {
             let by = AuditActor::new(AuditActorKind::Operator, "farid");
-            assert!(logins.keep(tenant, "far", &kept(access), (&by, None)).await.unwrap());
+            assert!(logins.store_login(tenant, "far", &kept(access), (&by, None)).await.unwrap());
         };
         let pass = ConnectorCredential::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
-        let shown = async || pass.now().await.unwrap().map(|shown| shown.to_string());
+        let shown = async || pass.find_access_token().await.unwrap().map(|shown| shown.to_string());
         assert_eq!(shown().await, None);
         test.clock.advance(FRESH);
         log_in("first").await;
@@ -99,7 +99,7 @@ on_both_engines! {
         log_in("second").await;
         test.clock.advance(FRESH);
         assert_eq!(shown().await.as_deref(), Some("second"));
-        let gone = |tx: &mut munshi_store::Tx<'_>| crate::login::forget(tx, "far");
+        let gone = |tx: &mut munshi_store::Tx<'_>| crate::login::delete_credentials(tx, "far");
         test.db.write(tenant, gone).await.unwrap();
         test.clock.advance(FRESH);
         assert_eq!(shown().await, None, "what was forgotten is shown to nobody");

@@ -34,54 +34,54 @@ pub(super) enum LoginRenewalOutcome {
 impl ConnectorLogins {
     pub(super) async fn renew(&self, renewal: LoginRenewal) -> Result<LoginRenewalOutcome> {
         let logins = self.clone();
-        self.to_its_end(async move { logins.renew_in_turn(&renewal).await }).await
+        self.run_to_completion(async move { logins.renew_exclusively(&renewal).await }).await
     }
 
-    async fn renew_in_turn(&self, renewal: &LoginRenewal) -> Result<LoginRenewalOutcome> {
+    async fn renew_exclusively(&self, renewal: &LoginRenewal) -> Result<LoginRenewalOutcome> {
         let now = self.0.clock.now();
         let until = now.plus(RENEWING);
-        if !self.begin_renewal(renewal, (now, until)).await? {
+        if !self.claim_renewal(renewal, (now, until)).await? {
             return Ok(LoginRenewalOutcome::Elsewhere);
         }
-        let came = self.renew_alone(renewal).await;
+        let came = self.refresh_token(renewal).await;
         let name = renewal.connector.clone();
-        let end = move |tx: &mut Tx<'_>| rows::end_renewal(tx, &name, until);
+        let end = move |tx: &mut Tx<'_>| rows::release_renewal(tx, &name, until);
         if let Err(error) = self.0.db.write(renewal.tenant, end).await {
-            tracing::debug!(%error, "the end of a renewal can't be written down; it lapses");
+            tracing::debug!(%error, "releasing renewal lease failed; it expires by itself");
         }
         came
     }
 
-    async fn begin_renewal(&self, renewal: &LoginRenewal, times: (Timestamp, Timestamp)) -> Result<bool> {
+    async fn claim_renewal(&self, renewal: &LoginRenewal, times: (Timestamp, Timestamp)) -> Result<bool> {
         let name = renewal.connector.clone();
-        self.0.db.write(renewal.tenant, move |tx| rows::begin_renewal(tx, &name, times)).await
+        self.0.db.write(renewal.tenant, move |tx| rows::claim_renewal(tx, &name, times)).await
     }
 
-    async fn renew_alone(&self, renewal: &LoginRenewal) -> Result<LoginRenewalOutcome> {
+    async fn refresh_token(&self, renewal: &LoginRenewal) -> Result<LoginRenewalOutcome> {
         let LoginRenewal { tenant, connector, access } = renewal;
-        let Some((mut kept, known)) = self.sealed(*tenant, connector).await? else {
+        let Some((mut kept, known)) = self.find_login_with_secret(*tenant, connector).await? else {
             return Ok(LoginRenewalOutcome::Done);
         };
         // Another may have ended just before it became ours.
         let refresh = kept.refresh.clone().filter(|_| kept.access == *access);
         let Some(refresh) = refresh else { return Ok(LoginRenewalOutcome::Done) };
-        let address = self.0.fetch.address(&kept.token)?;
+        let address = self.0.fetch.parse_url(&kept.token)?;
         let mut pairs = vec![
             ("grant_type", "refresh_token"),
             ("refresh_token", refresh.as_str()),
             ("resource", kept.resource.as_str()),
         ];
-        let login = kept.client.shown(&mut pairs);
-        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
+        let login = kept.client.add_credentials(&mut pairs);
+        let answered = self.0.fetch.post_form(&address, &pairs, login.as_ref()).await?;
         drop(pairs);
         if !answered.status.is_success() {
-            let error = answered.error();
-            tracing::warn!(%connector, error, "a login is not renewed; somebody has to log in");
+            let error = answered.error_code();
+            tracing::warn!(%connector, error, "login renewal refused; a person must log in again");
             return Ok(LoginRenewalOutcome::Refused(refresh));
         }
-        kept.take(&answered, self.0.clock.now())?;
-        if !self.renew_kept(*tenant, connector, (known, &kept)).await? {
-            tracing::info!(%connector, "a login was renewed that is no longer the one kept; it is let go");
+        kept.apply_response(&answered, self.0.clock.now())?;
+        if !self.replace_login(*tenant, connector, (known, &kept)).await? {
+            tracing::info!(%connector, "renewed login was replaced meanwhile; discarding it");
         }
         Ok(LoginRenewalOutcome::Done)
     }

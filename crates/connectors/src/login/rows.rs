@@ -39,7 +39,7 @@ pub(super) fn hash(text: &str) -> Vec<u8> {
 }
 
 /// Writes one down, and forgets those that are long over.
-pub(super) fn put(
+pub(super) fn insert(
     tx: &mut Tx<'_>,
     (kind, text): (LoginRowKind, &str),
     connector: &str,
@@ -95,7 +95,7 @@ pub(super) fn find_used<T: DeserializeOwned>(
 }
 
 /// The same as [`find`] where it is theirs who come with it, and it is good no more: of two who come, one gets it.
-pub(super) fn use_up<T: DeserializeOwned>(
+pub(super) fn redeem<T: DeserializeOwned>(
     tx: &mut PlatformTx<'_>,
     (kind, text): (LoginRowKind, &str),
     now: Timestamp,
@@ -113,7 +113,7 @@ pub(super) fn use_up<T: DeserializeOwned>(
 }
 
 /// What the last login stands for that was begun at a connector in vain: nobody came back in time.
-pub(super) fn last_in_vain<T: DeserializeOwned>(
+pub(super) fn find_last_abandoned<T: DeserializeOwned>(
     tx: &mut Tx<'_>,
     connector: &str,
     now: Timestamp,
@@ -136,17 +136,20 @@ pub(super) struct LoginLinkRow<T> {
 }
 
 /// The tenant's links whose time is not over, used or not.
-pub(super) fn links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<LoginLinkRow<T>>> {
+pub(super) fn list_links<T: DeserializeOwned>(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+) -> Result<Vec<LoginLinkRow<T>>> {
     let sql = "SELECT hash, connector, body FROM connector_logins
                WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash";
     tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .into_iter()
-        .map(kept)
+        .map(parse_link_row)
         .collect()
 }
 
 /// The same, held until the transaction ends.
-pub(super) fn held_links<T: DeserializeOwned>(
+pub(super) fn lock_links<T: DeserializeOwned>(
     tx: &mut Tx<'_>,
     now: Timestamp,
 ) -> Result<Vec<LoginLinkRow<T>>> {
@@ -158,11 +161,11 @@ pub(super) fn held_links<T: DeserializeOwned>(
     );
     tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .into_iter()
-        .map(kept)
+        .map(parse_link_row)
         .collect()
 }
 
-fn kept<T: DeserializeOwned>(
+fn parse_link_row<T: DeserializeOwned>(
     (hash, connector, body): (Vec<u8>, String, JsonText),
 ) -> Result<LoginLinkRow<T>> {
     Ok(LoginLinkRow { hash, connector, body: body.read()? })
@@ -177,7 +180,7 @@ pub(super) fn set_body(tx: &mut Tx<'_>, hash: &[u8], body: &impl Serialize) -> R
 }
 
 /// Uses up the link that a login was begun with, if it had one. False where it led to another login before.
-pub(super) fn use_link(tx: &mut Tx<'_>, link: Option<&[u8]>, now: Timestamp) -> Result<bool> {
+pub(super) fn redeem_link(tx: &mut Tx<'_>, link: Option<&[u8]>, now: Timestamp) -> Result<bool> {
     let Some(link) = link else { return Ok(true) };
     let used = tx.execute(
         "UPDATE connector_logins SET used_at = $3
@@ -194,7 +197,7 @@ pub(super) fn is_used(tx: &mut Tx<'_>, link: &[u8]) -> Result<bool> {
 }
 
 /// Forgets every way to a connector that was taken away.
-pub(super) fn forget(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
+pub(super) fn delete_by_connector(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
     tx.execute("DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2", params![connector])?;
     Ok(())
 }
@@ -210,7 +213,7 @@ pub(super) fn close_links(tx: &mut Tx<'_>, connector: &str, now: Timestamp) -> R
 }
 
 /// Whether it is ours to renew this connector's login, until then.
-pub(super) fn begin_renewal(
+pub(super) fn claim_renewal(
     tx: &mut Tx<'_>,
     connector: &str,
     (now, until): (Timestamp, Timestamp),
@@ -227,7 +230,7 @@ pub(super) fn begin_renewal(
 }
 
 /// Ends it, unless its time was over and it is another's by now.
-pub(super) fn end_renewal(tx: &mut Tx<'_>, connector: &str, until: Timestamp) -> Result<()> {
+pub(super) fn release_renewal(tx: &mut Tx<'_>, connector: &str, until: Timestamp) -> Result<()> {
     tx.execute(
         "DELETE FROM connector_logins
          WHERE tenant_id = $1 AND connector = $2 AND kind = 'renewal' AND expires_at = $3",

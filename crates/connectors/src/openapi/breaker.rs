@@ -18,7 +18,7 @@ pub(super) struct ServiceCircuitBreaker {
 
 impl ServiceCircuitBreaker {
     /// For how long nothing is to be asked; none where a call may go.
-    pub(super) fn ask(&mut self, now: Instant) -> Option<Duration> {
+    pub(super) fn check(&mut self, now: Instant) -> Option<Duration> {
         let until = self.open_until?;
         if now < until {
             return Some(until - now);
@@ -33,11 +33,11 @@ impl ServiceCircuitBreaker {
         None
     }
 
-    pub(super) fn went_well(&mut self) {
+    pub(super) fn record_success(&mut self) {
         *self = Self::default();
     }
 
-    pub(super) fn failed(&mut self, now: Instant) {
+    pub(super) fn record_failure(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         if self.failures >= FAILURES {
             self.open_until = Some(now + PAUSE);
@@ -54,16 +54,16 @@ mod tests {
     fn a_service_that_keeps_failing_is_left_alone_for_a_while() {
         let (mut breaker, start) = (ServiceCircuitBreaker::default(), Instant::now());
         for _ in 0..FAILURES {
-            assert_eq!(breaker.ask(start), None);
-            breaker.failed(start);
+            assert_eq!(breaker.check(start), None);
+            breaker.record_failure(start);
         }
-        assert_eq!(breaker.ask(start), Some(PAUSE));
+        assert_eq!(breaker.check(start), Some(PAUSE));
         let later = start + PAUSE;
-        assert_eq!(breaker.ask(later), None, "one finds out");
-        assert!(breaker.ask(later).is_some(), "the others wait");
-        breaker.went_well();
-        assert_eq!(breaker.ask(later), None);
-        breaker.failed(later);
-        assert_eq!(breaker.ask(later), None, "one failure is no illness");
+        assert_eq!(breaker.check(later), None, "one finds out");
+        assert!(breaker.check(later).is_some(), "the others wait");
+        breaker.record_success();
+        assert_eq!(breaker.check(later), None);
+        breaker.record_failure(later);
+        assert_eq!(breaker.check(later), None, "one failure is no illness");
     }
 }

@@ -9,17 +9,19 @@ pub(super) struct ServiceDocument(Value);
 
 impl ServiceDocument {
     /// Reads a document of version 3, or says what is wrong with it.
-    pub(super) fn read(text: &[u8]) -> Result<Self, String> {
+    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let root: Value = serde_json::from_slice(text).map_err(|error| {
-            format!("its document is no JSON ({error}): give the address of the JSON form")
+            format!("the document is not JSON ({error}): give the address of its JSON form")
         })?;
         match root.get("openapi").and_then(Value::as_str) {
             Some(version) if version.starts_with("3.") => Ok(Self(root)),
-            Some(version) => Err(format!("its document is of OpenAPI {version}; 3.0 and 3.1 can be read")),
-            None if root.get("swagger").is_some() => {
-                Err("its document is of Swagger 2; OpenAPI 3.0 and 3.1 can be read".to_owned())
+            Some(version) => {
+                Err(format!("the document uses OpenAPI {version}; only 3.0 and 3.1 are supported"))
             }
-            None => Err("that is no OpenAPI document: `openapi` is missing".to_owned()),
+            None if root.get("swagger").is_some() => {
+                Err("the document uses Swagger 2; only OpenAPI 3.0 and 3.1 are supported".to_owned())
+            }
+            None => Err("not an OpenAPI document: `openapi` is missing".to_owned()),
         }
     }
 
@@ -37,23 +39,23 @@ impl ServiceDocument {
         for _ in 0..MOST_HOPS {
             match value.get("$ref").and_then(Value::as_str) {
                 None => return Ok(value),
-                Some(reference) => value = self.at(reference)?,
+                Some(reference) => value = self.get_reference(reference)?,
             }
         }
-        Err("a reference leads in a circle".to_owned())
+        Err("a reference is circular".to_owned())
     }
 
     /// What a reference names.
-    pub(super) fn at(&self, reference: &str) -> Result<&Value, String> {
-        let pointer = pointer(reference)?;
-        self.0.pointer(&pointer).ok_or_else(|| format!("`{reference}` names nothing"))
+    pub(super) fn get_reference(&self, reference: &str) -> Result<&Value, String> {
+        let pointer = parse_reference(reference)?;
+        self.0.pointer(&pointer).ok_or_else(|| format!("`{reference}` does not resolve"))
     }
 }
 
 /// The place within the document; what leads out of it is not followed.
-pub(super) fn pointer(reference: &str) -> Result<String, String> {
+pub(super) fn parse_reference(reference: &str) -> Result<String, String> {
     let inner =
-        reference.strip_prefix('#').ok_or_else(|| format!("`{reference}` leads out of the document"))?;
+        reference.strip_prefix('#').ok_or_else(|| format!("`{reference}` points outside the document"))?;
     Ok(percent_encoding::percent_decode_str(inner).decode_utf8_lossy().into_owned())
 }
 
@@ -67,10 +69,10 @@ mod tests {
         let root = json!({ "openapi": "3.1.0", "components": { "schemas": {
             "A": { "$ref": "#/components/schemas/B%20b" }, "B b": { "type": "string" },
             "Circle": { "$ref": "#/components/schemas/Circle" }, "Out": { "$ref": "https://evil.example/x.json" } } } });
-        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
+        let document = ServiceDocument::parse(root.to_string().as_bytes()).unwrap();
         let to = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
         assert_eq!(document.resolve(&to("A")).unwrap(), &json!({ "type": "string" }));
-        for (name, why) in [("Circle", "circle"), ("Out", "out of"), ("None", "names nothing")] {
+        for (name, why) in [("Circle", "circular"), ("Out", "outside"), ("None", "does not resolve")] {
             assert!(document.resolve(&to(name)).unwrap_err().contains(why), "{name}");
         }
     }
@@ -78,12 +80,12 @@ mod tests {
     #[test]
     fn what_is_no_document_is_told_apart() {
         for (text, why) in [
-            ("openapi: 3.0.0", "no JSON"),
+            ("openapi: 3.0.0", "not JSON"),
             (r#"{"swagger": "2.0"}"#, "Swagger 2"),
             (r#"{"openapi": "4.0.0"}"#, "4.0.0"),
             ("{}", "missing"),
         ] {
-            let told = ServiceDocument::read(text.as_bytes()).err().unwrap_or_default();
+            let told = ServiceDocument::parse(text.as_bytes()).err().unwrap_or_default();
             assert!(told.contains(why), "{told}");
         }
     }

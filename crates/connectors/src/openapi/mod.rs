@@ -7,25 +7,25 @@
 //! # Layout
 //! - [`OpenApiService`]: the server's side; `document`: the document and what it refers to; `schema`: schemas that are whole
 //!   by themselves; `operation`: one operation as a tool; `parameter`: its arguments
-//! - `login`: how it lets us in; `place`: where calls go
+//! - `credentials`: how it lets us in; `addresses`: where calls go
 //! - `request`: a call on its way; `reply`: what came back; `paging`: how to ask for what comes next; `breaker`: leaving a
 //!   service alone that keeps failing
 
+mod addresses;
 mod breaker;
+mod credentials;
 mod document;
-mod login;
 mod operation;
 mod paging;
 mod parameter;
-mod place;
 mod reply;
 mod request;
 mod schema;
 mod service;
 
-pub(crate) use login::ServiceCredentialSet;
-pub use place::ServiceDocumentSource;
-pub(crate) use place::{ServiceAddresses, listed};
+pub use addresses::ServiceDocumentSource;
+pub(crate) use addresses::{ServiceAddresses, parse_host};
+pub(crate) use credentials::ServiceCredentialSet;
 pub(crate) use service::{OpenApiService, OpenApiServiceParts};
 
 /// Of a document, in bytes.

@@ -8,10 +8,10 @@ use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use super::addresses::ServiceAddresses;
+use super::credentials::{ServiceCredential, ServiceCredentialSet};
 use super::document::ServiceDocument;
-use super::login::{ServiceCredential, ServiceCredentialSet};
-use super::parameter::{OperationParameter, told_apart};
-use super::place::ServiceAddresses;
+use super::parameter::{OperationParameter, disambiguate};
 use super::schema::SchemaCollector;
 use crate::manifest::DECLARES;
 
@@ -44,7 +44,7 @@ pub(super) enum OperationBodyEncoding {
 
 impl ServiceOperation {
     /// All that decides what a call sends and to where, without a secret.
-    fn wire(&self) -> Value {
+    fn to_wire_json(&self) -> Value {
         let parameter = |one: &OperationParameter| {
             let (at, style) = (format!("{:?}", one.at), format!("{:?}", one.style));
             json!({ "argument": one.argument, "name": one.name, "at": at, "style": style })
@@ -81,7 +81,7 @@ pub(super) struct OperationCatalog {
 }
 
 impl ServiceDocumentContext<'_> {
-    pub(super) fn all(&self) -> OperationCatalog {
+    pub(super) fn build_catalog(&self) -> OperationCatalog {
         let mut offer = OperationCatalog::default();
         let paths = self.document.get("paths").and_then(Value::as_object);
         for (path, item) in paths.into_iter().flatten() {
@@ -94,8 +94,8 @@ impl ServiceDocumentContext<'_> {
             };
             for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
                 let Some(operation) = item.get(method.as_str().to_ascii_lowercase()) else { continue };
-                let name = free_name(&named(operation, &method, path), &offer.operations);
-                match self.one(name.clone(), (method, path), item, operation) {
+                let name = free_name(&derive_name(operation, &method, path), &offer.operations);
+                match self.build_operation(name.clone(), (method, path), item, operation) {
                     Ok(operation) => {
                         offer.operations.insert(name, operation);
                     }
@@ -106,33 +106,33 @@ impl ServiceDocumentContext<'_> {
         offer
     }
 
-    fn one(
+    fn build_operation(
         &self,
         name: String,
         (method, path): (Method, &str),
         item: &Value,
         operation: &Value,
     ) -> Result<ServiceOperation, String> {
-        let logins = self.logins.of(self.document, operation)?;
-        let base = self.places.base(self.document, item, operation)?;
-        let (body, body_schema) = self.body(operation)?.unzip();
-        let mut parameters = self.parameters(item, operation, &logins)?;
+        let logins = self.logins.resolve(self.document, operation)?;
+        let base = self.places.resolve_base(self.document, item, operation)?;
+        let (body, body_schema) = self.parse_body(operation)?.unzip();
+        let mut parameters = self.parse_parameters(item, operation, &logins)?;
         let taken: &[&str] = if body.is_some() { &[BODY] } else { &[] };
-        told_apart(&mut parameters, taken);
-        let schema = self.schema(&parameters, body_schema.as_ref())?;
-        let mut tool = Tool::new(name, words(operation, &method, path), Arc::new(schema));
-        tool.annotations = Some(hints(&method));
-        let declared = declared(&method, &parameters);
+        disambiguate(&mut parameters, taken);
+        let schema = self.build_schema(&parameters, body_schema.as_ref())?;
+        let mut tool = Tool::new(name, build_description(operation, &method, path), Arc::new(schema));
+        tool.annotations = Some(build_annotations(&method));
+        let declared = build_declaration(&method, &parameters);
         let body = body.map(|(media, _)| media);
         let mut operation =
             ServiceOperation { method, base, path: path.to_owned(), parameters, body, logins, tool };
-        let meta = [(DECLARES.to_owned(), declared), (CALLED.to_owned(), operation.wire())];
+        let meta = [(DECLARES.to_owned(), declared), (CALLED.to_owned(), operation.to_wire_json())];
         operation.tool.meta = Some(MetaObject(meta.into_iter().collect()));
         Ok(operation)
     }
 
     /// Those of the operation, and those of its path that it does not say anew.
-    fn parameters(
+    fn parse_parameters(
         &self,
         item: &Value,
         operation: &Value,
@@ -141,14 +141,14 @@ impl ServiceDocumentContext<'_> {
         let listed = |of: &Value| of.get("parameters").and_then(Value::as_array).cloned().unwrap_or_default();
         let mut all: Vec<OperationParameter> = Vec::new();
         for given in listed(operation).iter().chain(&listed(item)) {
-            let Some(parameter) = OperationParameter::read(self.document, given)? else { continue };
+            let Some(parameter) = OperationParameter::parse(self.document, given)? else { continue };
             let is_login = logins.iter().any(|login| match login {
                 ServiceCredential::Header { name, .. } | ServiceCredential::Query { name, .. } => {
-                    parameter.is(name)
+                    parameter.has_name(name)
                 }
                 ServiceCredential::Bearer(_) | ServiceCredential::Basic { .. } => false,
             });
-            let is_given = self.given.iter().any(|name| parameter.is(name));
+            let is_given = self.given.iter().any(|name| parameter.has_name(name));
             let is_known = all.iter().any(|known| known.name == parameter.name && known.at == parameter.at);
             if !is_login && !is_given && !is_known {
                 all.push(parameter);
@@ -159,7 +159,7 @@ impl ServiceDocumentContext<'_> {
 
     /// How its body is written, whether there must be one, and its schema.
     #[allow(clippy::type_complexity, reason = "three facts of one body")]
-    fn body(
+    fn parse_body(
         &self,
         operation: &Value,
     ) -> Result<Option<((OperationBodyEncoding, bool), (bool, Value))>, String> {
@@ -187,12 +187,12 @@ impl ServiceDocumentContext<'_> {
             None if !required => Ok(None),
             None => {
                 let kinds: Vec<&str> = content.keys().map(String::as_str).take(3).collect();
-                Err(format!("it wants a body of {}, which is not sent", kinds.join(", ")))
+                Err(format!("its request body type {} is not supported", kinds.join(", ")))
             }
         }
     }
 
-    fn schema(
+    fn build_schema(
         &self,
         parameters: &[OperationParameter],
         body: Option<&(bool, Value)>,
@@ -200,7 +200,7 @@ impl ServiceDocumentContext<'_> {
         let mut parts = SchemaCollector::new(self.document);
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for parameter in parameters {
-            let mut schema = parts.whole(&parameter.schema)?;
+            let mut schema = parts.resolve_references(&parameter.schema)?;
             if let (Some(fields), false) = (schema.as_object_mut(), parameter.about.is_empty()) {
                 fields.entry("description").or_insert_with(|| json!(parameter.about));
             }
@@ -210,7 +210,7 @@ impl ServiceDocumentContext<'_> {
             }
         }
         if let Some((is_required, schema)) = body {
-            properties.insert(BODY.to_owned(), parts.whole(schema)?);
+            properties.insert(BODY.to_owned(), parts.resolve_references(schema)?);
             if *is_required {
                 required.push(json!(BODY));
             }
@@ -220,7 +220,7 @@ impl ServiceDocumentContext<'_> {
         schema.insert("properties".to_owned(), Value::Object(properties));
         schema.insert("required".to_owned(), Value::Array(required));
         schema.insert("additionalProperties".to_owned(), json!(false));
-        let definitions = parts.definitions()?;
+        let definitions = parts.into_definitions()?;
         if !definitions.is_empty() {
             schema.insert("$defs".to_owned(), Value::Object(definitions));
         }
@@ -228,7 +228,7 @@ impl ServiceDocumentContext<'_> {
     }
 }
 
-fn named(operation: &Value, method: &Method, path: &str) -> String {
+fn derive_name(operation: &Value, method: &Method, path: &str) -> String {
     match operation.get("operationId").and_then(Value::as_str).filter(|id| !id.is_empty()) {
         Some(id) => id.chars().take(100).collect(),
         None => format!("{}{}", method.as_str().to_ascii_lowercase(), path.replace(['/', '{', '}'], "_")),
@@ -245,7 +245,7 @@ fn free_name(name: &str, known: &BTreeMap<String, ServiceOperation>) -> String {
     free
 }
 
-fn words(operation: &Value, method: &Method, path: &str) -> String {
+fn build_description(operation: &Value, method: &Method, path: &str) -> String {
     let text = |key: &str| operation.get(key).and_then(Value::as_str).unwrap_or_default().trim();
     let said = [text("summary"), text("description")].into_iter().filter(|text| !text.is_empty());
     let mut words: String = said.collect::<Vec<_>>().join(". ").chars().take(LONGEST_WORDS).collect();
@@ -255,7 +255,7 @@ fn words(operation: &Value, method: &Method, path: &str) -> String {
     format!("{words} [{method} {path}]").trim_start().to_owned()
 }
 
-fn hints(method: &Method) -> ToolAnnotations {
+fn build_annotations(method: &Method) -> ToolAnnotations {
     let looks = *method == Method::GET;
     ToolAnnotations::new()
         .read_only(looks)
@@ -265,9 +265,11 @@ fn hints(method: &Method) -> ToolAnnotations {
 }
 
 /// What a method does by HTTP's own words. A repeated PUT or DELETE leaves what one left; a POST has a key or none.
-fn declared(method: &Method, parameters: &[OperationParameter]) -> Value {
-    let key =
-        parameters.iter().find(|parameter| parameter.is(ONCE)).map(|parameter| parameter.argument.clone());
+fn build_declaration(method: &Method, parameters: &[OperationParameter]) -> Value {
+    let key = parameters
+        .iter()
+        .find(|parameter| parameter.has_name(ONCE))
+        .map(|parameter| parameter.argument.clone());
     let effect = match *method {
         Method::GET => "read",
         Method::PUT | Method::DELETE => "keyed",

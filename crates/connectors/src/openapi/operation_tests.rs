@@ -30,10 +30,11 @@ const DOCUMENT: &str = r##"{
 }"##;
 
 fn offer(logins: &ServiceCredentialSet) -> OperationCatalog {
-    let document = ServiceDocument::read(DOCUMENT.as_bytes()).unwrap();
+    let document = ServiceDocument::parse(DOCUMENT.as_bytes()).unwrap();
     let source = ServiceDocumentSource::Web("https://pets.example/openapi.json".parse().unwrap());
     let places = ServiceAddresses { source, server: None, hosts: Vec::new() };
-    ServiceDocumentContext { document: &document, places: &places, logins, given: &BTreeSet::new() }.all()
+    ServiceDocumentContext { document: &document, places: &places, logins, given: &BTreeSet::new() }
+        .build_catalog()
 }
 
 fn opened() -> OperationCatalog {
@@ -67,7 +68,7 @@ fn each_operation_is_a_tool_that_says_what_it_does() {
     assert_eq!(offer.left_out.len(), 1);
     assert!(offer.left_out[0].1.contains("multipart/form-data"), "{:?}", offer.left_out);
     let tools = offer.operations.into_values().map(|operation| operation.tool).collect();
-    let manifest = ConnectorManifest::of("Pets", "1", tools);
+    let manifest = ConnectorManifest::new("Pets", "1", tools);
     assert!(manifest.left_out.is_empty(), "{:?}", manifest.left_out);
 }
 
@@ -84,7 +85,7 @@ fn where_and_how_a_call_goes_is_part_of_the_manifest() {
     let hash = |change: &dyn Fn(&mut Value)| {
         let mut root: Value = serde_json::from_str(DOCUMENT).unwrap();
         change(&mut root);
-        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
+        let document = ServiceDocument::parse(root.to_string().as_bytes()).unwrap();
         let source = ServiceDocumentSource::Web("https://pets.example/openapi.json".parse().unwrap());
         let places = ServiceAddresses { source, server: None, hosts: Vec::new() };
         let named = [("gateway".to_owned(), "secret".to_owned())].into();
@@ -92,10 +93,10 @@ fn where_and_how_a_call_goes_is_part_of_the_manifest() {
         let given = BTreeSet::new();
         let reading =
             ServiceDocumentContext { document: &document, places: &places, logins: &logins, given: &given };
-        let tools: Vec<Tool> = reading.all().operations.into_values().map(|one| one.tool).collect();
+        let tools: Vec<Tool> = reading.build_catalog().operations.into_values().map(|one| one.tool).collect();
         assert!(!serde_json::to_string(&tools).unwrap().contains("secret"));
         assert_eq!(tools.len(), 5);
-        ConnectorManifest::of("s", "1", tools).hash
+        ConnectorManifest::new("s", "1", tools).hash
     };
     let known = hash(&|_| {});
     assert_eq!(known, hash(&|_| {}));

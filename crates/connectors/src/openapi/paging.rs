@@ -35,18 +35,18 @@ const NEXT: [&str; 8] = [
 ];
 
 /// The arguments to call it with again, beside those it was called with; none where nothing is known to come.
-pub(super) fn next(
+pub(super) fn find_next_page(
     operation: &ServiceOperation,
     arguments: &Map<String, Value>,
     headers: &HeaderMap,
     body: &Value,
 ) -> Option<Value> {
-    by_link(operation, headers)
-        .or_else(|| by_cursor(operation, body))
-        .or_else(|| by_number(operation, arguments, body))
+    parse_next_link(operation, headers)
+        .or_else(|| parse_next_cursor(operation, body))
+        .or_else(|| compute_next_page(operation, arguments, body))
 }
 
-fn find<'a>(operation: &'a ServiceOperation, names: &[&str]) -> Option<&'a OperationParameter> {
+fn find_parameter<'a>(operation: &'a ServiceOperation, names: &[&str]) -> Option<&'a OperationParameter> {
     let queried = |parameter: &&OperationParameter| parameter.at == ParameterLocation::Query;
     operation
         .parameters
@@ -56,7 +56,7 @@ fn find<'a>(operation: &'a ServiceOperation, names: &[&str]) -> Option<&'a Opera
 }
 
 /// `Link: <…?page=2>; rel="next"`: what of it the operation takes.
-fn by_link(operation: &ServiceOperation, headers: &HeaderMap) -> Option<Value> {
+fn parse_next_link(operation: &ServiceOperation, headers: &HeaderMap) -> Option<Value> {
     let links =
         headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok()).flat_map(|link| link.split(','));
     let address = links.filter_map(|link| {
@@ -73,13 +73,13 @@ fn from_query(operation: &ServiceOperation, url: &Url) -> Option<Value> {
     let told = url.query_pairs().filter_map(|(name, value)| {
         let parameter =
             operation.parameters.iter().find(|one| one.at == ParameterLocation::Query && one.name == name)?;
-        Some((parameter.argument.clone(), typed(parameter, &value)))
+        Some((parameter.argument.clone(), parse_value(parameter, &value)))
     });
     let told: Map<String, Value> = told.collect();
     (!told.is_empty()).then_some(Value::Object(told))
 }
 
-fn typed(parameter: &OperationParameter, text: &str) -> Value {
+fn parse_value(parameter: &OperationParameter, text: &str) -> Value {
     let kind = parameter.schema.get("type");
     let numeric = |kind: &Value| matches!(kind.as_str(), Some("integer" | "number"));
     match kind.is_some_and(|kind| numeric(kind) || kind.as_array().is_some_and(|all| all.iter().any(numeric)))
@@ -89,7 +89,7 @@ fn typed(parameter: &OperationParameter, text: &str) -> Value {
     }
 }
 
-fn by_cursor(operation: &ServiceOperation, body: &Value) -> Option<Value> {
+fn parse_next_cursor(operation: &ServiceOperation, body: &Value) -> Option<Value> {
     let said = |of: &Value| NEXT.iter().find_map(|key| of.get(*key)?.as_str().map(str::to_owned));
     let within = ["meta", "pagination", "paging", "page_info", "links", "response_metadata"];
     let token = said(body).or_else(|| within.iter().find_map(|key| said(body.get(*key)?)));
@@ -100,12 +100,16 @@ fn by_cursor(operation: &ServiceOperation, body: &Value) -> Option<Value> {
     {
         return from_query(operation, &url);
     }
-    let cursor = find(operation, &CURSORS)?;
+    let cursor = find_parameter(operation, &CURSORS)?;
     Some(json!({ &cursor.argument: token }))
 }
 
 /// A page that is as long as it may be has one behind it, perhaps.
-fn by_number(operation: &ServiceOperation, arguments: &Map<String, Value>, body: &Value) -> Option<Value> {
+fn compute_next_page(
+    operation: &ServiceOperation,
+    arguments: &Map<String, Value>,
+    body: &Value,
+) -> Option<Value> {
     let rows = match body {
         Value::Array(rows) => rows.len(),
         Value::Object(fields) => fields.values().filter_map(Value::as_array).map(Vec::len).max()?,
@@ -115,14 +119,14 @@ fn by_number(operation: &ServiceOperation, arguments: &Map<String, Value>, body:
         let given = arguments.get(&parameter.argument).and_then(Value::as_u64);
         given.or_else(|| parameter.schema.get("default").and_then(Value::as_u64))
     };
-    let limit = number(find(operation, &LIMITS)?)?;
+    let limit = number(find_parameter(operation, &LIMITS)?)?;
     if limit == 0 || (rows as u64) < limit {
         return None;
     }
-    if let Some(offset) = find(operation, &OFFSETS) {
+    if let Some(offset) = find_parameter(operation, &OFFSETS) {
         return Some(json!({ &offset.argument: number(offset).unwrap_or(0).saturating_add(limit) }));
     }
-    let page = find(operation, &PAGES)?;
+    let page = find_parameter(operation, &PAGES)?;
     Some(json!({ &page.argument: number(page).unwrap_or(1).saturating_add(1) }))
 }
 

@@ -8,10 +8,10 @@ use super::*;
 use crate::openapi::document::ServiceDocument;
 
 fn operation(names: &[(&str, Value)]) -> ServiceOperation {
-    let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+    let document = ServiceDocument::parse(br#"{"openapi": "3.1.0"}"#).unwrap();
     let read = |(name, schema): &(&str, Value)| {
         let given = json!({ "name": name, "in": "query", "schema": schema });
-        OperationParameter::read(&document, &given).unwrap().unwrap()
+        OperationParameter::parse(&document, &given).unwrap().unwrap()
     };
     ServiceOperation {
         method: Method::GET,
@@ -25,7 +25,7 @@ fn operation(names: &[(&str, Value)]) -> ServiceOperation {
 }
 
 fn told(operation: &ServiceOperation, arguments: &Value, headers: &HeaderMap, body: &Value) -> Option<Value> {
-    next(operation, arguments.as_object().unwrap(), headers, body)
+    find_next_page(operation, arguments.as_object().unwrap(), headers, body)
 }
 
 #[test]

@@ -75,13 +75,13 @@ const OURS: [&str; 25] = [
     "x-method-override",
 ];
 
-pub(super) fn is_ours(header: &str) -> bool {
+pub(super) fn is_reserved_header(header: &str) -> bool {
     OURS.contains(&header.trim().to_ascii_lowercase().as_str())
 }
 
 impl OperationParameter {
     /// None for what is never sent by a tool's call: cookies, and headers that are ours.
-    pub(super) fn read(document: &ServiceDocument, given: &Value) -> Result<Option<Self>, String> {
+    pub(super) fn parse(document: &ServiceDocument, given: &Value) -> Result<Option<Self>, String> {
         let given = document.resolve(given)?;
         let text = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = text("name").to_owned();
@@ -89,10 +89,10 @@ impl OperationParameter {
         let at = match text("in") {
             "path" => ParameterLocation::Path,
             "query" => ParameterLocation::Query,
-            "header" if is_ours(&name) => return Ok(None),
+            "header" if is_reserved_header(&name) => return Ok(None),
             "header" => ParameterLocation::Header,
             "cookie" if !required => return Ok(None),
-            other => return Err(format!("it wants `{name}` in a {other}, which is not sent")),
+            other => return Err(format!("its parameter `{name}` in {other} is not supported")),
         };
         if name.is_empty() {
             return Err("a parameter has no name".to_owned());
@@ -100,12 +100,12 @@ impl OperationParameter {
         let content = given.get("content").and_then(Value::as_object).and_then(|all| all.values().next());
         let schema = given.get("schema").or_else(|| content?.get("schema")).cloned().unwrap_or_default();
         let schema = if schema.is_null() { serde_json::json!({ "type": "string" }) } else { schema };
-        let style = style(text("style"), given.get("explode"), at)?;
+        let style = parse_style(text("style"), given.get("explode"), at)?;
         let mut fields = BTreeSet::new();
-        declared(document, &schema, DEEPEST, &mut fields);
+        collect_fields(document, &schema, DEEPEST, &mut fields);
         Ok(Some(Self {
             fields,
-            argument: plain(&name),
+            argument: sanitize_name(&name),
             name,
             at,
             required: required || at == ParameterLocation::Path,
@@ -115,23 +115,27 @@ impl OperationParameter {
         }))
     }
 
-    pub(super) fn is(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 }
 
 /// The names of an object's fields, as a schema and those it is made of have them. What leads nowhere declares nothing.
-fn declared(document: &ServiceDocument, schema: &Value, levels: usize, fields: &mut BTreeSet<String>) {
+fn collect_fields(document: &ServiceDocument, schema: &Value, levels: usize, fields: &mut BTreeSet<String>) {
     let (Ok(schema), Some(below)) = (document.resolve(schema), levels.checked_sub(1)) else { return };
     let own = schema.get("properties").and_then(Value::as_object);
     fields.extend(own.into_iter().flat_map(|own| own.keys().cloned()));
     for word in ["allOf", "anyOf", "oneOf"] {
         let parts = schema.get(word).and_then(Value::as_array).into_iter().flatten();
-        parts.for_each(|part| declared(document, part, below, fields));
+        parts.for_each(|part| collect_fields(document, part, below, fields));
     }
 }
 
-fn style(named: &str, explode: Option<&Value>, at: ParameterLocation) -> Result<ParameterStyle, String> {
+fn parse_style(
+    named: &str,
+    explode: Option<&Value>,
+    at: ParameterLocation,
+) -> Result<ParameterStyle, String> {
     let explode = explode.and_then(Value::as_bool);
     match (named, at) {
         ("" | "form", ParameterLocation::Query) => {
@@ -143,12 +147,12 @@ fn style(named: &str, explode: Option<&Value>, at: ParameterLocation) -> Result<
         ("spaceDelimited", ParameterLocation::Query) => Ok(ParameterStyle::Space),
         ("pipeDelimited", ParameterLocation::Query) => Ok(ParameterStyle::Pipe),
         ("deepObject", ParameterLocation::Query) => Ok(ParameterStyle::Deep),
-        (other, _) => Err(format!("it wants values in the style {other}, which is not written")),
+        (other, _) => Err(format!("the parameter style {other} is not supported")),
     }
 }
 
 /// A name that every model's provider takes.
-fn plain(name: &str) -> String {
+fn sanitize_name(name: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     let plain: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(60).collect();
     let plain = plain.trim_matches('_').to_owned();
@@ -156,7 +160,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Gives those of one name names of their own.
-pub(super) fn told_apart(parameters: &mut [OperationParameter], taken: &[&str]) {
+pub(super) fn disambiguate(parameters: &mut [OperationParameter], taken: &[&str]) {
     for at in 0..parameters.len() {
         let (before, rest) = parameters.split_at_mut(at);
         let Some(own) = rest.first_mut() else { continue };
@@ -188,8 +192,8 @@ mod tests {
 
     #[test]
     fn names_are_ones_that_models_can_say() {
-        let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
-        let read = |given: Value| OperationParameter::read(&document, &given);
+        let document = ServiceDocument::parse(br#"{"openapi": "3.1.0"}"#).unwrap();
+        let read = |given: Value| OperationParameter::parse(&document, &given);
         let mut all: Vec<OperationParameter> = [
             json!({ "name": "id", "in": "path" }),
             json!({ "name": "id", "in": "query" }),
@@ -200,7 +204,7 @@ mod tests {
         .into_iter()
         .map(|given| read(given).unwrap().unwrap())
         .collect();
-        told_apart(&mut all, &["body"]);
+        disambiguate(&mut all, &["body"]);
         let names: Vec<&str> = all.iter().map(|one| one.argument.as_str()).collect();
         assert_eq!(names, ["id", "id_query", "filter_name", "body_header", "top"]);
         assert!(all[0].required && !all[1].required);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::operation::ServiceOperation;
 use super::{LARGEST_ANSWER, paging};
-use crate::answer::FAILURE;
+use crate::call_result::FAILURE;
 
 /// Of what a service says about an error, in letters.
 const LONGEST_COMPLAINT: usize = 1_500;
@@ -30,11 +30,11 @@ pub(super) struct ServiceCallError {
 }
 
 impl ServiceCallError {
-    pub(super) fn surely(code: &'static str, words: impl Into<String>) -> Self {
+    pub(super) fn permanent(code: &'static str, words: impl Into<String>) -> Self {
         Self { code, words: words.into(), retryable: false, maybe: false }
     }
 
-    pub(super) fn told(self) -> CallToolResult {
+    pub(super) fn into_tool_result(self) -> CallToolResult {
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.words)]);
         let about = json!({ "code": self.code, "retryable": self.retryable, "maybe": self.maybe });
         result.meta = Some(MetaObject([(FAILURE.to_owned(), about)].into_iter().collect()));
@@ -43,7 +43,10 @@ impl ServiceCallError {
 }
 
 /// A request that got no answer.
-pub(super) fn lost(error: &reqwest::Error, operation: &ServiceOperation) -> ServiceCallError {
+pub(super) fn classify_request_error(
+    error: &reqwest::Error,
+    operation: &ServiceOperation,
+) -> ServiceCallError {
     let writes = operation.method != Method::GET;
     let host = operation.base.host_str().unwrap_or_default();
     let mut words = String::new();
@@ -87,18 +90,20 @@ pub(super) async fn read(
     loop {
         match response.chunk().await {
             Ok(Some(piece)) if body.len() + piece.len() <= LARGEST_ANSWER => body.extend_from_slice(&piece),
-            Ok(Some(_)) => return (too_long(operation).told(), ServiceHealth::Well),
+            Ok(Some(_)) => return (too_long(operation).into_tool_result(), ServiceHealth::Well),
             Ok(None) => break,
-            Err(error) => return (lost(&error, operation).told(), ServiceHealth::Ill),
+            Err(error) => {
+                return (classify_request_error(&error, operation).into_tool_result(), ServiceHealth::Ill);
+            }
         }
     }
     if !status.is_success() {
-        return (refused(&operation.method, status, &body).told(), health);
+        return (classify_status(&operation.method, status, &body).into_tool_result(), health);
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let value = value(kind, &body);
+    let value = parse_body(kind, &body);
     let mut told = json!({ "status": status.as_u16(), "body": value });
-    if let Some(next) = paging::next(operation, arguments, &headers, &value) {
+    if let Some(next) = paging::find_next_page(operation, arguments, &headers, &value) {
         told["next"] = next;
     }
     let mut result = CallToolResult::success(vec![ContentBlock::text(told.to_string())]);
@@ -110,11 +115,14 @@ fn too_long(operation: &ServiceOperation) -> ServiceCallError {
     let words = format!(
         "it answered with more than {LARGEST_ANSWER} bytes. Ask for less at once: a part, a page, fewer rows."
     );
-    ServiceCallError { maybe: operation.method != Method::GET, ..ServiceCallError::surely("too_long", words) }
+    ServiceCallError {
+        maybe: operation.method != Method::GET,
+        ..ServiceCallError::permanent("too_long", words)
+    }
 }
 
 /// JSON and texts as they are; a picture is named and not passed on.
-fn value(kind: &str, body: &[u8]) -> Value {
+fn parse_body(kind: &str, body: &[u8]) -> Value {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if body.is_empty() {
         return Value::Null;
@@ -132,7 +140,7 @@ fn value(kind: &str, body: &[u8]) -> Value {
     }
 }
 
-fn refused(method: &Method, status: StatusCode, body: &[u8]) -> ServiceCallError {
+fn classify_status(method: &Method, status: StatusCode, body: &[u8]) -> ServiceCallError {
     let writes = *method != Method::GET;
     let said: String = String::from_utf8_lossy(body).chars().take(LONGEST_COMPLAINT).collect();
     let words = |about: &str| format!("HTTP {}{about}: {said}", status.as_u16());
@@ -140,22 +148,22 @@ fn refused(method: &Method, status: StatusCode, body: &[u8]) -> ServiceCallError
         // Only these two ask for the same call elsewhere; by the others a write is often answered that was done.
         _ if status.is_redirection() => ServiceCallError {
             maybe: writes && !matches!(status.as_u16(), 307 | 308),
-            ..ServiceCallError::surely(
+            ..ServiceCallError::permanent(
                 "moved",
                 format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()),
             )
         },
         // It, or somebody before it, gave up waiting.
         StatusCode::REQUEST_TIMEOUT => {
-            ServiceCallError { maybe: writes, ..ServiceCallError::surely("too_slow", words("")) }
+            ServiceCallError { maybe: writes, ..ServiceCallError::permanent("too_slow", words("")) }
         }
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ServiceCallError::surely(
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ServiceCallError::permanent(
             "not_let_in",
             words(", it does not let us in; whoever runs this can give it a login"),
         ),
-        StatusCode::NOT_FOUND | StatusCode::GONE => ServiceCallError::surely("not_found", words("")),
+        StatusCode::NOT_FOUND | StatusCode::GONE => ServiceCallError::permanent("not_found", words("")),
         StatusCode::TOO_MANY_REQUESTS => {
-            ServiceCallError { retryable: true, ..ServiceCallError::surely("too_often", words("")) }
+            ServiceCallError { retryable: true, ..ServiceCallError::permanent("too_often", words("")) }
         }
         _ if status.is_server_error() => ServiceCallError {
             code: "service_failed",
@@ -163,7 +171,7 @@ fn refused(method: &Method, status: StatusCode, body: &[u8]) -> ServiceCallError
             retryable: matches!(status.as_u16(), 502..=504),
             maybe: writes,
         },
-        _ => ServiceCallError::surely("tool_failed", words("")),
+        _ => ServiceCallError::permanent("tool_failed", words("")),
     }
 }
 
@@ -173,8 +181,9 @@ mod tests {
 
     #[test]
     fn a_status_says_whether_a_write_may_have_happened() {
-        let maybe =
-            |method: &Method, status: u16| refused(method, StatusCode::from_u16(status).unwrap(), b"").maybe;
+        let maybe = |method: &Method, status: u16| {
+            classify_status(method, StatusCode::from_u16(status).unwrap(), b"").maybe
+        };
         for status in [301, 302, 303, 408, 500, 502, 504] {
             assert!(maybe(&Method::POST, status) && !maybe(&Method::GET, status), "{status}");
         }

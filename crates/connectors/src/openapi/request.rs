@@ -6,7 +6,7 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::login::ServiceCredential;
+use super::credentials::ServiceCredential;
 use super::operation::{BODY, OperationBodyEncoding, ServiceOperation};
 use super::parameter::{OperationParameter, ParameterLocation, ParameterStyle};
 
@@ -14,18 +14,18 @@ use super::parameter::{OperationParameter, ParameterLocation, ParameterStyle};
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The request, or what is wrong with an argument.
-pub(super) fn request(
+pub(super) fn build(
     client: &Client,
     operation: &ServiceOperation,
     arguments: &Map<String, Value>,
 ) -> Result<RequestBuilder, String> {
-    let url = address(operation, arguments)?;
+    let url = build_url(operation, arguments)?;
     let mut request =
         client.request(operation.method.clone(), url).header(ACCEPT, "application/json, */*;q=0.5");
     for parameter in operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Header)
     {
-        if let Some(value) = given(arguments, &parameter.argument) {
-            let text = joined(value, ",");
+        if let Some(value) = find_argument(arguments, &parameter.argument) {
+            let text = join_value(value, ",");
             let fits = text.chars().all(|letter| (' '..='~').contains(&letter));
             if !fits {
                 return Err(format!("{} can hold plain letters and digits alone", parameter.argument));
@@ -51,22 +51,24 @@ pub(super) fn request(
             let fields = body.as_object().ok_or("body is an object")?;
             let mut form = url::form_urlencoded::Serializer::new(String::new());
             fields.iter().for_each(|(name, value)| {
-                form.append_pair(name, &joined(value, ","));
+                form.append_pair(name, &join_value(value, ","));
             });
             Ok(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form.finish()))
         }
     }
 }
 
-fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+fn find_argument<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     arguments.get(name).filter(|value| !value.is_null())
 }
 
 /// The address with everything in its place; it never leaves where the operation is.
-fn address(operation: &ServiceOperation, arguments: &Map<String, Value>) -> Result<Url, String> {
+fn build_url(operation: &ServiceOperation, arguments: &Map<String, Value>) -> Result<Url, String> {
     let mut path = operation.path.clone();
     for parameter in operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Path) {
-        let value = given(arguments, &parameter.argument).map(|value| joined(value, ",")).unwrap_or_default();
+        let value = find_argument(arguments, &parameter.argument)
+            .map(|value| join_value(value, ","))
+            .unwrap_or_default();
         if matches!(value.as_str(), "" | "." | "..") {
             return Err(format!("{} is empty, or would lead elsewhere", parameter.argument));
         }
@@ -82,8 +84,8 @@ fn address(operation: &ServiceOperation, arguments: &Map<String, Value>) -> Resu
     let mut pairs = Vec::new();
     for parameter in operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Query)
     {
-        if let Some(value) = given(arguments, &parameter.argument) {
-            pairs.extend(query(operation, parameter, value)?);
+        if let Some(value) = find_argument(arguments, &parameter.argument) {
+            pairs.extend(encode_query(operation, parameter, value)?);
         }
     }
     pairs.extend(operation.logins.iter().filter_map(|login| match login {
@@ -96,7 +98,7 @@ fn address(operation: &ServiceOperation, arguments: &Map<String, Value>) -> Resu
     Ok(url)
 }
 
-fn query(
+fn encode_query(
     operation: &ServiceOperation,
     parameter: &OperationParameter,
     value: &Value,
@@ -106,42 +108,43 @@ fn query(
     Ok(match (parameter.style, value) {
         (ParameterStyle::Deep, Value::Object(fields)) => fields
             .iter()
-            .map(|(field, value)| pair(&format!("{name}[{field}]"), joined(value, ",")))
+            .map(|(field, value)| pair(&format!("{name}[{field}]"), join_value(value, ",")))
             .collect(),
         (ParameterStyle::Comma { explode: true }, Value::Array(items)) => {
-            items.iter().map(|item| pair(name, joined(item, ","))).collect()
+            items.iter().map(|item| pair(name, join_value(item, ","))).collect()
         }
         (ParameterStyle::Comma { explode: true }, Value::Object(fields)) => {
             // Each field becomes a parameter of its own: those that the document declares, and none that is another's.
-            let is_own = |field: &&String| parameter.fields.contains(*field) && !is_others(operation, field);
+            let is_own =
+                |field: &&String| parameter.fields.contains(*field) && !is_name_taken(operation, field);
             if let Some(field) = fields.keys().find(|field| !is_own(field)) {
                 let field: String = field.chars().take(60).collect();
                 return Err(format!("{} has no field {field:?} that could be sent", parameter.argument));
             }
-            fields.iter().map(|(field, value)| pair(field, joined(value, ","))).collect()
+            fields.iter().map(|(field, value)| pair(field, join_value(value, ","))).collect()
         }
-        (ParameterStyle::Space, value) => vec![pair(name, joined(value, " "))],
-        (ParameterStyle::Pipe, value) => vec![pair(name, joined(value, "|"))],
-        (_, value) => vec![pair(name, joined(value, ","))],
+        (ParameterStyle::Space, value) => vec![pair(name, join_value(value, " "))],
+        (ParameterStyle::Pipe, value) => vec![pair(name, join_value(value, "|"))],
+        (_, value) => vec![pair(name, join_value(value, ","))],
     })
 }
 
 /// Whether a query parameter of this name is another argument, or opens the service.
-fn is_others(operation: &ServiceOperation, name: &str) -> bool {
+fn is_name_taken(operation: &ServiceOperation, name: &str) -> bool {
     let arguments = operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Query);
     let is_login = |login: &ServiceCredential| matches!(login, ServiceCredential::Query { name: known, .. } if known == name);
     arguments.into_iter().any(|parameter| parameter.name == name) || operation.logins.iter().any(is_login)
 }
 
 /// A plain value as it is; a list with something between.
-fn joined(value: &Value, between: &str) -> String {
+fn join_value(value: &Value, between: &str) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
-            items.iter().map(|item| joined(item, between)).collect::<Vec<_>>().join(between)
+            items.iter().map(|item| join_value(item, between)).collect::<Vec<_>>().join(between)
         }
         Value::Object(fields) => {
-            let flat = fields.iter().flat_map(|(name, value)| [name.clone(), joined(value, between)]);
+            let flat = fields.iter().flat_map(|(name, value)| [name.clone(), join_value(value, between)]);
             flat.collect::<Vec<_>>().join(between)
         }
         Value::Null => String::new(),

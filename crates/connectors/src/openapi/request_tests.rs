@@ -9,9 +9,9 @@ use super::*;
 use crate::openapi::document::ServiceDocument;
 
 fn operation(base: &str, path: &str, parameters: &[Value]) -> ServiceOperation {
-    let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+    let document = ServiceDocument::parse(br#"{"openapi": "3.1.0"}"#).unwrap();
     let parameters =
-        parameters.iter().map(|given| OperationParameter::read(&document, given).unwrap().unwrap());
+        parameters.iter().map(|given| OperationParameter::parse(&document, given).unwrap().unwrap());
     ServiceOperation {
         method: Method::GET,
         base: Url::parse(base).unwrap(),
@@ -24,7 +24,7 @@ fn operation(base: &str, path: &str, parameters: &[Value]) -> ServiceOperation {
 }
 
 fn addressed(operation: &ServiceOperation, arguments: &Value) -> Result<String, String> {
-    address(operation, arguments.as_object().unwrap()).map(|url| url.to_string())
+    build_url(operation, arguments.as_object().unwrap()).map(|url| url.to_string())
 }
 
 #[test]

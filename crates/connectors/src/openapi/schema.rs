@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::document::{ServiceDocument, pointer};
+use super::document::{ServiceDocument, parse_reference};
 
 /// A schema that needs more others is no tool's.
 const MOST_PARTS: usize = 100;
@@ -28,18 +28,18 @@ impl<'a> SchemaCollector<'a> {
     }
 
     /// The schema with its references led to the tool's own parts.
-    pub(super) fn whole(&mut self, schema: &Value) -> Result<Value, String> {
+    pub(super) fn resolve_references(&mut self, schema: &Value) -> Result<Value, String> {
         self.walk(schema, DEEPEST)
     }
 
     /// What was referred to, by name; what that refers to in turn is among it.
-    pub(super) fn definitions(mut self) -> Result<Map<String, Value>, String> {
+    pub(super) fn into_definitions(mut self) -> Result<Map<String, Value>, String> {
         let mut definitions = Map::new();
         while let Some(place) = self.waiting.pop() {
             if definitions.len() >= MOST_PARTS {
-                return Err(format!("its schema needs more than {MOST_PARTS} others"));
+                return Err(format!("its schema references more than {MOST_PARTS} others"));
             }
-            let schema = self.document.at(&format!("#{place}"))?.clone();
+            let schema = self.document.get_reference(&format!("#{place}"))?.clone();
             let schema = self.walk(&schema, DEEPEST)?;
             let name = self.names.get(&place).cloned().unwrap_or_default();
             definitions.insert(name, schema);
@@ -48,19 +48,25 @@ impl<'a> SchemaCollector<'a> {
     }
 
     fn walk(&mut self, schema: &Value, levels: usize) -> Result<Value, String> {
-        let Some(below) = levels.checked_sub(1) else { return Err("its schema is too deep".to_owned()) };
+        let Some(below) = levels.checked_sub(1) else {
+            return Err("its schema is nested too deeply".to_owned());
+        };
         match schema {
             Value::Array(items) => {
                 items.iter().map(|item| self.walk(item, below)).collect::<Result<_, _>>().map(Value::Array)
             }
-            Value::Object(fields) => self.object(fields, below).map(Value::Object),
+            Value::Object(fields) => self.walk_object(fields, below).map(Value::Object),
             plain => Ok(plain.clone()),
         }
     }
 
-    fn object(&mut self, fields: &Map<String, Value>, below: usize) -> Result<Map<String, Value>, String> {
+    fn walk_object(
+        &mut self,
+        fields: &Map<String, Value>,
+        below: usize,
+    ) -> Result<Map<String, Value>, String> {
         if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
-            let name = self.name(reference)?;
+            let name = self.register_reference(reference)?;
             return Ok([("$ref".to_owned(), json!(format!("#/$defs/{name}")))].into_iter().collect());
         }
         let mut made = Map::new();
@@ -72,7 +78,7 @@ impl<'a> SchemaCollector<'a> {
                 }
                 // Names of arguments may be any word.
                 "properties" | "patternProperties" | "$defs" | "definitions" => {
-                    made.insert(key.clone(), self.named(value, below)?);
+                    made.insert(key.clone(), self.walk_properties(value, below)?);
                 }
                 idle if IDLE.contains(&idle) || idle.starts_with("x-") => {}
                 _ => {
@@ -80,24 +86,24 @@ impl<'a> SchemaCollector<'a> {
                 }
             }
         }
-        modern(&mut made);
+        upgrade_keywords(&mut made);
         Ok(made)
     }
 
     /// Schemas by name. What only answers have is no argument.
-    fn named(&mut self, value: &Value, below: usize) -> Result<Value, String> {
+    fn walk_properties(&mut self, value: &Value, below: usize) -> Result<Value, String> {
         let Some(fields) = value.as_object() else { return Ok(json!({})) };
         let sent = fields.iter().filter(|(_, schema)| schema.get("readOnly") != Some(&json!(true)));
         let walked = sent.map(|(name, schema)| Ok((name.clone(), self.walk(schema, below)?)));
         walked.collect::<Result<Map<_, _>, String>>().map(Value::Object)
     }
 
-    fn name(&mut self, reference: &str) -> Result<String, String> {
-        let place = pointer(reference)?;
+    fn register_reference(&mut self, reference: &str) -> Result<String, String> {
+        let place = parse_reference(reference)?;
         if let Some(name) = self.names.get(&place) {
             return Ok(name.clone());
         }
-        self.document.at(reference)?;
+        self.document.get_reference(reference)?;
         let last = place.rsplit('/').next().unwrap_or_default();
         let plain: String = last
             .chars()
@@ -117,7 +123,7 @@ impl<'a> SchemaCollector<'a> {
 }
 
 /// What version 3.0 says in its own way, as JSON Schema says it.
-fn modern(schema: &mut Map<String, Value>) {
+fn upgrade_keywords(schema: &mut Map<String, Value>) {
     if schema.remove("nullable") == Some(json!(true)) {
         if let Some(Value::String(kind)) = schema.get("type").cloned() {
             schema.insert("type".to_owned(), json!([kind, "null"]));
@@ -163,13 +169,13 @@ mod tests {
                 "id": { "type": "integer", "readOnly": true }, "name": { "type": "string", "example": "Rex" },
                 "tag": { "type": "string", "nullable": true }, "age": { "type": "number", "minimum": 0, "exclusiveMinimum": true },
                 "parent": { "$ref": "#/components/schemas/Pet" }, "example": { "type": "string" } } } } } });
-        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
+        let document = ServiceDocument::parse(root.to_string().as_bytes()).unwrap();
         let mut parts = SchemaCollector::new(&document);
         let whole = parts
-            .whole(&json!({ "type": "array", "items": { "$ref": "#/components/schemas/Pet" } }))
+            .resolve_references(&json!({ "type": "array", "items": { "$ref": "#/components/schemas/Pet" } }))
             .unwrap();
         assert_eq!(whole, json!({ "type": "array", "items": { "$ref": "#/$defs/Pet" } }));
-        let definitions = parts.definitions().unwrap();
+        let definitions = parts.into_definitions().unwrap();
         assert_eq!(
             Value::Object(definitions),
             json!({ "Pet": { "type": "object", "required": ["name"], "properties": {
@@ -181,9 +187,11 @@ mod tests {
 
     #[test]
     fn what_leads_out_or_is_endless_is_refused() {
-        let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
-        assert!(SchemaCollector::new(&document).whole(&json!({ "$ref": "other.json#/A" })).is_err());
+        let document = ServiceDocument::parse(br#"{"openapi": "3.1.0"}"#).unwrap();
+        assert!(
+            SchemaCollector::new(&document).resolve_references(&json!({ "$ref": "other.json#/A" })).is_err()
+        );
         let deep = (0..100).fold(json!({}), |inner, _| json!({ "items": inner }));
-        assert!(SchemaCollector::new(&document).whole(&deep).unwrap_err().contains("deep"));
+        assert!(SchemaCollector::new(&document).resolve_references(&deep).unwrap_err().contains("deep"));
     }
 }

@@ -16,15 +16,15 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
+use super::addresses::{ServiceAddresses, ServiceDocumentSource};
 use super::breaker::ServiceCircuitBreaker;
+use super::credentials::ServiceCredentialSet;
 use super::document::ServiceDocument;
-use super::login::ServiceCredentialSet;
 use super::operation::{ServiceDocumentContext, ServiceOperation};
-use super::place::{ServiceAddresses, ServiceDocumentSource};
 use super::reply::{self, ServiceCallError, ServiceHealth};
 use super::{LARGEST_DOCUMENT, request};
 use crate::error::{Error, Result};
-use crate::link::{ConnectorHttpClients, LONGEST_MESSAGE};
+use crate::transport::{ConnectorHttpClients, LONGEST_MESSAGE};
 
 /// What a service is reached with.
 pub(crate) struct OpenApiServiceParts {
@@ -60,7 +60,7 @@ impl OpenApiService {
         let short = |text: &str| text.chars().take(100).collect::<String>();
         let about =
             Implementation::new(short(document.text("/info/title")), short(document.text("/info/version")));
-        let (operations, left_out) = read(&parts, &document);
+        let (operations, left_out) = build_operations(&parts, &document);
         let inner = Inner {
             parts,
             about,
@@ -79,7 +79,7 @@ impl OpenApiService {
             Ok(running) => {
                 let _ = running.waiting().await;
             }
-            Err(error) => tracing::debug!(%error, "a document's line ended before hands were shaken"),
+            Err(error) => tracing::debug!(%error, "OpenAPI connection closed before the handshake"),
         }
     }
 
@@ -97,25 +97,28 @@ impl OpenApiService {
         arguments: &serde_json::Map<String, serde_json::Value>,
     ) -> CallToolResult {
         let parts = &self.0.parts;
-        if let Some(why) = parts.clients.allowed.refuses(&operation.base) {
-            return ServiceCallError::surely("unreachable", why).told();
+        if let Some(why) = parts.clients.allowed.find_refusal(&operation.base) {
+            return ServiceCallError::permanent("unreachable", why).into_tool_result();
         }
-        let request = match request::request(parts.clients.to(&operation.base), operation, arguments) {
+        let request = match request::build(parts.clients.select(&operation.base), operation, arguments) {
             Ok(request) => request.headers(parts.headers.clone()).timeout(parts.limit),
-            Err(why) => return ServiceCallError::surely("bad_arguments", why).told(),
+            Err(why) => return ServiceCallError::permanent("bad_arguments", why).into_tool_result(),
         };
-        if let Some(pause) = self.breaker().ask(Instant::now()) {
+        if let Some(pause) = self.breaker().check(Instant::now()) {
             let words =
                 format!("it failed too often; it is left alone for another {} s.", pause.as_secs().max(1));
-            return ServiceCallError::surely("service_failed", words).told();
+            return ServiceCallError::permanent("service_failed", words).into_tool_result();
         }
         let (result, health) = match request.send().await {
             Ok(response) => reply::read(operation, arguments, response).await,
-            Err(error) => (reply::lost(&error.without_url(), operation).told(), ServiceHealth::Ill),
+            Err(error) => (
+                reply::classify_request_error(&error.without_url(), operation).into_tool_result(),
+                ServiceHealth::Ill,
+            ),
         };
         match health {
-            ServiceHealth::Well => self.breaker().went_well(),
-            ServiceHealth::Ill => self.breaker().failed(Instant::now()),
+            ServiceHealth::Well => self.breaker().record_success(),
+            ServiceHealth::Ill => self.breaker().record_failure(Instant::now()),
         }
         result
     }
@@ -135,7 +138,7 @@ impl ServerHandler for OpenApiService {
         if !self.0.is_fresh.swap(false, Ordering::SeqCst) {
             let document = fetch(&self.0.parts).await;
             let document = document.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-            let (operations, _) = read(&self.0.parts, &document);
+            let (operations, _) = build_operations(&self.0.parts, &document);
             *self.0.operations.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(operations);
         }
         let tools = self.operations().values().map(|operation| operation.tool.clone()).collect();
@@ -152,7 +155,7 @@ impl ServerHandler for OpenApiService {
             return Err(ErrorData::invalid_params(format!("there is no operation {}", request.name), None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        if let Some(missing) = lacking(operation, &arguments) {
+        if let Some(missing) = find_missing_argument(operation, &arguments) {
             return Err(ErrorData::invalid_params(format!("{missing} is missing"), None));
         }
         tokio::select! {
@@ -164,7 +167,7 @@ impl ServerHandler for OpenApiService {
 }
 
 /// The first required argument that is not there.
-fn lacking<'a>(
+fn find_missing_argument<'a>(
     operation: &'a ServiceOperation,
     arguments: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<&'a str> {
@@ -172,14 +175,14 @@ fn lacking<'a>(
     required.iter().filter_map(serde_json::Value::as_str).find(|name| !arguments.contains_key(*name))
 }
 
-fn read(
+fn build_operations(
     parts: &OpenApiServiceParts,
     document: &ServiceDocument,
 ) -> (BTreeMap<String, ServiceOperation>, SkippedOperations) {
     let given: BTreeSet<String> = parts.headers.keys().map(ToString::to_string).collect();
     let reading =
         ServiceDocumentContext { document, places: &parts.places, logins: &parts.logins, given: &given };
-    let offer = reading.all();
+    let offer = reading.build_catalog();
     (offer.operations, offer.left_out)
 }
 
@@ -188,25 +191,25 @@ async fn fetch(parts: &OpenApiServiceParts) -> Result<ServiceDocument> {
         ServiceDocumentSource::File(path) => {
             let size = tokio::fs::metadata(path).await.map(|about| about.len());
             let unreadable = |error: std::io::Error| {
-                Error::Invalid(format!("its document can't be read: {}: {error}", path.display()))
+                Error::Invalid(format!("the document can't be read: {}: {error}", path.display()))
             };
             if size.map_err(unreadable)? > LARGEST_DOCUMENT as u64 {
-                return Err(Error::Invalid(format!("its document has more than {LARGEST_DOCUMENT} bytes")));
+                return Err(Error::Invalid(format!("the document is larger than {LARGEST_DOCUMENT} bytes")));
             }
             tokio::fs::read(path).await.map_err(unreadable)?
         }
         ServiceDocumentSource::Web(url) => {
-            if let Some(why) = parts.clients.allowed.refuses(url) {
+            if let Some(why) = parts.clients.allowed.find_refusal(url) {
                 return Err(Error::Invalid(why));
             }
             // Whoever keeps the document for others is not the service.
-            let known = parts.places.knows_us(url);
+            let known = parts.places.sends_credentials_to(url);
             let headers = if known { parts.headers.clone() } else { HeaderMap::new() };
-            let request = parts.clients.to(url).get(url.clone()).headers(headers);
+            let request = parts.clients.select(url).get(url.clone()).headers(headers);
             download(request.timeout(parts.limit), known).await?
         }
     };
-    ServiceDocument::read(&text).map_err(Error::Invalid)
+    ServiceDocument::parse(&text).map_err(Error::Invalid)
 }
 
 async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u8>> {
@@ -217,24 +220,24 @@ async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u
             words = format!("{words}: {cause}");
             below = cause.source();
         }
-        Error::Unreachable(format!("its document can't be fetched: {words}"))
+        Error::Unreachable(format!("the document can't be fetched: {words}"))
     };
     let mut response = request.send().await.map_err(lost)?;
     let status = response.status();
     if !status.is_success() {
         let about = match status.as_u16() {
-            300..=399 => ", and nobody is followed elsewhere",
+            300..=399 => ", and redirects are not followed",
             401 | 403 if !known => {
-                ", and what opens the service is not sent elsewhere: give the document as a file"
+                ", and credentials are not sent to other hosts: give the document as a file"
             }
             _ => "",
         };
-        return Err(Error::Unreachable(format!("its document can't be fetched: HTTP {status}{about}")));
+        return Err(Error::Unreachable(format!("the document can't be fetched: HTTP {status}{about}")));
     }
     let mut text = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(lost)? {
         if text.len() + piece.len() > LARGEST_DOCUMENT {
-            return Err(Error::Invalid(format!("its document has more than {LARGEST_DOCUMENT} bytes")));
+            return Err(Error::Invalid(format!("the document is larger than {LARGEST_DOCUMENT} bytes")));
         }
         text.extend_from_slice(&piece);
     }

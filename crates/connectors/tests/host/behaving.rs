@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_connectors::ConnectorState;
-use munshi_test_support::{TestDb, on_both_engines, until};
+use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::ToolAnswer;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ on_both_engines! {
         assert!(events.contains(&"connector.seen".to_owned()), "{events:?}");
         assert!(events.contains(&"act.applied".to_owned()) && events.contains(&"act.refused".to_owned()));
         shop.host.stop().await;
-        let states = shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, munshi_types::Timestamp::EPOCH.plus(Duration::from_secs(100)))).await.unwrap();
+        let states = shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::list_states(tx, munshi_types::Timestamp::EPOCH.plus(Duration::from_secs(100)))).await.unwrap();
         assert_eq!(states, [], "a node that has stopped says nothing any more");
     }
 
@@ -39,7 +39,7 @@ on_both_engines! {
     async fn a_file_that_nobody_can_read_stops_no_others(test: TestDb) {
         let odder = odd("odd", "good", None);
         let shop = Shop::open(test, &odder).await;
-        let (before, after) = (shop.test.tenant("another").await, shop.test.tenant("third").await);
+        let (before, after) = (shop.test.add_tenant("another").await, shop.test.add_tenant("third").await);
         for tenant in [before, after] {
             let spoil = |tx: &mut munshi_store::Tx<'_>| {
                 let body = munshi_store::JsonText::of(&json!({ "odd": 7 }))?;
@@ -51,8 +51,8 @@ on_both_engines! {
             };
             shop.test.db.write(tenant, spoil).await.unwrap();
         }
-        assert!(shop.host.look().await.is_err(), "it is said all the same");
-        until(async || shop.host.standings(shop.tenant).values().any(|standing| standing.state == ConnectorState::Ready)).await;
+        assert!(shop.host.reconcile().await.is_err(), "it is said all the same");
+        wait_until(async || shop.host.statuses(shop.tenant).values().any(|standing| standing.state == ConnectorState::Ready)).await;
         assert_eq!(shop.standing("odd").state, ConnectorState::Ready);
         shop.host.stop().await;
     }
@@ -87,9 +87,9 @@ async fn stopping_takes_along_what_a_child_has_started() {
     let is_there = || std::path::Path::new(&format!("/proc/{pid}/cmdline")).exists() && !is_dead(&pid);
     assert!(is_there());
     shop.declare(&odd("other", "good", None)).await;
-    shop.host.look().await.unwrap();
+    shop.host.reconcile().await.unwrap();
     // A grandchild does not outlive its connector.
-    until(async || !is_there()).await;
+    wait_until(async || !is_there()).await;
     shop.host.stop().await;
 }
 

@@ -31,7 +31,7 @@ on_both_engines! {
         assert_eq!(changed[0].1["changed"], json!(["~ look"]));
         let (now, ids) = (shop.test.clock.now(), shop.test.ids.clone());
         let by = AuditActor::new(AuditActorKind::Operator, "asha");
-        let accepted = shop.test.db.write(shop.tenant, move |tx| rows::accept(tx, "odd", &by, now, &ids)).await.unwrap();
+        let accepted = shop.test.db.write(shop.tenant, move |tx| rows::accept_manifest(tx, "odd", &by, now, &ids)).await.unwrap();
         assert_eq!(accepted, Some(true));
         shop.until("odd", |standing| !standing.held).await;
         let booked = shop.call("odd_book", json!({ "text": "b" })).await;

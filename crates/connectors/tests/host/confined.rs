@@ -1,6 +1,6 @@
 //! Where a machine can't confine, several tenants keep programs from starting.
 
-use munshi_connectors::contract::{self, ConnectorTest, ConnectorVerdict, WriteTestMode};
+use munshi_connectors::conformance::{self, ConnectorTest, ConnectorVerdict, WriteTestMode};
 use munshi_connectors::{Confinement, ConnectorState};
 use munshi_test_support::on_both_engines;
 
@@ -15,12 +15,12 @@ on_both_engines! {
             let confinement =
                 Confinement { db: Some(shop.test.db.clone()), allows_unconfined, ..Confinement::default() };
             let trial = ConnectorTest { confinement, ..shop.trial(&odd("odd", "good", None), WriteTestMode::Never) };
-            contract::test(&trial).await
+            conformance::test(&trial).await
         };
         let alone = tried(false).await;
         let confined = alone.findings.iter().find(|finding| finding.check == "confined").unwrap();
         assert_eq!(confined.verdict, ConnectorVerdict::Doubtful, "it is said: {alone:#?}");
-        shop.test.tenant("another").await;
+        shop.test.add_tenant("another").await;
         let refused = tried(false).await;
         assert_eq!(refused.findings.len(), 1, "{refused:#?}");
         assert!(refused.findings[0].detail.contains("connectors.unconfined = true"), "{refused:#?}");
@@ -34,7 +34,7 @@ on_both_engines! {
         for name in ["odd", "loud"] {
             shop.until_state(name, ConnectorState::Ready).await;
         }
-        shop.test.tenant("another").await;
+        shop.test.add_tenant("another").await;
         // Also one that announces changes so often that nothing else would be looked at.
         for name in ["odd", "loud"] {
             let standing = shop.until_state(name, ConnectorState::Degraded).await;

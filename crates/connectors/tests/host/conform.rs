@@ -126,7 +126,7 @@ async fn as_a_client() {
         }
         // Whether it is let in is seen by trying.
         tokio::time::sleep(Duration::from_millis(500)).await;
-        shop.host.look().await.unwrap();
+        shop.host.reconcile().await.unwrap();
         for _ in 0..100 {
             if shop.standing("far").state != ConnectorState::WantsLogin {
                 break;
@@ -173,14 +173,14 @@ fn known_as() -> String {
 async fn log_in(shop: &Shop) -> bool {
     let (host, person) = (shop.host.clone(), shop.owner.person.unwrap());
     let offered =
-        shop.test.db.write(shop.tenant, move |tx| host.offer_login(tx, "far", person)).await.unwrap();
+        shop.test.db.write(shop.tenant, move |tx| host.create_login_link(tx, "far", person)).await.unwrap();
     let token = SecretToken::parse(offered.unwrap().rsplit('/').next().unwrap()).unwrap();
-    let led = shop.logins.led(&token).await.unwrap().unwrap();
+    let led = shop.logins.find_link(&token).await.unwrap().unwrap();
     let back = OAuthReturnUrls {
         redirect: "http://localhost:8400/connectors/back".to_owned(),
         document: Some("https://conformance-test.local/client-metadata.json".to_owned()),
     };
-    let begun = match shop.logins.follow(led, &back, ConnectorLoginUser::Person(person)).await {
+    let begun = match shop.logins.begin_from_link(led, &back, ConnectorLoginUser::Person(person)).await {
         Ok(begun) => begun,
         Err(error) => {
             println!("no login: {error}");
@@ -225,7 +225,7 @@ async fn our_client_conforms() {
     let runs: Vec<(&str, &str)> = SCENARIOS
         .iter()
         .flat_map(|(revision, all)| all.iter().map(|scenario| (*revision, *scenario)))
-        .step_by(if environment::is_long() { 1 } else { ONE_OF })
+        .step_by(if environment::is_long_run() { 1 } else { ONE_OF })
         .collect();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     // Most of a scenario is waiting.

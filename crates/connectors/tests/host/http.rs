@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use munshi_connectors::{AllowedHosts, ConnectorState, InProcessConnector};
-use munshi_test_support::{environment, until};
+use munshi_test_support::{environment, wait_until};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::net::TcpListener;
@@ -29,7 +29,7 @@ async fn reference(port: u16) -> tokio::process::Child {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
+    wait_until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
     child
 }
 
@@ -91,7 +91,7 @@ async fn plain(answer: &'static str, body: usize) -> u16 {
 async fn redirects_and_bodies_without_end_lead_nowhere() {
     let elsewhere = "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/latest\r\ncontent-length: 0\r\n\r\n";
     let endless = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
-    for (answer, body, words) in [(elsewhere, 0, "307"), (endless, 256 * 1024 * 1024, "more than")] {
+    for (answer, body, words) in [(elsewhere, 0, "307"), (endless, 256 * 1024 * 1024, "larger than")] {
         let port = plain(answer, body).await;
         let file = format!("[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\n");
         let shop =

@@ -8,7 +8,7 @@ use munshi_connectors::login::{OAuthCallback, OAuthReturnUrls, PendingOAuthLogin
 use munshi_connectors::{AllowedHosts, ConnectorState, Error};
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_safety::vault;
-use munshi_test_support::guarded::{Browser, DeviceCodeSupport, GuardedService as Service};
+use munshi_test_support::guarded_service::{Browser, DeviceCodeSupport, GuardedService as Service};
 use munshi_test_support::{PATIENCE, TestDb};
 use munshi_tools::NoActJournal;
 use munshi_types::{Autonomy, Clock};
@@ -97,7 +97,7 @@ impl Guarded {
     /// The same call through another process.
     pub(crate) async fn said_at(&self, node: &Node, text: &str) -> Value {
         let want = self.shop.want("far_note", json!({ "text": text }), Autonomy::Act);
-        node.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap().for_model()
+        node.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap().render_for_model()
     }
 
     pub(crate) async fn said(&self, text: &str) -> Value {
@@ -127,11 +127,11 @@ munshi_test_support::on_both_engines! {
         guarded.shop.until_state("far", ConnectorState::Ready).await;
         let said = guarded.said("one").await;
         assert_eq!(said["ok"], true, "{said}");
-        assert_eq!(guarded.service.notes(), ["one"]);
+        assert_eq!(guarded.service.recorded_calls(), ["one"]);
         let events = guarded.shop.events().await;
         let told = events.iter().find(|(event, _)| event == "connector.logged_in").unwrap();
         assert_eq!(told.1["at"], guarded.service.issuer);
-        let name = munshi_safety::vault::SecretRef::named("connector/far/login").unwrap();
+        let name = munshi_safety::vault::SecretRef::from_name("connector/far/login").unwrap();
         let kept = guarded.shop.vault.open(guarded.shop.tenant, &name).await.unwrap();
         let kept: Value = serde_json::from_str(kept.expose()).unwrap();
         let (access, refresh) = (kept["access"].as_str().unwrap(), kept["refresh"].as_str().unwrap());
@@ -155,7 +155,7 @@ munshi_test_support::on_both_engines! {
             String::from_utf8_lossy(&heard[..length]).to_lowercase()
         };
         let shown = tokio::time::timeout(PATIENCE, async {
-            tokio::select! { shown = shown => shown, _ = async { host.open(tenant).await.unwrap(); std::future::pending::<()>().await } => String::new() }
+            tokio::select! { shown = shown => shown, _ = async { host.start_tenant(tenant).await.unwrap(); std::future::pending::<()>().await } => String::new() }
         });
         let shown = shown.await.expect("it is tried");
         assert!(shown.starts_with("post /mcp") && !shown.contains("authorization"), "{shown}");
@@ -166,12 +166,12 @@ munshi_test_support::on_both_engines! {
     async fn somebody_lets_us_in_with_a_code(test: TestDb) {
         let guarded = Guarded::open(test).await;
         let (logins, name) = (&guarded.shop.logins, "far".parse().unwrap());
-        assert!(logins.takes_codes(guarded.shop.tenant, &name).await.unwrap());
+        assert!(logins.supports_device_code(guarded.shop.tenant, &name).await.unwrap());
         let back = OAuthReturnUrls { redirect: "http://127.0.0.1/".to_owned(), document: None };
-        let code = logins.begin_with_code(guarded.shop.tenant, &name, &back, by()).await.unwrap();
-        let page = Browser::default().type_code(&code.place, &code.user_code);
+        let code = logins.begin_device_login(guarded.shop.tenant, &name, &back, by()).await.unwrap();
+        let page = Browser::default().enter_code(&code.place, &code.user_code);
         assert_eq!(page, "let in");
-        logins.finish_with_code(code).await.unwrap();
+        logins.finish_device_login(code).await.unwrap();
         guarded.shop.until_state("far", ConnectorState::Ready).await;
         assert_eq!(guarded.said("by code").await["ok"], true);
         guarded.shop.host.stop().await;
@@ -182,13 +182,13 @@ munshi_test_support::on_both_engines! {
         let guarded = Guarded::open(test).await;
         let (begun, other) = (guarded.begin().await, guarded.begin().await);
         let good = browse(&begun.to);
-        let anew = "begin it anew";
+        let anew = "start it again";
         assert!(refused(&guarded, &other, good.clone()).await.contains(anew), "a state of somebody else's login");
         let strange = OAuthCallback { state: "x".repeat(43), ..good.clone() };
         assert!(refused(&guarded, &begun, strange).await.contains(anew));
         guarded.shop.logins.finish(&begun.token, good.clone(), None).await.unwrap();
         assert!(refused(&guarded, &begun, good.clone()).await.contains(anew), "a state is good once");
-        for (iss, words) in [(Some("https://evil.example".to_owned()), "not of"), (None, "does not say")] {
+        for (iss, words) in [(Some("https://evil.example".to_owned()), "another issuer"), (None, "does not name")] {
             let begun = guarded.begin().await;
             let returned = OAuthCallback { iss, ..browse(&begun.to) };
             assert!(refused(&guarded, &begun, returned.clone()).await.contains(words));
@@ -210,14 +210,14 @@ munshi_test_support::on_both_engines! {
         let guarded = Guarded::open(test).await;
         guarded.log_in().await;
         assert_eq!(guarded.said("before").await["ok"], true);
-        assert_eq!(guarded.service.grants("refresh_token"), 0);
+        assert_eq!(guarded.service.count_grants("refresh_token"), 0);
         guarded.shop.test.clock.advance(Duration::from_secs(3_595));
         let (one, two, three) = tokio::join!(guarded.said("a"), guarded.said("b"), guarded.said("c"));
         assert!([&one, &two, &three].iter().all(|said| said["ok"] == true), "{one} {two} {three}");
-        assert_eq!(guarded.service.grants("refresh_token"), 1);
-        assert_eq!(guarded.service.notes().len(), 4);
-        let name = vault::SecretRef::named("connector/far/login").unwrap();
-        let at = guarded.shop.test.db.read(guarded.shop.tenant, move |tx| vault::set_at(tx, &name)).await.unwrap();
+        assert_eq!(guarded.service.count_grants("refresh_token"), 1);
+        assert_eq!(guarded.service.recorded_calls().len(), 4);
+        let name = vault::SecretRef::from_name("connector/far/login").unwrap();
+        let at = guarded.shop.test.db.read(guarded.shop.tenant, move |tx| vault::find_set_at(tx, &name)).await.unwrap();
         assert!(at.is_some_and(|at| at <= guarded.shop.test.clock.now()));
         guarded.shop.host.stop().await;
     }
@@ -235,13 +235,13 @@ munshi_test_support::on_both_engines! {
                 guarded.said("a"), guarded.said_at(&other, "b"), guarded.said("c"), guarded.said_at(&other, "d")
             );
             assert!([&one, &two, &three, &four].iter().all(|said| said["ok"] == true), "{one} {two} {three} {four}");
-            assert_eq!(guarded.service.grants("refresh_token"), round, "once in each round");
+            assert_eq!(guarded.service.count_grants("refresh_token"), round, "once in each round");
         }
         guarded.shop.test.clock.advance(Duration::from_secs(3_595));
         let (one, two) = (guarded.said_at(&other, "first").await, guarded.said("after it").await);
         assert!(one["ok"] == true && two["ok"] == true, "{one} {two}");
-        assert_eq!(guarded.service.grants("refresh_token"), 4);
-        assert_eq!(guarded.service.notes().len(), 15);
+        assert_eq!(guarded.service.count_grants("refresh_token"), 4);
+        assert_eq!(guarded.service.recorded_calls().len(), 15);
         let left = "SELECT COUNT(*) FROM connector_logins WHERE tenant_id = $1 AND kind = 'renewal'";
         let left = move |tx: &mut munshi_store::Tx<'_>| tx.one(left, munshi_store::params![], |row| row.get::<i64>(0));
         assert_eq!(guarded.shop.test.db.read(guarded.shop.tenant, left).await.unwrap(), 0, "nobody renews any more");
@@ -254,13 +254,13 @@ munshi_test_support::on_both_engines! {
     async fn what_can_not_be_renewed_wants_a_person(test: TestDb) {
         let guarded = Guarded::open(test).await;
         guarded.log_in().await;
-        guarded.service.forget();
+        guarded.service.revoke_all();
         let said = guarded.said("lost").await;
         assert_eq!((said["ok"].as_bool(), said["code"].as_str()), (Some(false), Some("login_needed")), "{said}");
-        assert!(guarded.service.notes().is_empty());
+        assert!(guarded.service.recorded_calls().is_empty());
         guarded.log_in().await;
         assert_eq!(guarded.said("found").await["ok"], true);
-        assert_eq!(guarded.service.notes(), ["found"]);
+        assert_eq!(guarded.service.recorded_calls(), ["found"]);
         guarded.shop.host.stop().await;
     }
 }

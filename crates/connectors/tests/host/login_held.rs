@@ -7,7 +7,7 @@ use munshi_connectors::{ConnectorState, Error};
 use munshi_identity::SecretToken;
 use munshi_safety::vault::SecretRef;
 use munshi_store::{Tx, params};
-use munshi_test_support::until;
+use munshi_test_support::wait_until;
 use serde_json::Value;
 
 use crate::login::{Guarded, allowed, back, browse, by, declared};
@@ -19,18 +19,18 @@ const LATE: Duration = Duration::from_secs(3_595);
 impl Guarded {
     /// What the vault has.
     async fn kept(&self) -> Option<Value> {
-        let name = SecretRef::named("connector/far/login").unwrap();
+        let name = SecretRef::from_name("connector/far/login").unwrap();
         let secret = self.shop.vault.open(self.shop.tenant, &name).await.ok()?;
         Some(serde_json::from_str(secret.expose()).unwrap())
     }
 
     async fn until_held(&self) {
-        until(async || self.service.is_held()).await;
+        wait_until(async || self.service.has_held_token()).await;
     }
 
     async fn link(&self) -> SecretToken {
         let (logins, tenant) = (&self.shop.logins, self.shop.tenant);
-        let link = logins.link(tenant, "far", "http://munshi.example", (by(), None)).await.unwrap();
+        let link = logins.create_link(tenant, "far", "http://munshi.example", (by(), None)).await.unwrap();
         SecretToken::parse(link.rsplit('/').next().unwrap()).unwrap()
     }
 
@@ -56,18 +56,18 @@ munshi_test_support::on_both_engines! {
         guarded.shop.host.stop().await;
         guarded.shop.test.clock.advance(LATE);
         let before = guarded.kept().await.unwrap();
-        guarded.service.hold();
+        guarded.service.hold_next_token();
         let (gone, ()) = tokio::join!(guarded.shop.again(allowed()), guarded.until_held());
-        until(async || gone.host.count()["ready"] == 0 && gone.host.count()["starting"] == 0).await;
+        wait_until(async || gone.host.count()["ready"] == 0 && gone.host.count()["starting"] == 0).await;
         assert_eq!(guarded.kept().await.unwrap(), before, "nothing has come yet");
-        guarded.service.release();
-        until(async || guarded.kept().await.unwrap()["refresh"] != before["refresh"]).await;
+        guarded.service.release_token();
+        wait_until(async || guarded.kept().await.unwrap()["refresh"] != before["refresh"]).await;
         gone.host.stop().await;
         guarded.shop.test.clock.advance(Duration::from_secs(60));
         guarded.shop.declare(&declared(&guarded.service)).await;
         let node = guarded.shop.again(allowed()).await;
         assert_eq!(guarded.said_at(&node, "still in").await["ok"], true);
-        assert_eq!(guarded.service.grants("refresh_token"), 1);
+        assert_eq!(guarded.service.count_grants("refresh_token"), 1);
         node.host.stop().await;
     }
 
@@ -75,11 +75,11 @@ munshi_test_support::on_both_engines! {
     async fn what_was_turned_away_was_not_done(test: TestDb) {
         let guarded = Guarded::open(test).await;
         guarded.log_in().await;
-        guarded.service.forget();
-        guarded.service.break_lines();
+        guarded.service.revoke_all();
+        guarded.service.break_connections();
         let said = guarded.said("never").await;
         assert_eq!((&said["ok"], &said["code"]), (&false.into(), &"login_not_renewed".into()), "{said}");
-        assert!(guarded.service.notes().is_empty());
+        assert!(guarded.service.recorded_calls().is_empty());
         let unknown = guarded.shop.events().await.into_iter().filter(|(event, _)| event == "act.unknown").count();
         assert_eq!(unknown, 0);
         guarded.shop.host.stop().await;
@@ -90,18 +90,18 @@ munshi_test_support::on_both_engines! {
         let guarded = Guarded::open(test).await;
         guarded.log_in().await;
         guarded.shop.test.clock.advance(LATE);
-        guarded.service.hold();
+        guarded.service.hold_next_token();
         let meanwhile = async {
             guarded.until_held().await;
             let begun = guarded.begin().await;
             guarded.shop.logins.finish(&begun.token, browse(&begun.to), None).await.unwrap();
             let newer = guarded.kept().await;
-            guarded.service.release();
+            guarded.service.release_token();
             newer
         };
         let (said, newer) = tokio::join!(guarded.said("with the newer one"), meanwhile);
         assert_eq!(said["ok"], true, "{said}");
-        assert_eq!(guarded.service.grants("refresh_token"), 1, "the older one was renewed");
+        assert_eq!(guarded.service.count_grants("refresh_token"), 1, "the older one was renewed");
         assert_eq!(guarded.kept().await, newer, "and let go");
         guarded.shop.host.stop().await;
     }
@@ -111,23 +111,23 @@ munshi_test_support::on_both_engines! {
     async fn a_crash_between_code_and_token_costs_another_click(test: TestDb) {
         let guarded = Guarded::open(test).await;
         let (logins, link) = (&guarded.shop.logins, guarded.link().await);
-        let begun = logins.follow(logins.led(&link).await.unwrap().unwrap(), &back(), ConnectorLoginUser::Here).await.unwrap();
+        let begun = logins.begin_from_link(logins.find_link(&link).await.unwrap().unwrap(), &back(), ConnectorLoginUser::Here).await.unwrap();
         let (returned, token) = (browse(&begun.to), begun.token.clone());
         let dying = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (node, answer) = (guarded.shop.again(allowed()).await, returned.clone());
-        guarded.service.hold();
+        guarded.service.hold_next_token();
         let there = node.logins.clone();
         dying.spawn(async move { there.finish(&token, answer, Some(ConnectorLoginUser::Here)).await });
         guarded.until_held().await;
         dying.shutdown_background();
-        guarded.service.release();
+        guarded.service.release_token();
         let again = logins.finish(&begun.token, returned, Some(ConnectorLoginUser::Here)).await;
-        assert!(matches!(&again, Err(Error::NoLogin(words)) if words.contains("begin it anew")), "{again:?}");
+        assert!(matches!(&again, Err(Error::NoLogin(words)) if words.contains("start it again")), "{again:?}");
         assert!(guarded.kept().await.is_none());
-        let led = logins.led(&link).await.unwrap().expect("the link still leads there");
-        let begun = logins.follow(led, &back(), ConnectorLoginUser::Here).await.unwrap();
+        let led = logins.find_link(&link).await.unwrap().expect("the link still leads there");
+        let begun = logins.begin_from_link(led, &back(), ConnectorLoginUser::Here).await.unwrap();
         logins.finish(&begun.token, browse(&begun.to), Some(ConnectorLoginUser::Here)).await.unwrap();
-        assert!(logins.led(&link).await.unwrap().is_none(), "whoever is in needs no link");
+        assert!(logins.find_link(&link).await.unwrap().is_none(), "whoever is in needs no link");
         guarded.shop.until_state("far", ConnectorState::Ready).await;
         assert_eq!(guarded.said("after").await["ok"], true);
         node.host.stop().await;
@@ -139,8 +139,8 @@ munshi_test_support::on_both_engines! {
         let guarded = Guarded::open(test).await;
         let (logins, link) = (&guarded.shop.logins, guarded.link().await);
         let begin = async || {
-            let led = logins.led(&link).await.unwrap().unwrap();
-            logins.follow(led, &back(), ConnectorLoginUser::Here).await.unwrap()
+            let led = logins.find_link(&link).await.unwrap().unwrap();
+            logins.begin_from_link(led, &back(), ConnectorLoginUser::Here).await.unwrap()
         };
         let (one, two) = (begin().await, begin().await);
         let (first, second) = (browse(&one.to), browse(&two.to));
@@ -151,7 +151,7 @@ munshi_test_support::on_both_engines! {
         let kept = guarded.kept().await;
         let late = logins.finish(&two.token, second, Some(ConnectorLoginUser::Here)).await;
         assert!(matches!(&late, Err(Error::NoLogin(words)) if words.contains("meanwhile")), "{late:?}");
-        assert_eq!((guarded.kept().await, guarded.service.grants("revoked")), (kept, 1));
+        assert_eq!((guarded.kept().await, guarded.service.count_grants("revoked")), (kept, 1));
         guarded.shop.host.stop().await;
     }
 
@@ -162,13 +162,13 @@ munshi_test_support::on_both_engines! {
         guarded.link().await;
         assert!(guarded.kept().await.is_some() && guarded.ways().await > 0);
         let (logins, tenant) = (&guarded.shop.logins, guarded.shop.tenant);
-        let last = logins.last_login(tenant, &"far".parse().unwrap()).await.unwrap().unwrap();
+        let last = logins.find_revocable(tenant, &"far".parse().unwrap()).await.unwrap().unwrap();
         guarded.shop.declare("").await;
         assert!(guarded.shop.vault.list(tenant).await.unwrap().is_empty());
         assert_eq!(guarded.ways().await, 0);
-        assert_eq!(logins.give_back(&last).await, LoginRevocation::Revoked);
-        assert_eq!(guarded.service.grants("revoked"), 1);
-        assert!(logins.last_login(tenant, &"far".parse().unwrap()).await.unwrap().is_none());
+        assert_eq!(logins.revoke_login(&last).await, LoginRevocation::Revoked);
+        assert_eq!(guarded.service.count_grants("revoked"), 1);
+        assert!(logins.find_revocable(tenant, &"far".parse().unwrap()).await.unwrap().is_none());
         guarded.shop.host.stop().await;
     }
 }

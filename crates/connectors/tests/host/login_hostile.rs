@@ -200,7 +200,7 @@ munshi_test_support::on_both_engines! {
         evil.json(own, &resource(&format!("{}/mcp", evil.base)));
         for (but, words) in [
             (json!({ "issuer": "https://bank.example" }), "bank.example"),
-            (json!({ "issuer": format!("{}/", evil.base) }), "says of itself"),
+            (json!({ "issuer": format!("{}/", evil.base) }), "names another issuer"),
             (json!({ "code_challenge_methods_supported": ["plain"] }), "S256"),
             (json!({ "code_challenge_methods_supported": Value::Null }), "S256"),
         ] {
@@ -289,12 +289,12 @@ munshi_test_support::on_both_engines! {
         evil.json("/device", &code);
         let back = OAuthReturnUrls { redirect: "http://127.0.0.1/".to_owned(), document: None };
         let name = "far".parse().unwrap();
-        let begin = async || shop.logins.begin_with_code(shop.tenant, &name, &back, by()).await.unwrap();
+        let begin = async || shop.logins.begin_device_login(shop.tenant, &name, &back, by()).await.unwrap();
         let code = begin().await;
         assert_eq!(code.user_code, "AB[2J-CD", "nothing that a terminal obeys");
         let no = |error: &str| answer("400 No", "", &json!({ "error": error }).to_string());
         evil.raw("/token", [no("authorization_pending"), no("slow_down"), no("access_denied")]);
-        let said = shop.logins.finish_with_code(code).await.unwrap_err().to_string();
+        let said = shop.logins.finish_device_login(code).await.unwrap_err().to_string();
         assert!(said.contains("access_denied"), "{said}");
         let asked = evil.asked("/token");
         assert_eq!(asked.len(), 3);
@@ -304,7 +304,7 @@ munshi_test_support::on_both_engines! {
         for (error, words) in [("expired_token", "expired_token"), ("AB d", "HTTP 400")] {
             evil.raw("/token", [no(error)]);
             let (code, begun) = (begin().await, Instant::now());
-            let said = shop.logins.finish_with_code(code).await.unwrap_err().to_string();
+            let said = shop.logins.finish_device_login(code).await.unwrap_err().to_string();
             assert!(said.contains(words), "{said}");
             waits.push(*evil.asked("/token").last().unwrap() - begun);
         }
@@ -312,7 +312,7 @@ munshi_test_support::on_both_engines! {
         assert!(*waits.iter().min().unwrap() < Duration::from_secs(4), "a second, as it said: {waits:?}");
         let late = begin().await;
         shop.test.clock.advance(Duration::from_secs(601));
-        let said = shop.logins.finish_with_code(late).await.unwrap_err().to_string();
-        assert!(said.contains("nobody typed the code in time"), "{said}");
+        let said = shop.logins.finish_device_login(late).await.unwrap_err().to_string();
+        assert!(said.contains("the code expired before it was entered"), "{said}");
     }
 }

@@ -171,7 +171,7 @@ impl Street {
     }
 
     async fn last(&self, name: &ConnectorName) -> Option<RevocableLogin> {
-        self.logins.last_login(self.shop.tenant, name).await.unwrap()
+        self.logins.find_revocable(self.shop.tenant, name).await.unwrap()
     }
 }
 
@@ -233,7 +233,7 @@ munshi_test_support::on_both_engines! {
         let street = Street::of(test, |slow, _| format!("{}/a/b/mcp", slow.base)).await;
         street.all(async |name, (mood, ..)| {
             let begun = Instant::now();
-            given_up(street.logins.takes_codes(street.shop.tenant, &name).await, begun, *mood);
+            given_up(street.logins.supports_device_code(street.shop.tenant, &name).await, begun, *mood);
         }).await;
     }
 
@@ -245,7 +245,7 @@ munshi_test_support::on_both_engines! {
         let file = format!("[far]\nurl = \"{base}/a/b/mcp\"\n");
         let shop = Shop::with(test, &file, allowed.clone(), BTreeMap::new()).await;
         let (logins, begun) = (hasty(&shop, allowed), Instant::now());
-        given_up(logins.takes_codes(shop.tenant, &"far".parse().unwrap()).await, begun, "late");
+        given_up(logins.supports_device_code(shop.tenant, &"far".parse().unwrap()).await, begun, "late");
     }
 
     async fn one_that_lets_people_in_and_never_ends_is_given_up(test: TestDb) {
@@ -276,7 +276,7 @@ munshi_test_support::on_both_engines! {
             evil.describes(&json!({ "revocation_endpoint": format!("{}/revoke", slow.base) }));
             street.log_in(&name, &street.shop.logins).await.unwrap();
             let (last, begun) = (street.last(&name).await.unwrap(), Instant::now());
-            let given = street.logins.give_back(&last).await;
+            let given = street.logins.revoke_login(&last).await;
             assert!(matches!(given, LoginRevocation::NotHeard { .. }), "{mood:?}: {given:?}");
             assert!(begun.elapsed() < PATIENCE + BUSY, "{mood:?}: {:?}", begun.elapsed());
         }).await;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use munshi_connectors::{ConnectorState, ConnectorTimings};
-use munshi_test_support::{PATIENCE, until};
+use munshi_test_support::{PATIENCE, wait_until};
 use munshi_tools::ToolAnswer;
 use munshi_types::Clock;
 use serde_json::{Value, json};
@@ -109,13 +109,17 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
     // It is said here first, and in the store a moment later.
     let is_written = async || {
         let now = shop.test.clock.now();
-        let states =
-            shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, now)).await.unwrap();
+        let states = shop
+            .test
+            .db
+            .read(shop.tenant, move |tx| munshi_connectors::rows::list_states(tx, now))
+            .await
+            .unwrap();
         let is_there =
             states.iter().any(|(name, standing)| name == "odd" && standing.state == ConnectorState::Degraded);
         is_there && shop.events().await.iter().any(|(event, _)| event == "connector.degraded")
     };
-    until(is_written).await;
+    wait_until(is_written).await;
     shop.host.stop().await;
 }
 
@@ -211,7 +215,7 @@ async fn thousands_of_tools_are_found_by_what_is_said() {
 async fn what_it_says_beside_is_bounded() {
     let shop = beside("noisy").await;
     shop.until_state("odd", ConnectorState::Ready).await;
-    until(async || shop.log("odd").contains("line 39999")).await;
+    wait_until(async || shop.log("odd").contains("line 39999")).await;
     let log = shop.log("odd");
     assert!(log.contains("line 39999") && !log.contains("line 1 z"));
     assert!(log.len() < 1200 * 1024, "{}", log.len());

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use munshi_connectors::contract::{self, ConnectorVerdict, WriteTestMode};
+use munshi_connectors::conformance::{self, ConnectorVerdict, WriteTestMode};
 use munshi_connectors::{AllowedHosts, ConnectorState};
-use munshi_test_support::{environment, until};
+use munshi_test_support::{environment, wait_until};
 use munshi_tools::ToolAnswer;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
@@ -18,7 +18,7 @@ fn port() -> u16 {
 
 /// Waits until somebody listens.
 async fn listening(child: Child, port: u16) -> Child {
-    until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
+    wait_until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
     child
 }
 
@@ -116,7 +116,7 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
         .said("jupyter_get_content_api_contents_path_get", json!({ "path": "nothing.txt", "content": 1 }))
         .await;
     assert_eq!(missing["ok"], false, "{missing}");
-    let report = contract::test(&shop.trial(&file, WriteTestMode::Never)).await;
+    let report = conformance::test(&shop.trial(&file, WriteTestMode::Never)).await;
     assert!(report.tools > 0, "{report:#?}");
     // How long it takes to say so is the machine's affair.
     let failed: Vec<_> =

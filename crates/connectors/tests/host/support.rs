@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use munshi_connectors::contract::{ConnectorTest, WriteTestMode};
-use munshi_connectors::declared::{self, ConnectorEntries};
+use munshi_connectors::conformance::{ConnectorTest, WriteTestMode};
+use munshi_connectors::entries::{self, ConnectorEntries};
 use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
     ConnectorState, ConnectorStatus, ConnectorTimings, InProcessConnector, rows,
@@ -136,8 +136,8 @@ impl Node {
             ids.clone(),
             BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
         ));
-        let dispatcher =
-            ToolDispatcher::new(db.clone(), office.clone(), registry, clock).beside(Arc::new(host.clone()));
+        let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry, clock)
+            .with_connectors(Arc::new(host.clone()));
         Self { host, dispatcher, office, vault, logins }
     }
 }
@@ -172,7 +172,7 @@ impl Shop {
     }
 
     async fn at(node: Node, test: TestDb, file: &str) -> Self {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let Node { host, dispatcher, office, vault, logins } = node;
         let (ids, folder) = (test.ids.clone(), test.place.folder());
         let now = test.clock.now();
@@ -180,7 +180,7 @@ impl Shop {
             .db
             .write(tenant, move |tx| -> Result<_, munshi_store::Error> {
                 let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", now) };
-                persons::put(tx, &owner)?;
+                persons::upsert(tx, &owner)?;
                 Ok(owner.principal(tx))
             })
             .await
@@ -192,7 +192,7 @@ impl Shop {
 
     /// Puts a file in force.
     pub(crate) async fn declare(&self, file: &str) {
-        let (declared, now) = (declared::parse(file).unwrap(), self.test.clock.now());
+        let (declared, now) = (entries::parse(file).unwrap(), self.test.clock.now());
         let names: Vec<String> = declared.0.keys().map(ToString::to_string).collect();
         let policy: String = names
             .iter()
@@ -200,8 +200,8 @@ impl Shop {
             .collect();
         let policy = policy::parse(&policy).unwrap();
         let put = move |tx: &mut munshi_store::Tx<'_>| -> munshi_connectors::Result<()> {
-            policy::put(tx, &policy, "test", "", now)?;
-            rows::put(tx, &declared, "test", "", now)?;
+            policy::apply(tx, &policy, "test", "", now)?;
+            rows::save_entries(tx, &declared, "test", "", now)?;
             Ok(())
         };
         self.test.db.write(self.tenant, put).await.unwrap();
@@ -211,21 +211,21 @@ impl Shop {
     pub(crate) async fn again(&self, allowed: AllowedHosts) -> Node {
         let manner = (QUICK, Confinement::default());
         let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new(), manner).await;
-        node.host.open(self.tenant).await.unwrap();
+        node.host.start_tenant(self.tenant).await.unwrap();
         node
     }
 
     /// Starts what is declared, and waits until it is what it will be.
     pub(crate) async fn start(&self) {
-        self.host.open(self.tenant).await.unwrap();
+        self.host.start_tenant(self.tenant).await.unwrap();
     }
 
     pub(crate) fn shelf(&self) -> Arc<TenantTools> {
-        self.host.of(self.tenant)
+        self.host.tenant_tools(self.tenant)
     }
 
     pub(crate) fn standing(&self, name: &str) -> ConnectorStatus {
-        self.host.standings(self.tenant).remove(&name.parse().unwrap()).unwrap()
+        self.host.statuses(self.tenant).remove(&name.parse().unwrap()).unwrap()
     }
 
     /// Waits until a connector is as wanted.
@@ -237,7 +237,7 @@ impl Shop {
                 return standing;
             }
             assert!(begun.elapsed() < PATIENCE, "{name} never became so: {standing:?}");
-            self.host.look().await.unwrap();
+            self.host.reconcile().await.unwrap();
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -254,7 +254,7 @@ impl Shop {
             ),
             now: self.test.clock.now(),
         };
-        let name = munshi_safety::vault::SecretRef::named(name).unwrap();
+        let name = munshi_safety::vault::SecretRef::from_name(name).unwrap();
         self.vault.set(self.tenant, &name, VaultSecret::new(value.to_owned()).unwrap(), by).await.unwrap();
     }
 
@@ -298,34 +298,41 @@ impl Shop {
                 key: None,
             },
             agent: Arc::new(agent),
-            taint: Taint::clean(""),
+            taint: Taint::from_own_words(""),
             concerns: Vec::new(),
         }
     }
 
     /// The result, or the whole answer where there is none.
     pub(crate) async fn said(&self, name: &str, arguments: Value) -> Value {
-        self.call(name, arguments).await.for_model()
+        self.call(name, arguments).await.render_for_model()
     }
 
     pub(crate) async fn events(&self) -> Vec<(String, Value)> {
-        let entries =
-            self.test.db.read(self.tenant, |tx| munshi_safety::audit::page(tx, 0, 10_000)).await.unwrap();
-        entries
+        let declared = self
+            .test
+            .db
+            .read(self.tenant, |tx| munshi_safety::audit::list_after(tx, 0, 10_000))
+            .await
+            .unwrap();
+        declared
             .into_iter()
             .map(|entry| (entry.event, serde_json::from_str(&entry.payload).unwrap_or_default()))
             .collect()
     }
 
     pub(crate) fn log(&self, name: &str) -> String {
-        let folder =
-            munshi_connectors::logs_of(&self.folder.join("connectors"), self.tenant, &name.parse().unwrap());
+        let folder = munshi_connectors::build_logs_path(
+            &self.folder.join("connectors"),
+            self.tenant,
+            &name.parse().unwrap(),
+        );
         let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
         munshi_connectors::LOGS.iter().map(|file| read(file)).collect()
     }
 
     pub(crate) fn trial(&self, file: &str, writes: WriteTestMode) -> ConnectorTest {
-        let ConnectorEntries(mut all) = declared::parse(file).unwrap();
+        let ConnectorEntries(mut all) = entries::parse(file).unwrap();
         let (name, entry) = all.pop_first().unwrap();
         ConnectorTest {
             name,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use munshi_connectors::contract::{self, ConnectorTestReport, ConnectorVerdict, WriteTestMode};
+use munshi_connectors::conformance::{self, ConnectorTestReport, ConnectorVerdict, WriteTestMode};
 use munshi_test_support::PATIENCE;
 
 use crate::behaving::sqlite;
@@ -18,7 +18,7 @@ fn verdict(report: &ConnectorTestReport, check: &str) -> ConnectorVerdict {
 async fn started_in_time(shop: &Shop, file: &str) -> ConnectorTestReport {
     let begun = Instant::now();
     loop {
-        let report = contract::test(&shop.trial(file, WriteTestMode::Tried)).await;
+        let report = conformance::test(&shop.trial(file, WriteTestMode::Tried)).await;
         if verdict(&report, "initialize") == ConnectorVerdict::Pass || begun.elapsed() > PATIENCE {
             return report;
         }
@@ -52,7 +52,7 @@ async fn a_server_that_keeps_the_contract_passes() {
     ] {
         assert_eq!(verdict(&report, check), ConnectorVerdict::Pass, "{check} in {report:#?}");
     }
-    let report = contract::test(&shop.trial(&odd("odd", "good", None), WriteTestMode::Never)).await;
+    let report = conformance::test(&shop.trial(&odd("odd", "good", None), WriteTestMode::Never)).await;
     assert_eq!(verdict(&report, "tools_list"), ConnectorVerdict::Doubtful);
     assert_eq!(verdict(&report, "idempotency"), ConnectorVerdict::Skipped);
     assert_eq!(report.undeclared, 3);
@@ -61,34 +61,34 @@ async fn a_server_that_keeps_the_contract_passes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_breaks_the_contract_is_named() {
     let shop = Shop::open(sqlite().await, "").await;
-    let liar = contract::test(&shop.trial(&odd("odd", "liar", None), WriteTestMode::Never)).await;
+    let liar = conformance::test(&shop.trial(&odd("odd", "liar", None), WriteTestMode::Never)).await;
     assert_eq!(verdict(&liar, "scopes"), ConnectorVerdict::Fail);
     assert!(!liar.passes());
     let gone =
-        contract::test(&shop.trial("[x]\ncommand = [\"no-such-program\"]\n", WriteTestMode::Never)).await;
+        conformance::test(&shop.trial("[x]\ncommand = [\"no-such-program\"]\n", WriteTestMode::Never)).await;
     assert_eq!(gone.findings.len(), 1);
     assert_eq!(verdict(&gone, "initialize"), ConnectorVerdict::Fail);
     let advice = gone.findings[0].advice.clone().unwrap();
     let log = shop.folder.join("tested.logs").join("log").display().to_string();
     assert!(advice.ends_with(&log), "where that is: {advice}");
     let away =
-        contract::test(&shop.trial("[x]\nurl = \"http://127.0.0.1:9/mcp\"\n", WriteTestMode::Never)).await;
+        conformance::test(&shop.trial("[x]\nurl = \"http://127.0.0.1:9/mcp\"\n", WriteTestMode::Never)).await;
     let detail = &away.findings[0].detail;
-    assert!(detail.contains("it can't be reached: ") && !detail.contains("::"), "in words: {detail}");
+    assert!(detail.contains("can't connect: ") && !detail.contains("::"), "in words: {detail}");
     let advice = away.findings[0].advice.clone().unwrap();
     assert!(
         advice.contains("the address is right") && !advice.contains("command"),
         "there is none: {advice}"
     );
     let file = odd("odd", "ill", None) + "[odd.tools.book]\ntry = { text = \"a room\" }\n";
-    let ill = contract::test(&shop.trial(&file, WriteTestMode::Tried)).await;
+    let ill = conformance::test(&shop.trial(&file, WriteTestMode::Tried)).await;
     assert_eq!(verdict(&ill, "healthcheck"), ConnectorVerdict::Fail);
     assert_eq!(verdict(&ill, "idempotency"), ConnectorVerdict::Doubtful, "to fail twice alike shows nothing");
-    let crash = contract::test(&shop.trial(&odd("odd", "crash", None), WriteTestMode::Never)).await;
+    let crash = conformance::test(&shop.trial(&odd("odd", "crash", None), WriteTestMode::Never)).await;
     assert_eq!(verdict(&crash, "unknown_tool"), ConnectorVerdict::Fail, "{crash:#?}");
     let marks = ["(\"", "{ ", "::"];
     let unreadable =
-        |finding: &&contract::ConnectorFinding| marks.iter().any(|mark| finding.detail.contains(mark));
+        |finding: &&conformance::ConnectorFinding| marks.iter().any(|mark| finding.detail.contains(mark));
     assert_eq!(crash.findings.iter().find(unreadable), None, "words for people alone");
 }
 
@@ -99,7 +99,7 @@ async fn servers_of_others_can_be_tested_as_they_are() {
     let shop = Shop::open(test, "").await;
     let time = python("time", "mcp_server_time", &[]);
     for file in [everything(), filesystem(&folder), time] {
-        let report = contract::test(&shop.trial(&file, WriteTestMode::Never)).await;
+        let report = conformance::test(&shop.trial(&file, WriteTestMode::Never)).await;
         assert!(report.tools > 0, "{report:#?}");
         for check in ["usable", "healthcheck", "unknown_tool", "steady", "ends"] {
             assert_eq!(verdict(&report, check), ConnectorVerdict::Pass, "{check} in {report:#?}");

@@ -34,7 +34,7 @@ on_both_engines! {
         let ToolAnswer::Waiting(approval) = asked else { panic!("{asked:?}") };
         assert_eq!(approval.rehearsal, Some(json!({ "text": "would book a room" })));
         assert_eq!(lines(&note), 0);
-        let done = shop.approve(*approval).await.for_model();
+        let done = shop.approve(*approval).await.render_for_model();
         assert_eq!(done["result"], json!({ "text": "booked a room as 1" }), "{done}");
         assert_eq!(lines(&note), 1);
         shop.host.stop().await;

@@ -7,7 +7,7 @@ use crate::lexicon::NamedWordClass;
 use crate::rule::{
     GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, ReplyStretch,
 };
-use crate::set::GuardrailParameters;
+use crate::rule_set::GuardrailParameters;
 
 static BOT: NamedWordClass = NamedWordClass::new("never-human.bot");
 static HUMAN: NamedWordClass = NamedWordClass::new("never-human.human");
@@ -37,8 +37,8 @@ fn check(
     let (machine, human, no) = (BOT.get(), HUMAN.get(), NO.get());
     let admits = |part: &ReplyStretch| {
         part.reading.clauses.iter().any(|clause| {
-            let denied = clause.mask.meets(no);
-            (clause.mask.meets(machine) && !denied) || (clause.mask.meets(human) && denied)
+            let denied = clause.mask.intersects(no);
+            (clause.mask.intersects(machine) && !denied) || (clause.mask.intersects(human) && denied)
         })
     };
     (!parts.iter().any(admits)).then_some("asked whether it is an AI, it did not say")

@@ -55,26 +55,29 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let mut found = told(&FORBIDDEN, "against the election code");
     if view.context.election != ElectionMode::Campaign {
         found.extend(told(&APPEALS, "an appeal for votes"));
-        found.extend(by_name(view).map(|span| GuardrailFinding::new(span, "an appeal for votes")));
+        found.extend(find_named_appeal(view).map(|span| GuardrailFinding::new(span, "an appeal for votes")));
     }
     found
 }
 
 /// `Vote for Ramesh`, `Choose Ramesh on 7 May`: a name in Latin letters has a capital.
-fn by_name(view: &GuardrailView<'_>) -> Option<Range<usize>> {
+fn find_named_appeal(view: &GuardrailView<'_>) -> Option<Range<usize>> {
     let reading = view.reading;
     let (vote, choose) = (VOTE_FOR.get(), CHOOSE.get());
-    let free = |clause: &&Clause| !FREE.iter().any(|class| clause.mask.meets(class.get()));
+    let free = |clause: &&Clause| !FREE.iter().any(|class| clause.mask.intersects(class.get()));
     reading.clauses.iter().filter(free).find_map(|clause| {
-        let polled = POLLED.iter().any(|class| reading.sentence_mask(clause.sentence).meets(class.get()));
+        let polled =
+            POLLED.iter().any(|class| reading.sentence_mask(clause.sentence).intersects(class.get()));
         clause.tokens().find_map(|at| {
-            let asks = reading.is(at, vote) || (polled && reading.is(at, choose));
-            let name = (reading.after(at)..clause.to).find(|next| reading.counts(*next)).filter(|_| asks)?;
+            let asks = reading.has_class(at, vote) || (polled && reading.has_class(at, choose));
+            let name = (reading.next_after_phrase(at)..clause.to)
+                .find(|next| reading.is_word_or_number(*next))
+                .filter(|_| asks)?;
             let token = reading.tokens.get(name).filter(|token| token.is_word() && token.is_latin())?;
             let capital = view.text.get(token.start..)?.starts_with(char::is_uppercase);
             // A word the lexicon knows may be a party's sign to vote for, but is nobody to choose.
-            let known = !reading.is(at, vote) && !reading.classes_of(name).is_empty();
-            let plain = known || reading.is(name, DATED.get()) || reading.is(name, STOP.get());
+            let known = !reading.has_class(at, vote) && !reading.classes_of(name).is_empty();
+            let plain = known || reading.has_class(name, DATED.get()) || reading.has_class(name, STOP.get());
             (capital && !plain).then(|| reading.tokens[at].start..token.end)
         })
     })

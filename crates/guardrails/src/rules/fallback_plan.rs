@@ -7,7 +7,7 @@ use crate::lexicon::{NamedPatterns, NamedWordClass};
 use crate::rule::{
     GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, ReplyStretch,
 };
-use crate::set::GuardrailParameters;
+use crate::rule_set::GuardrailParameters;
 
 static PICKED: NamedPatterns = NamedPatterns::new("fallback-plan");
 static OTHER: NamedWordClass = NamedWordClass::new("fallback-plan.other");
@@ -31,7 +31,7 @@ fn check(
 ) -> Option<&'static str> {
     let recommends = context.recommended || parts.iter().any(|part| !PICKED.find(&part.reading).is_empty());
     (recommends && !parts.iter().any(|part| part.reading.has(OTHER.get())))
-        .then_some("a recommendation without a way out")
+        .then_some("a recommendation without a fallback")
 }
 
 #[cfg(test)]

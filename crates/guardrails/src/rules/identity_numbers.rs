@@ -12,7 +12,7 @@ use munshi_detect::digits::{DigitGroup, span, values, windows};
 use munshi_detect::identity_numbers::{is_aadhaar_number, is_card_number};
 use regex::Regex;
 
-use crate::digits::{GuardrailDigitRun, masked, runs};
+use crate::digits::{GuardrailDigitRun, find_runs, mask_digits};
 use crate::lexicon::NamedWordClass;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
@@ -44,18 +44,18 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     if !view.reading.tokens.traits.digits {
         return found;
     }
-    for run in runs(view.text).iter().filter(|run| run.len() >= 12) {
+    for run in find_runs(view.text).iter().filter(|run| run.len() >= 12) {
         let mut cards: Vec<&[DigitGroup]> =
             (13..=19).flat_map(|length| windows(&run.groups, length..length + 1)).collect();
         cards.retain(|groups| is_card_number(&values(groups)));
         let mut aadhaar: Vec<&[DigitGroup]> = windows(&run.groups, 12..13).collect();
-        aadhaar.retain(|groups| is_aadhaar(run, &values(groups)) && is_named(view, &span(groups)));
+        aadhaar.retain(|groups| is_aadhaar(run, &values(groups)) && is_aadhaar_context(view, &span(groups)));
         for (windows, what) in [(cards, "a card number"), (aadhaar, "an Aadhaar number")] {
             for groups in windows {
                 // The last four of a number in the middle of others may be the first four of the next.
                 let shown = if span(groups).end == run.span().end { 4 } else { 0 };
-                let masked = masked(view.text, groups, shown);
-                found.push(GuardrailFinding::rewritten(span(groups), what, masked));
+                let masked = mask_digits(view.text, groups, shown);
+                found.push(GuardrailFinding::with_replacement(span(groups), what, masked));
             }
         }
     }
@@ -64,7 +64,7 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
         let hidden = one.as_str().len().saturating_sub(2);
         let masked: String =
             one.as_str().chars().enumerate().map(|(at, letter)| mask(letter, at < hidden)).collect();
-        GuardrailFinding::rewritten(one.range(), "a PAN", masked)
+        GuardrailFinding::with_replacement(one.range(), "a PAN", masked)
     }));
     found
 }
@@ -80,7 +80,7 @@ fn is_aadhaar(run: &GuardrailDigitRun, digits: &[u8]) -> bool {
 }
 
 /// One number in ten keeps the sum by chance: what is called an order or a payment is one.
-fn is_named(view: &GuardrailView<'_>, span: &Range<usize>) -> bool {
+fn is_aadhaar_context(view: &GuardrailView<'_>, span: &Range<usize>) -> bool {
     let (aadhaar, other) = (AADHAAR.get(), REFERENCE.get());
     let reading = view.reading;
     let clause = reading.clauses.iter().find(|clause| {
@@ -90,7 +90,7 @@ fn is_named(view: &GuardrailView<'_>, span: &Range<usize>) -> bool {
     });
     clause.is_none_or(|clause| {
         let near = reading.sentence_mask(clause.sentence);
-        near.meets(aadhaar) || !near.meets(other)
+        near.intersects(aadhaar) || !near.intersects(other)
     })
 }
 

@@ -40,9 +40,9 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     for (sentence, end) in view.ends.iter().copied().enumerate() {
         let text = view.text.get(start..end).unwrap_or_default();
         let spoken = view.reading.sentence_mask(sentence);
-        let language = foreign(text, &(start..end), view);
-        let theirs = language.is_some() && language == view.context.person_language && concerns(spoken);
-        if (language.is_some() && !theirs) || unknown_script(view, &(start..end)) {
+        let language = find_foreign(text, &(start..end), view);
+        let theirs = language.is_some() && language == view.context.person_language && is_exempt(spoken);
+        if (language.is_some() && !theirs) || is_unknown_script(view, &(start..end)) {
             let lead = text.len() - text.trim_start().len();
             found.push(GuardrailFinding::new(start + lead..end, "a language that is not the persona's"));
         }
@@ -52,23 +52,23 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
 }
 
 /// Money and safety are told in the person's language, whatever the lock.
-fn concerns(spoken: WordClassSet) -> bool {
-    spoken.meets(WordClassSet::of(lexicon::MONEY)) || spoken.meets(ESCALATE.get())
+fn is_exempt(spoken: WordClassSet) -> bool {
+    spoken.intersects(WordClassSet::of(lexicon::MONEY)) || spoken.intersects(ESCALATE.get())
 }
 
 /// The language of a sentence, when it is surely none of the persona's.
-fn foreign(text: &str, place: &Range<usize>, view: &GuardrailView<'_>) -> Option<Language> {
+fn find_foreign(text: &str, place: &Range<usize>, view: &GuardrailView<'_>) -> Option<Language> {
     let context = view.context;
-    let letter = |letter: char| Script::of(letter).is_some() || letter.is_alphabetic();
+    let letter = |letter: char| Script::from_char(letter).is_some() || letter.is_alphabetic();
     text.split_ascii_whitespace().filter(|word| word.chars().any(letter)).nth(FEWEST - 1)?;
-    if let Some(language) = by_script(view, place) {
+    if let Some(language) = detect_by_script(view, place) {
         let spoken = context.lock.iter().any(|tongue| {
             tongue.language == language
                 && tongue.form.is_none_or(|form| form == munshi_lang::ScriptForm::Native)
         });
         return (!spoken).then_some(language);
     }
-    if at_home(text, context) {
+    if is_own_language(text, context) {
         return None;
     }
     let told = detect(text)?;
@@ -82,19 +82,22 @@ fn foreign(text: &str, place: &Range<usize>, view: &GuardrailView<'_>) -> Option
 }
 
 /// Whether a sentence is mostly in a script that no language here is written in: no persona speaks it.
-fn unknown_script(view: &GuardrailView<'_>, place: &Range<usize>) -> bool {
+fn is_unknown_script(view: &GuardrailView<'_>, place: &Range<usize>) -> bool {
     let tokens = &view.reading.tokens;
     let (mut strange, mut all, mut words, mut spoken) = (0, 0, 0, false);
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
-        let plain = tokens.plain(at);
+        let plain = tokens.spelling(at);
         all += if place.contains(&token.start) { token.len() } else { 0 };
         // A known first letter of another script tells the word; letters that look like Latin ones have been read as
         // such, so that a Latin word is asked for one that does not.
         let known = if token.is_latin() {
             plain.is_ascii()
-                || plain.chars().all(|letter| Script::of(letter).is_some() || !letter.is_alphabetic())
+                || plain.chars().all(|letter| Script::from_char(letter).is_some() || !letter.is_alphabetic())
         } else {
-            plain.chars().next().is_none_or(|letter| Script::of(letter).is_some() || !letter.is_alphabetic())
+            plain
+                .chars()
+                .next()
+                .is_none_or(|letter| Script::from_char(letter).is_some() || !letter.is_alphabetic())
         };
         if !known && place.contains(&token.start) {
             strange += token.len();
@@ -167,7 +170,7 @@ const SMALL_WORDS: [(Language, munshi_lang::ScriptForm, &[&str]); 3] = [
 ];
 
 /// Whether a text is plainly in one of the persona's languages.
-fn at_home(text: &str, context: &GuardrailContext) -> bool {
+fn is_own_language(text: &str, context: &GuardrailContext) -> bool {
     let spoken = |(language, form, _): &&(Language, munshi_lang::ScriptForm, &[&str])| {
         context.lock.iter().any(|tongue| {
             tongue.language == *language
@@ -185,11 +188,12 @@ fn at_home(text: &str, context: &GuardrailContext) -> bool {
 }
 
 /// The language of a script that only one language is written in, when most letters are of it.
-fn by_script(view: &GuardrailView<'_>, place: &Range<usize>) -> Option<Language> {
+fn detect_by_script(view: &GuardrailView<'_>, place: &Range<usize>) -> Option<Language> {
     let tokens = &view.reading.tokens;
     let mut counts = [0usize; Script::ALL.len()];
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| place.contains(&token.start)) {
-        let script = tokens.plain(at).chars().next().and_then(Script::of).filter(|_| token.is_word());
+        let script =
+            tokens.spelling(at).chars().next().and_then(Script::from_char).filter(|_| token.is_word());
         if let Some(script) = script {
             // Letters of other scripts have three bytes each.
             counts[script as usize] += if script == Script::Latin { token.len() } else { token.len() / 3 };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::letters::plain;
+use crate::letters::normalise_word;
 use crate::lexicon::{NamedPatterns, NamedWordClass};
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
@@ -30,11 +30,13 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
         PATTERNS.find(view.reading).into_iter().map(|span| GuardrailFinding::new(span, what)).collect();
     let no = NO.get();
     for name in &view.context.model_names {
-        let name = squeezed(name);
-        for clause in view.reading.clauses.iter().filter(|clause| name.len() > 2 && !clause.mask.meets(no)) {
+        let name = squeeze(name);
+        for clause in
+            view.reading.clauses.iter().filter(|clause| name.len() > 2 && !clause.mask.intersects(no))
+        {
             let tokens = view.reading.tokens.get(clause.tokens()).unwrap_or_default();
             if let (Some(first), Some(last)) = (tokens.first(), tokens.last())
-                && view.text.get(first.start..last.end).is_some_and(|text| squeezed(text).contains(&name))
+                && view.text.get(first.start..last.end).is_some_and(|text| squeeze(text).contains(&name))
             {
                 found.push(GuardrailFinding::new(first.start..last.end, what));
             }
@@ -44,8 +46,8 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
 }
 
 /// Letters and digits alone: `Sarvam-30B` and `sarvam 30 b` are one name.
-fn squeezed(text: &str) -> String {
-    plain(text).chars().filter(|letter| letter.is_alphanumeric()).collect()
+fn squeeze(text: &str) -> String {
+    normalise_word(text).chars().filter(|letter| letter.is_alphanumeric()).collect()
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::letters::unseen;
+use crate::letters::is_unseen;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
     GuardrailView,
 };
-use crate::shapes::any_of;
+use crate::shapes::compile_any;
 use crate::tokens::GuardrailTokenList;
 
 pub(crate) fn rule() -> GuardrailRule {
@@ -51,7 +51,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?i)\bHTTP/?\d?(?:\.\d)?\s+[45]\d\d\b|\bstatus[_ ]code\s*[=:]?\s*\d{3}\b",
         r"```",
     ];
-    any_of(&shapes)
+    compile_any(&shapes)
 });
 
 /// The shortest letters that are an id by themselves.
@@ -62,7 +62,7 @@ const SHORTEST_HEX: usize = 24;
 fn may_show(tokens: &GuardrailTokenList) -> bool {
     let traits = tokens.traits;
     let telling = |at: usize| {
-        let word = tokens.plain(at);
+        let word = tokens.spelling(at);
         word.len() >= SHORTEST_HEX
             || ["stack", "null", "econn"].iter().any(|start| word.starts_with(start))
             || matches!(
@@ -94,7 +94,7 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     if !view.reading.tokens.traits.unseen {
         return shapes.find_iter(view.text).map(|one| GuardrailFinding::new(one.range(), what)).collect();
     }
-    let seen: String = view.text.chars().filter(|letter| !unseen(*letter)).collect();
+    let seen: String = view.text.chars().filter(|letter| !is_unseen(*letter)).collect();
     // The way back is not kept: the whole of it goes.
     if shapes.is_match(&seen) { vec![GuardrailFinding::new(0..view.text.len(), what)] } else { Vec::new() }
 }

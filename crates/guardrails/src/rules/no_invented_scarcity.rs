@@ -37,12 +37,14 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
                 view.reading.tokens[at].start >= span.start && view.reading.tokens[at].end <= span.end
             })
         });
-        let Some(clause) = clause.filter(|clause| !clause.mask.meets(hurry)) else { return false };
-        let mut numbers =
-            clause.tokens().filter(|at| view.reading.is(*at, WordClassSet::of(lexicon::NUMBER))).peekable();
+        let Some(clause) = clause.filter(|clause| !clause.mask.intersects(hurry)) else { return false };
+        let mut numbers = clause
+            .tokens()
+            .filter(|at| view.reading.has_class(*at, WordClassSet::of(lexicon::NUMBER)))
+            .peekable();
         match numbers.peek() {
             Some(_) => numbers.all(|at| {
-                let said: Option<u32> = view.reading.plain(at).parse().ok();
+                let said: Option<u32> = view.reading.spelling(at).parse().ok();
                 said.is_none_or(|said| stocks.contains(&said)) && !stocks.is_empty()
             }),
             None => stocks.iter().any(|stock| *stock < FEW),

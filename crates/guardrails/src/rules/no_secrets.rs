@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use munshi_detect::secrets::keys;
+use munshi_detect::secrets::locate_keys;
 use regex::Regex;
 
-use crate::letters::unseen;
+use crate::letters::is_unseen;
 use crate::lexicon::NamedWordClass;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
     GuardrailView,
 };
-use crate::shapes::any_of;
+use crate::shapes::compile_any;
 use crate::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap};
 
 /// What stands where a secret stood.
@@ -59,36 +59,38 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b[a-z][a-z0-9+]{2,12}://[^\s:/@]+:[^\s/@]+@\S+",
         r"\bvault:[A-Za-z0-9_/.-]+",
     ];
-    any_of(&shapes)
+    compile_any(&shapes)
 });
 
 fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let reading = view.reading;
-    let mut found = shaped(view.text, &reading.tokens);
+    let mut found = find_shaped(view.text, &reading.tokens);
     let (key, coded, postal) = (KEY.get(), CODE.get(), POSTAL.get());
     if !reading.has(key) {
         return found;
     }
-    for at in (0..reading.tokens.len()).filter(|at| reading.is(*at, key) && !reading.is(*at, postal)) {
-        if hidden_near(view, at) {
+    for at in
+        (0..reading.tokens.len()).filter(|at| reading.has_class(*at, key) && !reading.has_class(*at, postal))
+    {
+        if is_hidden_near(view, at) {
             continue;
         }
-        let coded = match (reading.is(at, SHORT.get()), reading.is(at, coded)) {
+        let coded = match (reading.has_class(at, SHORT.get()), reading.has_class(at, coded)) {
             (true, _) => Some(FEWEST_CARD),
             (_, true) => Some(FEWEST_DIGITS),
             _ => None,
         };
-        let value = after(view, at, coded).or_else(|| before(view, at, coded));
+        let value = find_after(view, at, coded).or_else(|| find_before(view, at, coded));
         if let Some((from, to)) = value {
             let span = reading.tokens[from].start..reading.tokens[to].end;
-            found.push(GuardrailFinding::rewritten(span, "a secret", HIDDEN.to_owned()));
+            found.push(GuardrailFinding::with_replacement(span, "a secret", HIDDEN.to_owned()));
         }
     }
     found
 }
 
 /// Shapes, looked for in the text without what is not seen.
-fn shaped(text: &str, tokens: &GuardrailTokenList) -> Vec<GuardrailFinding> {
+fn find_shaped(text: &str, tokens: &GuardrailTokenList) -> Vec<GuardrailFinding> {
     // Every shape has a sign, a digit or a long word of Latin letters.
     let may = tokens.traits.digits
         || tokens.traits.unseen
@@ -97,25 +99,25 @@ fn shaped(text: &str, tokens: &GuardrailTokenList) -> Vec<GuardrailFinding> {
     if !may {
         return Vec::new();
     }
-    let hidden = |span| GuardrailFinding::rewritten(span, "a secret", HIDDEN.to_owned());
+    let hidden = |span| GuardrailFinding::with_replacement(span, "a secret", HIDDEN.to_owned());
     if !tokens.traits.unseen {
-        return spans(text).into_iter().map(hidden).collect();
+        return find_spans(text).into_iter().map(hidden).collect();
     }
     let mut seen = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
-    for (at, letter) in text.char_indices().filter(|(_, letter)| !unseen(*letter)) {
+    for (at, letter) in text.char_indices().filter(|(_, letter)| !is_unseen(*letter)) {
         seen.push(letter);
         places.extend(std::iter::repeat_n(at, letter.len_utf8()));
     }
     places.push(text.len());
-    spans(&seen).into_iter().map(|span| hidden(places[span.start]..places[span.end])).collect()
+    find_spans(&seen).into_iter().map(|span| hidden(places[span.start]..places[span.end])).collect()
 }
 
 /// Where shapes and keys stand. A key within a shape is hidden with it.
-fn spans(text: &str) -> Vec<Range<usize>> {
+fn find_spans(text: &str) -> Vec<Range<usize>> {
     let shapes = SHAPES.iter().flat_map(|shapes| shapes.find_iter(text));
     let mut spans: Vec<Range<usize>> = shapes.map(|one| one.range()).collect();
-    for key in keys(text) {
+    for key in locate_keys(text) {
         if !spans.iter().any(|span| span.start <= key.start && key.end <= span.end) {
             spans.push(key);
         }
@@ -124,56 +126,56 @@ fn spans(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
-fn hidden_near(view: &GuardrailView<'_>, at: usize) -> bool {
+fn is_hidden_near(view: &GuardrailView<'_>, at: usize) -> bool {
     let tokens = &view.reading.tokens;
-    tokens.hidden(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR))
+    tokens.has_hidden(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR))
 }
 
 /// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.
-fn after(view: &GuardrailView<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
+fn find_after(view: &GuardrailView<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
     let reading = view.reading;
     let mut words = 0;
-    let mut next = reading.after(at);
+    let mut next = reading.next_after_phrase(at);
     let mut told = false;
     while next < reading.tokens.len() && words < FAR {
-        if let Some(to) = secret(view, next, coded, told) {
+        if let Some(to) = find_secret_end(view, next, coded, told) {
             return Some((next, to));
         }
         told =
             matches!(reading.tokens[next].kind, GuardrailTokenKind::Sign(':' | '=' | '"' | '“' | '`' | '\''));
-        words += usize::from(reading.counts(next));
+        words += usize::from(reading.is_word_or_number(next));
         next += 1;
     }
     None
 }
 
 /// The secret that is told before its name: `482913 is your OTP`.
-fn before(view: &GuardrailView<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
+fn find_before(view: &GuardrailView<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
     let reading = view.reading;
     let from = at.saturating_sub(5);
     (from..at).rev().find_map(|place| {
         let parted = (place..at).any(|between| {
             matches!(reading.tokens[between].kind, GuardrailTokenKind::Sign('.' | '।' | '\n' | '?'))
         });
-        let to = secret(view, place, coded, false).filter(|to| *to < at && !parted)?;
+        let to = find_secret_end(view, place, coded, false).filter(|to| *to < at && !parted)?;
         Some((place, to))
     })
 }
 
 /// Whether what begins at a token is a secret, and the token it ends on.
-fn secret(view: &GuardrailView<'_>, at: usize, coded: Option<usize>, told: bool) -> Option<usize> {
+fn find_secret_end(view: &GuardrailView<'_>, at: usize, coded: Option<usize>, told: bool) -> Option<usize> {
     let reading = view.reading;
     let token = reading.tokens.get(at)?;
     let to = (at + 1..reading.tokens.len())
-        .find(|next| reading.tokens[*next].gap != TokenGap::None || reading.tokens[*next].is('\n'))
+        .find(|next| reading.tokens[*next].gap != TokenGap::None || reading.tokens[*next].is_sign('\n'))
         .unwrap_or(reading.tokens.len());
     // A closing mark is no part of it.
-    let last = (at..to).rev().find(|last| reading.counts(*last))?;
+    let last = (at..to).rev().find(|last| reading.is_word_or_number(*last))?;
     let text = view.text.get(token.start..reading.tokens[last].end)?;
     let digits = text.chars().filter(|letter| letter.is_numeric()).count();
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
     if let Some(fewest) = coded.filter(|_| token.is_number()) {
-        return code(view, at, fewest);
+        return find_code_end(view, at, fewest);
     }
     // A telephone number, an address and an amount are none; nor is a word with a dash.
     let mixed = digits > 0 && letters > 0 && text.len() >= 6 && text.is_ascii() && !text.contains("://");
@@ -185,7 +187,7 @@ fn secret(view: &GuardrailView<'_>, at: usize, coded: Option<usize>, told: bool)
 }
 
 /// Digits of a code: `fewest` to eight of them, together or one by one.
-fn code(view: &GuardrailView<'_>, at: usize, fewest: usize) -> Option<usize> {
+fn find_code_end(view: &GuardrailView<'_>, at: usize, fewest: usize) -> Option<usize> {
     let reading = view.reading;
     // The second half of a telephone number is no code.
     if at.checked_sub(1).is_some_and(|before| reading.tokens[before].is_number()) {
@@ -196,7 +198,9 @@ fn code(view: &GuardrailView<'_>, at: usize, fewest: usize) -> Option<usize> {
     for next in at..reading.tokens.len().min(at + 16) {
         let token = &reading.tokens[next];
         match token.kind {
-            GuardrailTokenKind::Number if reading.plain(next).bytes().all(|byte| byte.is_ascii_digit()) => {
+            GuardrailTokenKind::Number
+                if reading.spelling(next).bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
                 digits += token.len();
                 last = next;
             }
@@ -214,7 +218,7 @@ fn code(view: &GuardrailView<'_>, at: usize, fewest: usize) -> Option<usize> {
     if digits > LONGEST_TELEPHONE && (fewest..=MOST_DIGITS).contains(&reading.tokens[at].len()) {
         return Some(at);
     }
-    let counted = reading.is(last + 1, COUNTED.get());
+    let counted = reading.has_class(last + 1, COUNTED.get());
     ((fewest..=MOST_DIGITS).contains(&digits) && !counted).then_some(last)
 }
 

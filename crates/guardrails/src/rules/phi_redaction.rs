@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::digits::runs;
+use crate::digits::find_runs;
 use crate::lexicon::NamedWordClass;
 use crate::reading::{Clause, GuardrailReading};
 use crate::rule::{
@@ -46,41 +46,42 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     for clause in &view.reading.clauses {
         let sentence = view.reading.sentence_mask(clause.sentence);
-        records(view, clause, &mut spans);
-        if sentence.meets(health) {
-            names(view, clause, &mut spans);
-            if sentence.meets(patient) {
-                born(view, clause, &mut spans);
+        find_records(view, clause, &mut spans);
+        if sentence.intersects(health) {
+            find_names(view, clause, &mut spans);
+            if sentence.intersects(patient) {
+                find_birth_dates(view, clause, &mut spans);
             }
         }
     }
-    numbers(view, &mut spans);
+    find_numbers(view, &mut spans);
     spans.sort_by_key(|span| span.start);
     spans.dedup();
     spans
         .into_iter()
-        .map(|span| GuardrailFinding::rewritten(span, "a patient's details", HIDDEN.to_owned()))
+        .map(|span| GuardrailFinding::with_replacement(span, "a patient's details", HIDDEN.to_owned()))
         .collect()
 }
 
 /// The number of a record: `UHID 44213`, `patient id: AP-2291`.
-fn records(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
+fn find_records(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let record = RECORD.get();
     let reading = view.reading;
-    for at in clause.tokens().filter(|at| reading.is(*at, record)) {
-        let from = reading.after(at);
+    for at in clause.tokens().filter(|at| reading.has_class(*at, record)) {
+        let from = reading.next_after_phrase(at);
         let value = (from..reading.tokens.len().min(from + 5))
             .find(|next| reading.tokens[*next].is_number() && reading.tokens[*next].len() >= 3);
-        let Some(value) = value.filter(|value| !reading.tokens.hidden(from..*value)) else { continue };
-        let parted = (from..value).any(|at| reading.tokens[at].is('.') || reading.tokens[at].is('\n'));
+        let Some(value) = value.filter(|value| !reading.tokens.has_hidden(from..*value)) else { continue };
+        let parted =
+            (from..value).any(|at| reading.tokens[at].is_sign('.') || reading.tokens[at].is_sign('\n'));
         if !parted {
-            spans.push(glued(&reading.tokens, value));
+            spans.push(expand_glued(&reading.tokens, value));
         }
     }
 }
 
 /// The token with what is tied to it: AP-2291.
-fn glued(tokens: &[GuardrailToken], at: usize) -> Range<usize> {
+fn expand_glued(tokens: &[GuardrailToken], at: usize) -> Range<usize> {
     let tied = |token: &GuardrailToken| token.gap == crate::tokens::TokenGap::None;
     let inner = |token: &GuardrailToken| !matches!(token.kind, GuardrailTokenKind::Sign(sign) if !matches!(sign, '-' | '/'));
     let mut from = at;
@@ -95,7 +96,7 @@ fn glued(tokens: &[GuardrailToken], at: usize) -> Range<usize> {
 }
 
 /// Names after a title or a word for patient, names that tools returned, and names that a condition is said of.
-fn names(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
+fn find_names(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let (title, stop) = (TITLE.get(), STOP.get());
     let reading = view.reading;
     let own: Vec<String> =
@@ -103,15 +104,16 @@ fn names(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>
     let people: Vec<Vec<String>> =
         view.context.people.iter().map(|name| name.split_whitespace().map(fold_word).collect()).collect();
     for at in clause.tokens() {
-        if reading.is(at, title) {
-            let mut from = reading.after(at);
-            if reading.tokens.get(from).is_some_and(|token| token.is('.') || token.is(':')) {
+        if reading.has_class(at, title) {
+            let mut from = reading.next_after_phrase(at);
+            if reading.tokens.get(from).is_some_and(|token| token.is_sign('.') || token.is_sign(':')) {
                 from += 1;
             }
-            let name = |at: usize| is_name(view, at) && !reading.is(at, stop);
+            let name = |at: usize| is_name(view, at) && !reading.has_class(at, stop);
             let to = (from..from + 3).take_while(|at| name(*at)).last();
             let theirs = |to: &usize| {
-                own.iter().any(|own| reading.fold(from).starts_with(own.as_str())) || called(reading, at, *to)
+                own.iter().any(|own| reading.fold(from).starts_with(own.as_str()))
+                    || is_addressed(reading, at, *to)
             };
             if let Some(to) = to.filter(|to| !theirs(to)) {
                 spans.push(reading.tokens[from].start..reading.tokens[to].end);
@@ -123,21 +125,21 @@ fn names(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>
                 spans.push(reading.tokens[at].start..reading.tokens[at + person.len() - 1].end);
             }
         }
-        if said_of(view, clause, at) && !own.iter().any(|own| reading.fold(at) == own) {
+        if has_condition(view, clause, at) && !own.iter().any(|own| reading.fold(at) == own) {
             spans.push(reading.tokens[at].start..reading.tokens[at].end);
         }
     }
 }
 
 /// `Mr. Sharma, your …`: the person is called by name, and told what is theirs.
-fn called(reading: &GuardrailReading, title: usize, to: usize) -> bool {
+fn is_addressed(reading: &GuardrailReading, title: usize, to: usize) -> bool {
     let begins = title.checked_sub(1).is_none_or(|before| {
         let greeted = reading.tokens[..title].iter().filter(|token| token.is_word()).count() <= GREETING;
-        greeted || reading.tokens[before].is('.') || reading.tokens[before].is('\n')
+        greeted || reading.tokens[before].is_sign('.') || reading.tokens[before].is_sign('\n')
     });
-    let comma = reading.tokens.get(to + 1).is_some_and(|token| token.is(','));
-    let mut after = (to + 1..reading.tokens.len()).filter(|at| reading.counts(*at)).take(GREETING);
-    begins && comma && after.any(|at| reading.is(at, YOU.get()))
+    let comma = reading.tokens.get(to + 1).is_some_and(|token| token.is_sign(','));
+    let mut after = (to + 1..reading.tokens.len()).filter(|at| reading.is_word_or_number(*at)).take(GREETING);
+    begins && comma && after.any(|at| reading.has_class(at, YOU.get()))
 }
 
 /// So many words greet before a name, or stand between it and `your`.
@@ -151,33 +153,33 @@ fn is_name(view: &GuardrailView<'_>, at: usize) -> bool {
 }
 
 /// A capitalised word with a condition said of it: `Sunita has diabetes`, `Ramesh ko TB hai`.
-fn said_of(view: &GuardrailView<'_>, clause: &Clause, at: usize) -> bool {
+fn has_condition(view: &GuardrailView<'_>, clause: &Clause, at: usize) -> bool {
     let reading = view.reading;
     let token = &reading.tokens[at];
     let latin = token.is_word() && token.is_latin() && token.len() > 2 && is_name(view, at);
     let shouted =
         view.text.get(token.start..token.end).is_some_and(|text| text.chars().all(char::is_uppercase));
-    if !latin || shouted || reading.is(at, STOP.get()) || reading.is(at, HEALTH.get()) {
+    if !latin || shouted || reading.has_class(at, STOP.get()) || reading.has_class(at, HEALTH.get()) {
         return false;
     }
     let is = HAS.get();
-    let owned = reading.plain(at).ends_with("'s")
-        || reading.is(at + 1, is)
-        || (is_name(view, at + 1) && reading.is(at + 2, is));
+    let owned = reading.spelling(at).ends_with("'s")
+        || reading.has_class(at + 1, is)
+        || (is_name(view, at + 1) && reading.has_class(at + 2, is));
     let health = HEALTH.get();
-    owned && (at + 1..(at + 8).min(clause.to)).any(|near| reading.is(near, health))
+    owned && (at + 1..(at + 8).min(clause.to)).any(|near| reading.has_class(near, health))
 }
 
 /// A date after a word for birth.
-fn born(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
+fn find_birth_dates(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let words = BORN.get();
     let reading = view.reading;
-    for at in clause.tokens().filter(|at| reading.is(*at, words)) {
+    for at in clause.tokens().filter(|at| reading.has_class(*at, words)) {
         let numbers: Vec<usize> = (at + 1..reading.tokens.len().min(at + 9))
             .filter(|next| reading.tokens[*next].is_number())
             .collect();
         if let (Some(first), Some(last)) = (numbers.first(), numbers.last())
-            && !reading.tokens.hidden(at..*first)
+            && !reading.tokens.has_hidden(at..*first)
         {
             spans.push(reading.tokens[*first].start..reading.tokens[*last].end);
         }
@@ -185,13 +187,13 @@ fn born(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>
 }
 
 /// Health account numbers have fourteen digits; a patient's telephone goes with the patient.
-fn numbers(view: &GuardrailView<'_>, spans: &mut Vec<Range<usize>>) {
+fn find_numbers(view: &GuardrailView<'_>, spans: &mut Vec<Range<usize>>) {
     let told = view.reading.has(PATIENT.get()) && view.reading.has(HEALTH.get());
     let account = view.reading.has(RECORD.get());
     if !(told || account) || !view.reading.tokens.traits.digits {
         return;
     }
-    for run in runs(view.text) {
+    for run in find_runs(view.text) {
         let long = run.len() == 14 && (account || told);
         let telephone = told && (run.len() == 10 || run.len() == 12 && run.dialled);
         if long || telephone {

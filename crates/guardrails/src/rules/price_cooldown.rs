@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::GuardrailParameters;
-use crate::price::prices;
+use crate::price::find_prices;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
     GuardrailView,
@@ -18,14 +18,14 @@ pub(crate) fn rule() -> GuardrailRule {
         // The sentence goes and nothing is said for it: a phrase about prices would name them again.
         severity: GuardrailSeverity::Rewrite,
         scope: GuardrailScope::Sentence,
-        prompt: Cow::Owned(prompt(GuardrailParameters::default().price_cooldown)),
+        prompt: Cow::Owned(render_prompt(GuardrailParameters::default().price_cooldown)),
         phrase: "guard-which-item",
         check: GuardrailCheck::Sentences(check),
     }
 }
 
 /// What the model is told, with the turns that the check counts.
-pub fn prompt(turns: u32) -> String {
+pub fn render_prompt(turns: u32) -> String {
     let plural = if turns == 1 { "" } else { "s" };
     format!("After naming a price, wait {turns} turn{plural} before naming one again, unless asked.")
 }
@@ -35,9 +35,9 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     if !waiting || view.context.asked_price {
         return Vec::new();
     }
-    prices(view.reading)
+    find_prices(view.reading)
         .into_iter()
-        .map(|price| GuardrailFinding::new(price.span, "a price so soon after the last"))
+        .map(|price| GuardrailFinding::new(price.span, "a price during the cooldown"))
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::context::CatalogItem;
-use crate::price::prices;
+use crate::price::find_prices;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
     GuardrailView,
@@ -25,10 +25,10 @@ pub(crate) fn rule() -> GuardrailRule {
 
 fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let mut found = Vec::new();
-    for price in prices(view.reading) {
+    for price in find_prices(view.reading) {
         let known = price.value.is_some_and(|value| view.context.amounts.contains(&value));
         let listed =
-            view.context.items.iter().any(|item| price.value == Some(item.price) && named(view, item));
+            view.context.items.iter().any(|item| price.value == Some(item.price) && names_item(view, item));
         if !known && !listed {
             found.push(GuardrailFinding::new(price.span, "a price without its item"));
         }
@@ -37,18 +37,18 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
 }
 
 /// Whether the reply has said which item it speaks of.
-fn named(view: &GuardrailView<'_>, item: &CatalogItem) -> bool {
+fn names_item(view: &GuardrailView<'_>, item: &CatalogItem) -> bool {
     let said = |text: &str| {
-        let text = plain(text);
+        let text = squeeze(text);
         [&item.sku, &item.name]
             .into_iter()
-            .map(|name| plain(name))
+            .map(|name| squeeze(name))
             .any(|name| !name.is_empty() && text.contains(&name))
     };
     said(view.text) || view.earlier.iter().any(|part| said(&part.text))
 }
 
-fn plain(text: &str) -> String {
+fn squeeze(text: &str) -> String {
     text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

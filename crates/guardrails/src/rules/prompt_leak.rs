@@ -34,24 +34,27 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let told = PATTERNS
         .find(view.reading)
         .into_iter()
-        .map(|span| GuardrailFinding::new(span, "talk of its instructions"));
-    let own =
-        view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading, view.earlier));
-    let shown = shown(view).map(|span| GuardrailFinding::new(span, "words of the prompt"));
+        .map(|span| GuardrailFinding::new(span, "a mention of its instructions"));
+    let own = view
+        .context
+        .prompt
+        .as_ref()
+        .and_then(|prompt| prompt.find_leak(view.text, view.reading, view.earlier));
+    let shown = find_shown_prompt(view).map(|span| GuardrailFinding::new(span, "words of the prompt"));
     told.chain(shown).chain(own.map(|span| GuardrailFinding::new(span, "words of the prompt"))).collect()
 }
 
 /// `System prompt: …`: what follows its name and a colon is the prompt.
-fn shown(view: &GuardrailView<'_>) -> Option<Range<usize>> {
+fn find_shown_prompt(view: &GuardrailView<'_>) -> Option<Range<usize>> {
     let reading = view.reading;
     let prompt = PROMPT.get();
     let at = (0..reading.tokens.len()).find(|at| {
-        let next = reading.tokens.get(reading.after(*at));
-        reading.is(*at, prompt) && next.is_some_and(|next| next.is(':') || next.is('='))
+        let next = reading.tokens.get(reading.next_after_phrase(*at));
+        reading.has_class(*at, prompt) && next.is_some_and(|next| next.is_sign(':') || next.is_sign('='))
     })?;
-    let rest = reading.after(at) + 1;
-    let kept = |at: usize| KEPT.iter().any(|class| reading.is(at, class.get()));
-    let said = (rest..reading.tokens.len()).find(|at| reading.counts(*at))?;
+    let rest = reading.next_after_phrase(at) + 1;
+    let kept = |at: usize| KEPT.iter().any(|class| reading.has_class(at, class.get()));
+    let said = (rest..reading.tokens.len()).find(|at| reading.is_word_or_number(*at))?;
     (!(0..reading.tokens.len()).any(kept)).then(|| reading.tokens[at].start..reading.tokens[said].end)
 }
 

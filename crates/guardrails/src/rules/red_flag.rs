@@ -8,8 +8,8 @@ use crate::reading::{Clause, GuardrailReading};
 use crate::rule::{
     GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, ReplyStretch,
 };
-use crate::sentences::ends;
-use crate::set::GuardrailParameters;
+use crate::rule_set::GuardrailParameters;
+use crate::sentences::find_ends;
 
 static PATTERNS: NamedPatterns = NamedPatterns::new("red-flag");
 static ESCALATE: NamedWordClass = NamedWordClass::new("red-flag.escalate");
@@ -32,7 +32,7 @@ pub(crate) fn rule() -> GuardrailRule {
 }
 
 /// Whether the turn says so, or the person's own words do.
-pub(crate) fn raised(context: &GuardrailContext) -> bool {
+pub(crate) fn is_raised(context: &GuardrailContext) -> bool {
     if context.escalated {
         return false;
     }
@@ -40,17 +40,17 @@ pub(crate) fn raised(context: &GuardrailContext) -> bool {
         return true;
     }
     let said = &context.person_said;
-    !said.is_empty() && told(&GuardrailReading::new(said, &ends(said)))
+    !said.is_empty() && reports_danger(&GuardrailReading::new(said, &find_ends(said)))
 }
 
 /// Whether somebody's words tell of danger to life.
-pub(crate) fn told(said: &GuardrailReading) -> bool {
+pub(crate) fn reports_danger(said: &GuardrailReading) -> bool {
     !PATTERNS.find(said).is_empty()
 }
 
 /// Whether any clause sends to help.
-pub(crate) fn sends_anywhere(said: &GuardrailReading) -> bool {
-    said.clauses.iter().any(|clause| sends(said, clause))
+pub(crate) fn sends_to_help(said: &GuardrailReading) -> bool {
+    said.clauses.iter().any(|clause| clause_sends_to_help(said, clause))
 }
 
 fn check(
@@ -58,22 +58,22 @@ fn check(
     context: &GuardrailContext,
     _: &GuardrailParameters,
 ) -> Option<&'static str> {
-    let sent = |part: &ReplyStretch| sends_anywhere(&part.reading);
-    (raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
+    let sent = |part: &ReplyStretch| sends_to_help(&part.reading);
+    (is_raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
 }
 
 /// Whether a clause sends to help. Of `call 112 and don't move him` only what is said of the help counts.
-fn sends(reading: &GuardrailReading, clause: &Clause) -> bool {
+fn clause_sends_to_help(reading: &GuardrailReading, clause: &Clause) -> bool {
     let (mut help, mut denied) = (false, false);
     for at in clause.tokens() {
-        if reading.is(at, AND.get()) {
+        if reading.has_class(at, AND.get()) {
             if help && !denied {
                 return true;
             }
             (help, denied) = (false, false);
         }
-        help |= reading.is(at, ESCALATE.get());
-        denied |= reading.is(at, NO.get());
+        help |= reading.has_class(at, ESCALATE.get());
+        denied |= reading.has_class(at, NO.get());
     }
     help && !denied
 }

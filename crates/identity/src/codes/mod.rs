@@ -3,13 +3,13 @@
 //! Nothing here looks at whether an address is known, so no answer can tell. A code is kept as a keyed hash; only the
 //! conversation or sign-in that asked for it can answer, and each has one good code for a purpose at a time.
 
-mod answer;
-mod ask;
+mod request;
 mod text;
+mod verify;
 
-pub use answer::{CodeAttempt, CodeProof, CodeVerification, answer};
-pub use ask::{CodeRequest, CodeRequestOutcome, NewCode, ask, sweep};
-pub use text::{CodeKey, CodeText, digits_in};
+pub use request::{CodeRequest, CodeRequestOutcome, NewCode, request, sweep};
+pub use text::{CodeKey, CodeText, extract_digits};
+pub use verify::{CodeAttempt, CodeProof, CodeVerification, verify};
 
 use std::time::Duration;
 

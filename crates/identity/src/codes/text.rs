@@ -35,11 +35,11 @@ pub(super) struct CodeHashInput<'a> {
 
 impl CodeText {
     pub(super) fn random(random: &dyn Random) -> Self {
-        Self(Zeroizing::new(format!("{:06}", random.below(1_000_000))))
+        Self(Zeroizing::new(format!("{:06}", random.next_below(1_000_000))))
     }
 
     /// Six digits in any of our scripts, blanks and dashes between them or not. None for what can't be a code.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut digits = Zeroizing::new(String::with_capacity(DIGITS));
         for letter in text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '.')) {
             if digits.len() == DIGITS {
@@ -57,7 +57,7 @@ impl CodeText {
 
 /// The six digits in somebody's words, in any of our scripts and whatever stands around them; none where there are more or
 /// fewer.
-pub fn digits_in(text: &str) -> Option<String> {
+pub fn extract_digits(text: &str) -> Option<String> {
     let digits: String = text.chars().filter_map(digit).take(DIGITS + 1).collect();
     (digits.len() == DIGITS).then_some(digits)
 }
@@ -79,24 +79,25 @@ impl CodeKey {
 
     /// A seal over some words, for what is told to somebody and must come back as it was. It is never that of a code:
     /// a purpose stands before it.
-    pub fn seal(&self, purpose: &str, words: &[&str]) -> Vec<u8> {
-        hmac::sign(&self.0, &sealed(purpose, words)).as_ref().to_vec()
+    pub fn sign(&self, purpose: &str, words: &[&str]) -> Vec<u8> {
+        hmac::sign(&self.0, &build_signed_message(purpose, words)).as_ref().to_vec()
     }
 
     /// Whether this, written in hexadecimal digits, is the seal over these words. In a time that does not depend on where
     /// they differ.
-    pub fn is_seal(&self, purpose: &str, words: &[&str], sent: &str) -> bool {
+    pub fn verify_signature(&self, purpose: &str, words: &[&str], sent: &str) -> bool {
         let pairs = sent.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
         let bytes: Option<Vec<u8>> = pairs
             .map(|pair| {
                 pair.filter(|pair| pair.len() == 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())
             })
             .collect();
-        bytes.is_some_and(|bytes| hmac::verify(&self.0, &sealed(purpose, words), &bytes).is_ok())
+        bytes
+            .is_some_and(|bytes| hmac::verify(&self.0, &build_signed_message(purpose, words), &bytes).is_ok())
     }
 
     /// In a time that does not depend on where they differ.
-    pub(super) fn fits(&self, ties: CodeHashInput<'_>, code: &CodeText, hash: &[u8]) -> bool {
+    pub(super) fn matches(&self, ties: CodeHashInput<'_>, code: &CodeText, hash: &[u8]) -> bool {
         hmac::verify(&self.0, &message(ties, code), hash).is_ok()
     }
 }
@@ -118,7 +119,7 @@ fn message(ties: CodeHashInput<'_>, code: &CodeText) -> Zeroizing<Vec<u8>> {
 /// Sixteen bytes that are no tenant's id, so that no seal is the hash of a code.
 const SEALED: &[u8; 16] = b"sealed, no code:";
 
-fn sealed(purpose: &str, words: &[&str]) -> Vec<u8> {
+fn build_signed_message(purpose: &str, words: &[&str]) -> Vec<u8> {
     let mut bytes = SEALED.to_vec();
     for word in [purpose].iter().chain(words) {
         bytes.extend_from_slice(&(word.len() as u64).to_le_bytes());
@@ -149,22 +150,22 @@ mod tests {
     fn people_write_a_code_in_their_own_way() {
         for same in ["012345", "012 345", " 012-345\n", "०१२३४५", "০১২ ৩৪৫", "௦௧௨௩௪௫", "٠١٢٣٤٥"]
         {
-            assert_eq!(CodeText::read(same).unwrap().reveal(), "012345", "{same}");
+            assert_eq!(CodeText::parse(same).unwrap().reveal(), "012345", "{same}");
         }
         for other in ["", "12345", "1234567", "12345a", "my code is 123456", "१२३४", "+12345"] {
-            assert!(CodeText::read(other).is_none(), "{other}");
+            assert!(CodeText::parse(other).is_none(), "{other}");
         }
-        assert_eq!(format!("{:?}", CodeText::read("012345")), "Some(CodeText)");
+        assert_eq!(format!("{:?}", CodeText::parse("012345")), "Some(CodeText)");
     }
 
     #[test]
     fn digits_are_found_among_words() {
         for same in ["012345", "the code is 012 345.", "०१२-३४५ यह रहा", "कोड ௦௧௨௩௪௫"]
         {
-            assert_eq!(digits_in(same).as_deref(), Some("012345"), "{same}");
+            assert_eq!(extract_digits(same).as_deref(), Some("012345"), "{same}");
         }
         for none in ["", "yes", "12345", "1234567", "500 to Ravi, 1200 to Meena"] {
-            assert_eq!(digits_in(none), None, "{none}");
+            assert_eq!(extract_digits(none), None, "{none}");
         }
     }
 
@@ -180,9 +181,9 @@ mod tests {
             asker: "a",
             address: &phone,
         };
-        let (key, code) = (CodeKey::new(&[1; 32]), CodeText::read("123456").unwrap());
+        let (key, code) = (CodeKey::new(&[1; 32]), CodeText::parse("123456").unwrap());
         let hash = key.hash(ties, &code);
-        assert!(key.fits(ties, &code, &hash) && !CodeKey::new(&[2; 32]).fits(ties, &code, &hash));
+        assert!(key.matches(ties, &code, &hash) && !CodeKey::new(&[2; 32]).matches(ties, &code, &hash));
         for moved in [
             CodeHashInput { tenant: ids.next(), ..ties },
             CodeHashInput { id: ids.next(), ..ties },
@@ -190,22 +191,22 @@ mod tests {
             CodeHashInput { asker: "b", ..ties },
             CodeHashInput { address: &other, ..ties },
         ] {
-            assert!(!key.fits(moved, &code, &hash));
+            assert!(!key.matches(moved, &code, &hash));
         }
-        assert!(!key.fits(ties, &CodeText::read("123457").unwrap(), &hash));
-        assert!(!key.fits(ties, &code, &[]));
+        assert!(!key.matches(ties, &CodeText::parse("123457").unwrap(), &hash));
+        assert!(!key.matches(ties, &code, &[]));
     }
 
     proptest! {
         #[test]
         fn a_code_that_was_made_can_be_read(seed: u64) {
             let code = CodeText::random(&SeededRandom::new(seed));
-            prop_assert_eq!(CodeText::read(code.reveal()).unwrap(), code);
+            prop_assert_eq!(CodeText::parse(code.reveal()).unwrap(), code);
         }
 
         #[test]
         fn whatever_is_written_is_six_digits_or_nothing(text in "\\PC{0,12}") {
-            if let Some(code) = CodeText::read(&text) {
+            if let Some(code) = CodeText::parse(&text) {
                 prop_assert!(code.reveal().len() == 6 && code.reveal().bytes().all(|b| b.is_ascii_digit()));
             }
         }

@@ -40,20 +40,20 @@ const MANY: usize = 1_000;
 #[async_trait]
 pub trait HostKeySource: Send + Sync + 'static {
     /// A tenant's secret of the vault.
-    async fn secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String>;
+    async fn load_secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String>;
 
     /// What an address answers with: a JWKS, at most a megabyte of it.
-    async fn published(&self, address: &str) -> Result<String, String>;
+    async fn fetch_published(&self, address: &str) -> Result<String, String>;
 }
 
 /// Why a host's word is not taken.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum HostError {
     /// The token is at fault; the words are for whoever wrote the host's server.
-    #[error("the host's token is not believed: {0}")]
+    #[error("invalid host token: {0}")]
     Distrust(#[from] JwtError),
     /// Its key could not be read just now.
-    #[error("the host's key can't be read: {0}")]
+    #[error("the host key can't be read: {0}")]
     Unavailable(String),
     #[error(transparent)]
     Store(#[from] munshi_store::Error),
@@ -89,29 +89,30 @@ impl HostTokenVerifier {
         let unverified = UnverifiedJwt::read(token)?;
         let kid = unverified.kid().ok_or(JwtError::NoKid)?.to_owned();
         let asked = kid.clone();
-        let known = self.db.read(tenant, move |tx| rows::live(tx, &asked, now)).await?;
+        let known = self.db.read(tenant, move |tx| rows::find_live(tx, &asked, now)).await?;
         let (host, claims) = match known {
             Some(row) => {
                 let key = self.key(tenant, &row).await?;
                 (row.host, unverified.verify(&key)?)
             }
-            None => self.by_published(tenant, &unverified, &kid, now).await?,
+            None => self.verify_by_published(tenant, &unverified, &kid, now).await?,
         };
         let expected =
             ClaimRequirements { issuer: None, audience: binding, leeway: LEEWAY, max_age: MAX_AGE };
         claims.check(&expected, now)?;
-        Ok(HostVisitor::of(host, kid, claims)?)
+        Ok(HostVisitor::from_claims(host, kid, claims)?)
     }
 
     async fn key(&self, tenant: TenantId, row: &HostKey) -> Result<VerificationKey, HostError> {
-        let unfit = || HostError::Unavailable(format!("the key {} does not fit its algorithm", row.kid));
+        let unfit = || HostError::Unavailable(format!("key {} does not match its algorithm", row.kid));
         let key = match row.holds {
             HostKeyValueKind::Secret => {
-                let secret = self.source.secret(tenant, &row.value).await.map_err(HostError::Unavailable)?;
-                VerificationKey::secret(&secret)
+                let secret =
+                    self.source.load_secret(tenant, &row.value).await.map_err(HostError::Unavailable)?;
+                VerificationKey::from_secret(&secret)
             }
             HostKeyValueKind::Public => {
-                serde_json::from_str::<Jwk>(&row.value).ok().and_then(|jwk| jwk.key())
+                serde_json::from_str::<Jwk>(&row.value).ok().and_then(|jwk| jwk.to_verification_key())
             }
             // Its own name is not a key's.
             HostKeyValueKind::Address => return Err(JwtError::UnknownKey(row.kid.clone()).into()),
@@ -120,17 +121,17 @@ impl HostTokenVerifier {
     }
 
     /// A key that one of the tenant's addresses publishes.
-    async fn by_published(
+    async fn verify_by_published(
         &self,
         tenant: TenantId,
         unverified: &UnverifiedJwt<'_>,
         kid: &str,
         now: Timestamp,
     ) -> Result<(String, crate::jwt::JwtClaims), HostError> {
-        let places = self.db.read(tenant, move |tx| rows::addresses(tx, now)).await?;
+        let places = self.db.read(tenant, move |tx| rows::list_live_addresses(tx, now)).await?;
         let mut unread = None;
         for place in places {
-            match self.published(&place.value, kid, now).await {
+            match self.load_published(&place.value, kid, now).await {
                 Ok(keys) => {
                     let fits = |key: &&VerificationKey| {
                         key.algorithm() == place.algorithm && place.algorithm != JwtAlgorithm::Hs256
@@ -142,11 +143,11 @@ impl HostTokenVerifier {
                 Err(error) => unread = Some(error),
             }
         }
-        Err(unread.map_or_else(|| JwtError::UnknownKey(shown(kid)).into(), HostError::Unavailable))
+        Err(unread.map_or_else(|| JwtError::UnknownKey(sanitize_text(kid)).into(), HostError::Unavailable))
     }
 
     /// What an address publishes: as it was read lately, unless the key that is wanted is not among it.
-    async fn published(&self, address: &str, kid: &str, now: Timestamp) -> Result<Arc<JwkSet>, String> {
+    async fn load_published(&self, address: &str, kid: &str, now: Timestamp) -> Result<Arc<JwkSet>, String> {
         let known = self.lock().get(address).cloned();
         if let Some(known) = &known {
             let age = now.since(known.read_at);
@@ -155,8 +156,8 @@ impl HostTokenVerifier {
                 return Ok(known.keys.clone());
             }
         }
-        let text = self.source.published(address).await?;
-        let keys = JwkSet::parse(&text).ok_or_else(|| format!("{address} publishes no keys"))?;
+        let text = self.source.fetch_published(address).await?;
+        let keys = JwkSet::parse(&text).ok_or_else(|| format!("{address} publishes no JWK set"))?;
         let keys = Arc::new(keys);
         let mut published = self.lock();
         if published.len() >= MANY {
@@ -172,7 +173,7 @@ impl HostTokenVerifier {
 }
 
 /// A name from outside, as an answer may repeat it.
-fn shown(text: &str) -> String {
+fn sanitize_text(text: &str) -> String {
     text.chars().filter(char::is_ascii_graphic).take(60).collect()
 }
 

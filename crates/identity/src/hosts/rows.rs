@@ -68,7 +68,7 @@ pub fn add(tx: &mut Tx<'_>, new: &NewHostKey, now: Timestamp) -> Result<HostKey>
     let live = list(tx)?.into_iter().filter(|key| key.host == new.host && key.is_live(now)).count();
     if live >= AT_ONCE {
         let host = &new.host;
-        let what = format!("{host} has two keys already: retire the older before you add another");
+        let what = format!("{host} already has two active keys: retire the older one before adding another");
         return Err(Error::Invalid(what));
     }
     let added = tx.execute(
@@ -79,7 +79,7 @@ pub fn add(tx: &mut Tx<'_>, new: &NewHostKey, now: Timestamp) -> Result<HostKey>
     if added == 0 {
         return Err(Error::NameTaken(new.kid.clone()));
     }
-    find(tx, &new.kid)?.ok_or_else(|| Error::Invalid(format!("the key {} can't be kept", new.kid)))
+    find(tx, &new.kid)?.ok_or_else(|| Error::Invalid(format!("key {} can't be stored", new.kid)))
 }
 
 fn check(new: &NewHostKey) -> Result<()> {
@@ -89,24 +89,26 @@ fn check(new: &NewHostKey) -> Result<()> {
         (1..=most).contains(&text.len()) && text.bytes().all(fits)
     };
     if !plain(&new.kid, 100) {
-        return invalid("a key's name has 1 to 100 letters, digits, dots, dashes and underscores");
+        return invalid("a key name must be 1 to 100 letters, digits, dots, dashes and underscores");
     }
     if !plain(&new.host, 60) {
-        return invalid("a host's name has 1 to 60 letters, digits, dots, dashes and underscores");
+        return invalid("a host name must be 1 to 60 letters, digits, dots, dashes and underscores");
     }
     let shared = new.algorithm == JwtAlgorithm::Hs256;
     match new.holds {
-        HostKeyValueKind::Secret if !shared => invalid("a secret of the vault is for HS256 alone"),
+        HostKeyValueKind::Secret if !shared => invalid("a vault secret works only with HS256"),
         HostKeyValueKind::Public | HostKeyValueKind::Address if shared => {
-            invalid("HS256 needs a secret of the vault")
+            invalid("HS256 needs a vault secret")
         }
         HostKeyValueKind::Public => {
             let jwk: Option<Jwk> = serde_json::from_str(&new.value).ok();
-            let fits = jwk.and_then(|jwk| jwk.key()).is_some_and(|key| key.algorithm() == new.algorithm);
-            if fits { Ok(()) } else { invalid("this is no public key for that algorithm") }
+            let fits = jwk
+                .and_then(|jwk| jwk.to_verification_key())
+                .is_some_and(|key| key.algorithm() == new.algorithm);
+            if fits { Ok(()) } else { invalid("not a public key for that algorithm") }
         }
         HostKeyValueKind::Address if !is_safe(&new.value) => {
-            invalid("keys are read from an address that begins with https://")
+            invalid("the address of the keys must begin with https://")
         }
         HostKeyValueKind::Secret | HostKeyValueKind::Address => Ok(()),
     }
@@ -154,7 +156,7 @@ pub fn retire(tx: &mut Tx<'_>, kid: &str, ends_at: Timestamp) -> Result<Option<H
     find(tx, kid)
 }
 
-pub(super) fn live(tx: &mut Tx<'_>, kid: &str, now: Timestamp) -> munshi_store::Result<Option<HostKey>> {
+pub(super) fn find_live(tx: &mut Tx<'_>, kid: &str, now: Timestamp) -> munshi_store::Result<Option<HostKey>> {
     let found = tx.optional(
         "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
          WHERE tenant_id = $1 AND kid = $2 AND holds <> 'address'",
@@ -165,7 +167,7 @@ pub(super) fn live(tx: &mut Tx<'_>, kid: &str, now: Timestamp) -> munshi_store::
 }
 
 /// Where keys are published, as long as they count.
-pub(super) fn addresses(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<Vec<HostKey>> {
+pub(super) fn list_live_addresses(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<Vec<HostKey>> {
     let mut found = tx.all(
         "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
          WHERE tenant_id = $1 AND holds = 'address' ORDER BY added_at DESC, kid LIMIT 20",
@@ -182,7 +184,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<HostKey> {
         "secret" => HostKeyValueKind::Secret,
         "public" => HostKeyValueKind::Public,
         "address" => HostKeyValueKind::Address,
-        other => return Err(odd(format!("a host's key that holds {other}"))),
+        other => return Err(odd(format!("unknown host key kind {other}"))),
     };
     Ok(HostKey {
         kid: row.get("kid")?,

@@ -1,6 +1,6 @@
 //! Who a host says its visitor is.
 
-use munshi_types::{Language, is_unseen};
+use munshi_types::{Language, is_invisible};
 
 use crate::address::ContactAddress;
 use crate::jwt::{JwtClaims, JwtError};
@@ -26,11 +26,11 @@ pub struct HostVisitor {
 }
 
 impl HostVisitor {
-    pub(super) fn of(host: String, kid: String, claims: JwtClaims) -> Result<Self, JwtError> {
+    pub(super) fn from_claims(host: String, kid: String, claims: JwtClaims) -> Result<Self, JwtError> {
         let unfit = |error: crate::ContactAddressError| JwtError::Claims(error.to_string());
         // Under an empty one all of a host's visitors would be one person.
         let subject = claims.sub.filter(|sub| !sub.is_empty());
-        let subject = subject.ok_or(JwtError::Missing("`sub`, who the visitor is"))?;
+        let subject = subject.ok_or(JwtError::Missing("`sub` (the visitor's id)"))?;
         let visitor = Self {
             phone: claims.phone_number.as_deref().map(ContactAddress::phone).transpose().map_err(unfit)?,
             email: claims.email.as_deref().map(ContactAddress::email).transpose().map_err(unfit)?,
@@ -42,7 +42,7 @@ impl HostVisitor {
             subject,
         };
         ContactAddress::channel(CHANNEL, &visitor.id())
-            .map_err(|_| JwtError::Claims("`sub` has 1 to 200 letters, no blanks among them".to_owned()))?;
+            .map_err(|_| JwtError::Claims("`sub` must be 1 to 200 characters without spaces".to_owned()))?;
         Ok(visitor)
     }
 
@@ -59,5 +59,5 @@ impl HostVisitor {
 fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.chars().count())
         && !name.trim().is_empty()
-        && !name.chars().any(is_unseen)
+        && !name.chars().any(is_invisible)
 }

@@ -13,7 +13,7 @@ use super::JwtError;
 pub struct JwtClaims {
     pub iss: Option<String>,
     pub sub: Option<String>,
-    #[serde(default, deserialize_with = "one_or_many")]
+    #[serde(default, deserialize_with = "deserialize_one_or_many")]
     pub aud: Vec<String>,
     /// Who asked for it, where it is for several.
     pub azp: Option<String>,
@@ -22,7 +22,7 @@ pub struct JwtClaims {
     pub iat: Option<NumericDate>,
     pub nonce: Option<String>,
     pub email: Option<String>,
-    #[serde(default, deserialize_with = "yes_or_no")]
+    #[serde(default, deserialize_with = "deserialize_bool_or_text")]
     pub email_verified: bool,
     pub name: Option<String>,
     /// With its country code; OpenID calls it so too.
@@ -56,9 +56,9 @@ impl JwtClaims {
         if !self.aud.iter().any(|audience| audience == expected.audience) {
             return Err(JwtError::Audience(expected.audience.to_owned()));
         }
-        let now = NumericDate::at(now);
+        let now = NumericDate::from_timestamp(now);
         let (leeway, age) = (expected.leeway.as_secs_f64(), expected.max_age.as_secs_f64());
-        let issued = self.iat.ok_or(JwtError::Missing("`iat`, the time it was made"))?;
+        let issued = self.iat.ok_or(JwtError::Missing("`iat` (issued at)"))?;
         if issued.0 > now.0 + leeway || self.nbf.is_some_and(|from| from.0 > now.0 + leeway) {
             return Err(JwtError::Future);
         }
@@ -71,7 +71,7 @@ impl JwtClaims {
 }
 
 impl NumericDate {
-    fn at(moment: Timestamp) -> Self {
+    fn from_timestamp(moment: Timestamp) -> Self {
         #[allow(clippy::cast_precision_loss, reason = "a moment in microseconds fits until the year 2255")]
         Self(moment.as_micros() as f64 / 1e6)
     }
@@ -84,11 +84,11 @@ impl<'de> Deserialize<'de> for NumericDate {
         if (0.0..253_402_300_800.0).contains(&number) {
             return Ok(Self(number));
         }
-        Err(serde::de::Error::custom("a time is far from ours"))
+        Err(serde::de::Error::custom("a timestamp is out of range"))
     }
 }
 
-fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+fn deserialize_one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Said {
@@ -102,7 +102,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 }
 
 /// Some services write it as a text.
-fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+fn deserialize_bool_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Said {

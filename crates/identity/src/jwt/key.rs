@@ -44,7 +44,7 @@ impl std::str::FromStr for JwtAlgorithm {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|one| one.as_str().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| format!("`{text}` is no algorithm: write HS256, RS256, ES256 or EdDSA"))
+        found.ok_or_else(|| format!("unknown algorithm `{text}`: use HS256, RS256, ES256 or EdDSA"))
     }
 }
 
@@ -65,7 +65,7 @@ enum Held {
 
 impl VerificationKey {
     /// A shared secret. Shorter ones than the hash can be tried out.
-    pub fn secret(bytes: &[u8]) -> Option<Self> {
+    pub fn from_secret(bytes: &[u8]) -> Option<Self> {
         (bytes.len() >= 32).then(|| Self(Held::Secret(hmac::Key::new(hmac::HMAC_SHA256, bytes))))
     }
 
@@ -78,7 +78,7 @@ impl VerificationKey {
         }
     }
 
-    pub(super) fn fits(&self, message: &[u8], signed: &[u8]) -> bool {
+    pub(super) fn verifies(&self, message: &[u8], signed: &[u8]) -> bool {
         let by = |algorithm: &'static dyn signature::VerificationAlgorithm, key: &[u8]| {
             signature::UnparsedPublicKey::new(algorithm, key).verify(message, signed).is_ok()
         };
@@ -125,15 +125,16 @@ pub struct Jwk {
 impl Jwk {
     /// The key, where it is a public one of a kind that is understood. A shared secret is never taken from JSON: what is
     /// published is no secret.
-    pub fn key(&self) -> Option<VerificationKey> {
+    pub fn to_verification_key(&self) -> Option<VerificationKey> {
         if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
             return None;
         }
-        let bytes = |text: &Option<String>| base64url::read(text.as_deref()?);
+        let bytes = |text: &Option<String>| base64url::decode(text.as_deref()?);
         let key = match (self.kty.as_str(), self.crv.as_deref()) {
-            ("RSA", None) => {
-                VerificationKey(Held::Rsa { n: unpadded(bytes(&self.n)?), e: unpadded(bytes(&self.e)?) })
-            }
+            ("RSA", None) => VerificationKey(Held::Rsa {
+                n: strip_leading_zeros(bytes(&self.n)?),
+                e: strip_leading_zeros(bytes(&self.e)?),
+            }),
             ("EC", Some("P-256")) => {
                 let (x, y) = (bytes(&self.x)?, bytes(&self.y)?);
                 let fits = x.len() == 32 && y.len() == 32;
@@ -151,7 +152,7 @@ impl Jwk {
 }
 
 /// Ring takes numbers without zeros before them; some write one.
-fn unpadded(bytes: Vec<u8>) -> Vec<u8> {
+fn strip_leading_zeros(bytes: Vec<u8>) -> Vec<u8> {
     bytes.into_iter().skip_while(|byte| *byte == 0).collect()
 }
 
@@ -170,7 +171,7 @@ impl JwkSet {
         let set: Set = serde_json::from_str(text).ok()?;
         let read = |value: serde_json::Value| {
             let jwk: Jwk = serde_json::from_value(value).ok()?;
-            jwk.key().map(|key| (jwk.kid.clone(), key))
+            jwk.to_verification_key().map(|key| (jwk.kid.clone(), key))
         };
         Some(Self { keys: set.keys.into_iter().filter_map(read).collect() })
     }

@@ -21,31 +21,31 @@ const LONGEST: usize = 16 * 1024;
 /// Why a token is not believed. Said to whoever made it, never a reason to let them in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JwtError {
-    #[error("it is no signed token of three parts")]
+    #[error("not a signed JWT of three parts")]
     Malformed,
-    #[error("its header asks for something that is not understood: {0}")]
+    #[error("unsupported header: {0}")]
     Header(&'static str),
-    #[error("it names no key (`kid`)")]
+    #[error("the header names no key (`kid`)")]
     NoKid,
-    #[error("its key {0} is not known here, or has ended")]
+    #[error("key {0} is unknown or has expired")]
     UnknownKey(String),
-    #[error("it says `{said}`, but its key is for {key}")]
+    #[error("the header says `{said}`, but the key is for {key}")]
     Algorithm { said: String, key: JwtAlgorithm },
-    #[error("its signature does not fit")]
+    #[error("the signature does not match")]
     Signature,
-    #[error("its claims can't be read: {0}")]
+    #[error("invalid claims: {0}")]
     Claims(String),
-    #[error("it has no {0}")]
+    #[error("missing claim: {0}")]
     Missing(&'static str),
-    #[error("it was made by another issuer")]
+    #[error("wrong issuer (`iss`)")]
     Issuer,
-    #[error("it is for somebody else: `aud` has to be `{0}`")]
+    #[error("wrong audience: `aud` must be `{0}`")]
     Audience(String),
-    #[error("its time is over")]
+    #[error("the token has expired")]
     Expired,
-    #[error("its time has not begun: the clocks may differ")]
+    #[error("the token is not valid yet: check that the clocks agree")]
     Future,
-    #[error("it answers another question: `nonce` differs")]
+    #[error("`nonce` does not match")]
     Nonce,
 }
 
@@ -79,13 +79,13 @@ impl<'t> UnverifiedJwt<'t> {
         if payload.contains('.') {
             return Err(JwtError::Malformed);
         }
-        let decoded = |part: &str| base64url::read(part).ok_or(JwtError::Malformed);
+        let decoded = |part: &str| base64url::decode(part).ok_or(JwtError::Malformed);
         let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| JwtError::Malformed)?;
         if header.crit.is_some() || header.b64.is_some() {
             return Err(JwtError::Header("`crit` or `b64`"));
         }
         if header.enc.is_some() {
-            return Err(JwtError::Header("it is encrypted"));
+            return Err(JwtError::Header("`enc` (the token is encrypted)"));
         }
         Ok(Self { header, signed, payload: decoded(payload)?, signature: decoded(signature)? })
     }
@@ -100,7 +100,7 @@ impl<'t> UnverifiedJwt<'t> {
             let said = self.header.alg.chars().take(20).collect();
             return Err(JwtError::Algorithm { said, key: key.algorithm() });
         }
-        if !key.fits(self.signed.as_bytes(), &self.signature) {
+        if !key.verifies(self.signed.as_bytes(), &self.signature) {
             return Err(JwtError::Signature);
         }
         serde_json::from_slice(&self.payload).map_err(|error| JwtError::Claims(error.to_string()))

@@ -26,35 +26,35 @@ pub fn from_pem(text: &str) -> Option<Jwk> {
     let body = text.trim().strip_prefix(BEGIN)?.strip_suffix(END)?;
     let body: String = body.chars().filter(|c| !c.is_whitespace()).collect();
     let der = STANDARD.decode(body).ok()?;
-    let mut outer = Reader(Reader(&der).all(SEQUENCE)?);
-    let algorithm = outer.take(SEQUENCE)?;
+    let mut outer = Reader(Reader(&der).read_only_element(SEQUENCE)?);
+    let algorithm = outer.read_element(SEQUENCE)?;
     // How many bits of the last byte are unused: none.
-    let (0, point) = outer.all(BITS)?.split_first()? else { return None };
+    let (0, point) = outer.read_only_element(BITS)?.split_first()? else { return None };
     let jwk = match algorithm {
         RSA => rsa(point)?,
         P256 => {
             let (4, rest) = point.split_first()? else { return None };
             let (x, y) = (rest.get(..32)?, rest.get(32..)?);
-            Jwk { crv: Some("P-256".to_owned()), y: Some(base64url::write(y)), ..plain("EC", x) }
+            Jwk { crv: Some("P-256".to_owned()), y: Some(base64url::encode(y)), ..build_jwk("EC", x) }
         }
-        ED25519 => Jwk { crv: Some("Ed25519".to_owned()), ..plain("OKP", point) },
+        ED25519 => Jwk { crv: Some("Ed25519".to_owned()), ..build_jwk("OKP", point) },
         _ => return None,
     };
-    jwk.key().is_some().then_some(jwk)
+    jwk.to_verification_key().is_some().then_some(jwk)
 }
 
 fn rsa(der: &[u8]) -> Option<Jwk> {
-    let mut numbers = Reader(Reader(der).all(SEQUENCE)?);
-    let n = numbers.take(INTEGER)?;
-    let e = numbers.all(INTEGER)?;
+    let mut numbers = Reader(Reader(der).read_only_element(SEQUENCE)?);
+    let n = numbers.read_element(INTEGER)?;
+    let e = numbers.read_only_element(INTEGER)?;
     let number = |bytes: &[u8]| {
         let first = bytes.iter().position(|byte| *byte != 0)?;
-        Some(base64url::write(bytes.get(first..)?))
+        Some(base64url::encode(bytes.get(first..)?))
     };
-    Some(Jwk { x: None, n: Some(number(n)?), e: Some(number(e)?), ..plain("RSA", &[]) })
+    Some(Jwk { x: None, n: Some(number(n)?), e: Some(number(e)?), ..build_jwk("RSA", &[]) })
 }
 
-fn plain(kty: &str, x: &[u8]) -> Jwk {
+fn build_jwk(kty: &str, x: &[u8]) -> Jwk {
     Jwk {
         kty: kty.to_owned(),
         kid: None,
@@ -63,7 +63,7 @@ fn plain(kty: &str, x: &[u8]) -> Jwk {
         crv: None,
         n: None,
         e: None,
-        x: Some(base64url::write(x)),
+        x: Some(base64url::encode(x)),
         y: None,
     }
 }
@@ -72,7 +72,7 @@ fn plain(kty: &str, x: &[u8]) -> Jwk {
 struct Reader<'d>(&'d [u8]);
 
 impl<'d> Reader<'d> {
-    fn take(&mut self, tag: u8) -> Option<&'d [u8]> {
+    fn read_element(&mut self, tag: u8) -> Option<&'d [u8]> {
         let (first, rest) = self.0.split_first()?;
         let (short, rest) = rest.split_first()?;
         let (length, rest) = match short {
@@ -87,8 +87,8 @@ impl<'d> Reader<'d> {
     }
 
     /// The one element there is.
-    fn all(&mut self, tag: u8) -> Option<&'d [u8]> {
-        let content = self.take(tag)?;
+    fn read_only_element(&mut self, tag: u8) -> Option<&'d [u8]> {
+        let content = self.read_element(tag)?;
         self.0.is_empty().then_some(content)
     }
 }

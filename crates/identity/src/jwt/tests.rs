@@ -42,8 +42,8 @@ const EXPECTED: ClaimRequirements<'_> = ClaimRequirements {
 
 fn keys(made: &Made) -> Vec<VerificationKey> {
     let key = |case: &Case| match &case.jwk {
-        Some(jwk) => serde_json::from_value::<Jwk>(jwk.clone()).unwrap().key().unwrap(),
-        None => VerificationKey::secret(made.secret.as_bytes()).unwrap(),
+        Some(jwk) => serde_json::from_value::<Jwk>(jwk.clone()).unwrap().to_verification_key().unwrap(),
+        None => VerificationKey::from_secret(made.secret.as_bytes()).unwrap(),
     };
     made.cases.iter().map(key).collect()
 }
@@ -75,7 +75,7 @@ fn every_kind_of_key_believes_its_own_tokens_and_no_others() {
 fn a_public_key_is_read_from_the_text_openssl_writes() {
     for case in made().cases {
         let Some(pem) = case.pem else { continue };
-        let key = from_pem(&pem).unwrap().key().unwrap();
+        let key = from_pem(&pem).unwrap().to_verification_key().unwrap();
         assert_eq!(key.algorithm(), case.alg);
         UnverifiedJwt::read(&case.token).unwrap().verify(&key).unwrap();
         let lines: Vec<&str> = pem.lines().collect();
@@ -95,21 +95,21 @@ fn no_key_is_confused_with_another_kind_of_it() {
     }
     // A secret that is published as a key is none.
     let secret = json!({ "kty": "oct", "k": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY" });
-    assert!(serde_json::from_value::<Jwk>(secret).unwrap().key().is_none());
-    assert!(VerificationKey::secret(b"too short").is_none());
+    assert!(serde_json::from_value::<Jwk>(secret).unwrap().to_verification_key().is_none());
+    assert!(VerificationKey::from_secret(b"too short").is_none());
 }
 
 fn with(header: &Value, claims: &Value, secret: &[u8]) -> String {
-    let part = |value: &Value| base64url::write(value.to_string().as_bytes());
+    let part = |value: &Value| base64url::encode(value.to_string().as_bytes());
     let signed = format!("{}.{}", part(header), part(claims));
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret);
-    format!("{signed}.{}", base64url::write(ring::hmac::sign(&key, signed.as_bytes()).as_ref()))
+    format!("{signed}.{}", base64url::encode(ring::hmac::sign(&key, signed.as_bytes()).as_ref()))
 }
 
 #[test]
 fn none_is_no_algorithm_and_headers_ask_for_nothing() {
     let secret = [7; 32];
-    let key = VerificationKey::secret(&secret).unwrap();
+    let key = VerificationKey::from_secret(&secret).unwrap();
     let claims = json!({ "aud": "counter", "iat": 1_700_000_000, "sub": "x" });
     for alg in ["none", "None", "NONE", "nOnE", "", "HS384", "hs256", "RS256"] {
         let token = with(&json!({ "alg": alg }), &claims, &secret);
@@ -146,7 +146,7 @@ fn a_token_is_for_somebody_and_for_a_time() {
     for (value, why) in [
         (json!({ "iat": now }), JwtError::Audience("counter".to_owned())),
         (json!({ "aud": "other", "iat": now }), JwtError::Audience("counter".to_owned())),
-        (json!({ "aud": "counter" }), JwtError::Missing("`iat`, the time it was made")),
+        (json!({ "aud": "counter" }), JwtError::Missing("`iat` (issued at)")),
         (json!({ "aud": "counter", "iat": now - 3660 }), JwtError::Expired),
         (json!({ "aud": "counter", "iat": now, "exp": now - 60 }), JwtError::Expired),
         (json!({ "aud": "counter", "iat": now - 4000, "exp": now + 9_999_999 }), JwtError::Expired),
@@ -168,7 +168,7 @@ fn a_token_is_for_somebody_and_for_a_time() {
 proptest! {
     #[test]
     fn whatever_is_sent_is_refused(text in "[A-Za-z0-9_.-]{0,200}") {
-        let key = VerificationKey::secret(&[7; 32]).unwrap();
+        let key = VerificationKey::from_secret(&[7; 32]).unwrap();
         let answer = UnverifiedJwt::read(&text).and_then(|token| token.verify(&key));
         prop_assert!(answer.is_err());
     }

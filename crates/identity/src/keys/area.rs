@@ -71,7 +71,7 @@ impl AreaGrant {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no area: write {}, or one of them with :read", names())]
+#[error("unknown area `{text}`: use {}, or one of them with :read", names())]
 pub struct AreaGrantError {
     text: String,
 }
@@ -81,7 +81,7 @@ fn names() -> String {
 }
 
 /// The lowest role that reaches an area; none where somebody who does not work here reaches it too.
-pub(super) fn least(area: Area, access: ApiAccess) -> Option<Role> {
+pub(super) fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
     match (area, access) {
         (Area::Chat | Area::Tools, _) => None,
         (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, ApiAccess::Write) => Some(Role::Admin),
@@ -95,7 +95,7 @@ pub(super) fn least(area: Area, access: ApiAccess) -> Option<Role> {
 
 /// Whether a standing reaches an area.
 pub(super) fn reaches(standing: PrincipalStanding, area: Area, access: ApiAccess) -> bool {
-    match (standing, least(area, access)) {
+    match (standing, minimum_role(area, access)) {
         (PrincipalStanding::Member(role), Some(least)) => role <= least,
         (PrincipalStanding::Member(_) | PrincipalStanding::Known, None) => true,
         (PrincipalStanding::Known, Some(_)) | (PrincipalStanding::Anonymous, _) => false,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use munshi_store::{Db, JsonText, PlatformTx, Row, across_tenants, params, tenants};
 use munshi_types::{BindingId, KeyId, OperatorId, PersonId, TenantId, TenantStatus, Timestamp};
 
-use super::area::{ApiAccess, Area, AreaGrant, least, reaches};
+use super::area::{ApiAccess, Area, AreaGrant, minimum_role, reaches};
 use super::bounds::{KeyCeiling, KeyMaker, KeySpeaker};
-use super::rows::{carries, ceiling, speaks_as};
+use super::rows::{read_ceiling, read_speaker, read_subject};
 use super::text::{KeyHash, KeyText};
 use super::{KEYS, KeySubject};
 use crate::error::Result;
@@ -48,21 +48,21 @@ pub struct ApiCaller {
 
 impl ApiCaller {
     /// Whether a route of this area is open. What an act may touch is asked of the policy besides.
-    pub fn may(&self, area: Area, access: ApiAccess) -> Result<(), MissingPermission> {
+    pub fn authorize(&self, area: Area, access: ApiAccess) -> Result<(), MissingPermission> {
         let grant = AreaGrant { area, access };
         let opened = |grants: &Vec<AreaGrant>| grants.iter().any(|grant| grant.opens(area, access));
         if !self.areas.as_ref().is_none_or(opened) {
             return Err(MissingPermission {
-                what: format!("this key does not open {grant}"),
+                what: format!("this key does not grant {grant}"),
                 ask: Some(Role::Admin),
             });
         }
         if reaches(self.principal.standing, area, access) {
             return Ok(());
         }
-        let who = self.principal.role().map_or("somebody who does not work here", Role::as_str);
-        let ask = least(area, access).or(Some(Role::Admin));
-        Err(MissingPermission { what: format!("{grant} is not open to {who}"), ask })
+        let who = self.principal.role().map_or("non-members", Role::as_str);
+        let ask = minimum_role(area, access).or(Some(Role::Admin));
+        Err(MissingPermission { what: format!("{grant} is not allowed for {who}"), ask })
     }
 
     pub fn reaches(&self, binding: BindingId) -> bool {
@@ -81,28 +81,32 @@ pub(super) struct AuthenticatedCaller {
 /// about why. A server that asks often has [`ApiKeyCache`](super::ApiKeyCache), which remembers for a moment.
 pub async fn authenticate(db: &Db, text: &str, now: Timestamp) -> Result<Option<ApiCaller>> {
     let Some(text) = KeyText::parse(text) else { return Ok(None) };
-    Ok(admit(db, text, now).await?.map(|admitted| admitted.caller))
+    Ok(authenticate_key(db, text, now).await?.map(|admitted| admitted.caller))
 }
 
-pub(super) async fn admit(db: &Db, text: KeyText, now: Timestamp) -> Result<Option<AuthenticatedCaller>> {
+pub(super) async fn authenticate_key(
+    db: &Db,
+    text: KeyText,
+    now: Timestamp,
+) -> Result<Option<AuthenticatedCaller>> {
     let found = db.platform(KEYS).read(move |tx| look_up(tx, &text, now)).await?;
     let Some((admitted, last_used_at)) = found else { return Ok(None) };
-    let Some(admitted) = under_operator(db, admitted).await? else { return Ok(None) };
+    let Some(admitted) = cap_by_operator(db, admitted).await? else { return Ok(None) };
     let due = last_used_at.is_none_or(|last| last < now && now.since(last) >= NOTED_EVERY);
     if due {
-        note_use(db, &admitted.caller, now).await;
+        record_use(db, &admitted.caller, now).await;
     }
     Ok(Some(admitted))
 }
 
 /// A key that an operator answers for opens as long as they may make keys in its tenant, and is no more than they are: also
 /// one that was made while their role was taken away. Operators stand behind a door of their own.
-async fn under_operator(db: &Db, mut admitted: AuthenticatedCaller) -> Result<Option<AuthenticatedCaller>> {
+async fn cap_by_operator(db: &Db, mut admitted: AuthenticatedCaller) -> Result<Option<AuthenticatedCaller>> {
     let Some(operator) = admitted.caller.maker.operator() else { return Ok(Some(admitted)) };
     let tenant = admitted.caller.tenant;
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_> {
         match operators::find(tx, operator)? {
-            Some(operator) => roles::role_in(tx, &operator, tenant),
+            Some(operator) => roles::find_effective(tx, &operator, tenant),
             None => Ok(None),
         }
     };
@@ -115,11 +119,11 @@ async fn under_operator(db: &Db, mut admitted: AuthenticatedCaller) -> Result<Op
 }
 
 fn may_make(role: Role) -> bool {
-    least(Area::Keys, ApiAccess::Write).is_none_or(|most| role <= most)
+    minimum_role(Area::Keys, ApiAccess::Write).is_none_or(|most| role <= most)
 }
 
 /// Whoever holds a good key is let in even when this can't be written: it is for people who tidy up.
-async fn note_use(db: &Db, caller: &ApiCaller, now: Timestamp) {
+async fn record_use(db: &Db, caller: &ApiCaller, now: Timestamp) {
     let (tenant, key) = (caller.tenant, caller.key);
     let unit = move |tx: &mut PlatformTx<'_>| {
         tx.execute(
@@ -131,7 +135,7 @@ async fn note_use(db: &Db, caller: &ApiCaller, now: Timestamp) {
         )
     };
     if let Err(error) = db.platform(KEYS).write(unit).await {
-        tracing::warn!(%error, %key, "the use of an API key could not be noted");
+        tracing::warn!(%error, %key, "recording API key use failed");
     }
 }
 
@@ -171,7 +175,7 @@ fn look_up(
     )?;
     let Some(found) = found else { return Ok(None) };
     let hash = text.hash();
-    let is_it = KeyHash::stored(&found.hash).is_some_and(|stored| stored.is(&hash));
+    let is_it = KeyHash::from_stored(&found.hash).is_some_and(|stored| stored.equals(&hash));
     if !is_it || found.until.is_some_and(|end| end <= now) {
         return Ok(None);
     }
@@ -207,16 +211,16 @@ fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>
             standing: PrincipalStanding::Member(role),
             ..Principal::anonymous(found.tenant)
         }),
-        KeySubject::Person(id) => now_of(tx, found.tenant, id)?.filter(|who| who.person.is_some()),
+        KeySubject::Person(id) => find_principal(tx, found.tenant, id)?.filter(|who| who.person.is_some()),
     };
     let own = own.map(|own| found.ceiling.cap(own));
     let Some(maker) = found.maker.person else { return Ok(own) };
-    let maker = now_of(tx, found.tenant, maker)?.and_then(|who| who.role());
+    let maker = find_principal(tx, found.tenant, maker)?.and_then(|who| who.role());
     let maker = maker.filter(|role| may_make(*role));
     Ok(own.zip(maker).map(|(own, role)| KeyCeiling { role: Some(role), opened: None }.cap(own)))
 }
 
-fn now_of(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Option<Principal>> {
+fn find_principal(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Option<Principal>> {
     Ok(tx.as_tenant(tenant, |tx| -> munshi_store::Result<_> {
         Ok(persons::find(tx, id)?.map(|person| person.principal(tx)))
     })?)
@@ -224,13 +228,13 @@ fn now_of(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Opt
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
     let ends: [Option<Timestamp>; 2] = [row.get("expires_at")?, row.get("ends_at")?];
-    let carries = carries(row)?;
+    let carries = read_subject(row)?;
     let ceiling = match carries {
         KeySubject::Role(role) => KeyCeiling { role: Some(role), opened: None },
         KeySubject::Person(_) => {
             let opened =
                 row.get::<Option<JsonText>>("ceiling_opened")?.map(|json| json.read()).transpose()?;
-            KeyCeiling { role: ceiling(row)?, opened: Some(opened.unwrap_or_default()) }
+            KeyCeiling { role: read_ceiling(row)?, opened: Some(opened.unwrap_or_default()) }
         }
     };
     Ok(Found {
@@ -239,7 +243,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
         key_name: row.get("name")?,
         hash: row.get("hash")?,
         carries,
-        speaks_as: speaks_as(row)?,
+        speaks_as: read_speaker(row)?,
         ceiling,
         maker: KeyMaker { name: row.get("maker")?, person: row.get("maker_person")?, key: None },
         areas: row.get::<Option<JsonText>>("areas")?.map(|json| json.read()).transpose()?,

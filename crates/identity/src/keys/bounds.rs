@@ -21,7 +21,7 @@ pub enum KeySpeaker {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is nobody a key talks for: write person where somebody types, else program")]
+#[error("unknown speaker `{0}`: use person if a person types the messages, otherwise program")]
 pub struct KeySpeakerError(String);
 
 impl KeySpeaker {
@@ -85,13 +85,13 @@ pub struct KeyMaker {
 }
 
 impl KeyMaker {
-    pub fn named(name: impl Into<String>) -> Self {
+    pub fn from_name(name: impl Into<String>) -> Self {
         Self { name: name.into(), person: None, key: None }
     }
 
     /// None for a person, a program, or whoever has the machine.
     pub(super) fn operator(&self) -> Option<OperatorId> {
-        links::operator_named(&self.name)
+        links::parse_maker(&self.name)
     }
 }
 

@@ -9,7 +9,7 @@ use munshi_store::{Db, Tx};
 use munshi_types::{Clock, KeyId, Random, Timestamp};
 use papaya::HashMap;
 
-use super::authenticate::{ApiCaller, AuthenticatedCaller, admit};
+use super::authenticate::{ApiCaller, AuthenticatedCaller, authenticate_key};
 use super::text::{KeyHash, KeyText};
 use super::{ApiKeyRevocation, IssuedApiKey, rows};
 use crate::error::Result;
@@ -57,20 +57,20 @@ impl ApiKeyCache {
     pub async fn authenticate(&self, text: &str) -> Result<Option<Arc<ApiCaller>>> {
         let Some(text) = KeyText::parse(text) else { return Ok(None) };
         let now = self.0.clock.now();
-        if let Some(caller) = self.0.remembered(&text, now) {
+        if let Some(caller) = self.0.find_fresh(&text, now) {
             return Ok(Some(caller));
         }
         let before = self.0.forgotten.load(Ordering::SeqCst);
         let handle = text.handle().to_owned();
-        let Some(admitted) = admit(&self.0.db, text, now).await? else { return Ok(None) };
-        Ok(Some(self.0.keep(&handle, admitted, now, before)))
+        let Some(admitted) = authenticate_key(&self.0.db, text, now).await? else { return Ok(None) };
+        Ok(Some(self.0.insert(&handle, admitted, now, before)))
     }
 
     /// [`revoke`](super::revoke), and this node knows it at once.
     pub fn revoke(&self, tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
         let revoked = rows::revoke(tx, id, now)?;
         let made_with_it = revoked.iter().flat_map(|one| &one.made_with_it).map(|key| key.id);
-        made_with_it.chain([id]).for_each(|id| self.forget_after(tx, id));
+        made_with_it.chain([id]).for_each(|id| self.invalidate_after_commit(tx, id));
         Ok(revoked)
     }
 
@@ -83,30 +83,30 @@ impl ApiKeyCache {
         grace: Duration,
         now: Timestamp,
     ) -> Result<Option<IssuedApiKey>> {
-        self.forget_after(tx, id);
+        self.invalidate_after_commit(tx, id);
         rows::rotate(tx, random, id, grace, now)
     }
 
     /// Knows of keys that were taken back in another transaction at once, after it was committed.
-    pub fn forget(&self, ids: &[KeyId]) {
-        ids.iter().for_each(|id| self.0.forget(*id));
+    pub fn invalidate(&self, ids: &[KeyId]) {
+        ids.iter().for_each(|id| self.0.invalidate(*id));
     }
 
-    fn forget_after(&self, tx: &mut Tx<'_>, id: KeyId) {
+    fn invalidate_after_commit(&self, tx: &mut Tx<'_>, id: KeyId) {
         let inner = Arc::clone(&self.0);
-        tx.after_commit(move || inner.forget(id));
+        tx.after_commit(move || inner.invalidate(id));
     }
 }
 
 impl Inner {
-    fn remembered(&self, text: &KeyText, now: Timestamp) -> Option<Arc<ApiCaller>> {
+    fn find_fresh(&self, text: &KeyText, now: Timestamp) -> Option<Arc<ApiCaller>> {
         let known = self.known.pin();
         let entry = known.get(text.handle())?;
-        (entry.is_fresh(now) && entry.hash.is(&text.hash())).then(|| Arc::clone(&entry.caller))
+        (entry.is_fresh(now) && entry.hash.equals(&text.hash())).then(|| Arc::clone(&entry.caller))
     }
 
     /// What was read before something was forgotten is given, but not kept.
-    fn keep(
+    fn insert(
         &self,
         handle: &str,
         admitted: AuthenticatedCaller,
@@ -128,7 +128,7 @@ impl Inner {
     }
 
     /// The count is raised first: see `keep`.
-    fn forget(&self, id: KeyId) {
+    fn invalidate(&self, id: KeyId) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
         self.known.pin().retain(|_, entry| entry.caller.key != id);
     }

@@ -17,7 +17,8 @@ pub use bounds::{KeyCeiling, KeyMaker, KeySpeaker, KeySpeakerError};
 pub use cache::ApiKeyCache;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
-    add, assumed, by_handle, find, hand_over, list, named, remove, remove_ended, revoke, rotate, share_maker,
+    add, find, find_by_handle, find_by_name, has_common_maker, list, list_assumed_speakers, remove,
+    remove_ended, revoke, rotate, transfer_maker,
 };
 pub use text::KeyText;
 

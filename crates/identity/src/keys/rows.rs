@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_store::{
     Cursor, Error as StoreError, JsonText, Page, PageRequest, PlatformTx, Row, Tx, across_tenants, params,
 };
-use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, Timestamp, is_unseen};
+use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, Timestamp, is_invisible};
 
 use super::text::KeyText;
 use super::{
@@ -31,7 +31,7 @@ pub fn add(
 ) -> Result<IssuedApiKey> {
     let stands_for = check(tx, new, now)?;
     if let Some(parent) = new.maker.key {
-        hold_parent(tx, parent)?;
+        lock_parent(tx, parent)?;
     }
     let id: KeyId = ids.next();
     let (role, person) = match new.carries {
@@ -66,14 +66,14 @@ pub fn add(
         return Err(Error::NameTaken(new.name.clone()));
     }
     let text = add_secret(tx, id, random, now)?;
-    let key = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the key {id} can't be kept")))?;
+    let key = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("key {id} can't be stored")))?;
     Ok(IssuedApiKey { key, text })
 }
 
 /// Holds the key that another is made with, so that nobody revokes it before the other is there to be revoked with it. One
 /// that was revoked makes none, whoever knew it as good until now. An id that is no key's, such as that of a sign-in, is
 /// nobody's parent.
-fn hold_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
+fn lock_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
     let revoked_at: Option<Option<Timestamp>> = tx.optional(
         (
             "SELECT revoked_at FROM api_keys WHERE tenant_id = $1 AND id = $2",
@@ -83,7 +83,7 @@ fn hold_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
         |row| row.get(0),
     )?;
     match revoked_at.flatten() {
-        Some(_) => Err(Error::Invalid("the key it is made with was revoked: use another".to_owned())),
+        Some(_) => Err(Error::Invalid("the key that creates it was revoked: use another".to_owned())),
         None => Ok(()),
     }
 }
@@ -92,22 +92,26 @@ fn hold_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
 fn check(tx: &mut Tx<'_>, new: &NewApiKey, now: Timestamp) -> Result<Option<Person>> {
     let invalid = |what: &str| Err(Error::Invalid(what.to_owned()));
     let fits = (1..=LONGEST_NAME).contains(&new.name.chars().count());
-    if !fits || new.name.trim() != new.name || new.name.chars().any(is_unseen) {
-        return invalid("a key's name has 1 to 100 letters on one line, none of them hidden");
+    if !fits || new.name.trim() != new.name || new.name.chars().any(is_invisible) {
+        return invalid("a key name must be 1 to 100 visible characters on one line");
     }
     if new.areas.as_ref().is_some_and(Vec::is_empty) {
-        return invalid("a key that opens no area is of no use: name one, or leave them out for all");
+        return invalid(
+            "a key with an empty list of areas grants nothing: name an area, or omit the list for all",
+        );
     }
     if new.bindings.as_ref().is_some_and(Vec::is_empty) {
-        return invalid("a key for no binding is of no use: name one, or leave them out for all");
+        return invalid(
+            "a key with an empty list of bindings grants nothing: name a binding, or omit the list for all",
+        );
     }
     if new.expires_at.is_some_and(|end| end <= now) {
-        return invalid("a key can't end before it begins: give a later time");
+        return invalid("the key would already have expired: give a later time");
     }
     if let KeySubject::Person(id) = new.carries {
-        match persons::hold(tx, id)? {
+        match persons::lock_living(tx, id)? {
             Some(person) if person.id == id && person.left_at.is_none() => return Ok(Some(person)),
-            Some(person) if person.id == id => return invalid("somebody who has left can't have a key"),
+            Some(person) if person.id == id => return invalid("a person who has left can't have a key"),
             _ => return Err(Error::NoPerson(id)),
         }
     }
@@ -135,7 +139,7 @@ pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<ApiKeyRecord>> {
 }
 
 /// The key of this name that was not revoked.
-pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<ApiKeyRecord>> {
+pub fn find_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<ApiKeyRecord>> {
     let id: Option<KeyId> = tx.optional(
         "SELECT id FROM api_keys WHERE tenant_id = $1 AND name = $2 AND revoked_at IS NULL",
         params![name],
@@ -145,8 +149,8 @@ pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<ApiKeyRecord>> {
 }
 
 /// The key one of whose secrets begins so, such as `mk_4fGh7Kq2`: what a scanner or a log shows. A whole text will do.
-pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<ApiKeyRecord>> {
-    let Some(handle) = KeyText::handle_of(text) else { return Ok(None) };
+pub fn find_by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<ApiKeyRecord>> {
+    let Some(handle) = KeyText::parse_handle(text) else { return Ok(None) };
     let id: Option<KeyId> = tx.optional(
         "SELECT key_id FROM api_key_secrets WHERE tenant_id = $1 AND handle = $2",
         params![handle],
@@ -162,10 +166,10 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ApiKeyRecord>
            last_used_at, revoked_at
          FROM api_keys WHERE tenant_id = $1 AND (made_at, id) < ($2, $3)
          ORDER BY made_at DESC, id DESC LIMIT $4",
-        params![request.after.time, request.after.id, request.fetch()],
+        params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
-    let mut page = Page::of(rows, request, |key| Cursor { time: key.made_at, id: key.id.as_uuid() });
+    let mut page = Page::from_rows(rows, request, |key| Cursor { time: key.made_at, id: key.id.as_uuid() });
     let keys = std::mem::take(&mut page.items);
     page.items = keys.into_iter().map(|key| with_secrets(tx, key)).collect::<Result<_>>()?;
     Ok(page)
@@ -174,13 +178,13 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ApiKeyRecord>
 /// Takes a key back with all that were made with it; none where there is no such. Other nodes stop knowing them within a
 /// second or two; for this one use [`ApiKeyCache::revoke`](super::ApiKeyCache::revoke).
 pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
-    let changed = end(tx, id, now)?;
+    let changed = mark_revoked(tx, id, now)?;
     let Some(key) = find(tx, id)? else { return Ok(None) };
     let (mut made_with_it, mut parents) = (Vec::new(), vec![id]);
     while let Some(parent) = parents.pop() {
         for child in children(tx, parent)? {
             parents.push(child);
-            if end(tx, child, now)? {
+            if mark_revoked(tx, child, now)? {
                 made_with_it.extend(find(tx, child)?);
             }
         }
@@ -188,7 +192,7 @@ pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKe
     Ok(Some(ApiKeyRevocation { key, changed, made_with_it }))
 }
 
-fn end(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<bool> {
+fn mark_revoked(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE api_keys SET revoked_at = $3 WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL",
         params![id, now],
@@ -201,7 +205,7 @@ fn end(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<bool> {
 fn children(tx: &mut Tx<'_>, parent: KeyId) -> Result<Vec<KeyId>> {
     Ok(tx.all(
         "SELECT id FROM api_keys WHERE tenant_id = $1 AND (parent = $2 OR (parent IS NULL AND made_by = $3)) ORDER BY id",
-        params![parent, key_as_maker(parent)],
+        params![parent, render_key_maker(parent)],
         |row| row.get(0),
     )?)
 }
@@ -230,25 +234,25 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
 /// Whether two keys have a maker in common, now or before a rotation, or one was made with the other, through however many
 /// keys. An id that is no key's, such as that of a browser, shares none; a key that was removed after it asked shares its
 /// maker with every other.
-pub fn share_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_store::Result<bool> {
+pub fn has_common_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_store::Result<bool> {
     if asked == other {
         return Ok(true);
     }
-    let others = lineage(tx, other)?;
+    let others = collect_makers(tx, other)?;
     if others.is_empty() {
         return Ok(false);
     }
-    let own = lineage(tx, asked)?;
+    let own = collect_makers(tx, asked)?;
     Ok(own.is_empty() || !own.is_disjoint(&others))
 }
 
 /// How a key is named as the maker of another.
-fn key_as_maker(id: KeyId) -> String {
+fn render_key_maker(id: KeyId) -> String {
     format!("{KEY_AS_MAKER}{id}")
 }
 
 /// Everybody who ever answered for a key, it among them, and for the keys it was made with. Empty where there is no such key.
-fn lineage(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<BTreeSet<String>> {
+fn collect_makers(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<BTreeSet<String>> {
     let (mut all, mut open) = (BTreeSet::new(), vec![id]);
     while let Some(id) = open.pop() {
         let makers: Vec<String> = tx.all(
@@ -261,7 +265,7 @@ fn lineage(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<BTreeSet<String>>
         if makers.is_empty() {
             continue;
         }
-        all.insert(key_as_maker(id));
+        all.insert(render_key_maker(id));
         for maker in makers {
             let key: Option<KeyId> = maker.strip_prefix(KEY_AS_MAKER).and_then(|id| id.parse().ok());
             if all.insert(maker) {
@@ -273,7 +277,7 @@ fn lineage(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<BTreeSet<String>>
 }
 
 /// Keys that are good and were never asked for whom they talk, made before they had to say it: in every tenant, through the keys' door.
-pub fn assumed(
+pub fn list_assumed_speakers(
     tx: &mut PlatformTx<'_>,
     speaks_as: KeySpeaker,
     now: Timestamp,
@@ -344,7 +348,7 @@ pub fn rotate(
 
 /// Whoever was shown a new secret answers for the key from now on: it ends with what they are, not with what the maker was.
 /// For the secrets from before, as long as their grace lasts, answers who did so until now.
-pub fn hand_over(tx: &mut Tx<'_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
+pub fn transfer_maker(tx: &mut Tx<'_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
     tx.execute(
         "UPDATE api_key_secrets SET
            maker = (SELECT k.maker FROM api_keys k WHERE k.tenant_id = $1 AND k.id = $2),
@@ -373,11 +377,11 @@ fn read(row: &Row<'_>) -> munshi_store::Result<ApiKeyRecord> {
     Ok(ApiKeyRecord {
         id: row.get("id")?,
         name: row.get("name")?,
-        carries: carries(row)?,
+        carries: read_subject(row)?,
         areas: row.get::<Option<JsonText>>("areas")?.map(|json| json.read()).transpose()?,
         bindings: row.get::<Option<JsonText>>("bindings")?.map(|json| json.read()).transpose()?,
-        speaks_as: speaks_as(row)?,
-        ceiling: ceiling(row)?,
+        speaks_as: read_speaker(row)?,
+        ceiling: read_ceiling(row)?,
         made_by: row.get("made_by")?,
         maker: row.get("maker")?,
         made_at: row.get("made_at")?,
@@ -388,23 +392,23 @@ fn read(row: &Row<'_>) -> munshi_store::Result<ApiKeyRecord> {
     })
 }
 
-pub(super) fn carries(row: &Row<'_>) -> munshi_store::Result<KeySubject> {
+pub(super) fn read_subject(row: &Row<'_>) -> munshi_store::Result<KeySubject> {
     let odd = |what: String| StoreError::Decode(what);
     match (row.get::<Option<String>>("role")?, row.get("person_id")?) {
         (Some(role), None) => {
             role.parse::<Role>().map(KeySubject::Role).map_err(|error| odd(error.to_string()))
         }
         (None, Some(person)) => Ok(KeySubject::Person(person)),
-        _ => Err(odd("a key stands for a role and a person, or for neither".to_owned())),
+        _ => Err(odd("a key must have both a role and a person, or neither".to_owned())),
     }
 }
 
-pub(super) fn speaks_as(row: &Row<'_>) -> munshi_store::Result<KeySpeaker> {
+pub(super) fn read_speaker(row: &Row<'_>) -> munshi_store::Result<KeySpeaker> {
     let text: String = row.get("speaks_as")?;
     text.parse().map_err(|error: super::KeySpeakerError| StoreError::Decode(error.to_string()))
 }
 
-pub(super) fn ceiling(row: &Row<'_>) -> munshi_store::Result<Option<Role>> {
+pub(super) fn read_ceiling(row: &Row<'_>) -> munshi_store::Result<Option<Role>> {
     let text: Option<String> = row.get("ceiling")?;
     let odd = |error: crate::role::RoleError| StoreError::Decode(error.to_string());
     text.map(|text| text.parse().map_err(odd)).transpose()

@@ -32,9 +32,9 @@ impl KeyText {
         let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + HANDLE + SECRET + CHECK));
         text.push_str(PREFIX);
         for _ in 0..HANDLE + SECRET {
-            text.push(letter(random));
+            text.push(random_letter(random));
         }
-        let check = check_of(&text);
+        let check = compute_checksum(&text);
         text.push_str(&check);
         Self(text)
     }
@@ -46,16 +46,16 @@ impl KeyText {
             return None;
         }
         let (body, check) = text.split_at(text.len() - CHECK);
-        (check_of(body) == check).then(|| Self(Zeroizing::new(text.to_owned())))
+        (compute_checksum(body) == check).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
     /// The part that may be seen, in lists and in the audit: `mk_` and eight letters.
     pub fn handle(&self) -> &str {
-        Self::handle_of(&self.0).unwrap_or_default()
+        Self::parse_handle(&self.0).unwrap_or_default()
     }
 
     /// The handle that a text begins with, if it begins as keys do.
-    pub(crate) fn handle_of(text: &str) -> Option<&str> {
+    pub(crate) fn parse_handle(text: &str) -> Option<&str> {
         text.get(..PREFIX.len() + HANDLE).filter(|handle| handle.starts_with(PREFIX))
     }
 
@@ -75,7 +75,7 @@ impl fmt::Debug for KeyText {
 }
 
 impl KeyHash {
-    pub(crate) fn stored(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_stored(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
@@ -84,13 +84,13 @@ impl KeyHash {
     }
 
     /// In a time that does not depend on where they differ.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    pub(crate) fn equals(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
 /// Bytes from 248 on are drawn again: they would make the first letters likelier.
-pub(crate) fn letter(random: &dyn Random) -> char {
+pub(crate) fn random_letter(random: &dyn Random) -> char {
     let most = 256 / LETTERS.len() * LETTERS.len();
     loop {
         let mut byte = [0];
@@ -103,7 +103,7 @@ pub(crate) fn letter(random: &dyn Random) -> char {
 }
 
 /// The first 32 bits of the text's SHA-256, so that a scanner can tell a key from other letters that begin alike.
-fn check_of(text: &str) -> String {
+fn compute_checksum(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let mut number = digest.iter().take(4).fold(0, |number: usize, byte| number << 8 | usize::from(*byte));
     let mut check = [0; CHECK];
@@ -126,8 +126,8 @@ mod tests {
         assert_ne!(one, other);
         assert_eq!((one.reveal().len(), one.handle().len()), (60, 11));
         assert!(one.reveal().starts_with(one.handle()) && one.handle().starts_with("mk_"));
-        assert!(one.hash().is(&KeyText::parse(one.reveal()).unwrap().hash()));
-        assert!(!one.hash().is(&other.hash()));
+        assert!(one.hash().equals(&KeyText::parse(one.reveal()).unwrap().hash()));
+        assert!(!one.hash().equals(&other.hash()));
         let shown = format!("{one:?}");
         assert!(!shown.contains(&one.reveal()[12..]), "{shown}");
     }
@@ -137,7 +137,7 @@ mod tests {
         let random = SeededRandom::new(3);
         let mut seen = std::collections::BTreeMap::new();
         for _ in 0..62_000 {
-            *seen.entry(letter(&random)).or_insert(0_u32) += 1;
+            *seen.entry(random_letter(&random)).or_insert(0_u32) += 1;
         }
         assert_eq!(seen.len(), 62);
         assert!(seen.values().all(|count| (800..1200).contains(count)), "{seen:?}");

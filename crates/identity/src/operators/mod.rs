@@ -12,11 +12,11 @@
 pub mod roles;
 mod rows;
 
-pub(crate) use rows::spelled;
+pub(crate) use rows::normalize_email;
 pub use rows::{
-    AddOperatorOutcome, NewOperator, add, all, any, by_email, by_subject, find, hold, hold_password,
-    make_keeper, password_of, prove, prove_ending, remove, rename, set_password, tie, unprove,
-    unproved_in_several,
+    AddOperatorOutcome, NewOperator, add, find, find_by_email, find_by_subject, find_password, has_any,
+    link_subject, list, list_unverified_in_several, lock, lock_if_password_unchanged, make_keeper,
+    mark_unverified, mark_verified, mark_verified_revoking, remove, rename, set_password,
 };
 
 use munshi_store::PlatformScope;

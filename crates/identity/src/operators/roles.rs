@@ -37,7 +37,7 @@ pub struct RoleChange {
 }
 
 /// What somebody is in a tenant. None where they are nothing there, or the tenant is archived or not there.
-pub fn role_in(
+pub fn find_effective(
     tx: &mut PlatformTx<'_>,
     operator: &Operator,
     tenant: TenantId,
@@ -49,11 +49,11 @@ pub fn role_in(
     if operator.keeper {
         return Ok(Some((found, Role::Owner)));
     }
-    Ok(given(tx, operator.id, tenant)?.map(|role| (found, role)))
+    Ok(find_granted(tx, operator.id, tenant)?.map(|role| (found, role)))
 }
 
 /// The role that was given there, whatever else they are.
-pub fn given(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<Option<Role>> {
+pub fn find_granted(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<Option<Role>> {
     let role: Option<String> = tx.optional(
         across_tenants("SELECT role FROM operator_roles WHERE tenant_id = $1 AND operator_id = $2"),
         params![tenant, operator],
@@ -63,13 +63,13 @@ pub fn given(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) ->
 }
 
 /// The tenants somebody looks after, by name; archived ones are left out.
-pub fn workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<TenantMembership>> {
+pub fn list_workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<TenantMembership>> {
     let mut found = Vec::new();
     if operator.keeper {
         let page = tenants::list(tx, &munshi_store::PageRequest::new(None, MOST))?;
         found.extend(page.items.into_iter().map(|tenant| TenantMembership { tenant, role: Role::Owner }));
     } else {
-        for (tenant, role) in roles_of(tx, operator.id)? {
+        for (tenant, role) in list(tx, operator.id)? {
             found.extend(tenants::find(tx, tenant)?.map(|tenant| TenantMembership { tenant, role }));
         }
     }
@@ -79,7 +79,7 @@ pub fn workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<Te
 }
 
 /// Every role that was given to somebody.
-pub fn roles_of(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<Vec<(TenantId, Role)>> {
+pub fn list(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<Vec<(TenantId, Role)>> {
     Ok(tx.all(
         across_tenants(
             "SELECT tenant_id, role FROM operator_roles WHERE operator_id = $1 ORDER BY tenant_id",
@@ -90,7 +90,7 @@ pub fn roles_of(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<Vec<(Te
 }
 
 /// Everybody with a role in a tenant, the highest first. Keepers without one are not in it.
-pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>> {
+pub fn list_members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>> {
     let mut members = tx.all(
         across_tenants(
             "SELECT o.id, o.email, o.name, o.keeper, o.password, o.proved_at, o.home, o.made_at, r.role
@@ -107,19 +107,19 @@ pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>>
 /// Gives a role in a tenant, in place of the one before. If it changed, whoever has it signs in again: what a browser was
 /// let in for is not what it may do now. Who stands lower than before has made no link and no key. An account that nobody
 /// has proved gets a role, or a higher one, only in the tenant that made it.
-pub fn give(
+pub fn grant(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: TenantId,
     role: Role,
     now: Timestamp,
 ) -> Result<RoleChange> {
-    let before = given(tx, operator, tenant)?;
+    let before = find_granted(tx, operator, tenant)?;
     if before == Some(role) {
         return Ok(RoleChange { before, revoked: Vec::new() });
     }
     if before.is_none_or(|before| role < before) {
-        known_for(tx, operator, tenant)?;
+        require_verified(tx, operator, tenant)?;
     }
     tx.execute(
         across_tenants(
@@ -130,41 +130,41 @@ pub fn give(
     )?;
     let mut revoked = Vec::new();
     if before.is_some_and(|before| before < role) {
-        links::end_made_by(tx, operator, Some(tenant), now)?;
+        links::expire_made_by(tx, operator, Some(tenant), now)?;
         revoked = revoke_made_by(tx, operator, tenant, now)?;
     }
     if before.is_some() {
         crate::sign_ins::end_all(tx, operator)?;
     }
-    stand(tx, operator, tenant, Some(role))?;
+    sync_person_role(tx, operator, tenant, Some(role))?;
     Ok(RoleChange { before, revoked })
 }
 
 /// Takes a role away, and ends the sign-ins, links and keys that were made with it.
-pub fn take(
+pub fn revoke(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: TenantId,
     now: Timestamp,
 ) -> Result<RoleChange> {
-    let before = given(tx, operator, tenant)?;
+    let before = find_granted(tx, operator, tenant)?;
     let mut revoked = Vec::new();
     if before.is_some() {
         tx.execute(
             across_tenants("DELETE FROM operator_roles WHERE tenant_id = $1 AND operator_id = $2"),
             params![tenant, operator],
         )?;
-        links::end_made_by(tx, operator, Some(tenant), now)?;
+        links::expire_made_by(tx, operator, Some(tenant), now)?;
         revoked = revoke_made_by(tx, operator, tenant, now)?;
         crate::sign_ins::end_all(tx, operator)?;
-        stand(tx, operator, tenant, None)?;
+        sync_person_role(tx, operator, tenant, None)?;
     }
     Ok(RoleChange { before, revoked })
 }
 
 /// Whether an account may get a role, or a higher one: its e-mail was proved, or it was made for this very tenant.
-fn known_for(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<()> {
-    rows::hold(tx, operator)?;
+fn require_verified(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<()> {
+    rows::lock(tx, operator)?;
     match rows::find(tx, operator)? {
         Some(account) if account.proved_at.is_none() && account.home != Some(tenant) => {
             Err(Error::Unproved(account.email))
@@ -183,18 +183,17 @@ fn revoke_made_by(
     if rows::find(tx, operator)?.is_some_and(|account| account.keeper) {
         return Ok(Vec::new());
     }
-    let maker = links::by_operator(operator);
+    let maker = links::render_maker(operator);
     tx.as_tenant(tenant, |tx| keys::revoke_made_by(tx, &maker, now))
 }
 
 /// The same wherever they were something: a keeper, in every tenant there is.
-pub(super) fn revoke_everywhere(
+pub(super) fn revoke_keys_everywhere(
     tx: &mut PlatformTx<'_>,
     operator: &Operator,
     now: Timestamp,
 ) -> Result<Vec<(TenantId, ApiKeyRecord)>> {
-    let mut places: Vec<TenantId> =
-        roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
+    let mut places: Vec<TenantId> = list(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
     let mut page = operator.keeper.then(|| munshi_store::PageRequest::new(None, MOST));
     while let Some(request) = page {
         let listed = tenants::list(tx, &request)?;
@@ -203,7 +202,7 @@ pub(super) fn revoke_everywhere(
     }
     places.sort_unstable();
     places.dedup();
-    let maker = links::by_operator(operator.id);
+    let maker = links::render_maker(operator.id);
     let mut revoked = Vec::new();
     for tenant in places {
         let keys = tx.as_tenant(tenant, |tx| keys::revoke_made_by(tx, &maker, now))?;
@@ -213,18 +212,18 @@ pub(super) fn revoke_everywhere(
 }
 
 /// Whom the operator is among the tenant's people has the same role, and none where they have none any more.
-pub(super) fn stand(
+pub(super) fn sync_person_role(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: TenantId,
     role: Option<Role>,
 ) -> Result<()> {
-    Ok(tx.as_tenant(tenant, |tx| persons::operator_stands(tx, operator, role))?)
+    Ok(tx.as_tenant(tenant, |tx| persons::sync_operator_role(tx, operator, role))?)
 }
 
 /// Holds those who own a tenant until the transaction ends, and gives how many they are: of two who take the role from
 /// each other at once, the second sees what the first has done.
-pub fn hold_owners(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<usize> {
+pub fn lock_owners(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<usize> {
     let owners: Vec<OperatorId> = tx.all(
         across_tenants((
             "SELECT operator_id FROM operator_roles WHERE tenant_id = $1 AND role = 'owner' ORDER BY operator_id",

@@ -1,7 +1,7 @@
 //! Accounts as the store keeps them.
 
 use munshi_store::{PlatformTx, Row, across_tenants, params};
-use munshi_types::{IdGenerator, OperatorId, TenantId, Timestamp, is_unseen};
+use munshi_types::{IdGenerator, OperatorId, TenantId, Timestamp, is_invisible};
 
 use super::{Operator, roles};
 use crate::address::ContactAddress;
@@ -43,7 +43,7 @@ pub fn add(
     new: &NewOperator,
     now: Timestamp,
 ) -> Result<AddOperatorOutcome> {
-    let (email, name) = (spelled(&new.email)?, named(&new.name)?);
+    let (email, name) = (normalize_email(&new.email)?, validate_name(&new.name)?);
     let id: OperatorId = ids.next();
     let (issuer, subject) = new.elsewhere.clone().unzip();
     let rows = tx.execute(
@@ -69,23 +69,23 @@ pub fn add(
     if rows == 0 {
         return Ok(AddOperatorOutcome::Taken);
     }
-    let made = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the account {id} can't be kept")))?;
+    let made = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("account {id} can't be stored")))?;
     Ok(AddOperatorOutcome::Made(made))
 }
 
 /// As e-mails are compared.
-pub(crate) fn spelled(email: &str) -> Result<String> {
+pub(crate) fn normalize_email(email: &str) -> Result<String> {
     let address = ContactAddress::email(email).map_err(|error| Error::Invalid(error.to_string()))?;
     Ok(address.as_str().to_owned())
 }
 
-fn named(name: &str) -> Result<String> {
+fn validate_name(name: &str) -> Result<String> {
     let name = name.trim();
-    let fits = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(is_unseen);
+    let fits = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(is_invisible);
     if fits {
         return Ok(name.to_owned());
     }
-    Err(Error::Invalid("a name has 1 to 100 letters on one line, none of them hidden".to_owned()))
+    Err(Error::Invalid("a name must be 1 to 100 visible characters on one line".to_owned()))
 }
 
 pub fn find(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<Operator>> {
@@ -100,8 +100,8 @@ pub fn find(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<Operator>>
 }
 
 /// None also for a text that is no e-mail.
-pub fn by_email(tx: &mut PlatformTx<'_>, email: &str) -> Result<Option<Operator>> {
-    let Ok(email) = spelled(email) else { return Ok(None) };
+pub fn find_by_email(tx: &mut PlatformTx<'_>, email: &str) -> Result<Option<Operator>> {
+    let Ok(email) = normalize_email(email) else { return Ok(None) };
     Ok(tx.optional(
         across_tenants(
             "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
@@ -113,7 +113,7 @@ pub fn by_email(tx: &mut PlatformTx<'_>, email: &str) -> Result<Option<Operator>
 }
 
 /// Whom another service knows by this id.
-pub fn by_subject(tx: &mut PlatformTx<'_>, issuer: &str, subject: &str) -> Result<Option<Operator>> {
+pub fn find_by_subject(tx: &mut PlatformTx<'_>, issuer: &str, subject: &str) -> Result<Option<Operator>> {
     Ok(tx.optional(
         across_tenants(
             "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
@@ -125,7 +125,7 @@ pub fn by_subject(tx: &mut PlatformTx<'_>, issuer: &str, subject: &str) -> Resul
 }
 
 /// Everybody with an account, by e-mail.
-pub fn all(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
+pub fn list(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
     Ok(tx.all(
         across_tenants(
             "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
@@ -137,7 +137,7 @@ pub fn all(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
 }
 
 /// Accounts that nobody has proved and that have roles in several tenants, or in all: from before that was asked.
-pub fn unproved_in_several(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
+pub fn list_unverified_in_several(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
     Ok(tx.all(
         across_tenants(
             "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
@@ -151,7 +151,7 @@ pub fn unproved_in_several(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
 }
 
 /// Whether there is any account: without one the first-run link is good.
-pub fn any(tx: &mut PlatformTx<'_>) -> Result<bool> {
+pub fn has_any(tx: &mut PlatformTx<'_>) -> Result<bool> {
     let found: Option<OperatorId> = tx.optional(
         across_tenants("SELECT id FROM operators WHERE removed_at IS NULL LIMIT 1"),
         &[],
@@ -160,17 +160,17 @@ pub fn any(tx: &mut PlatformTx<'_>) -> Result<bool> {
     Ok(found.is_some())
 }
 
-pub fn password_of(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<PasswordHash>> {
+pub fn find_password(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<PasswordHash>> {
     let text: Option<Option<String>> = tx.optional(
         across_tenants("SELECT password FROM operators WHERE id = $1 AND removed_at IS NULL"),
         params![id],
         |row| row.get(0),
     )?;
-    Ok(text.flatten().map(PasswordHash::stored))
+    Ok(text.flatten().map(PasswordHash::from_stored))
 }
 
 /// Holds the account until the transaction ends: what is read of its roles and its proof from here on stays so.
-pub fn hold(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+pub fn lock(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
     tx.optional(
         across_tenants((
             "SELECT id FROM operators WHERE id = $1",
@@ -184,7 +184,11 @@ pub fn hold(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
 
 /// Holds the account until the transaction ends, and says whether its password is still the one that was looked at: a proof
 /// may have ended it while the slow hash was made. First in the transaction that writes by it.
-pub fn hold_password(tx: &mut PlatformTx<'_>, id: OperatorId, seen: Option<&PasswordHash>) -> Result<bool> {
+pub fn lock_if_password_unchanged(
+    tx: &mut PlatformTx<'_>,
+    id: OperatorId,
+    seen: Option<&PasswordHash>,
+) -> Result<bool> {
     let text: Option<Option<String>> = tx.optional(
         across_tenants((
             "SELECT password FROM operators WHERE id = $1 AND removed_at IS NULL",
@@ -206,7 +210,7 @@ pub fn set_password(tx: &mut PlatformTx<'_>, id: OperatorId, hash: &PasswordHash
 }
 
 pub fn rename(tx: &mut PlatformTx<'_>, id: OperatorId, name: &str) -> Result<()> {
-    let name = named(name)?;
+    let name = validate_name(name)?;
     tx.execute(
         across_tenants("UPDATE operators SET name = $2 WHERE id = $1 AND removed_at IS NULL"),
         params![id, name],
@@ -216,12 +220,12 @@ pub fn rename(tx: &mut PlatformTx<'_>, id: OperatorId, name: &str) -> Result<()>
 
 /// Notes that the account's e-mail is its holder's. The first time everything ends by which somebody else may have come in
 /// before: the password, sign-ins and known browsers, and the links and keys they made. False where it was proved before.
-pub fn prove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
-    Ok(prove_ending(tx, id, now)?.is_some())
+pub fn mark_verified(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
+    Ok(mark_verified_revoking(tx, id, now)?.is_some())
 }
 
-/// [`prove`], for who tells the audit of the keys too: gives those that were good until now; none where it was proved before.
-pub fn prove_ending(
+/// [`mark_verified`], for who tells the audit of the keys too: gives those that were good until now; none where it was proved before.
+pub fn mark_verified_revoking(
     tx: &mut PlatformTx<'_>,
     id: OperatorId,
     now: Timestamp,
@@ -245,13 +249,13 @@ pub fn prove_ending(
         ),
         params![id, now],
     )?;
-    links::end_made_by(tx, id, None, now)?;
+    links::expire_made_by(tx, id, None, now)?;
     let Some(operator) = find(tx, id)? else { return Ok(None) };
-    Ok(Some(roles::revoke_everywhere(tx, &operator, now)?))
+    Ok(Some(roles::revoke_keys_everywhere(tx, &operator, now)?))
 }
 
 /// Whoever let somebody into the account may be the one who is in it: the e-mail is to be proved anew.
-pub fn unprove(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+pub fn mark_unverified(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
     tx.execute(across_tenants("UPDATE operators SET proved_at = NULL WHERE id = $1"), params![id])?;
     Ok(())
 }
@@ -259,7 +263,7 @@ pub fn unprove(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
 /// Lets somebody look after the installation; refused to an account that nobody has proved.
 pub fn make_keeper(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
     // Held, so that nobody takes the proof back in between.
-    hold(tx, id)?;
+    lock(tx, id)?;
     if let Some(operator) = find(tx, id)?.filter(|operator| operator.proved_at.is_none()) {
         return Err(Error::Unproved(operator.email));
     }
@@ -271,7 +275,7 @@ pub fn make_keeper(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
 }
 
 /// Remembers who an account is elsewhere. False where it is tied to somebody already, or somebody else has that id.
-pub fn tie(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subject: &str) -> Result<bool> {
+pub fn link_subject(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subject: &str) -> Result<bool> {
     let rows = tx.execute(
         across_tenants(
             "UPDATE operators SET issuer = $2, subject = $3
@@ -291,10 +295,10 @@ pub fn remove(
     now: Timestamp,
 ) -> Result<Option<Vec<(TenantId, ApiKeyRecord)>>> {
     let Some(operator) = find(tx, id)? else { return Ok(None) };
-    let mut revoked = roles::revoke_everywhere(tx, &operator, now)?;
+    let mut revoked = roles::revoke_keys_everywhere(tx, &operator, now)?;
     // A keeper was owner wherever they looked, without a row that says so.
-    for workspace in roles::workspaces(tx, &operator)? {
-        roles::stand(tx, id, workspace.tenant.id, None)?;
+    for workspace in roles::list_workspaces(tx, &operator)? {
+        roles::sync_person_role(tx, id, workspace.tenant.id, None)?;
     }
     let rows = tx.execute(
         across_tenants(
@@ -307,11 +311,11 @@ pub fn remove(
     }
     tx.execute(across_tenants("DELETE FROM sign_ins WHERE operator_id = $1"), params![id])?;
     tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
-    for (tenant, _) in roles::roles_of(tx, id)? {
-        let lost = roles::take(tx, id, tenant, now)?;
+    for (tenant, _) in roles::list(tx, id)? {
+        let lost = roles::revoke(tx, id, tenant, now)?;
         revoked.extend(lost.revoked.into_iter().map(|key| (tenant, key)));
     }
-    links::end_made_by(tx, id, None, now)?;
+    links::expire_made_by(tx, id, None, now)?;
     tx.execute(
         across_tenants("UPDATE one_time_links SET ends_at = $2 WHERE operator_id = $1 AND ends_at > $2"),
         params![id, now],

@@ -3,7 +3,7 @@
 use munshi_store::{Tx, params};
 use munshi_types::{PersonId, ScopeGlob};
 
-use super::{Person, addresses, living, put, read};
+use super::{Person, find_living, list_addresses, read, upsert};
 use crate::address::ContactAddress;
 use crate::error::{Error, MergeObstacle, Result};
 
@@ -26,21 +26,21 @@ pub struct PersonMerge {
 ///
 /// Refused where `from` works here: a member is never merged away. Also where either has left.
 pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<PersonMerge> {
-    take_turn(tx)?;
-    let (from, into) = (alive(tx, from)?, alive(tx, into)?);
+    lock_merges(tx)?;
+    let (from, into) = (resolve_living(tx, from)?, resolve_living(tx, into)?);
     if from == into {
-        let into = held(tx, into, into)?.pop().ok_or(Error::NoPerson(into))?;
+        let into = lock_both(tx, into, into)?.pop().ok_or(Error::NoPerson(into))?;
         return Ok(PersonMerge { from, into, moved: Vec::new(), changed: false });
     }
-    let mut two = held(tx, from, into)?;
+    let mut two = lock_both(tx, from, into)?;
     let both = (two.pop(), two.pop());
     let (Some(one), Some(other)) = both else { return Err(Error::NoPerson(from)) };
     let (gone, stays) = if one.id == from { (one, other) } else { (other, one) };
     check(&gone, &stays)?;
-    let moved = addresses(tx, gone.id)?;
-    let person = united(&gone, stays);
-    point(tx, gone.id, person.id)?;
-    put(tx, &person)?;
+    let moved = list_addresses(tx, gone.id)?;
+    let person = combine(&gone, stays);
+    redirect(tx, gone.id, person.id)?;
+    upsert(tx, &person)?;
     tx.execute(
         "UPDATE persons SET visitor = $3 WHERE tenant_id = $1 AND id = $2",
         params![person.id, person.visitor],
@@ -49,7 +49,7 @@ pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<PersonMe
 }
 
 /// Merges of a tenant follow each other, so none can close a circle behind another's back. SQLite has one writer.
-fn take_turn(tx: &mut Tx<'_>) -> Result<()> {
+fn lock_merges(tx: &mut Tx<'_>) -> Result<()> {
     tx.all(
         ("SELECT 1 WHERE $1 IS NOT NULL", "SELECT 1 FROM pg_advisory_xact_lock(uuid_hash_extended($1, 13))"),
         &[],
@@ -58,12 +58,12 @@ fn take_turn(tx: &mut Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-fn alive(tx: &mut Tx<'_>, id: PersonId) -> Result<PersonId> {
-    living(tx, id)?.map(|person| person.id).ok_or(Error::NoPerson(id))
+fn resolve_living(tx: &mut Tx<'_>, id: PersonId) -> Result<PersonId> {
+    find_living(tx, id)?.map(|person| person.id).ok_or(Error::NoPerson(id))
 }
 
 /// Both, until the transaction ends: whoever gives one a role or an address meanwhile waits.
-fn held(tx: &mut Tx<'_>, one: PersonId, other: PersonId) -> Result<Vec<Person>> {
+fn lock_both(tx: &mut Tx<'_>, one: PersonId, other: PersonId) -> Result<Vec<Person>> {
     Ok(tx.all(
         (
             "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into
@@ -86,7 +86,7 @@ fn check(gone: &Person, stays: &Person) -> Result<()> {
     Err(Error::Unmergeable(refused))
 }
 
-fn united(gone: &Person, stays: Person) -> Person {
+fn combine(gone: &Person, stays: Person) -> Person {
     let mut person = stays;
     if person.name.is_empty() {
         person.name.clone_from(&gone.name);
@@ -103,7 +103,7 @@ fn united(gone: &Person, stays: Person) -> Person {
 }
 
 /// From now on the one leads to the other, and so does everybody who led to the one.
-fn point(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<()> {
+fn redirect(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<()> {
     tx.execute(
         "UPDATE persons SET merged_into = $3 WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2)",
         params![from, into],

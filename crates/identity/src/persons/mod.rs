@@ -1,15 +1,15 @@
 //! The people as the store keeps them.
 
-mod meet;
+mod contacts;
+mod matching;
 mod merge;
 mod operator;
-mod reached;
 
-pub use meet::{PersonMatch, find_or_add, hold};
+pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
+pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
-pub use operator::of_operator;
-pub(crate) use operator::operator_stands;
-pub use reached::{MOST_REACHED, PersonContacts, changes, reached, reached_one};
+pub use operator::find_or_add_operator;
+pub(crate) use operator::sync_operator_role;
 
 use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
@@ -84,10 +84,10 @@ impl Person {
 /// turned out to be from [`merge`]: neither is replaced. One who has become another since is refused. Who is given a role
 /// is known no longer by browsers that spoke for them before: what a page's token proves is too little for one who works
 /// here, and somebody else may have brought it.
-pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
+pub fn upsert(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
     if person.role.is_some() {
         // Before their addresses, as a merge does: neither waits for the other, and none brings a browser in between.
-        let known = hold(tx, person.id)?;
+        let known = lock_living(tx, person.id)?;
         if known.is_some_and(|known| known.id == person.id && known.role.is_none()) {
             forget_browsers(tx, person.id)?;
         }
@@ -115,7 +115,7 @@ pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
     )?;
     if rows == 0 {
         let id = person.id;
-        return Err(Error::Refused(format!("{id} has become one with another person: look them up again")));
+        return Err(Error::Refused(format!("{id} was merged into another person: look them up again")));
     }
     Ok(())
 }
@@ -123,13 +123,13 @@ pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
 /// Ties an address that was proved to a person, or to whom they have become. One that is somebody else's is a
 /// [`Error::Conflict`].
 pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
-    let Some(holder) = hold(tx, person)? else {
-        return Err(Error::Refused(format!("there is no person {person} to have an address")));
+    let Some(holder) = lock_living(tx, person)? else {
+        return Err(Error::Refused(format!("person {person} not found, so no address was added")));
     };
-    if by_address(tx, address)?.is_some_and(|known| known.id == holder.id) {
+    if find_by_address(tx, address)?.is_some_and(|known| known.id == holder.id) {
         return Ok(());
     }
-    tie(tx, &holder, address)
+    attach_address(tx, &holder, address)
 }
 
 /// Takes an address from a person: whoever has it is nobody in particular from then on.
@@ -167,12 +167,12 @@ pub fn members_known_by_browser(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
 }
 
 /// The holder is held, so that no merge comes between.
-fn tie(tx: &mut Tx<'_>, holder: &Person, address: &ContactAddress) -> Result<()> {
+fn attach_address(tx: &mut Tx<'_>, holder: &Person, address: &ContactAddress) -> Result<()> {
     tx.execute(
         "INSERT INTO person_addresses (tenant_id, kind, address, person_id) VALUES ($1, $2, $3, $4)",
         params![address.kind().as_str(), address.as_str(), holder.id],
     )?;
-    if holder.visitor && !address.is_visitors() {
+    if holder.visitor && !address.is_visitor() {
         tx.execute(
             "UPDATE persons SET visitor = FALSE WHERE tenant_id = $1 AND id = $2",
             params![holder.id],
@@ -191,7 +191,7 @@ pub fn find(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
 }
 
 /// Follows an old id to the person it has become; their own id leads to themself.
-pub fn living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
+pub fn find_living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
     follow(tx, id, find)
 }
 
@@ -208,11 +208,11 @@ fn follow(
             found => return Ok(found),
         }
     }
-    Err(Error::Decode(format!("person {id} leads from one to another without an end")))
+    Err(Error::Decode(format!("person {id} is merged in a cycle")))
 }
 
 /// Whose address it is: somebody living, since a merge takes the addresses along.
-pub fn by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Option<Person>> {
+pub fn find_by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Option<Person>> {
     tx.optional(
         "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
            p.visitor, p.merged_into
@@ -224,7 +224,7 @@ pub fn by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Option<Pe
 }
 
 /// Those who work here, the highest role first; who to ask.
-pub fn members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
+pub fn list_members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
     tx.all(
         "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
@@ -249,14 +249,14 @@ pub fn list(tx: &mut Tx<'_>, wanted: PersonFilter, request: &PageRequest) -> Res
          WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
            AND merged_into IS NULL
          ORDER BY made_at DESC, id DESC LIMIT $5",
-        params![request.after.time, request.after.id, wanted == PersonFilter::Everybody, request.fetch()],
+        params![request.after.time, request.after.id, wanted == PersonFilter::Everybody, request.fetch_limit()],
         read,
     )?;
-    Ok(Page::of(rows, request, |person| Cursor { time: person.made_at, id: person.id.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |person| Cursor { time: person.made_at, id: person.id.as_uuid() }))
 }
 
 /// Those of exactly this name, the oldest first; two people may share one.
-pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
+pub fn list_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
     tx.all(
         "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND name = $2 AND merged_into IS NULL ORDER BY made_at, id LIMIT 20",
@@ -266,15 +266,15 @@ pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
 }
 
 /// How a person is reached.
-pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<ContactAddress>> {
+pub fn list_addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<ContactAddress>> {
     let rows = tx.all(
         "SELECT kind, address FROM person_addresses WHERE tenant_id = $1 AND person_id = $2
          ORDER BY kind, address",
         params![person],
         |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)),
     )?;
-    let odd = || Error::Decode("an address has an odd kind".to_owned());
-    rows.into_iter().map(|(kind, text)| ContactAddress::stored(&kind, text).ok_or_else(odd)).collect()
+    let odd = || Error::Decode("an address has an unknown kind".to_owned());
+    rows.into_iter().map(|(kind, text)| ContactAddress::from_stored(&kind, text).ok_or_else(odd)).collect()
 }
 
 /// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away

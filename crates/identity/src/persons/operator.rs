@@ -3,7 +3,7 @@
 use munshi_store::{Error, Result, Tx};
 use munshi_types::{IdGenerator, OperatorId, Timestamp};
 
-use super::{Person, by_address, find_or_add, put};
+use super::{Person, find_by_address, find_or_add, upsert};
 use crate::address::ContactAddress;
 use crate::operators::Operator;
 use crate::role::Role;
@@ -18,7 +18,7 @@ fn address(operator: OperatorId) -> Result<ContactAddress> {
 /// The person an operator with this role is: the one the tenant knows by their e-mail in the very same role, else one of
 /// their own, whose role is always the operator's. An e-mail was perhaps only said: nobody gets a role, or becomes
 /// somebody who has another, by having the same one.
-pub fn of_operator(
+pub fn find_or_add_operator(
     tx: &mut Tx<'_>,
     ids: &IdGenerator,
     operator: &Operator,
@@ -26,7 +26,7 @@ pub fn of_operator(
     now: Timestamp,
 ) -> Result<Person> {
     if let Ok(email) = ContactAddress::email(&operator.email) {
-        let known = by_address(tx, &email)?;
+        let known = find_by_address(tx, &email)?;
         if let Some(person) = known.filter(|known| known.role == Some(role) && known.left_at.is_none()) {
             return Ok(person);
         }
@@ -36,14 +36,14 @@ pub fn of_operator(
         return Ok(person);
     }
     let person = Person { role: Some(role), left_at: None, ..person };
-    put(tx, &person)?;
+    upsert(tx, &person)?;
     Ok(person)
 }
 
 /// The operator's role here is another now: so is that of the person they were. Nobody is added for it.
-pub(crate) fn operator_stands(tx: &mut Tx<'_>, operator: OperatorId, role: Option<Role>) -> Result<()> {
-    match by_address(tx, &address(operator)?)? {
-        Some(person) if person.role != role => put(tx, &Person { role, ..person }),
+pub(crate) fn sync_operator_role(tx: &mut Tx<'_>, operator: OperatorId, role: Option<Role>) -> Result<()> {
+    match find_by_address(tx, &address(operator)?)? {
+        Some(person) if person.role != role => upsert(tx, &Person { role, ..person }),
         _ => Ok(()),
     }
 }

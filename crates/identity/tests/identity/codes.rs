@@ -23,7 +23,10 @@ fn phone(number: usize) -> ContactAddress {
 async fn ask(test: &TestDb, tenant: TenantId, asker: &str, address: ContactAddress) -> CodeRequestOutcome {
     let (ids, now) = (test.ids.clone(), test.clock.now());
     let wish = CodeRequest { purpose: CodePurpose::Link, asker: asker.to_owned(), address };
-    test.db.write(tenant, move |tx| codes::ask(tx, &key(), &ids, &SystemRandom, &wish, now)).await.unwrap()
+    test.db
+        .write(tenant, move |tx| codes::request(tx, &key(), &ids, &SystemRandom, &wish, now))
+        .await
+        .unwrap()
 }
 
 async fn code(test: &TestDb, tenant: TenantId, asker: &str, address: ContactAddress) -> NewCode {
@@ -36,7 +39,7 @@ async fn code(test: &TestDb, tenant: TenantId, asker: &str, address: ContactAddr
 async fn say(test: &TestDb, tenant: TenantId, asker: &str, text: &str) -> CodeVerification<CodeProof> {
     let attempt = CodeAttempt { purpose: CodePurpose::Link, asker: asker.to_owned(), text: text.to_owned() };
     let right = |_: &mut munshi_store::Tx<'_>, proven| Ok::<_, Error>(proven);
-    codes::answer(&test.db, tenant, &key(), attempt, test.clock.now(), right).await.unwrap()
+    codes::verify(&test.db, tenant, &key(), attempt, test.clock.now(), right).await.unwrap()
 }
 
 fn another(code: &NewCode) -> String {
@@ -48,7 +51,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn a_right_code_proves_its_address_once(test: TestDb) {
-        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         assert_eq!(say(&test, shop, "s1", "123456").await, CodeVerification::NotAsked);
         let made = code(&test, shop, "s1", phone(1)).await;
         let text = made.text.reveal().to_owned();
@@ -58,7 +61,7 @@ on_both_engines! {
         assert_eq!(say(&test, clinic, "s1", &text).await, CodeVerification::NotAsked, "another tenant");
         let sign_in = CodeAttempt { purpose: CodePurpose::SignIn, asker: "s1".to_owned(), text: text.clone() };
         let key = key();
-        let other = codes::answer(&test.db, shop, &key, sign_in, test.clock.now(), |_, _| Ok::<_, Error>(()));
+        let other = codes::verify(&test.db, shop, &key, sign_in, test.clock.now(), |_, _| Ok::<_, Error>(()));
         assert_eq!(other.await.unwrap(), CodeVerification::NotAsked, "another purpose");
         let spaced = format!("{} {}", &text[..3], &text[3..]);
         let proven = CodeProof { code: made.id, purpose: CodePurpose::Link, address: phone(1) };
@@ -67,7 +70,7 @@ on_both_engines! {
     }
 
     async fn a_code_is_not_kept_in_clear_and_needs_its_key(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = code(&test, shop, "s1", phone(1)).await;
         let rows: Vec<Vec<u8>> = test.db.read(shop, |tx| {
             tx.all("SELECT hash FROM one_time_codes WHERE tenant_id = $1", &[], |row| row.get(0))
@@ -75,13 +78,13 @@ on_both_engines! {
         assert_eq!((rows.len(), rows[0].len()), (1, 32));
         let attempt = CodeAttempt { purpose: CodePurpose::Link, asker: "s1".to_owned(), text: made.text.reveal().to_owned() };
         let other = CodeKey::new(&[8; 32]);
-        let answer = codes::answer(&test.db, shop, &other, attempt, test.clock.now(), |_, _| Ok::<_, Error>(()));
+        let answer = codes::verify(&test.db, shop, &other, attempt, test.clock.now(), |_, _| Ok::<_, Error>(()));
         assert_eq!(answer.await.unwrap(), CodeVerification::Wrong { left: 4 });
         assert!(!format!("{made:?}").contains(made.text.reveal()));
     }
 
     async fn a_code_ends_after_ten_minutes_five_answers_or_with_the_next(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = code(&test, shop, "s1", phone(1)).await;
         test.clock.advance(Duration::from_secs(599));
         assert_eq!(say(&test, shop, "s1", &another(&made)).await, CodeVerification::Wrong { left: 4 });
@@ -106,17 +109,17 @@ on_both_engines! {
     }
 
     async fn no_error_of_the_caller_undoes_an_attempt_or_uses_up_a_code(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = code(&test, shop, "s1", phone(1)).await;
         let attempt = || CodeAttempt { purpose: CodePurpose::Link, asker: "s1".to_owned(), text: made.text.reveal().to_owned() };
         let fails = |_: &mut munshi_store::Tx<'_>, _| Err::<(), _>(Error::Invalid("no".to_owned()));
-        let failed = codes::answer(&test.db, shop, &key(), attempt(), test.clock.now(), fails).await;
+        let failed = codes::verify(&test.db, shop, &key(), attempt(), test.clock.now(), fails).await;
         assert!(failed.is_err());
         assert!(matches!(say(&test, shop, "s1", made.text.reveal()).await, CodeVerification::Right(_)), "it can be used again");
     }
 
     async fn of_right_answers_at_once_one_wins_and_attempts_never_exceed(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let second = test.open_again().await;
         for round in 0..6 {
             let asker = format!("s{round}");
@@ -129,7 +132,7 @@ on_both_engines! {
                 let (asker, text, now) = (asker.clone(), text.clone(), test.clock.now());
                 answers.spawn(async move {
                     let attempt = CodeAttempt { purpose: CodePurpose::Link, asker, text };
-                    codes::answer(&db, shop, &key(), attempt, now, |_, _| Ok::<_, Error>(())).await.unwrap()
+                    codes::verify(&db, shop, &key(), attempt, now, |_, _| Ok::<_, Error>(())).await.unwrap()
                 });
             }
             let answers = answers.join_all().await;
@@ -147,7 +150,7 @@ on_both_engines! {
     }
 
     async fn an_address_gets_three_codes_an_hour_whoever_asks(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let began = test.clock.now();
         for asker in ["a", "b", "c"] {
             code(&test, shop, asker, phone(1)).await;
@@ -155,7 +158,7 @@ on_both_engines! {
         }
         let again_at = began.plus(codes::SPAN);
         assert_eq!(ask(&test, shop, "d", phone(1)).await, CodeRequestOutcome::TooMany { again_at });
-        let clinic = test.tenant("clinic").await;
+        let clinic = test.add_tenant("clinic").await;
         code(&test, clinic, "d", phone(1)).await;
         test.clock.set(again_at);
         code(&test, shop, "d", phone(1)).await;
@@ -164,7 +167,7 @@ on_both_engines! {
     }
 
     async fn who_asks_gets_five_an_hour_for_whatever_addresses(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         for number in 0..5 {
             code(&test, shop, "a", phone(number)).await;
         }
@@ -174,13 +177,13 @@ on_both_engines! {
         for wrong in ["", "a\nb", &"x".repeat(201)] {
             let (ids, now) = (test.ids.clone(), test.clock.now());
             let wish = CodeRequest { purpose: CodePurpose::Link, asker: wrong.to_owned(), address: phone(1) };
-            let refused = test.db.write(shop, move |tx| codes::ask(tx, &key(), &ids, &SystemRandom, &wish, now)).await;
+            let refused = test.db.write(shop, move |tx| codes::request(tx, &key(), &ids, &SystemRandom, &wish, now)).await;
             assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
         }
     }
 
     async fn many_who_ask_at_once_get_no_more_than_that(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let second = test.open_again().await;
         for round in 0..4_usize {
             let mut asked = JoinSet::new();
@@ -194,7 +197,7 @@ on_both_engines! {
                 };
                 let wish = CodeRequest { purpose: CodePurpose::SignIn, asker, address };
                 asked.spawn(async move {
-                    db.write(shop, move |tx| codes::ask(tx, &key(), &ids, &SystemRandom, &wish, now)).await.unwrap()
+                    db.write(shop, move |tx| codes::request(tx, &key(), &ids, &SystemRandom, &wish, now)).await.unwrap()
                 });
             }
             let made = asked.join_all().await.iter().filter(|asked| matches!(asked, CodeRequestOutcome::Made(_))).count();
@@ -203,7 +206,7 @@ on_both_engines! {
     }
 
     async fn what_is_a_day_old_is_swept_away(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         code(&test, shop, "a", phone(1)).await;
         test.clock.advance(Duration::from_secs(24 * 3600));
         let fresh = code(&test, shop, "b", phone(2)).await;
@@ -219,7 +222,7 @@ on_both_engines! {
     }
 
     async fn an_address_gets_so_many_codes_a_day_whoever_asks(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let first = test.clock.now();
         for number in 0..codes::PER_ADDRESS_DAY {
             code(&test, shop, &format!("s{number}"), phone(1)).await;

@@ -39,14 +39,14 @@ struct World {
 
 #[async_trait]
 impl HostKeySource for World {
-    async fn secret(&self, _: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    async fn load_secret(&self, _: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         match name {
             "widget.key" => Ok(Zeroizing::new(made()["secret"].as_str().unwrap().as_bytes().to_vec())),
             other => Err(format!("there is no secret called {other}")),
         }
     }
 
-    async fn published(&self, address: &str) -> Result<String, String> {
+    async fn fetch_published(&self, address: &str) -> Result<String, String> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         match address {
             "https://shop.example/keys" if self.empty.load(Ordering::SeqCst) => {
@@ -87,7 +87,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn a_host_vouches_for_its_visitor(test: TestDb) {
-        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let hosts = HostTokenVerifier::new(test.db.clone(), Arc::new(World::default()));
         add(&test, shop, new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "widget.key")).await.unwrap();
         add(&test, shop, new(JwtAlgorithm::EdDsa, HostKeyValueKind::Public, &case("EdDSA")["jwk"].to_string())).await.unwrap();
@@ -118,7 +118,7 @@ on_both_engines! {
     }
 
     async fn keys_follow_each_other(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let hosts = HostTokenVerifier::new(test.db.clone(), Arc::new(World::default()));
         let ed = || new(JwtAlgorithm::EdDsa, HostKeyValueKind::Public, &case("EdDSA")["jwk"].to_string());
         add(&test, shop, new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "widget.key")).await.unwrap();
@@ -141,7 +141,7 @@ on_both_engines! {
     }
 
     async fn published_keys_are_read_when_one_is_missing_and_not_for_every_stranger(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let world = Arc::new(World::default());
         let hosts = HostTokenVerifier::new(test.db.clone(), world.clone());
         let address = NewHostKey { kid: "ours".to_owned(), ..new(JwtAlgorithm::Rs256, HostKeyValueKind::Address, "https://shop.example/keys") };
@@ -162,7 +162,7 @@ on_both_engines! {
     }
 
     async fn a_key_that_makes_no_sense_is_refused(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let jwk = case("ES256")["jwk"].to_string();
         for bad in [
             NewHostKey { kid: "a b".to_owned(), ..new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "x") },

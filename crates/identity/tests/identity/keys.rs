@@ -21,7 +21,7 @@ fn new(name: &str, carries: KeySubject) -> NewApiKey {
         expires_at: None,
         speaks_as: KeySpeaker::Person,
         made_by: "asha".to_owned(),
-        maker: KeyMaker::named("asha"),
+        maker: KeyMaker::from_name("asha"),
     }
 }
 
@@ -42,7 +42,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn a_key_leads_to_its_tenant_and_standing(test: TestDb) {
-        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let binding: BindingId = test.ids.next();
         let narrow = NewApiKey {
             areas: Some(vec!["chat".parse().unwrap(), "persons:read".parse().unwrap()]),
@@ -56,11 +56,11 @@ on_both_engines! {
         let staff = caller(&test, &made.text).await.unwrap();
         assert_eq!((staff.tenant, staff.key, staff.principal.standing), (shop, made.key.id, PrincipalStanding::Member(Role::Staff)));
         assert!(staff.reaches(binding) && !staff.reaches(test.ids.next()));
-        assert!(staff.may(Area::Chat, ApiAccess::Write).is_ok() && staff.may(Area::Persons, ApiAccess::Read).is_ok());
-        assert!(staff.may(Area::Persons, ApiAccess::Write).is_err() && staff.may(Area::Usage, ApiAccess::Read).is_err());
+        assert!(staff.authorize(Area::Chat, ApiAccess::Write).is_ok() && staff.authorize(Area::Persons, ApiAccess::Read).is_ok());
+        assert!(staff.authorize(Area::Persons, ApiAccess::Write).is_err() && staff.authorize(Area::Usage, ApiAccess::Read).is_err());
         let owner = caller(&test, &other.text).await.unwrap();
         assert_eq!(owner.tenant, clinic);
-        assert!(Area::ALL.iter().all(|area| owner.may(*area, ApiAccess::Write).is_ok()));
+        assert!(Area::ALL.iter().all(|area| owner.authorize(*area, ApiAccess::Write).is_ok()));
 
         for wrong in ["", "mk_", "Bearer x", &made.text.reveal()[1..], &format!("{} ", made.text.reveal())] {
             assert!(keys::authenticate(&test.db, wrong, test.clock.now()).await.unwrap().is_none(), "{wrong}");
@@ -72,7 +72,7 @@ on_both_engines! {
     }
 
     async fn a_right_handle_with_a_wrong_secret_opens_nothing(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = add(&test, shop, new("till", KeySubject::Role(Role::Owner))).await.unwrap();
         let other = add(&test, shop, new("desk", KeySubject::Role(Role::Viewer))).await.unwrap();
         // As if somebody had two keys with the same handle: the hash alone decides.
@@ -88,13 +88,13 @@ on_both_engines! {
     }
 
     async fn a_key_of_a_person_stands_as_they_stand_now(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let asha = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Asha", test.clock.now()) };
         let (id, stored) = (asha.id, asha.clone());
-        test.db.write(shop, move |tx| persons::put(tx, &stored)).await.unwrap();
+        test.db.write(shop, move |tx| persons::upsert(tx, &stored)).await.unwrap();
         let made = add(&test, shop, new("asha's", KeySubject::Person(id))).await.unwrap();
         assert_eq!(caller(&test, &made.text).await.unwrap().principal.person, Some(id));
-        let set = |person: Person| test.db.write(shop, move |tx| persons::put(tx, &person));
+        let set = |person: Person| test.db.write(shop, move |tx| persons::upsert(tx, &person));
         set(Person { role: Some(Role::Viewer), ..asha.clone() }).await.unwrap();
         assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, PrincipalStanding::Member(Role::Viewer));
         set(Person { left_at: Some(test.clock.now()), ..asha.clone() }).await.unwrap();
@@ -112,7 +112,7 @@ on_both_engines! {
     }
 
     async fn a_key_ends_with_its_time_its_tenant_or_when_it_is_taken_back(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let ends = test.clock.now().plus(Duration::from_secs(60));
         let short = NewApiKey { expires_at: Some(ends), ..new("short", KeySubject::Role(Role::Viewer)) };
         let (short, long) = (add(&test, shop, short).await.unwrap(), add(&test, shop, new("long", KeySubject::Role(Role::Viewer))).await.unwrap());
@@ -138,7 +138,7 @@ on_both_engines! {
     }
 
     async fn a_rotated_key_has_two_secrets_for_a_while(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
         let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let rotate = |grace| {
@@ -161,7 +161,7 @@ on_both_engines! {
     }
 
     async fn of_rotations_at_once_one_secret_stays(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
         let second = test.open_again().await;
         for round in 0..5 {
@@ -182,7 +182,7 @@ on_both_engines! {
     }
 
     async fn a_node_remembers_for_a_second_and_forgets_what_it_revokes(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
         let other = add(&test, shop, new("desk", KeySubject::Role(Role::Viewer))).await.unwrap();
         let (here, there) = (ApiKeyCache::new(test.db.clone(), test.clock.clone()), ApiKeyCache::new(test.open_again().await, test.clock.clone()));
@@ -209,7 +209,7 @@ on_both_engines! {
     }
 
     async fn what_is_rolled_back_is_not_forgotten_for(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
         let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let (inside, id, now) = (keys.clone(), made.key.id, test.clock.now());
@@ -222,7 +222,7 @@ on_both_engines! {
     }
 
     async fn use_is_noted_once_a_minute(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
         let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let began = test.clock.now();
@@ -238,7 +238,7 @@ on_both_engines! {
     }
 
     async fn a_key_that_makes_no_sense_is_refused(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let plain = || new("till", KeySubject::Role(Role::Viewer));
         for wrong in [
             NewApiKey { name: String::new(), ..plain() },
@@ -257,14 +257,14 @@ on_both_engines! {
     }
 
     async fn a_key_stays_below_what_its_person_was_when_it_was_made(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let ravi = Person::new(&test.ids, "Ravi", test.clock.now());
         let (id, stored) = (ravi.id, ravi.clone());
-        test.db.write(shop, move |tx| persons::put(tx, &stored)).await.unwrap();
+        test.db.write(shop, move |tx| persons::upsert(tx, &stored)).await.unwrap();
         let early = add(&test, shop, new("early", KeySubject::Person(id))).await.unwrap();
         let opened = vec!["books.*".parse().unwrap()];
         let owner = Person { role: Some(Role::Owner), opened: opened.clone(), ..ravi };
-        test.db.write(shop, move |tx| persons::put(tx, &owner)).await.unwrap();
+        test.db.write(shop, move |tx| persons::upsert(tx, &owner)).await.unwrap();
         let principal = caller(&test, &early.text).await.unwrap().principal;
         assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Known, Vec::new()));
         let late = add(&test, shop, new("late", KeySubject::Person(id))).await.unwrap();
@@ -273,8 +273,8 @@ on_both_engines! {
     }
 
     async fn a_key_is_revoked_with_the_one_it_was_made_with(test: TestDb) {
-        let (shop, now) = (test.tenant("shop").await, test.clock.now());
-        let with = |parent: Option<KeyId>| KeyMaker { key: parent, ..KeyMaker::named("asha") };
+        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
+        let with = |parent: Option<KeyId>| KeyMaker { key: parent, ..KeyMaker::from_name("asha") };
         let parent = add(&test, shop, new("parent", KeySubject::Role(Role::Admin))).await.unwrap();
         let child = NewApiKey { maker: with(Some(parent.key.id)), ..new("child", KeySubject::Role(Role::Staff)) };
         let child = add(&test, shop, child).await.unwrap();
@@ -306,9 +306,9 @@ on_both_engines! {
         if test.engine() != DatabaseEngine::Postgres {
             return;
         }
-        let (shop, now) = (test.tenant("shop").await, test.clock.now());
+        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
         let parent = add(&test, shop, new("parent", KeySubject::Role(Role::Admin))).await.unwrap().key.id;
-        let child = NewApiKey { maker: KeyMaker { key: Some(parent), ..KeyMaker::named("asha") }, ..new("child", KeySubject::Role(Role::Staff)) };
+        let child = NewApiKey { maker: KeyMaker { key: Some(parent), ..KeyMaker::from_name("asha") }, ..new("child", KeySubject::Role(Role::Staff)) };
         let (hold, ids) = (UnitHold::default(), test.ids.clone());
         // A node lets the units of a tenant follow each other.
         let (held, second) = (hold.clone(), test.open_again().await);
@@ -317,7 +317,7 @@ on_both_engines! {
             held.wait();
             Ok::<_, Error>(made)
         });
-        let revoking = hold.meet(&test, test.db.write(shop, move |tx| keys::revoke(tx, parent, now)));
+        let revoking = hold.run_against(&test, test.db.write(shop, move |tx| keys::revoke(tx, parent, now)));
         let (made, revoked) = tokio::join!(making, revoking);
         let revoked = revoked.unwrap().unwrap();
         assert_eq!(revoked.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["child"]);
@@ -325,21 +325,21 @@ on_both_engines! {
     }
 
     async fn keys_share_a_maker_also_after_a_rotation_and_through_other_keys(test: TestDb) {
-        let (shop, now) = (test.tenant("shop").await, test.clock.now());
+        let (shop, now) = (test.add_tenant("shop").await, test.clock.now());
         let made_with = |name: &'static str, key: KeyId, maker: &str| {
             let by = format!("api key {key}");
-            NewApiKey { made_by: by, maker: KeyMaker::named(maker), ..new(name, KeySubject::Role(Role::Staff)) }
+            NewApiKey { made_by: by, maker: KeyMaker::from_name(maker), ..new(name, KeySubject::Role(Role::Staff)) }
         };
         let first = add(&test, shop, new("first", KeySubject::Role(Role::Owner))).await.unwrap().key.id;
         let second = add(&test, shop, new("second", KeySubject::Role(Role::Owner))).await.unwrap().key.id;
-        let by_lata = NewApiKey { made_by: "lata".to_owned(), maker: KeyMaker::named("lata"), ..new("hers", KeySubject::Role(Role::Owner)) };
+        let by_lata = NewApiKey { made_by: "lata".to_owned(), maker: KeyMaker::from_name("lata"), ..new("hers", KeySubject::Role(Role::Owner)) };
         let hers = add(&test, shop, by_lata).await.unwrap().key.id;
         // Before makers were followed, a key that another made named that one.
         let child = add(&test, shop, made_with("child", first, &format!("api key {first}"))).await.unwrap().key.id;
         let grandchild = add(&test, shop, made_with("grandchild", child, &format!("api key {child}"))).await.unwrap().key.id;
         let share = async |one: KeyId, other: KeyId| {
-            let shared = test.db.read(shop, move |tx| keys::share_maker(tx, one, other)).await.unwrap();
-            let turned = test.db.read(shop, move |tx| keys::share_maker(tx, other, one)).await.unwrap();
+            let shared = test.db.read(shop, move |tx| keys::has_common_maker(tx, one, other)).await.unwrap();
+            let turned = test.db.read(shop, move |tx| keys::has_common_maker(tx, other, one)).await.unwrap();
             assert_eq!(shared, turned);
             shared
         };
@@ -350,7 +350,7 @@ on_both_engines! {
         // Lata answers for the first from now on; who made it is not forgotten for that.
         let rotate = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
             keys::rotate(tx, &SystemRandom, first, Duration::ZERO, now)?;
-            keys::hand_over(tx, first, &KeyMaker::named("lata"))
+            keys::transfer_maker(tx, first, &KeyMaker::from_name("lata"))
         };
         test.db.write(shop, rotate).await.unwrap();
         assert!(share(first, hers).await && share(first, second).await && share(grandchild, second).await);

@@ -28,7 +28,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn messages_from_a_new_number_at_once_make_one_person(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let second = test.open_again().await;
         for round in 0..10 {
             let mut units = JoinSet::new();
@@ -42,7 +42,7 @@ on_both_engines! {
                 units.spawn(async move {
                     // What the unit wrote before it met them must survive.
                     db.write(shop, move |tx| -> Result<PersonMatch> {
-                        persons::put(tx, &Person::new(&ids, format!("note {round} {number}"), now))?;
+                        persons::upsert(tx, &Person::new(&ids, format!("note {round} {number}"), now))?;
                         find_or_add(tx, &ids, &addresses, "Raju", now)
                     }).await.unwrap()
                 });
@@ -57,7 +57,7 @@ on_both_engines! {
     }
 
     async fn an_address_that_is_known_decides_and_new_ones_come_along(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let raju = meet(&test, shop, &[phone(1)], "").await;
         assert!(raju.is_new && !raju.person.visitor && raju.person.name.is_empty());
         let mail = ContactAddress::email("raju@shop.example").unwrap();
@@ -70,12 +70,12 @@ on_both_engines! {
         let both = meet(&test, shop, &[phone(2), mail.clone(), phone(3)], "").await;
         assert_eq!((both.person.id, both.others), (meera.person.id, vec![(mail, raju.person.id)]));
         assert_eq!(meet(&test, shop, &[phone(3)], "").await.person.id, meera.person.id);
-        let clinic = test.tenant("clinic").await;
+        let clinic = test.add_tenant("clinic").await;
         assert!(meet(&test, clinic, &[phone(1)], "").await.is_new, "another tenant knows nobody");
     }
 
     async fn a_visitor_is_anonymous_until_an_address_is_proved(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let browser = ContactAddress::visitor("k3jd9s8f7").unwrap();
         let first = meet(&test, shop, std::slice::from_ref(&browser), "").await;
         assert!(first.is_new && first.person.visitor);

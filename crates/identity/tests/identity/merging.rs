@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 async fn add(test: &TestDb, tenant: TenantId, person: Person, addresses: &[ContactAddress]) -> PersonId {
     let (id, addresses) = (person.id, addresses.to_vec());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<()> {
-        persons::put(tx, &person)?;
+        persons::upsert(tx, &person)?;
         addresses.iter().try_for_each(|address| persons::add_address(tx, id, address))
     };
     test.db.write(tenant, unit).await.unwrap();
@@ -33,14 +33,14 @@ async fn joined(
 }
 
 async fn living(test: &TestDb, tenant: TenantId, id: PersonId) -> Person {
-    test.db.read(tenant, move |tx| persons::living(tx, id)).await.unwrap().unwrap()
+    test.db.read(tenant, move |tx| persons::find_living(tx, id)).await.unwrap().unwrap()
 }
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn a_visitor_becomes_who_has_the_phone(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let (browser, phone) = (ContactAddress::visitor("b1").unwrap(), ContactAddress::phone("9812345678").unwrap());
         let closed = vec!["ledger.*".parse().unwrap()];
         let opened = vec!["crm.*".parse().unwrap()];
@@ -67,22 +67,22 @@ on_both_engines! {
             let old = persons::find(tx, visitor)?.unwrap();
             assert!(old.principal(tx).person.is_none(), "an old row does nothing");
             let listed = persons::list(tx, PersonFilter::Everybody, &PageRequest::new(None, 10))?.items.len();
-            Ok((old, persons::by_address(tx, &browser)?.unwrap(), listed, persons::addresses(tx, known)?))
+            Ok((old, persons::find_by_address(tx, &browser)?.unwrap(), listed, persons::list_addresses(tx, known)?))
         }).await.unwrap();
         assert_eq!((old.merged_into, found.id, listed, addresses.len()), (Some(known), known, 1, 2));
         let risen = Person { role: Some(Role::Owner), ..old };
-        let refused = test.db.write(shop, move |tx| persons::put(tx, &risen)).await;
+        let refused = test.db.write(shop, move |tx| persons::upsert(tx, &risen)).await;
         assert!(matches!(refused, Err(munshi_store::Error::Refused(_))), "{refused:?}");
         // An address that comes for the old id is the living one's.
         let mail = ContactAddress::email("raju@shop.example").unwrap();
         let late = mail.clone();
         test.db.write(shop, move |tx| persons::add_address(tx, visitor, &late)).await.unwrap();
-        let found = test.db.read(shop, move |tx| persons::by_address(tx, &mail)).await.unwrap();
+        let found = test.db.read(shop, move |tx| persons::find_by_address(tx, &mail)).await.unwrap();
         assert_eq!(found.unwrap().id, known);
     }
 
     async fn no_role_rises_and_no_member_goes(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let visitor = add(&test, shop, Person { visitor: true, ..someone(&test, "Raju") }, &[]).await;
         let staff = add(&test, shop, Person { role: Some(Role::Staff), ..someone(&test, "Asha") }, &[]).await;
         let owner = add(&test, shop, Person { role: Some(Role::Owner), ..someone(&test, "Farid") }, &[]).await;
@@ -102,13 +102,13 @@ on_both_engines! {
         for (from, into) in [(nobody, owner), (visitor, nobody)] {
             assert!(matches!(joined(&test, shop, from, into).await, Err(Error::NoPerson(id)) if id == nobody));
         }
-        let clinic = test.tenant("clinic").await;
+        let clinic = test.add_tenant("clinic").await;
         assert!(matches!(joined(&test, clinic, visitor, owner).await, Err(Error::NoPerson(_))), "another tenant's");
         assert_eq!(living(&test, shop, visitor).await.merged_into, None);
     }
 
     async fn merges_in_any_order_at_once_lead_everybody_to_one_end(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let second = test.open_again().await;
         for seed in 0..4 {
             let mut people = Vec::new();
@@ -117,7 +117,7 @@ on_both_engines! {
                 people.push(add(&test, shop, Person { visitor: true, ..someone(&test, "") }, &[browser]).await);
             }
             let random = SeededRandom::new(seed);
-            let pick = || people[usize::try_from(random.below(8)).unwrap()];
+            let pick = || people[usize::try_from(random.next_below(8)).unwrap()];
             let mut units = JoinSet::new();
             for number in 0..24 {
                 let (from, into) = (pick(), pick());
@@ -138,15 +138,15 @@ on_both_engines! {
             let ends = test.db.read(shop, move |tx| -> Result<_> {
                 let mut ends = Vec::new();
                 for (from, into) in pairs {
-                    let (from, into) = (persons::living(tx, from)?.unwrap(), persons::living(tx, into)?.unwrap());
+                    let (from, into) = (persons::find_living(tx, from)?.unwrap(), persons::find_living(tx, into)?.unwrap());
                     assert_eq!(from.id, into.id);
                 }
                 for person in people {
                     let row = persons::find(tx, person)?.unwrap();
-                    let end = persons::living(tx, person)?.unwrap();
+                    let end = persons::find_living(tx, person)?.unwrap();
                     assert!(end.merged_into.is_none());
                     assert_eq!(row.merged_into.unwrap_or(row.id), end.id, "in one step");
-                    assert_eq!(row.merged_into.is_some(), persons::addresses(tx, row.id)?.is_empty());
+                    assert_eq!(row.merged_into.is_some(), persons::list_addresses(tx, row.id)?.is_empty());
                     ends.push(end.id);
                 }
                 Ok(ends)
@@ -161,7 +161,7 @@ on_both_engines! {
         if test.engine() != DatabaseEngine::Postgres {
             return;
         }
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let (browser, phone) = (ContactAddress::visitor("b1").unwrap(), ContactAddress::phone("9812345678").unwrap());
         let visitor = add(&test, shop, Person { visitor: true, ..someone(&test, "") }, &[browser]).await;
         let meera = someone(&test, "Meera");
@@ -176,18 +176,18 @@ on_both_engines! {
             Ok::<_, Error>(merged)
         });
         let staff = Person { role: Some(Role::Staff), ..meera };
-        let rising = hold.meet(&test, test.db.write(shop, move |tx| persons::put(tx, &staff)));
+        let rising = hold.run_against(&test, test.db.write(shop, move |tx| persons::upsert(tx, &staff)));
         let (merged, risen) = tokio::join!(merging, rising);
         assert!(merged.unwrap().changed && risen.is_ok(), "{risen:?}");
         assert_eq!(living(&test, shop, known).await.role, Some(Role::Staff));
-        assert_eq!(test.db.read(shop, move |tx| persons::addresses(tx, known)).await.unwrap(), [phone]);
+        assert_eq!(test.db.read(shop, move |tx| persons::list_addresses(tx, known)).await.unwrap(), [phone]);
     }
 
     async fn a_role_and_a_merge_at_once_do_not_wait_for_each_other(test: TestDb) {
         if test.engine() != DatabaseEngine::Postgres {
             return;
         }
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let browser = ContactAddress::visitor("b1").unwrap();
         let visitor = Person { visitor: true, ..someone(&test, "") };
         // A merge takes the rows in the order of their ids, and those of one moment have none.
@@ -199,7 +199,7 @@ on_both_engines! {
         // The merge has the visitor's row and waits for the other, while the visitor is given a role.
         let (second, third) = (test.open_again().await, test.open_again().await);
         let busy = second.write(shop, move |tx| -> Result<()> {
-            persons::hold(tx, known)?;
+            persons::lock_living(tx, known)?;
             held.wait();
             Ok(())
         });
@@ -210,7 +210,7 @@ on_both_engines! {
         let rising = async {
             test.until_units_wait(1).await;
             let staff = Person { role: Some(Role::Staff), ..visitor };
-            third.write(shop, move |tx| persons::put(tx, &staff)).await
+            third.write(shop, move |tx| persons::upsert(tx, &staff)).await
         };
         let releasing = async {
             test.until_units_wait(2).await;

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use munshi_identity::login_backoff::{self, SignInAttempt, SignInThrottle};
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::pauses::{self, SignInAttempt, SignInThrottle};
 use munshi_identity::{Error, SecretToken};
 use munshi_store::PlatformTx;
 use munshi_test_support::{TestDb, on_both_engines};
@@ -22,7 +22,7 @@ async fn begin(test: &TestDb, who: &SignInAttempt) -> SignInThrottle {
 
 async fn right(test: &TestDb, who: &SignInAttempt) {
     let (who, now) = (who.clone(), test.clock.now());
-    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.right(tx, now) };
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.record_success(tx, now) };
     test.db.platform(OPERATORS).write(unit).await.unwrap();
 }
 
@@ -39,7 +39,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn one_account_from_one_address_waits_longer_each_time(test: TestDb) {
-        let who = SignInAttempt::of("Asha@shop.example", address(1));
+        let who = SignInAttempt::new("Asha@shop.example", address(1));
         let mut waits = Vec::new();
         for _ in 0..9 {
             match begin(&test, &who).await {
@@ -65,12 +65,12 @@ on_both_engines! {
     }
 
     async fn many_accounts_from_one_address_are_held_up(test: TestDb) {
-        let accounts = |number: usize| SignInAttempt::of(&format!("a{number}@b.example"), address(1));
+        let accounts = |number: usize| SignInAttempt::new(&format!("a{number}@b.example"), address(1));
         assert_eq!(let_through(&test, (0..200).map(accounts)).await, 20);
-        assert!(matches!(begin(&test, &SignInAttempt::of("new@b.example", address(2))).await, SignInThrottle::Go { .. }));
+        assert!(matches!(begin(&test, &SignInAttempt::new("new@b.example", address(2))).await, SignInThrottle::Go { .. }));
         // Whoever signs in rightly there gets their own try back, and no more.
         test.clock.advance(Duration::from_secs(1));
-        let own = SignInAttempt::of("own@b.example", address(1));
+        let own = SignInAttempt::new("own@b.example", address(1));
         for _ in 0..3 {
             assert!(matches!(begin(&test, &own).await, SignInThrottle::Go { .. }));
             right(&test, &own).await;
@@ -79,15 +79,15 @@ on_both_engines! {
     }
 
     async fn one_account_from_many_addresses_waits_but_a_known_browser_does_not(test: TestDb) {
-        let strangers = (0..100).map(|last| SignInAttempt::of("asha@shop.example", address(last)));
+        let strangers = (0..100).map(|last| SignInAttempt::new("asha@shop.example", address(last)));
         assert_eq!(let_through(&test, strangers).await, 10);
-        let SignInThrottle::Wait(wait) = begin(&test, &SignInAttempt::of("asha@shop.example", address(250))).await else { panic!("no pause") };
+        let SignInThrottle::Wait(wait) = begin(&test, &SignInAttempt::new("asha@shop.example", address(250))).await else { panic!("no pause") };
         assert!(wait <= Duration::from_secs(300), "{wait:?}");
         let browser = SecretToken::random(&SystemRandom);
-        let own = SignInAttempt::known("asha@shop.example", &browser);
+        let own = SignInAttempt::from_known_browser("asha@shop.example", &browser);
         assert!(matches!(begin(&test, &own).await, SignInThrottle::Go { .. }));
         assert_eq!(let_through(&test, std::iter::repeat_n(own, 20)).await, 5, "but it is no free pass");
-        let other = SignInAttempt::of("farid@shop.example", address(200));
+        let other = SignInAttempt::new("farid@shop.example", address(200));
         assert!(matches!(begin(&test, &other).await, SignInThrottle::Go { .. }), "other accounts don't wait");
     }
 
@@ -96,7 +96,7 @@ on_both_engines! {
         let mut racing = tokio::task::JoinSet::new();
         for number in 0..32 {
             let db = if number % 2 == 0 { &test.db } else { &second }.clone();
-            let (who, now) = (SignInAttempt::of("asha@shop.example", address(1)), test.clock.now());
+            let (who, now) = (SignInAttempt::new("asha@shop.example", address(1)), test.clock.now());
             racing.spawn(async move {
                 let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.begin(tx, now) };
                 db.platform(OPERATORS).write(unit).await.unwrap()
@@ -105,7 +105,7 @@ on_both_engines! {
         let through = racing.join_all().await.into_iter().filter(|begun| matches!(begun, SignInThrottle::Go { .. })).count();
         assert_eq!(through, 4);
         let later = test.clock.now().plus(Duration::from_secs(25 * 3600));
-        let swept = test.db.platform(OPERATORS).write(move |tx| pauses::sweep(tx, later)).await.unwrap();
+        let swept = test.db.platform(OPERATORS).write(move |tx| login_backoff::sweep(tx, later)).await.unwrap();
         assert_eq!(swept, 3);
     }
 }

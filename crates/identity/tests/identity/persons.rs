@@ -10,37 +10,37 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn a_number_is_one_persons_within_a_tenant_and_anothers_in_the_next(test: TestDb) {
-        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let (ids, now) = (IdGenerator::system(), test.clock.now());
         let phone = ContactAddress::phone("98123 45678").unwrap();
         for tenant in [shop, clinic] {
             let (person, phone) = (Person::new(&ids, "Raju", now), phone.clone());
             test.db.write(tenant, move |tx| -> Result<()> {
-                persons::put(tx, &person)?;
+                persons::upsert(tx, &person)?;
                 persons::add_address(tx, person.id, &phone)?;
                 persons::add_address(tx, person.id, &phone)
             }).await.unwrap();
         }
         let (other, same) = (Person::new(&ids, "Danish", now), phone.clone());
         let taken: Result<()> = test.db.write(shop, move |tx| {
-            persons::put(tx, &other)?;
+            persons::upsert(tx, &other)?;
             persons::add_address(tx, other.id, &same)
         }).await;
         assert!(matches!(taken, Err(Error::Conflict { .. })), "{taken:?}");
-        let found = test.db.read(shop, move |tx| persons::by_address(tx, &phone)).await.unwrap().unwrap();
+        let found = test.db.read(shop, move |tx| persons::find_by_address(tx, &phone)).await.unwrap().unwrap();
         assert_eq!(found.name, "Raju");
     }
 
     async fn members_come_highest_first_and_who_left_is_nobody(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let (ids, now) = (IdGenerator::system(), test.clock.now());
         let people = [("Asha", Some(Role::Staff)), ("Farid", Some(Role::Owner)), ("Customer", None), ("Gone", Some(Role::Admin))];
         for (name, role) in people {
             let mut person = Person { role, language: Some(Language::Tamil), ..Person::new(&ids, name, now) };
             person.left_at = (name == "Gone").then_some(now);
-            test.db.write(shop, move |tx| persons::put(tx, &person)).await.unwrap();
+            test.db.write(shop, move |tx| persons::upsert(tx, &person)).await.unwrap();
         }
-        let members = test.db.read(shop, persons::members).await.unwrap();
+        let members = test.db.read(shop, persons::list_members).await.unwrap();
         let names: Vec<_> = members.iter().map(|person| person.name.as_str()).collect();
         assert_eq!(names, ["Farid", "Asha"]);
         assert_eq!(members[0].language, Some(Language::Tamil));
@@ -54,7 +54,7 @@ on_both_engines! {
     }
 
     async fn everybody_met_is_found_with_their_addresses(test: TestDb) {
-        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let (ids, now) = (IdGenerator::system(), test.clock.now());
         let person = |at: u64, name: &str, role| {
             Person { role, ..Person::new(&ids, name, now.plus(std::time::Duration::from_secs(at))) }
@@ -66,27 +66,27 @@ on_both_engines! {
         let people = [owner.clone(), person(2, "Asha", Some(Role::Staff)), gone, writer.clone(), other, nameless.clone()];
         let (first, second) = (owner.id, writer.id);
         test.db.write(shop, move |tx| -> Result<()> {
-            people.iter().try_for_each(|one| persons::put(tx, one))?;
+            people.iter().try_for_each(|one| persons::upsert(tx, one))?;
             persons::add_address(tx, first, &ContactAddress::phone("9812345678").unwrap())?;
             persons::add_address(tx, first, &ContactAddress::email("farid@shop.example").unwrap())?;
             persons::add_address(tx, second, &ContactAddress::channel("telegram", "88123456").unwrap())
         }).await.unwrap();
-        let found = test.db.read(shop, persons::reached).await.unwrap();
+        let found = test.db.read(shop, persons::list_contacts).await.unwrap();
         let all: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.addresses.len())).collect();
         let met = [("Farid", 2), ("Asha", 0), ("Gone", 0), ("Meera", 1), ("Customer", 0)];
         assert_eq!(all, met, "customers and who has left are hidden all the same");
-        let one = |tenant, person| test.db.read(tenant, move |tx| persons::reached_one(tx, person));
+        let one = |tenant, person| test.db.read(tenant, move |tx| persons::find_contacts(tx, person));
         assert_eq!(one(shop, second).await.unwrap().as_ref(), found.get(3));
         let visitor = one(shop, nameless.id).await.unwrap().unwrap();
         assert_eq!((visitor.name, visitor.addresses), (String::new(), vec![]), "in no list, and found all the same");
-        assert_eq!(test.db.read(clinic, persons::reached).await.unwrap(), [], "another tenant's people are nobody here");
+        assert_eq!(test.db.read(clinic, persons::list_contacts).await.unwrap(), [], "another tenant's people are nobody here");
         assert_eq!(one(clinic, second).await.unwrap(), None);
     }
 
     async fn every_change_of_people_is_counted_and_nothing_else(test: TestDb) {
-        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let (ids, now) = (test.ids.clone(), test.clock.now());
-        let count = |tenant| test.db.read(tenant, persons::changes);
+        let count = |tenant| test.db.read(tenant, persons::load_change_number);
         assert_eq!(count(shop).await.unwrap(), 0);
         let asha = Person::new(&ids, "Asha", now);
         let renamed = Person { name: "Asha Rao".to_owned(), ..asha.clone() };
@@ -95,10 +95,10 @@ on_both_engines! {
         let mut before = 0;
         type Act = Box<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
         let acts: [(bool, Act); 4] = [
-            (true, Box::new(move |tx| persons::put(tx, &asha))),
-            (true, Box::new(move |tx| persons::put(tx, &renamed))),
+            (true, Box::new(move |tx| persons::upsert(tx, &asha))),
+            (true, Box::new(move |tx| persons::upsert(tx, &renamed))),
             (true, Box::new(move |tx| persons::add_address(tx, id, &phone))),
-            (false, Box::new(move |tx| persons::put(tx, &nameless))),
+            (false, Box::new(move |tx| persons::upsert(tx, &nameless))),
         ];
         for (at, (counts, act)) in acts.into_iter().enumerate() {
             test.db.write(shop, move |tx| act(tx)).await.unwrap();
@@ -108,7 +108,7 @@ on_both_engines! {
         }
         let undone = Person::new(&ids, "Nobody", now);
         let undo = move |tx: &mut Tx<'_>| -> Result<()> {
-            persons::put(tx, &undone)?;
+            persons::upsert(tx, &undone)?;
             Err(Error::Decode("on purpose".to_owned()))
         };
         test.db.write(shop, undo).await.unwrap_err();
@@ -116,7 +116,7 @@ on_both_engines! {
     }
 
     async fn of_many_the_last_met_are_found(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let (ids, now) = (test.ids.clone(), test.clock.now());
         let most = usize::try_from(persons::MOST_REACHED).unwrap();
         let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", now) };
@@ -125,46 +125,46 @@ on_both_engines! {
         // Ids of one moment are in no order.
         test.clock.advance(std::time::Duration::from_millis(5));
         test.db.write(shop, move |tx| -> Result<()> {
-            persons::put(tx, &owner)?;
-            persons::put(tx, &first)?;
-            (0..most).try_for_each(|at| persons::put(tx, &Person::new(&ids, format!("Customer {at}"), now)))
+            persons::upsert(tx, &owner)?;
+            persons::upsert(tx, &first)?;
+            (0..most).try_for_each(|at| persons::upsert(tx, &Person::new(&ids, format!("Customer {at}"), now)))
         }).await.unwrap();
-        let found = test.db.read(shop, persons::reached).await.unwrap();
+        let found = test.db.read(shop, persons::list_contacts).await.unwrap();
         assert_eq!(found.len(), most + 1, "and those who work here, however long");
         assert!(found.iter().any(|one| one.id == boss) && found.iter().all(|one| one.id != oldest));
     }
 
     async fn of_two_owners_who_leave_at_once_one_stays(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let now = test.clock.now();
         for round in 0..5 {
             let owners = [0, 1].map(|_| Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), "Asha", now) });
             let both = owners.clone();
-            test.db.write(shop, move |tx| both.iter().try_for_each(|owner| persons::put(tx, owner))).await.unwrap();
+            test.db.write(shop, move |tx| both.iter().try_for_each(|owner| persons::upsert(tx, owner))).await.unwrap();
             let leave = |owner: Person| test.db.write(shop, move |tx| -> Result<bool> {
                 if persons::is_last_owner(tx, owner.id)? {
                     return Ok(false);
                 }
-                persons::put(tx, &Person { left_at: Some(now), ..owner })?;
+                persons::upsert(tx, &Person { left_at: Some(now), ..owner })?;
                 Ok(true)
             });
             let [one, other] = owners;
             let (first, second) = tokio::join!(leave(one), leave(other));
             let left = [first.unwrap(), second.unwrap()].into_iter().filter(|left| *left).count();
             assert_eq!(left, 1, "round {round}");
-            let stayed = test.db.read(shop, persons::members).await.unwrap().remove(0);
-            test.db.write(shop, move |tx| persons::put(tx, &Person { role: None, ..stayed })).await.unwrap();
+            let stayed = test.db.read(shop, persons::list_members).await.unwrap().remove(0);
+            test.db.write(shop, move |tx| persons::upsert(tx, &Person { role: None, ..stayed })).await.unwrap();
         }
     }
 
     async fn everybody_is_listed_in_pages_with_their_addresses(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let (ids, now) = (IdGenerator::system(), test.clock.now());
         test.db.write(shop, move |tx| -> Result<()> {
             for number in 0..5 {
                 let left_at = (number == 0).then_some(now);
                 let person = Person { left_at, ..Person::new(&ids, "Raju", now) };
-                persons::put(tx, &person)?;
+                persons::upsert(tx, &person)?;
                 persons::add_address(tx, person.id, &ContactAddress::phone(&format!("981234567{number}")).unwrap())?;
             }
             Ok(())
@@ -174,27 +174,27 @@ on_both_engines! {
             let here = persons::list(tx, PersonFilter::Here, &request)?;
             let rest = persons::list(tx, PersonFilter::Here, &PageRequest::new(here.next, 3))?;
             let all = persons::list(tx, PersonFilter::Everybody, &PageRequest::new(None, 100))?.items.len();
-            let addresses = persons::addresses(tx, rest.items[0].id)?;
-            Ok((here.items.len() + rest.items.len(), all, persons::named(tx, "Raju")?.len(), addresses))
+            let addresses = persons::list_addresses(tx, rest.items[0].id)?;
+            Ok((here.items.len() + rest.items.len(), all, persons::list_by_name(tx, "Raju")?.len(), addresses))
         }).await.unwrap();
         assert_eq!((here, all, named), (4, 5, 5));
         assert!(matches!(&addresses[..], [one] if one.as_str().starts_with("+91981234567")), "{addresses:?}");
     }
 
     async fn who_is_given_a_role_is_known_by_no_browser_of_before(test: TestDb) {
-        let (shop, now, ids) = (test.tenant("shop").await, test.clock.now(), test.ids.clone());
+        let (shop, now, ids) = (test.add_tenant("shop").await, test.clock.now(), test.ids.clone());
         let (phone, browser) = (ContactAddress::phone("+919812345678").unwrap(), ContactAddress::visitor("a1b2c3d4e5f60718").unwrap());
         let both = [phone.clone(), browser.clone()];
         let unit = move |tx: &mut Tx<'_>| {
             let chitra = persons::find_or_add(tx, &ids, &both, "Chitra", now)?.person;
-            persons::put(tx, &Person { name: "Chitra B".to_owned(), ..chitra.clone() })?;
-            let before = persons::by_address(tx, &both[1])?.map(|person| person.id);
-            persons::put(tx, &Person { role: Some(Role::Staff), ..chitra.clone() })?;
-            let after = (persons::by_address(tx, &both[0])?.map(|person| person.id), persons::by_address(tx, &both[1])?);
+            persons::upsert(tx, &Person { name: "Chitra B".to_owned(), ..chitra.clone() })?;
+            let before = persons::find_by_address(tx, &both[1])?.map(|person| person.id);
+            persons::upsert(tx, &Person { role: Some(Role::Staff), ..chitra.clone() })?;
+            let after = (persons::find_by_address(tx, &both[0])?.map(|person| person.id), persons::find_by_address(tx, &both[1])?);
             // One that is brought by those who work here stays, whatever they become.
             persons::add_address(tx, chitra.id, &both[1])?;
-            persons::put(tx, &Person { role: Some(Role::Admin), ..chitra.clone() })?;
-            Ok::<_, Error>((chitra.id, before, after, persons::by_address(tx, &both[1])?.is_some()))
+            persons::upsert(tx, &Person { role: Some(Role::Admin), ..chitra.clone() })?;
+            Ok::<_, Error>((chitra.id, before, after, persons::find_by_address(tx, &both[1])?.is_some()))
         };
         let (chitra, before, after, stays) = test.db.write(shop, unit).await.unwrap();
         assert_eq!((before, after, stays), (Some(chitra), (Some(chitra), None), true));

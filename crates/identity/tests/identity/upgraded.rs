@@ -29,11 +29,11 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, MIGRATIONS[..BEFORE]];
 
     async fn keys_of_persons_talk_as_persons_and_rise_no_more(test: TestDb) {
-        let shop = test.tenant("shop").await;
+        let shop = test.add_tenant("shop").await;
         let (asha, now) = (Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Asha", test.clock.now()) }, test.clock.now());
         let (person, till, own): (_, KeyId, KeyId) = (asha.id, test.ids.next(), test.ids.next());
         test.db.write(shop, move |tx| {
-            persons::put(tx, &asha)?;
+            persons::upsert(tx, &asha)?;
             let sql = "INSERT INTO api_keys (tenant_id, id, name, role, person_id, made_by, made_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
             tx.execute(sql, params![till, "till", Some("owner"), None::<munshi_types::PersonId>, "operator x", now])?;
             tx.execute(sql, params![own, "asha's", None::<&str>, Some(person), "operator x", now])
@@ -43,13 +43,13 @@ on_both_engines! {
         assert_eq!((found.0.speaks_as, found.1.speaks_as), (keys::KeySpeaker::Program, keys::KeySpeaker::Person));
         assert_eq!((found.1.ceiling, found.1.maker.as_str()), (Some(Role::Staff), "operator x"));
         for (speaks_as, name) in [(keys::KeySpeaker::Person, "asha's"), (keys::KeySpeaker::Program, "till")] {
-            let assumed = db.platform(KEYS).read(move |tx| keys::assumed(tx, speaks_as, now)).await.unwrap();
+            let assumed = db.platform(KEYS).read(move |tx| keys::list_assumed_speakers(tx, speaks_as, now)).await.unwrap();
             assert_eq!(assumed, [(shop, name.to_owned())]);
         }
     }
 
     async fn accounts_in_several_tenants_are_told(test: TestDb) {
-        let tenants = [test.tenant("shop").await, test.tenant("clinic").await];
+        let tenants = [test.add_tenant("shop").await, test.add_tenant("clinic").await];
         let now = test.clock.now();
         // The first account, one tied to a service, one tied that has a password too, one of a tenant, one of two.
         let rows = [
@@ -76,13 +76,13 @@ on_both_engines! {
             Ok::<_, munshi_store::Error>(())
         }).await.unwrap();
         let db = brought_up(&test).await;
-        let all = db.platform(OPERATORS).read(operators::all).await.unwrap();
+        let all = db.platform(OPERATORS).read(operators::list).await.unwrap();
         let proved = |email: &str| all.iter().find(|one| one.email == email).unwrap().proved_at.is_some();
         assert!(proved("first@a.example") && proved("tied@a.example"));
         assert!(!proved("both@a.example") && !proved("one@a.example") && !proved("two@a.example"));
         let home = |email: &str| -> Option<TenantId> { all.iter().find(|one| one.email == email).unwrap().home };
         assert_eq!((home("one@a.example"), home("two@a.example")), (Some(tenants[0]), None));
-        let told = db.platform(OPERATORS).read(operators::unproved_in_several).await.unwrap();
+        let told = db.platform(OPERATORS).read(operators::list_unverified_in_several).await.unwrap();
         assert_eq!(told.iter().map(|one| one.email.as_str()).collect::<Vec<_>>(), ["both@a.example", "two@a.example"]);
     }
 }

@@ -26,12 +26,12 @@ struct Due {
 /// made. Paused tenants' schedules wait.
 pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &IdGenerator, now: Timestamp) -> Result<u64> {
     let mut fired = 0;
-    for due in due(tx, now)? {
+    for due in list_due(tx, now)? {
         let next = next_time(&due, now);
         match &next {
             Ok(_) => fired += enqueue(tx, &due, ids, now)?,
             Err(error) => {
-                tracing::error!(%error, schedule = due.name, "a schedule can't be read; it sleeps for a day");
+                tracing::error!(%error, schedule = due.name, "invalid schedule; skipped for a day");
             }
         }
         let next = next.unwrap_or_else(|_| now.plus(std::time::Duration::from_secs(86_400)));
@@ -50,7 +50,7 @@ fn next_time(due: &Due, now: Timestamp) -> Result<Timestamp> {
     due.rule.parse::<ScheduleRule>()?.next_after_firing(due.at, now, &zone)
 }
 
-fn due(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Due>> {
+fn list_due(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Due>> {
     let text = (
         "SELECT s.tenant_id, s.name, s.kind, s.priority, s.payload, s.rule, coalesce(s.zone, t.zone) AS zone, s.next_at
          FROM job_schedules s LEFT JOIN tenants t ON t.id = s.tenant_id
@@ -76,7 +76,7 @@ fn due(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Due>> {
 
 /// Schedules that last fired in the future, by a clock that was wrong then, would sleep until that time comes: they are
 /// due again now, and fire by the right one.
-pub(crate) fn wake_overslept(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
+pub(crate) fn reset_future_schedules(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
     let later = now.plus(CLOCK_ERROR);
     Ok(tx.execute(
         across_tenants(

@@ -3,7 +3,7 @@
 mod fire;
 mod rule;
 
-pub(crate) use fire::{fire, wake_overslept};
+pub(crate) use fire::{fire, reset_future_schedules};
 pub use rule::ScheduleRule;
 
 use munshi_store::{JsonText, Tx, params};

@@ -20,7 +20,7 @@ impl ScheduleRule {
     pub fn cron(expression: &str) -> Result<Self> {
         let cron = Cron::from_str(expression).map_err(|error| {
             Error::Rule(format!(
-                "`{expression}` is no cron expression ({error}): use five fields, like 0 9 * * 1-5"
+                "invalid cron expression `{expression}` ({error}): use five fields, such as 0 9 * * 1-5"
             ))
         })?;
         Ok(Self::Cron(Box::new(cron)))
@@ -28,7 +28,7 @@ impl ScheduleRule {
 
     pub fn every(pause: Duration) -> Result<Self> {
         if pause < Duration::from_secs(1) {
-            return Err(Error::Rule("a schedule can fire once a second at most".to_owned()));
+            return Err(Error::Rule("a schedule can't fire more than once a second".to_owned()));
         }
         Ok(Self::Every(Duration::from_secs(pause.as_secs())))
     }
@@ -39,9 +39,9 @@ impl ScheduleRule {
             Self::Every(pause) => Ok(moment.plus(*pause)),
             Self::Cron(cron) => {
                 let local = moment.to_jiff().to_zoned(zone.to_jiff());
-                let next = cron
-                    .find_next_occurrence(&local, false)
-                    .map_err(|error| Error::Rule(format!("`{}` never comes: {error}", cron.as_str())))?;
+                let next = cron.find_next_occurrence(&local, false).map_err(|error| {
+                    Error::Rule(format!("`{}` has no next occurrence: {error}", cron.as_str()))
+                })?;
                 Ok(next.timestamp().into())
             }
         }
@@ -78,7 +78,9 @@ impl FromStr for ScheduleRule {
             Some(("every", seconds)) if seconds.parse::<u64>().is_ok_and(|seconds| seconds > 0) => {
                 Self::every(Duration::from_secs(seconds.parse().unwrap_or(1)))
             }
-            _ => Err(Error::Rule(format!("`{text}` is no rule: use `cron 0 9 * * 1-5` or `every 1800`"))),
+            _ => Err(Error::Rule(format!(
+                "`{text}` is not a schedule: use `cron 0 9 * * 1-5` or `every 1800`"
+            ))),
         }
     }
 }

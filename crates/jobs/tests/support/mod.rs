@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use munshi_jobs::{
     JOBS, Job, JobFailure, JobKind, JobQueue, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView,
-    NewJob, Result, letters,
+    NewJob, Result, dead_letters,
 };
 use munshi_store::{Db, Migration, PageRequest, Tx, params};
 use munshi_test_support::TestDb;
@@ -62,13 +62,13 @@ pub(crate) async fn enqueue(db: &Db, queue: &JobQueue, tenant: TenantId, job: Ne
 
 pub(crate) async fn jobs_in(db: &Db, state: JobState) -> Vec<JobView> {
     let request = PageRequest::new(None, 500);
-    db.platform(JOBS).read(move |tx| letters::list(tx, state, None, &request)).await.unwrap().items
+    db.platform(JOBS).read(move |tx| dead_letters::list(tx, state, None, &request)).await.unwrap().items
 }
 
 /// Writes the effect and ends the job in one transaction.
 pub(crate) fn effect(tx: &mut Tx<'_>, job: &Job, clock: &dyn Clock) -> Result<()> {
     tx.execute("INSERT INTO effects (tenant_id, job, note) VALUES ($1, $2, '')", params![job.id])?;
-    job.lease.done(tx, clock.now())
+    job.lease.complete(tx, clock.now())
 }
 
 pub(crate) async fn effects(db: &Db, tenant: TenantId) -> i64 {

@@ -1,12 +1,12 @@
 //! Amounts with a minus before them: taken away, or only after a dash.
 
 use crate::numbers::{Certainty, NumberSpan};
-use crate::reader::{TokenizedMessage, is_short_rupee};
+use crate::tokenized_message::{TokenizedMessage, is_short_rupee};
 
 const WORDS: &[&str] = &["minus", "मायनस", "माइनस", "মাইনাস", "માઇનસ", "ਮਾਈਨਸ", "மைனஸ்", "మైనస్", "ಮೈನಸ್", "മൈനസ്"];
 
 /// The minus right before a token. A dash between two words or digits is none: Ramesh - 500, 5-7.
-pub(super) fn before(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
+pub(super) fn find_before(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
     let place = at.checked_sub(1)?;
     let sign = reader.token(place)?;
     if WORDS.iter().any(|word| sign.text.eq_ignore_ascii_case(word)) {
@@ -16,7 +16,7 @@ pub(super) fn before(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> 
     let begins = place == 0
         || !sign.glued
         || reader
-            .before(place)
+            .token_before(place)
             .is_some_and(|token| is_short_rupee(token) || matches!(token.text, "." | ":" | "("));
     (dash && begins && reader.token(at)?.glued).then_some(place)
 }

@@ -6,8 +6,8 @@ use crate::fold;
 use crate::lexicon::{self, Meaning};
 use crate::number::Number;
 use crate::numbers::{self, Certainty, CreditLikelihood, NumberSpan};
-use crate::reader::TokenizedMessage;
 use crate::token::{MessageToken, MessageTokenKind};
+use crate::tokenized_message::TokenizedMessage;
 
 /// The scales as their keys begin, in Latin letters and as native words fold.
 const STEMS: &[(&str, u64)] = &[
@@ -71,14 +71,14 @@ const SHORT: &[(&str, u64)] = &[
 const NAMES: &[&str] = &["lakshm", "lakshay", "lakshit", "lakhan", "lakhbir", "lakhvi", "kodiy", "hajara"];
 
 /// The scale a word that is no number and nothing known is nearly.
-pub(super) fn near_scale(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64> {
+pub(super) fn find_near_scale(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64> {
     let token = reader.token(at).filter(|token| token.is_word())?;
     let text = token.text.to_lowercase();
     let known = token
         .senses
         .iter()
-        .any(|sense| sense.languages.meets(reader.known) && !matches!(sense.meaning, Meaning::Scale(_)));
-    if known || numbers::credit(&reader.tokens, at) == CreditLikelihood::Surely {
+        .any(|sense| sense.languages.intersects(reader.known) && !matches!(sense.meaning, Meaning::Scale(_)));
+    if known || numbers::credit_likelihood(&reader.tokens, at) == CreditLikelihood::Surely {
         return None;
     }
     let short = SHORT.iter().find(|(form, _)| *form == text).map(|(_, scale)| *scale);
@@ -92,7 +92,7 @@ pub(super) fn near_scale(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64
     }
     // A native script spells a scale as it is: குடு is give, and no கோடி; ਲੱਗ is no ਲੱਖ.
     let latin = token.script() == Some(Script::Latin);
-    if !latin && !lexicon::opens(token.text, reader.known) {
+    if !latin && !lexicon::starts_like_number(token.text, reader.known) {
         return None;
     }
     STEMS
@@ -100,8 +100,8 @@ pub(super) fn near_scale(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64
         .find(|(form, _)| {
             token.key.starts_with(form)
                 || (latin && token.stem().starts_with(&fold::stem(form)))
-                || (token.key.len() > 3 && fold::distance(&token.key, form) < 2)
-                || (latin && bones(&token.key) == bones(form))
+                || (token.key.len() > 3 && fold::edit_distance(&token.key, form) < 2)
+                || (latin && consonant_key(&token.key) == consonant_key(form))
         })
         .map(|(_, scale)| *scale)
         .or_else(|| numbers::begins_with_scale(token, reader.language()))
@@ -110,8 +110,9 @@ pub(super) fn near_scale(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64
 /// A number right before a word that is nearly a scale may be as many of it.
 pub(super) fn doubt_scale(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let small = found.spoken.readings.iter().all(|value| *value < Number::from_whole(100_000));
-    let Some(scale) = near_scale(reader, found.to).filter(|_| small) else { return };
-    let more: Vec<Number> = found.spoken.readings.iter().filter_map(|value| value.times(scale)).collect();
+    let Some(scale) = find_near_scale(reader, found.to).filter(|_| small) else { return };
+    let more: Vec<Number> =
+        found.spoken.readings.iter().filter_map(|value| value.checked_mul(scale)).collect();
     found.spoken.readings.extend(more);
     found.spoken.certainty = Certainty::Ambiguous;
 }
@@ -124,11 +125,11 @@ pub(super) fn runs_into_scale(reader: &TokenizedMessage<'_>, at: usize) -> bool 
         && reader.token(at + 1).is_some_and(|next| next.glued)
         && !reader.token(at + 2).is_some_and(|after| after.glued && after.kind == MessageTokenKind::Digits)
         && !reader.token(at).is_some_and(|token| token.glued)
-        && near_scale(reader, at + 1).is_some()
+        && find_near_scale(reader, at + 1).is_some()
 }
 
 /// The consonants of a word, doubled ones once, without a plural.
-fn bones(key: &str) -> String {
+fn consonant_key(key: &str) -> String {
     let mut out = String::with_capacity(key.len());
     let mut last = None;
     for letter in key.trim_end_matches('s').chars() {

@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::lexicon::Meaning;
 use crate::number::Number;
 use crate::numbers::{self, Certainty};
-use crate::reader::TokenizedMessage;
 use crate::token::{MessageToken, MessageTokenKind};
+use crate::tokenized_message::TokenizedMessage;
 
 /// A clock time as a message says it; morning and evening both when it does not say which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,7 +41,11 @@ pub(crate) fn find(reader: &TokenizedMessage<'_>) -> Vec<TimeMentionSpan> {
     found
 }
 
-pub(crate) fn finish(reader: &TokenizedMessage<'_>, message: &str, timed: &TimeMentionSpan) -> TimeMention {
+pub(crate) fn to_mention(
+    reader: &TokenizedMessage<'_>,
+    message: &str,
+    timed: &TimeMentionSpan,
+) -> TimeMention {
     let certainty = if timed.readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
     let text = reader.text(message, timed.from, timed.to).to_owned();
     let start = reader.token(timed.from).map_or(0, |token| token.start);
@@ -49,13 +53,14 @@ pub(crate) fn finish(reader: &TokenizedMessage<'_>, message: &str, timed: &TimeM
 }
 
 fn read(reader: &TokenizedMessage<'_>, from: usize) -> Option<TimeMentionSpan> {
-    let (hour, minute, to, written) = colon(reader, from).or_else(|| spoken(reader, from))?;
+    let (hour, minute, to, written) =
+        read_colon_time(reader, from).or_else(|| read_spoken_time(reader, from))?;
     let counted = reader.token(to).is_some_and(|token| token.key == "ta");
     let of_day = from.checked_sub(1).is_some_and(|at| part_of_day(reader, at).is_some());
     // In Bengali and Odia a ta after digits also counts things: 12 ta dim.
     let clock = is_clock(reader, to) && (of_day || !counted);
-    let at_hour = to == from + 1 && reader.token(from).is_some_and(says_at);
-    let until = until_clock(reader, to);
+    let at_hour = to == from + 1 && reader.token(from).is_some_and(has_hour_ending);
+    let until = is_clock_range(reader, to);
     let after = if clock { to + 1 } else { to };
     let half = part_of_day(reader, after).map(|half| (half, after + 1));
     // `am` and `pm` make a time of a bare number; other parts of the day need the clock word.
@@ -77,7 +82,7 @@ fn read(reader: &TokenizedMessage<'_>, from: usize) -> Option<TimeMentionSpan> {
 }
 
 /// Whether a number word itself says that it is an hour: পাঁচটায়.
-fn says_at(token: &MessageToken<'_>) -> bool {
+fn has_hour_ending(token: &MessageToken<'_>) -> bool {
     const ENDINGS: &[&str] = &["টায়", "টায়", "tay", "ଟାରେ"];
     token.is_word() && ENDINGS.iter().any(|ending| token.text.ends_with(ending))
 }
@@ -87,18 +92,18 @@ fn is_clock(reader: &TokenizedMessage<'_>, at: usize) -> bool {
 }
 
 /// Whether the end of a range with its clock word follows: 5 *se 7 baje*.
-fn until_clock(reader: &TokenizedMessage<'_>, at: usize) -> bool {
-    let joins = reader.is(at, Meaning::Range)
-        || reader.is(at, Meaning::To)
+fn is_clock_range(reader: &TokenizedMessage<'_>, at: usize) -> bool {
+    let joins = reader.means(at, Meaning::Range)
+        || reader.means(at, Meaning::To)
         || reader.token(at).is_some_and(|token| token.text == "-");
-    joins && spoken(reader, at + 1).is_some_and(|(.., to, _)| is_clock(reader, to))
+    joins && read_spoken_time(reader, at + 1).is_some_and(|(.., to, _)| is_clock(reader, to))
 }
 
 /// 5:30 and 17.30 with a colon.
-fn colon(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
+fn read_colon_time(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let part = |at: usize| {
         let token = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
-        numbers::digits::ascii(token.text).parse::<i8>().ok()
+        numbers::digits::to_ascii(token.text).parse::<i8>().ok()
     };
     let sign = reader.token(from + 1).filter(|token| token.text == ":" && token.glued)?;
     let minute = part(from + 2).filter(|_| reader.token(from + 2).is_some_and(|token| token.glued))?;
@@ -107,13 +112,13 @@ fn colon(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, b
     (sign.glued && width == 2 && (0..24).contains(&hour) && (0..60).contains(&minute)).then_some((
         hour,
         minute,
-        after_seconds(reader, from + 3),
+        skip_seconds(reader, from + 3),
         true,
     ))
 }
 
 /// Where the seconds end, when there are any; nobody means them.
-fn after_seconds(reader: &TokenizedMessage<'_>, at: usize) -> usize {
+fn skip_seconds(reader: &TokenizedMessage<'_>, at: usize) -> usize {
     let colon = reader.token(at).is_some_and(|token| token.text == ":" && token.glued);
     let seconds = reader.token(at + 1).is_some_and(|token| {
         token.kind == MessageTokenKind::Digits && token.glued && token.text.chars().count() == 2
@@ -122,14 +127,14 @@ fn after_seconds(reader: &TokenizedMessage<'_>, at: usize) -> usize {
 }
 
 /// A number before the clock word; its quarters are minutes.
-fn spoken(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
+fn read_spoken_time(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let number = reader.number(from)?;
     let [value] = number.spoken.readings.as_slice() else { return None };
-    if let Some((hour, minute)) = pointed(reader, from).filter(|_| number.to == from + 1) {
+    if let Some((hour, minute)) = read_pointed_time(reader, from).filter(|_| number.to == from + 1) {
         return Some((hour, minute, number.to, false));
     }
     let minutes = value
-        .times(60)?
+        .checked_mul(60)?
         .as_whole()
         .filter(|minutes| *minutes < 24 * 60 && *value >= Number::from_hundredths(50))?;
     let (hour, minute) = (i8::try_from(minutes / 60).ok()?, i8::try_from(minutes % 60).ok()?);
@@ -137,9 +142,9 @@ fn spoken(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, 
 }
 
 /// 5.30 is half past five, not three tenths past it.
-fn pointed(reader: &TokenizedMessage<'_>, at: usize) -> Option<(i8, i8)> {
+fn read_pointed_time(reader: &TokenizedMessage<'_>, at: usize) -> Option<(i8, i8)> {
     let token = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
-    let written = numbers::digits::ascii(token.text);
+    let written = numbers::digits::to_ascii(token.text);
     let (hour, minute) = written.split_once('.').filter(|(_, minute)| minute.len() == 2)?;
     let (hour, minute) = (hour.parse().ok()?, minute.parse().ok()?);
     ((0..24).contains(&hour) && (0..60).contains(&minute)).then_some((hour, minute))

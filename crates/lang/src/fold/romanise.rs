@@ -109,7 +109,7 @@ impl<'o> Romaniser<'o> {
             // Joiners shape letters, nothing else.
             '\u{200C}' | '\u{200D}' => {}
             _ => {
-                self.close();
+                self.push_inherent_vowel();
                 self.push_latin(letter);
             }
         }
@@ -123,7 +123,7 @@ impl<'o> Romaniser<'o> {
         self.out.extend_from_slice(plain_latin(letter).as_bytes());
     }
 
-    fn close(&mut self) {
+    fn push_inherent_vowel(&mut self) {
         if self.open {
             self.out.push(b'A');
             self.open = false;
@@ -134,21 +134,21 @@ impl<'o> Romaniser<'o> {
         self.cut = matches!(sound, Sound::Virama);
         match *sound {
             Sound::Consonant(text) => {
-                self.close();
+                self.push_inherent_vowel();
                 self.out.extend_from_slice(text.as_bytes());
                 self.open = true;
             }
             Sound::Vowel(text) => {
-                self.close();
+                self.push_inherent_vowel();
                 self.out.extend_from_slice(text.as_bytes());
             }
             Sound::Sign(text) => self.push_sign(text),
             Sound::Virama => self.open = false,
             Sound::Nasal => {
-                self.close();
+                self.push_inherent_vowel();
                 self.out.push(b'N');
             }
-            Sound::Nukta => self.dot(),
+            Sound::Nukta => self.apply_nukta(),
             Sound::Silent => {}
         }
     }
@@ -176,7 +176,7 @@ impl<'o> Romaniser<'o> {
     }
 
     /// The dot that makes a borrowed sound of the consonant just written.
-    fn dot(&mut self) {
+    fn apply_nukta(&mut self) {
         for (plain, dotted) in [("jh", "jh"), ("ph", "f"), ("dh", "rh"), ("j", "z"), ("d", "r")] {
             if self.open && self.out.ends_with(plain.as_bytes()) {
                 self.out.truncate(self.out.len() - plain.len());
@@ -190,7 +190,7 @@ impl<'o> Romaniser<'o> {
         // Malayalam writes the half-u that ends a word with a virama.
         let half_u = self.block == MALAYALAM && self.cut;
         let ends_bare = self.open;
-        self.close();
+        self.push_inherent_vowel();
         if half_u {
             self.out.push(b'u');
         }
@@ -200,7 +200,7 @@ impl<'o> Romaniser<'o> {
         if spoken {
             drop_inner(self.out);
         }
-        plain(self.out, if self.block > TAMIL && self.block != u32::MAX { b'm' } else { b'n' });
+        resolve_nasals(self.out, if self.block > TAMIL && self.block != u32::MAX { b'm' } else { b'n' });
     }
 }
 
@@ -223,19 +223,19 @@ fn drop_inner(out: &mut Vec<u8>) {
         let before = out[..at].iter().rposition(|&l| is_vowel(l));
         let after = out[at + 1..].iter().position(|&l| is_vowel(l)).map(|n| n + at + 1);
         let (Some(before), Some(after)) = (before, after) else { continue };
-        if sounds(&out[before + 1..at]) == 1 && sounds(&out[at + 1..after]) == 1 {
+        if count_consonants(&out[before + 1..at]) == 1 && count_consonants(&out[at + 1..after]) == 1 {
             out.remove(at);
         }
     }
 }
 
 /// How many consonants a run of letters spells; an `h` belongs to the one before it.
-fn sounds(letters: &[u8]) -> usize {
+fn count_consonants(letters: &[u8]) -> usize {
     letters.iter().enumerate().filter(|&(at, &l)| !(l == b'h' && at > 0)).count()
 }
 
 /// `last` is how a nasal sounds at the end: the south says m.
-fn plain(letters: &mut [u8], last: u8) {
+fn resolve_nasals(letters: &mut [u8], last: u8) {
     for at in 0..letters.len() {
         letters[at] = match letters[at] {
             b'A' => b'a',

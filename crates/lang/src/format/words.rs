@@ -24,7 +24,7 @@ const fn parts(
     ClockWords { morning, noon, evening, night, hour }
 }
 
-pub(super) fn clock(voice: Locale) -> ClockWords {
+pub(super) fn clock_words(voice: Locale) -> ClockWords {
     use Language::{
         Bengali, English, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu,
     };
@@ -54,7 +54,7 @@ pub(super) fn clock(voice: Locale) -> ClockWords {
 }
 
 /// What joins the last two of a list.
-pub(super) fn and(voice: Locale) -> &'static str {
+pub(super) fn conjunction(voice: Locale) -> &'static str {
     use Language::{
         Bengali, English, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu,
     };
@@ -84,7 +84,7 @@ pub(super) fn and(voice: Locale) -> &'static str {
 }
 
 /// A month's name; 1 is January.
-pub(super) fn month(voice: Locale, month: i8) -> &'static str {
+pub(super) fn month_name(voice: Locale, month: i8) -> &'static str {
     use Language::{Bengali, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu};
     let names = match (voice.language, voice.form) {
         (Hindi, ScriptForm::Native) => &HINDI,

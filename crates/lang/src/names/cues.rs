@@ -9,12 +9,12 @@ use std::sync::LazyLock;
 use munshi_types::Script;
 
 use super::endings::FAMILIES;
-use super::hanging;
-use super::spot::TRADES;
+use super::known_names::TRADES;
+use super::script_endings;
 use crate::fold;
-use crate::letters::{PlainWord, TextWords};
 use crate::lexicon::{self, Meaning, Sense};
-use crate::token::digit;
+use crate::text_words::{PlainWord, TextWords};
+use crate::token::digit_value;
 
 /// Before a name.
 const TITLES: &[&str] = &[
@@ -194,7 +194,7 @@ struct Reading<'t> {
 }
 
 /// The names in a text that something beside them gives away, without their endings.
-pub fn strangers(words: &TextWords<'_>) -> Vec<Range<usize>> {
+pub fn find_unlisted_names(words: &TextWords<'_>) -> Vec<Range<usize>> {
     let reading = Reading::new(words);
     let mut found: Vec<Range<usize>> = Vec::new();
     for at in 0..words.all.len() {
@@ -218,7 +218,7 @@ impl Seen {
             script.filter(|_| free).and_then(|script| ends(&plain, said, script))
         };
         let money = senses.iter().any(|sense| speaks_of_money(sense.meaning));
-        Self { respect: cut(under_respect), case: cut(under_case), key, senses, cue, money }
+        Self { respect: cut(find_respect_start), case: cut(find_case_start), key, senses, cue, money }
     }
 }
 
@@ -233,7 +233,7 @@ impl<'t> Reading<'t> {
     fn new(words: &'t TextWords<'t>) -> Self {
         let seen = words.different.iter().map(|(said, script)| Seen::new(said, *script)).collect();
         let mut reading = Self { text: words.text, words, seen, money: vec![false; words.all.len()] };
-        reading.find_money();
+        reading.mark_money_sentences();
         reading
     }
 
@@ -242,15 +242,16 @@ impl<'t> Reading<'t> {
     }
 
     /// Marks the words of every sentence in which a digit, a number or money is named.
-    fn find_money(&mut self) {
+    fn mark_money_sentences(&mut self) {
         let mut from = 0;
         while from < self.words.all.len() {
             let mut to = from + 1;
-            while to < self.words.all.len() && !self.parted(to) {
+            while to < self.words.all.len() && !self.starts_sentence(to) {
                 to += 1;
             }
             let word = (from..to).any(|at| self.seen(at).is_some_and(|seen| seen.money));
-            let figure = || (from..=to).any(|at| self.gap(at).chars().any(|letter| digit(letter).is_some()));
+            let figure =
+                || (from..=to).any(|at| self.gap(at).chars().any(|letter| digit_value(letter).is_some()));
             let speaks = word || figure();
             self.money[from..to].fill(speaks);
             from = to;
@@ -265,12 +266,12 @@ impl<'t> Reading<'t> {
     }
 
     /// Whether a sentence begins at a word.
-    fn parted(&self, at: usize) -> bool {
+    fn starts_sentence(&self, at: usize) -> bool {
         let gap = self.gap(at);
         at == 0 || (gap != " " && (gap.contains(['\n', '।', '!', '?', ';']) || gap.contains(". ")))
     }
 
-    fn joined(&self, at: usize) -> bool {
+    fn is_joined(&self, at: usize) -> bool {
         at < self.words.all.len()
             && self.gap(at).chars().all(|letter| letter.is_whitespace() || letter == '.')
     }
@@ -279,7 +280,7 @@ impl<'t> Reading<'t> {
         self.seen(at).map_or("", |seen| seen.key.as_str())
     }
 
-    fn is(&self, at: Option<usize>, list: &[&str]) -> bool {
+    fn is_any_of(&self, at: Option<usize>, list: &[&str]) -> bool {
         at.is_some_and(|at| at < self.words.all.len() && list.contains(&self.key(at)))
     }
 
@@ -292,8 +293,8 @@ impl<'t> Reading<'t> {
             && self.words.all.get(at).is_some_and(|word| word.script.is_some())
     }
 
-    fn is_large(&self, at: usize) -> bool {
-        let mut letters = self.words.said(at).chars();
+    fn is_capitalized(&self, at: usize) -> bool {
+        let mut letters = self.words.word(at).chars();
         letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
     }
 
@@ -306,13 +307,13 @@ impl<'t> Reading<'t> {
         if let Some(front) = seen.respect {
             return Some(whole.start..whole.start + front);
         }
-        if self.by_title(at) || self.by_neighbours(at) || self.by_family(at) {
+        if self.has_title_cue(at) || self.has_respect_cue(at) || self.has_family_cue(at) {
             return Some(whole);
         }
-        if self.by_mark(at) || self.by_english(at) {
+        if self.has_case_cue(at) || self.has_english_cue(at) {
             return Some(whole);
         }
-        if seen.case.is_none() && self.by_place(at) {
+        if seen.case.is_none() && self.has_position_cue(at) {
             return Some(whole);
         }
         let front = seen.case.filter(|_| self.money.get(at).copied().unwrap_or_default())?;
@@ -320,8 +321,9 @@ impl<'t> Reading<'t> {
     }
 
     /// Mr X, name is X.
-    fn by_title(&self, at: usize) -> bool {
-        let Some(before) = at.checked_sub(1).filter(|_| self.joined(at) || self.gap(at).trim() == ":") else {
+    fn has_title_cue(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).filter(|_| self.is_joined(at) || self.gap(at).trim() == ":")
+        else {
             return false;
         };
         let cue = |at: usize| self.seen(at).map_or(Cue::None, |seen| seen.cue);
@@ -334,27 +336,28 @@ impl<'t> Reading<'t> {
     }
 
     /// X ji, X bhai.
-    fn by_neighbours(&self, at: usize) -> bool {
+    fn has_respect_cue(&self, at: usize) -> bool {
         let after = self.seen(at + 1).is_some_and(|seen| seen.cue == Cue::Respect);
-        after && self.joined(at + 1) && !self.gap(at + 1).is_empty()
+        after && self.is_joined(at + 1) && !self.gap(at + 1).is_empty()
     }
 
     /// X Sharma, and Sharma beside money or written large.
-    fn by_family(&self, at: usize) -> bool {
+    fn has_family_cue(&self, at: usize) -> bool {
         let family = |at: usize| self.seen(at).is_some_and(|seen| seen.cue == Cue::Family);
         if family(at) {
-            return self.is_large(at) || self.money.get(at).copied().unwrap_or_default();
+            return self.is_capitalized(at) || self.money.get(at).copied().unwrap_or_default();
         }
-        family(at + 1) && self.joined(at + 1)
+        family(at + 1) && self.is_joined(at + 1)
     }
 
     /// X ne 500 diye, X ka hisab.
-    fn by_mark(&self, at: usize) -> bool {
-        if !self.money.get(at).copied().unwrap_or_default() || !self.joined(at + 1) {
+    fn has_case_cue(&self, at: usize) -> bool {
+        if !self.money.get(at).copied().unwrap_or_default() || !self.is_joined(at + 1) {
             return false;
         }
-        let strong = self.is(Some(at + 1), STRONG);
-        let weak = self.is(Some(at + 1), MARKS) && (self.is_large(at) || self.parted(at));
+        let strong = self.is_any_of(Some(at + 1), STRONG);
+        let weak =
+            self.is_any_of(Some(at + 1), MARKS) && (self.is_capitalized(at) || self.starts_sentence(at));
         // Five kilos of X ka: what was counted is no person.
         let counted = at.checked_sub(1).is_some_and(|before| {
             self.seen
@@ -365,13 +368,13 @@ impl<'t> Reading<'t> {
     }
 
     /// X 500 gave, X what owes: the first word of a sentence about giving and owing, where no measure makes goods of it.
-    fn by_place(&self, at: usize) -> bool {
+    fn has_position_cue(&self, at: usize) -> bool {
         // First, since the rest looks at the whole sentence, which may be the whole text.
-        if !self.parted(at) {
+        if !self.starts_sentence(at) {
             return false;
         }
         let mut sentence = at + 1..at + 1;
-        while sentence.end < self.words.all.len() && !self.parted(sentence.end) {
+        while sentence.end < self.words.all.len() && !self.starts_sentence(sentence.end) {
             sentence.end += 1;
         }
         let means = |wanted: fn(Meaning) -> bool| {
@@ -385,34 +388,37 @@ impl<'t> Reading<'t> {
     }
 
     /// Paid X, to X, X owes; only where it is written large.
-    fn by_english(&self, at: usize) -> bool {
-        if !self.is_large(at) || self.words.all.get(at).is_none_or(|word| word.script != Some(Script::Latin))
+    fn has_english_cue(&self, at: usize) -> bool {
+        if !self.is_capitalized(at)
+            || self.words.all.get(at).is_none_or(|word| word.script != Some(Script::Latin))
         {
             return false;
         }
-        let before = at.checked_sub(1).filter(|_| !self.parted(at));
-        let owned = self.is(Some(at + 1), &["s"])
+        let before = at.checked_sub(1).filter(|_| !self.starts_sentence(at));
+        let owned = self.is_any_of(Some(at + 1), &["s"])
             && self
                 .text
                 .get(self.words.all[at].range.end..)
                 .is_some_and(|rest| rest.starts_with(['\'', '’']));
-        self.is(before, BEFORE) || (self.joined(at + 1) && self.is(Some(at + 1), AFTER)) || owned
+        self.is_any_of(before, BEFORE)
+            || (self.is_joined(at + 1) && self.is_any_of(Some(at + 1), AFTER))
+            || owned
     }
 }
 
 /// Xbhai, Xji: where the name ends.
-fn under_respect(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
+fn find_respect_start(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
     let list: &[&str] = if script == Script::Latin { JOINED } else { native_respect(script) };
     list.iter().find_map(|ending| {
         let front = plain.text.strip_suffix(ending).filter(|front| front.chars().count() > 2)?;
         // Balaji and Shivaji are names, and hidden whole by others.
         let own = *ending == "ji" && front.ends_with('a');
-        (!own && is_unknown(front)).then(|| plain.origin(front.len(), said.len()))
+        (!own && is_unknown(front)).then(|| plain.original_offset(front.len(), said.len()))
     })
 }
 
 /// A case written onto a word: where the name ends.
-fn under_case(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
+fn find_case_start(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
     let large = said.starts_with(char::is_uppercase);
     cases(script).iter().find_map(|ending| {
         let front = plain.text.strip_suffix(ending)?;
@@ -420,8 +426,8 @@ fn under_case(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
             Script::Latin => front.len() > 2 && (large || ending.len() > 2),
             _ => front.chars().count() > 1,
         };
-        let fits = long && hanging::enough(script, front, ending) && is_unknown(front);
-        fits.then(|| plain.origin(front.len(), said.len()))
+        let fits = long && script_endings::is_long_enough(script, front, ending) && is_unknown(front);
+        fits.then(|| plain.original_offset(front.len(), said.len()))
     })
 }
 

@@ -6,11 +6,13 @@ use munshi_types::Script;
 use serde::Serialize;
 
 use super::endings::{self, ENDINGS};
-use super::{MAYBE, NameWord, SAME, coverage, is_honorific, unjoined, word_score, words};
+use super::{
+    MAYBE, NameWord, SAME, coverage_score, is_honorific, split_words, strip_joined_honorific, word_score,
+};
 use crate::fold;
 use crate::lexicon::{Languages, Meaning};
 use crate::numbers::Certainty;
-use crate::token::{MessageToken, tokens};
+use crate::token::{MessageToken, tokenize};
 
 /// Two contacts closer than this are a tie.
 const TIE: f32 = 0.08;
@@ -92,7 +94,7 @@ impl ContactDirectory {
     pub fn new<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
         let mut directory = Self::default();
         for name in names {
-            let words = words(name.as_ref());
+            let words = split_words(name.as_ref());
             let Ok(contact) = u32::try_from(directory.contacts.len()) else { break };
             directory.contacts.push(Contact { name: name.as_ref().to_owned(), words: words.len() });
             for (place, word) in words.into_iter().enumerate().take(usize::from(u8::MAX)) {
@@ -109,25 +111,25 @@ impl ContactDirectory {
 
     /// Who a name means; none when nobody is like it.
     pub fn look_up(&self, name: &str) -> Option<NameMention> {
-        let wanted = words(name);
+        let wanted = split_words(name);
         let mut runs: HashMap<u32, Run> = HashMap::new();
         for word in &wanted {
             for hit in best_per_contact(self.hits(word)) {
                 let fresh = Run { contact: hit.contact, total: 0.0, worst: 1.0, met: 0, to: 0 };
-                runs.entry(hit.contact).or_insert(fresh).take(hit);
+                runs.entry(hit.contact).or_insert(fresh).add_hit(hit);
             }
         }
         let matches = runs
             .into_values()
             .filter(|run| run.met == wanted.len())
-            .filter_map(|run| self.matched(&run, 0))
+            .filter_map(|run| self.score_run(&run, 0))
             .collect();
         self.decide(name.to_owned(), 0, matches, false)
     }
 
     /// Every contact a message names.
     pub fn find(&self, message: &str) -> Vec<NameMention> {
-        self.find_in(&tokens(message), message, Languages::EVERY)
+        self.find_in(&tokenize(message), message, Languages::EVERY)
     }
 
     pub(crate) fn find_in(
@@ -143,7 +145,7 @@ impl ContactDirectory {
         let mut found = Vec::new();
         let mut at = 0;
         while at < tokens.len() {
-            match self.longest(&hits, tokens, message, at) {
+            match self.find_longest(&hits, tokens, message, at) {
                 Some((name, to)) => {
                     found.push(name);
                     at = to;
@@ -155,7 +157,7 @@ impl ContactDirectory {
     }
 
     /// The name that begins at a token and covers the most of them.
-    fn longest(
+    fn find_longest(
         &self,
         hits: &[Vec<Hit>],
         tokens: &[MessageToken<'_>],
@@ -165,21 +167,22 @@ impl ContactDirectory {
         let runs: Vec<Run> = hits.get(from)?.iter().map(|hit| run(hits, from, *hit)).collect();
         let to = runs.iter().map(|run| run.to).max()?;
         // A shorter run is a rival: Rajan Kumar may be Rajan before he is Ranjan Kumar.
-        let matches = runs.iter().filter_map(|run| self.matched(run, to - run.to)).collect();
+        let matches = runs.iter().filter_map(|run| self.score_run(run, to - run.to)).collect();
         let start = tokens.get(from)?.start;
         let end = tokens.get(to - 1)?.end();
         // Only a family name was said, and somebody else's first name stands before it: Suresh Gupta.
         let family = hits.get(from)?.iter().all(|hit| hit.word > 0);
-        let doubted = endings::goes_on(tokens, from, to) || endings::is_anothers(tokens, from, family);
+        let doubted =
+            endings::name_continues(tokens, from, to) || endings::belongs_to_another(tokens, from, family);
         let name = self.decide(message.get(start..end)?.to_owned(), start, matches, doubted)?;
         Some((name, to))
     }
 
     /// The contact of a run, less a little for each word of the message it leaves unsaid.
-    fn matched(&self, run: &Run, left: usize) -> Option<Match> {
+    fn score_run(&self, run: &Run, left: usize) -> Option<Match> {
         let place = usize::try_from(run.contact).ok()?;
         let known = self.contacts.get(place)?;
-        let score = coverage(run.total, run.met, known.words + left);
+        let score = coverage_score(run.total, run.met, known.words + left);
         Some(Match { contact: place, score, sure: run.worst >= SAME && left == 0 })
     }
 
@@ -208,15 +211,15 @@ impl ContactDirectory {
     }
 
     fn hits(&self, word: &NameWord) -> Vec<Hit> {
-        let mut hits = self.hits_of(word);
-        let short = unjoined(word);
+        let mut hits = self.find_word_hits(word);
+        let short = strip_joined_honorific(word);
         if short != *word {
-            hits.extend(self.hits_of(&short));
+            hits.extend(self.find_word_hits(&short));
         }
         hits
     }
 
-    fn hits_of(&self, word: &NameWord) -> Vec<Hit> {
+    fn find_word_hits(&self, word: &NameWord) -> Vec<Hit> {
         let mut hits = Vec::new();
         for shared in self.index.get(&word.bones).into_iter().flatten() {
             let score = word_score(word, &shared.word);
@@ -252,7 +255,7 @@ impl ContactDirectory {
         let mut hits = Vec::new();
         for ending in ENDINGS {
             let Some(front) = whole.strip_suffix(ending).filter(|front| front.len() > 2) else { continue };
-            let Some(bare) = word.front(fold::key(front)) else { continue };
+            let Some(bare) = word.with_fold(fold::key(front)) else { continue };
             // Ramu is Ram with an ending, or Ramu.
             let most = if endings::is_plain(front, ending, token.script()) { 0.98 } else { 0.9 };
             let bare = self.hits(&bare).into_iter();
@@ -277,7 +280,7 @@ fn run(hits: &[Vec<Hit>], from: usize, first: Hit) -> Run {
     let mut used = 0u64;
     let mut next = Some(first);
     while let Some(hit) = next {
-        run.take(hit);
+        run.add_hit(hit);
         used |= 1 << (hit.word % 64);
         next = hits.get(run.to).and_then(|hits| {
             let free = |hit: &&Hit| hit.contact == first.contact && used & (1 << (hit.word % 64)) == 0;
@@ -288,7 +291,7 @@ fn run(hits: &[Vec<Hit>], from: usize, first: Hit) -> Run {
 }
 
 impl Run {
-    fn take(&mut self, hit: Hit) {
+    fn add_hit(&mut self, hit: Hit) {
         self.total += hit.score;
         self.worst = self.worst.min(hit.score);
         self.met += 1;

@@ -296,7 +296,7 @@ pub(super) fn is_plain(front: &str, ending: &str, script: Option<Script>) -> boo
 }
 
 /// Whether a word beside the name looks like more of it: Ramesh *Gupta*.
-pub(super) fn goes_on(tokens: &[MessageToken<'_>], from: usize, to: usize) -> bool {
+pub(super) fn name_continues(tokens: &[MessageToken<'_>], from: usize, to: usize) -> bool {
     let after = tokens.get(to).is_some_and(is_name_like);
     let before = from.checked_sub(1).and_then(|at| Some((at, tokens.get(at)?)));
     // The first word of a sentence is written large whatever it is.
@@ -306,7 +306,7 @@ pub(super) fn goes_on(tokens: &[MessageToken<'_>], from: usize, to: usize) -> bo
 }
 
 /// Whether a family name follows what may be a first name, wherever the sentence begins.
-pub(super) fn is_anothers(tokens: &[MessageToken<'_>], from: usize, family: bool) -> bool {
+pub(super) fn belongs_to_another(tokens: &[MessageToken<'_>], from: usize, family: bool) -> bool {
     let family = family || tokens.get(from).is_some_and(|token| FAMILIES.contains(&token.key.as_str()));
     let before = from.checked_sub(1).and_then(|at| tokens.get(at));
     let first = |token: &MessageToken<'_>| {

@@ -79,7 +79,7 @@ impl NumberComposer {
     /// The number so far; none when it ends in the middle of something.
     pub(super) fn value(&self) -> Option<Number> {
         match (self.waiting, self.group) {
-            (None, group) => self.total.plus(group.map_or(Number::ZERO, |group| group.value)),
+            (None, group) => self.total.checked_add(group.map_or(Number::ZERO, |group| group.value)),
             // Sava alone is one and a quarter; saade and paune need their number.
             (Some(Waiting::Plus(25)), None) if self.scale.is_none() => Some(Number::from_hundredths(125)),
             _ => None,
@@ -92,7 +92,7 @@ impl NumberComposer {
             return Some(last);
         }
         let group = self.group?;
-        group.value.times(self.scale? / 100).and_then(|tail| self.total.plus(tail))
+        group.value.checked_mul(self.scale? / 100).and_then(|tail| self.total.checked_add(tail))
     }
 
     pub(super) fn has_scale(&self) -> bool {
@@ -115,8 +115,10 @@ impl NumberComposer {
         }
         let (value, fraction) = match self.waiting.take() {
             None => (value, false),
-            Some(Waiting::Plus(part)) => (value.plus(Number::from_hundredths(u32::from(part)))?, true),
-            Some(Waiting::Minus(part)) => (value.minus(Number::from_hundredths(u32::from(part)))?, true),
+            Some(Waiting::Plus(part)) => (value.checked_add(Number::from_hundredths(u32::from(part)))?, true),
+            Some(Waiting::Minus(part)) => {
+                (value.checked_sub(Number::from_hundredths(u32::from(part)))?, true)
+            }
         };
         Some(Group { value, hundreds: false, tens: false, fraction, said: false })
     }
@@ -128,7 +130,7 @@ impl NumberComposer {
             if group.fraction || !(unit || (group.hundreds && (1..100).contains(&value))) {
                 return None;
             }
-            group.value = group.value.plus(number)?;
+            group.value = group.value.checked_add(number)?;
             group.tens = !unit && value >= 20 && value.is_multiple_of(10);
             group.hundreds = false;
             return Some(());
@@ -159,7 +161,7 @@ impl NumberComposer {
             if !group.hundreds || value >= Number::from_whole(100) || value.as_whole().is_none() {
                 return None;
             }
-            group.value = group.value.plus(value)?;
+            group.value = group.value.checked_add(value)?;
             group.hundreds = false;
             return Some(());
         }
@@ -178,7 +180,7 @@ impl NumberComposer {
             Some(group) => group,
             None => self.start(Number::from_whole(1), true)?,
         };
-        let value = group.value.times(100)?;
+        let value = group.value.checked_mul(100)?;
         if self.scale.is_some_and(|scale| value >= Number::from_whole(scale)) || value == Number::ZERO {
             return None;
         }
@@ -200,7 +202,7 @@ impl NumberComposer {
         if group.value == Number::ZERO {
             return None;
         }
-        self.total = self.total.plus(group.value.times(scale)?)?;
+        self.total = self.total.checked_add(group.value.checked_mul(scale)?)?;
         self.group = None;
         self.scale = Some(scale);
         // English counts hundreds of thousands; India has its lakh.
@@ -215,7 +217,7 @@ impl NumberComposer {
         if scale < 10_000_000 || self.scale == Some(scale) {
             return None;
         }
-        self.total = self.value()?.times(scale)?;
+        self.total = self.value()?.checked_mul(scale)?;
         self.group = None;
         self.scale = Some(scale);
         self.doubt = None;
@@ -242,7 +244,7 @@ impl NumberComposer {
     fn push_quarters(&mut self) -> Option<()> {
         let group = self.group.as_mut().filter(|group| !group.fraction && !group.hundreds)?;
         let count = group.value.as_whole().filter(|count| (1..4).contains(count))?;
-        group.value = Number::from_hundredths(25).times(count)?;
+        group.value = Number::from_hundredths(25).checked_mul(count)?;
         group.fraction = true;
         Some(())
     }
@@ -252,7 +254,7 @@ impl NumberComposer {
         match &mut self.group {
             Some(group) if group.fraction || group.hundreds || group.value >= Number::from_whole(100) => None,
             Some(group) => {
-                group.value = group.value.plus(part)?;
+                group.value = group.value.checked_add(part)?;
                 group.fraction = true;
                 group.tens = false;
                 Some(())
@@ -260,7 +262,7 @@ impl NumberComposer {
             None => match self.scale.filter(|_| self.waiting.is_none()) {
                 // A lakh and a half: half of another lakh.
                 Some(scale) => {
-                    self.total = self.total.plus(part.times(scale)?)?;
+                    self.total = self.total.checked_add(part.checked_mul(scale)?)?;
                     Some(())
                 }
                 None => self.push_fraction(hundredths),

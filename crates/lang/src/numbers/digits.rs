@@ -2,13 +2,13 @@
 
 use super::{Certainty, NumberReadings};
 use crate::number::Number;
-use crate::token::{digit, gap, separator, unseen};
+use crate::token::{digit_value, is_gap, is_unseen, normalize_separator};
 
 /// What a run of digits, commas and points may be.
 pub(crate) fn read(text: &str) -> Option<NumberReadings> {
-    let plain = ascii(text);
+    let plain = to_ascii(text);
     if plain.contains(' ') {
-        return apart(&plain);
+        return read_spaced_groups(&plain);
     }
     let (whole, decimals) = match plain.rsplit_once('.') {
         Some((whole, decimals)) if !whole.contains('.') => (whole, Some(decimals)),
@@ -28,7 +28,7 @@ pub(crate) fn read(text: &str) -> Option<NumberReadings> {
     if cut {
         return Some(NumberReadings { certainty: Certainty::Ambiguous, readings });
     }
-    if !grouped(whole) {
+    if !has_valid_grouping(whole) {
         // A comma where no one groups may be a decimal comma.
         if let Some((before, after)) = whole.rsplit_once(',')
             && !before.contains(',')
@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str) -> Option<NumberReadings> {
     }
     // 500,700 may be two amounts; 1,500 and 500,000 are each one.
     let parts: Vec<&str> = whole.split(',').collect();
-    if decimals.is_none() && !indian(whole) && parts.last().is_some_and(|last| *last != "000") {
+    if decimals.is_none() && !has_indian_grouping(whole) && parts.last().is_some_and(|last| *last != "000") {
         readings.extend(parts.iter().filter_map(|part| Number::from_decimal(part)));
         return Some(NumberReadings { certainty: Certainty::Ambiguous, readings });
     }
@@ -60,7 +60,7 @@ fn with_decimals(whole: &str, decimals: &str) -> Option<(Number, bool)> {
 }
 
 /// Groups parted by spaces: one number, or several.
-fn apart(plain: &str) -> Option<NumberReadings> {
+fn read_spaced_groups(plain: &str) -> Option<NumberReadings> {
     let mut readings = vec![Number::from_decimal(&plain.replace([' ', ','], ""))?];
     for part in plain.split([' ', ',']).filter_map(Number::from_decimal) {
         if part != Number::ZERO && !readings.contains(&part) {
@@ -76,36 +76,36 @@ fn apart(plain: &str) -> Option<NumberReadings> {
 }
 
 /// One number that is grouped as the west does it, unless its groups are as likely two round amounts: 500,700.
-pub(crate) fn western(text: &str) -> Option<Number> {
-    let plain = ascii(text);
+pub(crate) fn parse_western(text: &str) -> Option<Number> {
+    let plain = to_ascii(text);
     let whole = plain.contains(',') && plain.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let round = |part: &str| part.parse::<u64>().is_ok_and(|part| part % 50 == 0);
-    if !whole || !grouped(&plain) || plain.split(',').all(round) {
+    if !whole || !has_valid_grouping(&plain) || plain.split(',').all(round) {
         return None;
     }
     Number::from_decimal(&plain.replace(',', ""))
 }
 
 /// The digits in ASCII, with their commas and points, and a space for every gap.
-pub(crate) fn ascii(text: &str) -> String {
-    let seen = text.chars().filter(|letter| !unseen(*letter));
-    seen.map(|letter| match digit(letter) {
+pub(crate) fn to_ascii(text: &str) -> String {
+    let seen = text.chars().filter(|letter| !is_unseen(*letter));
+    seen.map(|letter| match digit_value(letter) {
         Some(value) => char::from(b'0' + value),
-        None if gap(letter) => ' ',
-        None => separator(letter).unwrap_or(letter),
+        None if is_gap(letter) => ' ',
+        None => normalize_separator(letter).unwrap_or(letter),
     })
     .collect()
 }
 
 /// Whether the commas stand where India (1,50,000) or the west (150,000) puts them.
-fn grouped(whole: &str) -> bool {
+fn has_valid_grouping(whole: &str) -> bool {
     let groups: Vec<usize> = whole.split(',').map(str::len).collect();
     let [first, middle @ .., last] = groups.as_slice() else { return true };
     let western = (1..=3).contains(first) && middle.iter().all(|size| *size == 3) && *last == 3;
-    western || indian(whole)
+    western || has_indian_grouping(whole)
 }
 
-fn indian(whole: &str) -> bool {
+fn has_indian_grouping(whole: &str) -> bool {
     let groups: Vec<usize> = whole.split(',').map(str::len).collect();
     let [first, middle @ .., last] = groups.as_slice() else { return true };
     (1..=2).contains(first) && middle.iter().all(|size| *size == 2) && *last == 3

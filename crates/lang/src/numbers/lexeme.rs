@@ -58,7 +58,7 @@ impl Lexeme {
 }
 
 /// What a token contributes wherever it stands.
-pub(super) fn lexeme(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
+pub(super) fn read_lexeme(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     match token.kind {
         MessageTokenKind::Digits => {
             let written = digits::read(token.text)?;
@@ -83,39 +83,41 @@ pub(super) fn lexeme(token: &MessageToken<'_>, language: Language) -> Option<Lex
 }
 
 fn word(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
-    let loan = || known(token, Language::English);
+    let loan = || read_known(token, Language::English);
     if token.script() == Some(Script::Latin) {
-        return known(token, language)
+        return read_known(token, language)
             .or_else(loan)
-            .or_else(|| under_ending(token, language))
+            .or_else(|| read_inflected(token, language))
             .or_else(|| with_last_vowel(token, language))
-            .or_else(|| near(token, language))
-            .or_else(|| near_piece(token, language))
-            .or_else(|| elsewhere(token, language));
+            .or_else(|| read_near(token, language))
+            .or_else(|| read_near_morpheme(token, language))
+            .or_else(|| read_foreign(token, language));
     }
-    known(token, language)
-        .or_else(|| under_ending(token, language))
-        .and_then(|lexeme| spelled(token, Languages::only(language), lexeme))
+    read_known(token, language)
+        .or_else(|| read_inflected(token, language))
+        .and_then(|lexeme| check_spelling(token, Languages::only(language), lexeme))
         .or_else(loan)
-        .or_else(|| elsewhere(token, language).and_then(|lexeme| spelled(token, Languages::EVERY, lexeme)))
+        .or_else(|| {
+            read_foreign(token, language).and_then(|lexeme| check_spelling(token, Languages::EVERY, lexeme))
+        })
 }
 
 /// A word of a native script counts for sure only when it is spelled as number words are. What only sounds like one
 /// in Latin letters is a guess, and no guess where it is a word of its own.
-fn spelled(token: &MessageToken<'_>, languages: Languages, lexeme: Lexeme) -> Option<Lexeme> {
-    if lexicon::shaped(token.text, languages) || is_joined(token.text, languages) {
+fn check_spelling(token: &MessageToken<'_>, languages: Languages, lexeme: Lexeme) -> Option<Lexeme> {
+    if lexicon::is_number_shaped(token.text, languages) || is_joined(token.text, languages) {
         return Some(lexeme);
     }
     // No number word begins so: ಗೋಧಿ is wheat, though the fold makes a crore of it.
     let guess = Lexeme { weak: true, guessed: true, ..lexeme };
-    lexicon::opens(token.text, languages).then_some(guess)
+    lexicon::starts_like_number(token.text, languages).then_some(guess)
 }
 
 /// Whether a word is made of whole number words: साडेआठ.
 fn is_joined(word: &str, languages: Languages) -> bool {
     let is_whole = |part: &str| {
         let senses = lexicon::senses(&fold::key(part));
-        lexicon::shaped(part, languages) && number_parts(senses, languages).next().is_some()
+        lexicon::is_number_shaped(part, languages) && number_parts(senses, languages).next().is_some()
     };
     word.char_indices().skip(1).any(|(at, _)| {
         let (front, back) = word.split_at(at);
@@ -127,14 +129,15 @@ fn is_joined(word: &str, languages: Languages) -> bool {
 pub(crate) fn is_run_together(word: &str, key: &str, script: Script) -> bool {
     let of = |language: &Language| {
         let only = Languages::only(*language);
-        segment::fused(key, script, only).is_some() && (lexicon::shaped(word, only) || is_joined(word, only))
+        segment::parse_fused(key, script, only).is_some()
+            && (lexicon::is_number_shaped(word, only) || is_joined(word, only))
     };
     Language::ALL.iter().filter(|language| language.script() == script).any(of)
 }
 
 /// What a token contributes only because of where it stands: `k`, `L` and `cr` after digits; English `half` and
 /// `quarter` after a number, which they add to or count.
-pub(super) fn placed(token: &MessageToken<'_>, place: LexemePosition) -> Option<Lexeme> {
+pub(super) fn read_positioned(token: &MessageToken<'_>, place: LexemePosition) -> Option<Lexeme> {
     let part = match (token.text, place) {
         (_, LexemePosition::First) => return None,
         ("k" | "K", _) if token.glued => NumberPart::Scale(1_000),
@@ -160,7 +163,7 @@ pub(crate) enum CreditLikelihood {
     Surely,
 }
 
-pub(crate) fn credit(tokens: &[MessageToken<'_>], at: usize) -> CreditLikelihood {
+pub(crate) fn credit_likelihood(tokens: &[MessageToken<'_>], at: usize) -> CreditLikelihood {
     const BANK: &[&str] =
         &["bal", "balance", "avl", "avbl", "available", "credited", "debited", "dr", "a", "acct", "ac"];
     let Some(token) = tokens.get(at).filter(|token| token.text.eq_ignore_ascii_case("cr")) else {
@@ -171,7 +174,7 @@ pub(crate) fn credit(tokens: &[MessageToken<'_>], at: usize) -> CreditLikelihood
         .and_then(|at| tokens.get(at))
         .filter(|token| token.kind == MessageTokenKind::Digits);
     let Some(figure) = figure else { return CreditLikelihood::No };
-    let plain = digits::ascii(figure.text);
+    let plain = digits::to_ascii(figure.text);
     let bank = tokens.iter().take(at + 12).skip(at.saturating_sub(12)).any(|near| {
         near.start != token.start && BANK.iter().any(|word| near.text.eq_ignore_ascii_case(word))
     });
@@ -186,9 +189,9 @@ pub(crate) fn credit(tokens: &[MessageToken<'_>], at: usize) -> CreditLikelihood
 }
 
 /// How a language itself reads the word.
-fn known(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
+fn read_known(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     if language == Language::English && token.script() != Some(Script::Latin) {
-        let part = lexicon::loan(token.text).and_then(segment::meaning_part)?;
+        let part = lexicon::find_loan(token.text).and_then(segment::to_number_part)?;
         return Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(vec![part], TensStyle::Apart) });
     }
     if !script_fits(token, language) {
@@ -196,7 +199,7 @@ fn known(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     }
     let only = Languages::only(language);
     if number_parts(token.senses, only).next().is_some() {
-        return Some(listed(token, language));
+        return Some(read_listed(token, language));
     }
     if Languages::DRAVIDIAN.has(language) {
         // Kannada says kodi and kottu for give and Telugu for a hen; their crore has a hard t.
@@ -205,7 +208,7 @@ fn known(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
             return None;
         }
         let segment::SegmentedNumber { parts, end, rival, inflected } =
-            segment::pieces(token.stem(), language)?;
+            segment::split_morphemes(token.stem(), language)?;
         return Some(Lexeme {
             others: rival.into_iter().collect(),
             weak: end == MorphemeEnd::Open || token.clashes(),
@@ -213,34 +216,34 @@ fn known(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
             ..Lexeme::plain(parts, TensStyle::Apart)
         });
     }
-    let parts = segment::fused(&token.key, token.script()?, only)?;
+    let parts = segment::parse_fused(&token.key, token.script()?, only)?;
     Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, TensStyle::InOneWord) })
 }
 
 /// A word that the lexicon lists as a number of the language. Where its key means several, its spelling may tell.
-fn listed(token: &MessageToken<'_>, language: Language) -> Lexeme {
+fn read_listed(token: &MessageToken<'_>, language: Language) -> Lexeme {
     let only = Languages::only(language);
     let mut meant: Vec<NumberPart> = number_parts(token.senses, only).collect();
     if meant.len() > 1 {
-        let spelled: Vec<NumberPart> = number_parts(lexicon::spelled(token.text), only).collect();
+        let spelled: Vec<NumberPart> = number_parts(lexicon::senses_by_spelling(token.text), only).collect();
         meant = if spelled.is_empty() { meant } else { spelled };
     } else if let Some(rival) = without_last_vowel(token, language).filter(|rival| !meant.contains(rival)) {
         meant.push(rival);
     }
-    let mut parts = meant.into_iter().map(segment::hundreds_apart);
+    let mut parts = meant.into_iter().map(segment::split_hundreds);
     let tens = if language == Language::English { TensStyle::Apart } else { TensStyle::InOneWord };
     let first = Lexeme::plain(parts.next().unwrap_or_default(), tens);
     Lexeme { others: parts.collect(), weak: token.clashes(), ..first }
 }
 
 /// A scale, or a cardinal and its hundred in one word, under a case ending: hajarala, lakher, donsheche.
-fn under_ending(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
+fn read_inflected(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
     if everyday || !script_fits(token, language) {
         return None;
     }
     let only = Languages::only(language);
-    let parts = segment::under_ending(&token.key, token.script()?, only, language)?;
+    let parts = segment::parse_inflected(&token.key, token.script()?, only, language)?;
     Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, TensStyle::InOneWord) })
 }
 
@@ -256,8 +259,8 @@ fn without_last_vowel(token: &MessageToken<'_>, language: Language) -> Option<Nu
 fn number_parts(senses: &'static [Sense], languages: Languages) -> impl Iterator<Item = NumberPart> {
     senses
         .iter()
-        .filter(move |sense| sense.languages.meets(languages))
-        .filter_map(|sense| segment::meaning_part(sense.meaning))
+        .filter(move |sense| sense.languages.intersects(languages))
+        .filter_map(|sense| segment::to_number_part(sense.meaning))
 }
 
 fn script_fits(token: &MessageToken<'_>, language: Language) -> bool {
@@ -275,35 +278,35 @@ fn with_last_vowel(token: &MessageToken<'_>, language: Language) -> Option<Lexem
 }
 
 /// A spelling close to one number word of the language and to no other.
-fn near(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
+fn read_near(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
     let latin = token.script() == Some(Script::Latin);
     if token.key.len() < 4 || everyday || !latin || token.clashes() {
         return None;
     }
-    let mut parts = number_parts(token.near(), Languages::only(language)).map(|part| vec![part]);
+    let mut parts = number_parts(token.near_senses(), Languages::only(language)).map(|part| vec![part]);
     let first = Lexeme::guess(parts.next()?, TensStyle::InOneWord);
     Some(Lexeme { others: parts.collect(), ..first })
 }
 
-/// As [`near`] for a southern ten or more that is one letter off: arava for aravai. Names are left alone.
-fn near_piece(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
+/// As [`read_near`] for a southern ten or more that is one letter off: arava for aravai. Names are left alone.
+fn read_near_morpheme(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let small = token.script() == Some(Script::Latin) && token.text.bytes().all(|b| b.is_ascii_lowercase());
     if !small || !token.senses.is_empty() || token.key.len() < 5 || token.clashes() {
         return None;
     }
-    Some(Lexeme::guess(segment::near_piece(token.stem(), language)?, TensStyle::Apart))
+    Some(Lexeme::guess(segment::find_near_morpheme(token.stem(), language)?, TensStyle::Apart))
 }
 
 /// A word of another language in a mixed message, when every language that has it means the same.
-fn elsewhere(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
+fn read_foreign(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token
         .senses
         .iter()
-        .any(|sense| sense.languages.has(language) && segment::meaning_part(sense.meaning).is_none());
+        .any(|sense| sense.languages.has(language) && segment::to_number_part(sense.meaning).is_none());
     let mut found: Option<NumberPart> = None;
     for sense in token.senses {
-        let Some(part) = segment::meaning_part(sense.meaning) else { continue };
+        let Some(part) = segment::to_number_part(sense.meaning) else { continue };
         let fits = sense.languages.iter().any(|language| script_fits(token, language));
         if !fits {
             continue;
@@ -329,11 +332,11 @@ pub(crate) fn looks_like_number(token: &MessageToken<'_>, language: Language, le
     // Names in Latin letters are many; a native word must share less to be doubted.
     let least = least + usize::from(token.script() == Some(Script::Latin));
     if Languages::DRAVIDIAN.has(language) {
-        return segment::begins_with_piece(token.stem(), language, least);
+        return segment::begins_with_morpheme(token.stem(), language, least);
     }
     let Some(front) = token.key.get(..least) else { return false };
     let only = Languages::only(language);
-    lexicon::starting_with(front).iter().any(|(_, senses)| number_parts(senses, only).next().is_some())
+    lexicon::list_with_prefix(front).iter().any(|(_, senses)| number_parts(senses, only).next().is_some())
 }
 
 /// The scale an unknown southern word begins with.
@@ -343,11 +346,11 @@ pub(crate) fn begins_with_scale(token: &MessageToken<'_>, language: Language) ->
 }
 
 /// The languages among those given in which a word is a run-together number word.
-pub(crate) fn number_word_in(token: &MessageToken<'_>, languages: Languages) -> Languages {
+pub(crate) fn find_number_languages(token: &MessageToken<'_>, languages: Languages) -> Languages {
     let Some(script) = token.script().filter(|_| token.key.len() > 2) else { return Languages::NONE };
     let is_number = |language: &Language| match Languages::DRAVIDIAN.has(*language) {
-        true => segment::pieces(token.stem(), *language).is_some(),
-        false => segment::fused(&token.key, script, Languages::only(*language)).is_some(),
+        true => segment::split_morphemes(token.stem(), *language).is_some(),
+        false => segment::parse_fused(&token.key, script, Languages::only(*language)).is_some(),
     };
     languages.iter().filter(is_number).fold(Languages::NONE, Languages::with)
 }

@@ -38,7 +38,7 @@ const fn northern_endings(language: Language) -> &'static [&'static str] {
 }
 
 /// The parts of a northern scale or fused hundred under a case ending.
-pub(super) fn under_ending(
+pub(super) fn parse_inflected(
     key: &str,
     script: Script,
     only: Languages,
@@ -48,14 +48,14 @@ pub(super) fn under_ending(
         let least = if script == Script::Latin { 3 } else { 2 };
         let stem = key.strip_suffix(ending).filter(|stem| stem.len() > least)?;
         let bare = stem.strip_suffix('a').filter(|bare| bare.len() > least);
-        [Some(stem), bare].into_iter().flatten().find_map(|stem| match parts_of(stem, only) {
+        [Some(stem), bare].into_iter().flatten().find_map(|stem| match find_part(stem, only) {
             Some(scale @ NumberPart::Scale(1_000..)) => Some(vec![scale]),
             // In its own script a ten is spelled in one way, and its case with it: दहाला, દસમાં.
             Some(ten @ NumberPart::Cardinal(10..)) if script != Script::Latin && ending.len() > 1 => {
                 Some(vec![ten])
             }
             Some(_) => None,
-            None => hundred(stem, script, only),
+            None => parse_fused_hundred(stem, script, only),
         })
     })
 }
@@ -71,11 +71,11 @@ pub(super) struct SegmentedNumber {
 }
 
 /// The parts of a Dravidian number word by its `fold::stem`; none when its pieces do not cover it.
-pub(super) fn pieces(stem: &str, language: Language) -> Option<SegmentedNumber> {
+pub(super) fn split_morphemes(stem: &str, language: Language) -> Option<SegmentedNumber> {
     for end in [MorphemeEnd::Free, MorphemeEnd::Open] {
         let mut covers =
             Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), glides: 0, found: Vec::new() };
-        covers.lay(stem);
+        covers.cover(stem);
         // Letters that mean something are likelier than letters that only carry a vowel on.
         covers.found.sort_by_key(|cover| cover.glides);
         let inflected = covers.found.first().is_some_and(|cover| cover.inflected);
@@ -107,20 +107,22 @@ fn join_teens(parts: &[[Option<NumberPart>; 2]]) -> Vec<NumberPart> {
 }
 
 /// The ten or more whose form a stem misses by one letter.
-pub(super) fn near_piece(stem: &str, language: Language) -> Option<Vec<NumberPart>> {
+pub(super) fn find_near_morpheme(stem: &str, language: Language) -> Option<Vec<NumberPart>> {
     let first = stem.bytes().next()?;
     let near = |piece: &&lexicon::NumberMorpheme| {
         let ten = matches!(piece.atom, MorphemeValue::Cardinal(10..));
-        ten && piece.end == MorphemeEnd::Free && piece.form.len() > 4 && fold::distance(stem, piece.form) == 1
+        ten && piece.end == MorphemeEnd::Free
+            && piece.form.len() > 4
+            && fold::edit_distance(stem, piece.form) == 1
     };
-    let piece = lexicon::pieces(language, first).iter().find(near)?;
+    let piece = lexicon::list_morphemes(language, first).iter().find(near)?;
     Some(split(piece.atom).into_iter().flatten().collect())
 }
 
 /// Whether a stem begins with a piece long enough not to be chance.
-pub(super) fn begins_with_piece(stem: &str, language: Language, least: usize) -> bool {
+pub(super) fn begins_with_morpheme(stem: &str, language: Language, least: usize) -> bool {
     let first = stem.bytes().next().unwrap_or_default();
-    lexicon::pieces(language, first)
+    lexicon::list_morphemes(language, first)
         .iter()
         .any(|piece| piece.form.len() >= least && stem.starts_with(piece.form))
 }
@@ -128,7 +130,7 @@ pub(super) fn begins_with_piece(stem: &str, language: Language, least: usize) ->
 /// The scale a stem begins with, in four letters or more.
 pub(super) fn first_scale(stem: &str, language: Language) -> Option<u64> {
     let first = stem.bytes().next()?;
-    lexicon::pieces(language, first).iter().find_map(|piece| match piece.atom {
+    lexicon::list_morphemes(language, first).iter().find_map(|piece| match piece.atom {
         MorphemeValue::Scale(scale) if piece.form.len() > 3 && stem.starts_with(piece.form) => Some(scale),
         _ => None,
     })
@@ -153,13 +155,13 @@ struct Cover {
 }
 
 impl Covers {
-    fn lay(&mut self, rest: &str) {
+    fn cover(&mut self, rest: &str) {
         let Some(&first) = rest.as_bytes().first() else { return };
         if self.parts.len() == MAX_PIECES {
             return;
         }
         // Longest first, so that tolayiram is 900 before anything with ayiram in it.
-        for piece in lexicon::pieces(self.language, first).iter().rev() {
+        for piece in lexicon::list_morphemes(self.language, first).iter().rev() {
             let Some(after) = rest.strip_prefix(piece.form) else { continue };
             let part = split(piece.atom);
             if self.found.len() == MAX_COVERS || !follows(&self.parts, &part) {
@@ -174,11 +176,11 @@ impl Covers {
                 let (parts, glides) = (join_teens(&self.parts), self.glides);
                 self.found.push(Cover { parts, glides, inflected: !after.is_empty() });
             } else if piece.joins && !after.is_empty() {
-                self.lay(after);
+                self.cover(after);
                 // A `y` or `v` may only carry one vowel to the next.
                 if let Some(after) = after.strip_prefix(['y', 'v']) {
                     self.glides += 1;
-                    self.lay(after);
+                    self.cover(after);
                     self.glides -= 1;
                 }
             }
@@ -217,20 +219,22 @@ fn follows(parts: &[[Option<NumberPart>; 2]], part: &[Option<NumberPart>; 2]) ->
 }
 
 /// What northern languages write as one word: a cardinal and its hundred, a fraction and its number.
-pub(super) fn fused(key: &str, script: Script, languages: Languages) -> Option<Vec<NumberPart>> {
-    hundred(key, script, languages).or_else(|| fraction(key, languages)).or_else(|| counted(key, languages))
+pub(super) fn parse_fused(key: &str, script: Script, languages: Languages) -> Option<Vec<NumberPart>> {
+    parse_fused_hundred(key, script, languages)
+        .or_else(|| fraction(key, languages))
+        .or_else(|| parse_counted(key, languages))
 }
 
 /// The number a key means; the smaller of two, since what is fused is small: shatsho is seven hundred.
-fn parts_of(key: &str, languages: Languages) -> Option<NumberPart> {
-    let senses = lexicon::senses(key).iter().filter(|sense| sense.languages.meets(languages));
-    senses.filter_map(|sense| meaning_part(sense.meaning)).min_by_key(|part| match part {
+fn find_part(key: &str, languages: Languages) -> Option<NumberPart> {
+    let senses = lexicon::senses(key).iter().filter(|sense| sense.languages.intersects(languages));
+    senses.filter_map(|sense| to_number_part(sense.meaning)).min_by_key(|part| match part {
         NumberPart::Cardinal(value) => *value,
         _ => u64::MAX,
     })
 }
 
-fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<NumberPart>> {
+fn parse_fused_hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<NumberPart>> {
     for ending in ["she", "shen", "shye", "sho", "so", "sau", "saha", "shaha", "shat", "sh"] {
         let Some(front) = key.strip_suffix(ending) else { continue };
         if front.len() < 2 || !means_hundred(ending, script, languages) {
@@ -238,10 +242,10 @@ fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Number
         }
         // The vowel before the hundred is only written: ekasho.
         let bare = front.strip_suffix('a').map(fold::key);
-        let found =
-            parts_of(front, languages).or_else(|| bare.as_deref().and_then(|bare| parts_of(bare, languages)));
+        let found = find_part(front, languages)
+            .or_else(|| bare.as_deref().and_then(|bare| find_part(bare, languages)));
         // Or it is left out: barshe.
-        let found = found.or_else(|| parts_of(&format!("{front}a"), languages));
+        let found = found.or_else(|| find_part(&format!("{front}a"), languages));
         let before = match found {
             Some(part @ (NumberPart::Cardinal(_) | NumberPart::Fraction(_) | NumberPart::Plus(_))) => {
                 vec![part]
@@ -259,27 +263,28 @@ fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Number
 fn means_hundred(ending: &str, script: Script, languages: Languages) -> bool {
     // Bengali writes its hundred with one letter where it is joined.
     let short = ending == "sh" && script == Script::Bengali && languages.has(Language::Bengali);
-    let hundred =
-        |sense: &lexicon::Sense| sense.meaning == Meaning::Scale(100) && sense.languages.meets(languages);
+    let hundred = |sense: &lexicon::Sense| {
+        sense.meaning == Meaning::Scale(100) && sense.languages.intersects(languages)
+    };
     short || lexicon::senses(ending).iter().any(hundred)
 }
 
 fn fraction(key: &str, languages: Languages) -> Option<Vec<NumberPart>> {
     lexicon::fractions(languages).find_map(|(front, meaning)| {
         let back = key.strip_prefix(front)?;
-        let number = parts_of(back, languages).filter(|part| matches!(part, NumberPart::Cardinal(_)))?;
-        Some(vec![meaning_part(meaning)?, number])
+        let number = find_part(back, languages).filter(|part| matches!(part, NumberPart::Cardinal(_)))?;
+        Some(vec![to_number_part(meaning)?, number])
     })
 }
 
 /// Bengali and Odia hang a counting word on small numbers: ekta, tinte, panchti.
-fn counted(key: &str, languages: Languages) -> Option<Vec<NumberPart>> {
+fn parse_counted(key: &str, languages: Languages) -> Option<Vec<NumberPart>> {
     let counting = Languages::only(Language::Bengali).with(Language::Odia);
     let here = Languages(languages.0 & counting.0);
     for ending in ["ta", "ti", "te", "to", "tai", "khana", "jon"] {
         if let Some(front) = key.strip_suffix(ending).filter(|front| front.len() > 1)
-            && let Some(part @ NumberPart::Cardinal(1..=20)) = parts_of(front, here)
-                .or_else(|| front.strip_suffix('a').and_then(|bare| parts_of(bare, here)))
+            && let Some(part @ NumberPart::Cardinal(1..=20)) = find_part(front, here)
+                .or_else(|| front.strip_suffix('a').and_then(|bare| find_part(bare, here)))
         {
             return Some(vec![part]);
         }
@@ -288,7 +293,7 @@ fn counted(key: &str, languages: Languages) -> Option<Vec<NumberPart>> {
 }
 
 /// A round number of hundreds in one word, as its count and its hundred: a fraction before it changes the count.
-pub(super) fn hundreds_apart(part: NumberPart) -> Vec<NumberPart> {
+pub(super) fn split_hundreds(part: NumberPart) -> Vec<NumberPart> {
     match part {
         NumberPart::Cardinal(value) if value >= 200 && value.is_multiple_of(100) => {
             vec![NumberPart::Cardinal(value / 100), NumberPart::Scale(100)]
@@ -298,7 +303,7 @@ pub(super) fn hundreds_apart(part: NumberPart) -> Vec<NumberPart> {
 }
 
 /// The meanings that make numbers.
-pub(super) fn meaning_part(meaning: Meaning) -> Option<NumberPart> {
+pub(super) fn to_number_part(meaning: Meaning) -> Option<NumberPart> {
     Some(match meaning {
         Meaning::Cardinal(value) => NumberPart::Cardinal(u64::from(value)),
         Meaning::Scale(scale) => NumberPart::Scale(scale),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::PlaceholderValue;
-use crate::format::{Locale, PluralForm, plural};
+use crate::format::{Locale, PluralForm, plural_form};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PhraseTemplate {
@@ -34,7 +34,7 @@ impl PhraseTemplate {
             if !before.is_empty() {
                 pieces.push(Piece::Text(before.to_owned()));
             }
-            let close = closing(from).ok_or("a { is not closed")?;
+            let close = find_closing_brace(from).ok_or("a { is unclosed")?;
             let inside = from.get(1..close).unwrap_or_default();
             pieces.push(Self::piece(inside)?);
             rest = from.get(close + 1..).unwrap_or_default();
@@ -55,12 +55,12 @@ impl PhraseTemplate {
             return if named(inside) {
                 Ok(Piece::Slot(inside.to_owned()))
             } else {
-                Err("a slot has no plain name")
+                Err("a placeholder has an invalid name")
             };
         };
         let (one, other) = choice.split_once('|').ok_or("a choice needs one | other")?;
         if !named(slot.trim()) {
-            return Err("a choice has no plain name");
+            return Err("a choice has an invalid name");
         }
         Ok(Piece::Choice {
             slot: slot.trim().to_owned(),
@@ -69,7 +69,7 @@ impl PhraseTemplate {
         })
     }
 
-    pub(super) fn slots(&self) -> BTreeSet<&str> {
+    pub(super) fn placeholders(&self) -> BTreeSet<&str> {
         let mut slots = BTreeSet::new();
         for piece in &self.pieces {
             match piece {
@@ -79,8 +79,8 @@ impl PhraseTemplate {
                 }
                 Piece::Choice { slot, one, other } => {
                     slots.insert(slot.as_str());
-                    slots.extend(one.slots());
-                    slots.extend(other.slots());
+                    slots.extend(one.placeholders());
+                    slots.extend(other.placeholders());
                 }
             }
         }
@@ -107,7 +107,8 @@ impl PhraseTemplate {
                 Piece::Slot(slot) => find(slot).ok_or(slot.as_str())?.write(voice, out),
                 Piece::Choice { slot, one, other } => {
                     let Some(PlaceholderValue::Count(count)) = find(slot) else { return Err(slot) };
-                    let chosen = if plural(count, voice.language) == PluralForm::One { one } else { other };
+                    let chosen =
+                        if plural_form(count, voice.language) == PluralForm::One { one } else { other };
                     chosen.write(voice, fills, out)?;
                 }
             }
@@ -117,7 +118,7 @@ impl PhraseTemplate {
 }
 
 /// Where the bracket that opens a text is closed.
-fn closing(text: &str) -> Option<usize> {
+fn find_closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, letter) in text.char_indices() {
         match letter {

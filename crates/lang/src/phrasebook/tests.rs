@@ -1,10 +1,10 @@
 use munshi_types::Language;
 
 use super::*;
-use crate::answers::{YesNoAnswer, reply};
 use crate::detect::ScriptForm;
 use crate::detect::detect;
-use crate::token::tokens;
+use crate::token::tokenize;
+use crate::yes_no::{YesNoAnswer, classify_reply};
 use munshi_types::Script;
 
 const REVIEW: &str = include_str!("../../phrases/review.txt");
@@ -25,7 +25,7 @@ fn sample(book: &Phrasebook, name: &str, voice: Locale, count: u64) -> String {
     };
     let money = PlaceholderValue::Money(Money::from_paise(15_000_000));
     let fills: Vec<(&str, PlaceholderValue<'_>)> = book
-        .slots(name)
+        .placeholders(name)
         .into_iter()
         .map(|slot| match (slot, name) {
             ("count", _) => (slot, PlaceholderValue::Count(count)),
@@ -38,7 +38,7 @@ fn sample(book: &Phrasebook, name: &str, voice: Locale, count: u64) -> String {
             _ => (slot, money),
         })
         .collect();
-    book.say(name, voice, &fills).unwrap()
+    book.render(name, voice, &fills).unwrap()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_native_phrase_uses_its_own_script_only() {
         for name in book.names() {
             let text = sample(&book, name, voice, 3);
             for token in
-                tokens(&text).iter().filter(|token| token.kind != crate::token::MessageTokenKind::Sign)
+                tokenize(&text).iter().filter(|token| token.kind != crate::token::MessageTokenKind::Sign)
             {
                 let own = token.script().is_none_or(|found| found == script);
                 let known = token.kind != crate::token::MessageTokenKind::Foreign;
@@ -88,8 +88,8 @@ fn a_yes_and_a_no_that_are_offered_are_understood() {
     let book = Phrasebook::core().unwrap();
     for voice in Locale::all() {
         for (name, expected) in [("say-yes", YesNoAnswer::Yes), ("say-no", YesNoAnswer::No)] {
-            let text = book.say(name, voice, &[]).unwrap();
-            assert_eq!(reply(&text), expected, "{} {text}", voice.code());
+            let text = book.render(name, voice, &[]).unwrap();
+            assert_eq!(classify_reply(&text), expected, "{} {text}", voice.code());
         }
     }
 }
@@ -99,7 +99,7 @@ fn what_is_offered_is_short() {
     let book = Phrasebook::core().unwrap();
     for voice in Locale::all() {
         for name in ["say-yes", "say-no", "suggest-help", "suggest-more", "suggest-thanks"] {
-            let text = book.say(name, voice, &[]).unwrap();
+            let text = book.render(name, voice, &[]).unwrap();
             assert!(text.chars().count() <= 60 && !text.ends_with('.'), "{} {text}", voice.code());
         }
     }
@@ -127,10 +127,10 @@ fn what_is_wrong_is_named() {
     book.add(english, "# note\n\na = {name}").unwrap();
     assert!(matches!(book.add(english, "a = b"), Err(PhraseError::Twice { .. })));
     assert!(matches!(book.check(), Err(PhraseError::Missing { .. })));
-    assert!(matches!(book.say("a", english, &[]), Err(PhraseError::Unfilled { .. })));
-    assert!(matches!(book.say("b", english, &[]), Err(PhraseError::Unknown(_))));
+    assert!(matches!(book.render("a", english, &[]), Err(PhraseError::Unfilled { .. })));
+    assert!(matches!(book.render("b", english, &[]), Err(PhraseError::Unknown(_))));
     let hindi = Locale::new(Language::Hindi, ScriptForm::Latin);
-    assert!(matches!(book.say("a", hindi, &[]), Err(PhraseError::Missing { .. })));
+    assert!(matches!(book.render("a", hindi, &[]), Err(PhraseError::Missing { .. })));
     for voice in Locale::all().filter(|voice| *voice != english) {
         book.add(voice, "a = {other}").unwrap();
     }

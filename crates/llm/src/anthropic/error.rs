@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::fault::ModelError;
-use crate::refusal::ProviderErrorResponse;
+use crate::error::ModelError;
+use crate::provider_error::ProviderErrorResponse;
 
-pub(super) fn refused(refusal: &ProviderErrorResponse) -> ModelError {
+pub(super) fn classify_response(refusal: &ProviderErrorResponse) -> ModelError {
     let field = |name| refusal.body.pointer(name).and_then(Value::as_str).unwrap_or_default();
-    refusal.classed(field("/error/type"), field("/error/message"))
+    refusal.classify(field("/error/type"), field("/error/message"))
 }
 
 /// In a stream the status has long been 200; the error's type says which it would have been.
-pub(super) fn in_stream(error: &Value) -> ModelError {
+pub(super) fn classify_stream_error(error: &Value) -> ModelError {
     let status = match error.get("type").and_then(Value::as_str).unwrap_or_default() {
         "invalid_request_error" => 400,
         "authentication_error" => 401,
@@ -24,5 +24,9 @@ pub(super) fn in_stream(error: &Value) -> ModelError {
         "overloaded_error" => 529,
         _ => 500,
     };
-    refused(&ProviderErrorResponse { status, body: serde_json::json!({ "error": error }), retry_after: None })
+    classify_response(&ProviderErrorResponse {
+        status,
+        body: serde_json::json!({ "error": error }),
+        retry_after: None,
+    })
 }

@@ -2,16 +2,16 @@
 //!
 //! A stream ends properly with `message_stop`. JSON schema output is `output_config.format`.
 
+mod cache_control;
 mod error;
-mod marks;
 mod request;
 mod response;
 mod stream;
 
 use crate::chat::{ChatEvent, ChatRequest};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{StreamDecoder, WireProtocol, key_header};
-use crate::refusal::ProviderErrorResponse;
+use crate::provider_error::ProviderErrorResponse;
 use crate::target::ModelTarget;
 use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 use crate::{dialect::KeyHeader, protocol};
@@ -22,7 +22,7 @@ pub(crate) struct AnthropicWire;
 const VERSION: &str = "2023-06-01";
 
 impl WireProtocol for AnthropicWire {
-    fn chat(
+    fn build_chat_request(
         &self,
         target: &ModelTarget,
         request: &ChatRequest,
@@ -38,19 +38,23 @@ impl WireProtocol for AnthropicWire {
         Box::new(stream::AnthropicDecoder::new(head.request_id.clone()))
     }
 
-    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
-        response::whole(head, body)
+    fn decode_reply(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+        response::decode_reply(head, body)
     }
 
-    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError {
-        error::refused(refusal)
+    fn classify_error(&self, refusal: &ProviderErrorResponse) -> ModelError {
+        error::classify_response(refusal)
     }
 
-    fn embed(&self, _target: &ModelTarget, _texts: &[String]) -> Result<ProviderRequest, ModelError> {
-        Err(ModelError::NoTarget("Anthropic's wire has no embeddings".to_owned()))
+    fn build_embed_request(
+        &self,
+        _target: &ModelTarget,
+        _texts: &[String],
+    ) -> Result<ProviderRequest, ModelError> {
+        Err(ModelError::NoTarget("the Anthropic API has no embeddings endpoint".to_owned()))
     }
 
-    fn embedded(&self, _body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
-        Err(ModelError::NoTarget("Anthropic's wire has no embeddings".to_owned()))
+    fn parse_embeddings(&self, _body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
+        Err(ModelError::NoTarget("the Anthropic API has no embeddings endpoint".to_owned()))
     }
 }

@@ -6,18 +6,18 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::marks::{AnthropicCacheControl, AnthropicCacheMarks};
+use super::cache_control::{AnthropicCacheControl, AnthropicCacheMarks};
 use crate::chat::{
     ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ReplyFormat,
     ToolChoice,
 };
 use crate::dialect::{JsonMode, ThinkingMode};
 use crate::effort::ThinkingEffort;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::media;
-use crate::seal::unseal;
 use crate::target::{ModelTarget, WireFormat};
 use crate::transport::StreamMode;
+use crate::wire_prefix::strip_wire_prefix;
 
 #[derive(Debug, Serialize)]
 pub(super) struct AnthropicRequest<'a> {
@@ -238,7 +238,7 @@ fn system<'a>(request: &'a ChatRequest, marks: &AnthropicCacheMarks) -> Vec<Bloc
 fn messages<'a>(request: &'a ChatRequest, marks: &AnthropicCacheMarks) -> Result<Vec<Turn<'a>>, ModelError> {
     let mut turns = Vec::with_capacity(request.messages.len());
     for (index, message) in request.messages.iter().enumerate() {
-        let mut content = contents(message)?;
+        let mut content = build_blocks(message)?;
         let takes_mark = |block: &&mut Block<'_>| !is_thought(&block.content);
         if let (Some(mark), Some(last)) =
             (marks.after_message(index), content.iter_mut().rev().find(takes_mark))
@@ -257,10 +257,10 @@ const fn is_thought(content: &Content<'_>) -> bool {
 }
 
 /// Tool results stand first, or the provider refuses the message.
-fn contents(message: &ChatMessage) -> Result<Vec<Block<'_>>, ModelError> {
+fn build_blocks(message: &ChatMessage) -> Result<Vec<Block<'_>>, ModelError> {
     let mut blocks = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
-        let content = content(part)?;
+        let content = convert_part(part)?;
         blocks.extend(content.map(|content| Block { content, cache_control: None }));
     }
     blocks.sort_by_key(|block| !matches!(block.content, Content::ToolResult { .. }));
@@ -268,7 +268,7 @@ fn contents(message: &ChatMessage) -> Result<Vec<Block<'_>>, ModelError> {
 }
 
 /// None for what this provider did not say itself and would refuse.
-fn content(part: &ModelMessagePart) -> Result<Option<Content<'_>>, ModelError> {
+fn convert_part(part: &ModelMessagePart) -> Result<Option<Content<'_>>, ModelError> {
     Ok(match part {
         ModelMessagePart::Text { text } => (!text.is_empty()).then_some(Content::Text { text }),
         ModelMessagePart::Image(media) => Some(Content::Image { source: plain_source(media) }),
@@ -277,19 +277,19 @@ fn content(part: &ModelMessagePart) -> Result<Option<Content<'_>>, ModelError> {
             Some(Content::Document { source: text.unwrap_or_else(|| plain_source(media)) })
         }
         ModelMessagePart::ToolCall(call) => {
-            Some(Content::ToolUse { id: fitting(&call.id), name: &call.name, input: &call.arguments })
+            Some(Content::ToolUse { id: sanitize_id(&call.id), name: &call.name, input: &call.arguments })
         }
         ModelMessagePart::ToolResult(result) => Some(Content::ToolResult {
-            tool_use_id: fitting(&result.call_id),
+            tool_use_id: sanitize_id(&result.call_id),
             content: &result.content,
             is_error: result.is_error,
         }),
         ModelMessagePart::Thinking { text, signature } => {
-            let own = signature.as_deref().and_then(|sign| unseal(WireFormat::Anthropic, sign));
+            let own = signature.as_deref().and_then(|sign| strip_wire_prefix(WireFormat::Anthropic, sign));
             own.map(|signature| Content::Thinking { thinking: text, signature })
         }
         ModelMessagePart::SealedThinking { data } => {
-            unseal(WireFormat::Anthropic, data).map(|data| Content::RedactedThinking { data })
+            strip_wire_prefix(WireFormat::Anthropic, data).map(|data| Content::RedactedThinking { data })
         }
         ModelMessagePart::State { .. } => None,
     })
@@ -303,7 +303,7 @@ fn plain_source(media: &ModelMedia) -> Source<'_> {
 }
 
 /// Ids that other providers made, in the letters this one takes.
-fn fitting(id: &str) -> Cow<'_, str> {
+fn sanitize_id(id: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if id.chars().all(fits) {
         return Cow::Borrowed(id);

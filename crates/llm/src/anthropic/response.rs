@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::error;
 use super::stream::AnthropicDecoder;
 use crate::chat::{ChatEvent, StopReason, TokenUsage};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol;
 use crate::transport::ProviderResponseHead;
 
@@ -118,24 +118,23 @@ pub(super) fn stop_reason(text: Option<&str>) -> StopReason {
         Some("max_tokens" | "model_context_window_exceeded") => StopReason::MaxTokens,
         Some("stop_sequence") => StopReason::StopSequence,
         Some("refusal") => StopReason::Refused,
-        other => StopReason::other(other.unwrap_or("not said")),
+        other => StopReason::from_provider(other.unwrap_or("not said")),
     }
 }
 
 /// Read as the stream of the same message would be.
-pub(super) fn whole(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+pub(super) fn decode_reply(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
     let answer: Value = protocol::parse(body)?;
     if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
-        return Err(error::in_stream(error));
+        return Err(error::classify_stream_error(error));
     }
     let message = serde_json::from_value::<AnthropicMessage>(answer);
-    let message =
-        message.map_err(|_| ModelError::Garbled("JSON of another form than documented".to_owned()))?;
+    let message = message.map_err(|_| ModelError::Garbled("unexpected JSON structure".to_owned()))?;
     if message.stop_reason.is_none() {
-        return Err(ModelError::Garbled("an answer without a reason for its end".to_owned()));
+        return Err(ModelError::Garbled("the response has no stop reason".to_owned()));
     }
     let mut decoder = AnthropicDecoder::new(head.request_id.clone());
     let mut events = Vec::new();
-    decoder.whole(message, &mut events);
+    decoder.decode_whole_message(message, &mut events);
     Ok(events)
 }

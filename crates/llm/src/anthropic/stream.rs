@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::error;
 use super::response::{AnthropicBlock, AnthropicMessage, AnthropicUsage, stop_reason};
 use crate::chat::ChatEvent;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, DecodeStatus};
-use crate::seal::seal;
 use crate::sse;
 use crate::target::WireFormat;
+use crate::wire_prefix::add_wire_prefix;
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -77,7 +77,7 @@ impl AnthropicDecoder {
     }
 
     /// A message that came all at once.
-    pub(super) fn whole(&mut self, message: AnthropicMessage, out: &mut Vec<ChatEvent>) {
+    pub(super) fn decode_whole_message(&mut self, message: AnthropicMessage, out: &mut Vec<ChatEvent>) {
         self.stop.clone_from(&message.stop_reason);
         self.start(message, out);
         self.finish(out);
@@ -85,7 +85,7 @@ impl AnthropicDecoder {
 
     fn start(&mut self, message: AnthropicMessage, out: &mut Vec<ChatEvent>) {
         out.push(ChatEvent::Started { request_id: self.request_id.take(), model: message.model });
-        self.count(&message.usage, out);
+        self.update_usage(&message.usage, out);
         for (index, block) in message.content.into_iter().enumerate() {
             self.begin(index, block, out);
         }
@@ -96,10 +96,10 @@ impl AnthropicDecoder {
             AnthropicBlock::Text { text } => out.extend((!text.is_empty()).then_some(ChatEvent::Text(text))),
             AnthropicBlock::Thinking { thinking, signature } => {
                 out.extend((!thinking.is_empty()).then_some(ChatEvent::Thinking(thinking)));
-                out.extend(signed(&signature));
+                out.extend(signature_event(&signature));
             }
             AnthropicBlock::RedactedThinking { data } => {
-                out.push(ChatEvent::SealedThinking(seal(WireFormat::Anthropic, &data)));
+                out.push(ChatEvent::SealedThinking(add_wire_prefix(WireFormat::Anthropic, &data)));
             }
             AnthropicBlock::ToolUse { id, name, input } => {
                 self.calls.insert(index);
@@ -120,7 +120,7 @@ impl AnthropicDecoder {
             Delta::Thinking { thinking } => {
                 out.extend((!thinking.is_empty()).then_some(ChatEvent::Thinking(thinking)));
             }
-            Delta::Signature { signature } => out.extend(signed(&signature)),
+            Delta::Signature { signature } => out.extend(signature_event(&signature)),
             Delta::InputJson { partial_json } if self.calls.contains(&index) && !partial_json.is_empty() => {
                 out.push(ChatEvent::ToolCallArguments { index, fragment: partial_json });
             }
@@ -128,7 +128,7 @@ impl AnthropicDecoder {
         }
     }
 
-    fn count(&mut self, counts: &AnthropicUsage, out: &mut Vec<ChatEvent>) {
+    fn update_usage(&mut self, counts: &AnthropicUsage, out: &mut Vec<ChatEvent>) {
         self.counts.update(counts);
         let usage = self.counts.usage();
         if !usage.estimated {
@@ -143,7 +143,7 @@ impl AnthropicDecoder {
 }
 
 impl protocol::StreamDecoder for AnthropicDecoder {
-    fn take(
+    fn decode(
         &mut self,
         message: &sse::SseMessage,
         out: &mut Vec<ChatEvent>,
@@ -154,13 +154,13 @@ impl protocol::StreamDecoder for AnthropicDecoder {
             Frame::ContentBlockDelta { index, delta } => self.extend(index, delta, out),
             Frame::MessageDelta { delta, usage } => {
                 self.stop = delta.stop_reason.or(self.stop.take());
-                self.count(&usage, out);
+                self.update_usage(&usage, out);
             }
             Frame::MessageStop => {
                 self.finish(out);
                 return Ok(DecodeStatus::Done);
             }
-            Frame::Error { error } => return Err(error::in_stream(&error)),
+            Frame::Error { error } => return Err(error::classify_stream_error(&error)),
             Frame::Unknown => {}
         }
         Ok(DecodeStatus::More)
@@ -171,6 +171,7 @@ impl protocol::StreamDecoder for AnthropicDecoder {
     }
 }
 
-fn signed(signature: &str) -> Option<ChatEvent> {
-    (!signature.is_empty()).then(|| ChatEvent::ThinkingSignature(seal(WireFormat::Anthropic, signature)))
+fn signature_event(signature: &str) -> Option<ChatEvent> {
+    (!signature.is_empty())
+        .then(|| ChatEvent::ThinkingSignature(add_wire_prefix(WireFormat::Anthropic, signature)))
 }

@@ -61,7 +61,7 @@ const LONGEST_WORD: usize = 60;
 
 impl StopReason {
     /// A provider's own word: short, and with nothing in it that could drive a terminal.
-    pub fn other(word: &str) -> Self {
+    pub fn from_provider(word: &str) -> Self {
         let plain = word.chars().filter(|letter| !letter.is_control()).take(LONGEST_WORD);
         Self::Other(plain.collect())
     }

@@ -26,7 +26,7 @@ impl RateLimits {
     }
 
     /// When the longest of the used-up limits is filled again.
-    pub fn wait(&self) -> Option<Duration> {
+    pub fn time_until_reset(&self) -> Option<Duration> {
         let all = [self.requests, self.tokens, self.input_tokens, self.output_tokens];
         let used_up = all.into_iter().flatten().filter(|allowance| allowance.remaining == Some(0));
         used_up.filter_map(|allowance| allowance.resets_in).max()

@@ -85,7 +85,7 @@ impl ChatMessage {
     }
 
     /// How long it is, without pictures and documents.
-    pub fn bytes(&self) -> u64 {
+    pub fn byte_len(&self) -> u64 {
         let sizes = self.parts.iter().map(|part| match part {
             ModelMessagePart::Text { text } | ModelMessagePart::Thinking { text, .. } => text.len(),
             ModelMessagePart::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),

@@ -8,8 +8,8 @@ use super::event::{ChatEvent, StopReason};
 use super::limits::RateLimits;
 use super::message::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
 use super::usage::TokenUsage;
-use crate::fault::ModelError;
-use crate::money::count_for;
+use crate::error::ModelError;
+use crate::pricing::count_tokens_for;
 use crate::target::ModelTarget;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +92,7 @@ enum Piece {
 }
 
 impl ModelReplyAssembler {
-    pub fn take(&mut self, event: &ChatEvent) -> Result<(), ModelError> {
+    pub fn push(&mut self, event: &ChatEvent) -> Result<(), ModelError> {
         match event {
             ChatEvent::Started { request_id, model } => {
                 self.request_id.clone_from(request_id);
@@ -145,10 +145,12 @@ impl ModelReplyAssembler {
     }
 
     /// The tokens said so far, counted here.
-    pub fn count(&self, target: &ModelTarget) -> u64 {
+    pub fn count_tokens(&self, target: &ModelTarget) -> u64 {
         let texts = self.parts.iter().map(|piece| match piece {
-            Piece::Text(text) | Piece::Thinking { text, .. } => count_for(target, text),
-            Piece::Call { name, arguments, .. } => count_for(target, name) + count_for(target, arguments),
+            Piece::Text(text) | Piece::Thinking { text, .. } => count_tokens_for(target, text),
+            Piece::Call { name, arguments, .. } => {
+                count_tokens_for(target, name) + count_tokens_for(target, arguments)
+            }
             Piece::Sealed(_) | Piece::State(_) => 0,
         });
         texts.sum()
@@ -156,7 +158,7 @@ impl ModelReplyAssembler {
 
     fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Result<(), ModelError> {
         if self.calls.insert(index, self.parts.len()).is_some() {
-            return Err(ModelError::Garbled(format!("two tool calls with the index {index}")));
+            return Err(ModelError::Garbled(format!("duplicate tool call index {index}")));
         }
         self.parts.push(Piece::Call { id: id.to_owned(), name: name.to_owned(), arguments: String::new() });
         Ok(())
@@ -167,9 +169,7 @@ impl ModelReplyAssembler {
         match piece {
             Some(Piece::Call { arguments, .. }) => arguments.push_str(fragment),
             _ => {
-                return Err(ModelError::Garbled(format!(
-                    "arguments for a tool call {index} that never began"
-                )));
+                return Err(ModelError::Garbled(format!("arguments for unknown tool call {index}")));
             }
         }
         Ok(())
@@ -216,7 +216,7 @@ mod tests {
 
     fn assemble(events: &[ChatEvent]) -> Result<ChatReply, ModelError> {
         let mut assembler = ModelReplyAssembler::default();
-        events.iter().try_for_each(|event| assembler.take(event))?;
+        events.iter().try_for_each(|event| assembler.push(event))?;
         assembler.finish()
     }
 

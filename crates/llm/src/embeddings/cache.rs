@@ -7,7 +7,7 @@ use munshi_store::{Db, Tx, params};
 use munshi_types::{Clock, TenantId, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::gateway::{CallBilling, Gateway};
 use crate::provider::Embedding;
 use crate::target::ModelTarget;
@@ -15,7 +15,7 @@ use crate::target::ModelTarget;
 type Hash = [u8; 32];
 
 /// The name vectors are kept under: two models' vectors never mix.
-pub fn cached_by(target: &ModelTarget) -> String {
+pub fn cache_key(target: &ModelTarget) -> String {
     let extra = serde_json::Value::Object(target.dialect.extra.clone());
     format!("{} {} {extra}", target.base_url, target.model)
 }
@@ -42,20 +42,20 @@ impl EmbeddingCache {
     }
 
     /// Vectors in the order of the texts; the same text twice is made once.
-    pub async fn of(
+    pub async fn embed(
         &self,
         target: &Arc<ModelTarget>,
         texts: &[String],
         account: &CallBilling,
     ) -> Result<Embedding, Error> {
         // What this machine makes itself is made sooner than found.
-        if target.stays_here() {
+        if target.is_local() {
             return Ok(self.gateway.embed(target, texts, account).await?);
         }
         let hashes: Vec<Hash> = texts.iter().map(|text| Sha256::digest(text).into()).collect();
-        let model = cached_by(target);
-        let mut known = self.known(account.tenant, &model, &hashes).await?;
-        let missing = missing(texts, &hashes, &known);
+        let model = cache_key(target);
+        let mut known = self.load_cached(account.tenant, &model, &hashes).await?;
+        let missing = list_missing(texts, &hashes, &known);
         let mut input_tokens = Some(0);
         if !missing.is_empty() {
             let wanted: Vec<String> = missing.iter().map(|(_, text)| (*text).clone()).collect();
@@ -63,16 +63,16 @@ impl EmbeddingCache {
             input_tokens = made.input_tokens;
             let fresh: Vec<(Hash, Vec<f32>)> =
                 missing.iter().map(|(hash, _)| *hash).zip(made.vectors).collect();
-            if let Err(error) = self.keep(account.tenant, model, fresh.clone()).await {
+            if let Err(error) = self.store(account.tenant, model, fresh.clone()).await {
                 // They are paid for and good; the next time they are paid for again.
-                tracing::warn!(%error, "vectors could not be kept");
+                tracing::warn!(%error, "failed to cache embeddings");
             }
             known.extend(fresh);
         }
-        together(&hashes, &known, input_tokens)
+        assemble_embedding(&hashes, &known, input_tokens)
     }
 
-    async fn known(
+    async fn load_cached(
         &self,
         tenant: TenantId,
         model: &str,
@@ -82,7 +82,7 @@ impl EmbeddingCache {
         Ok(self.db.read(tenant, move |tx| look_up(tx, &model, &hashes)).await?)
     }
 
-    async fn keep(
+    async fn store(
         &self,
         tenant: TenantId,
         model: String,
@@ -97,7 +97,7 @@ impl EmbeddingCache {
     }
 }
 
-fn missing<'t>(
+fn list_missing<'t>(
     texts: &'t [String],
     hashes: &[Hash],
     known: &HashMap<Hash, Vec<f32>>,
@@ -109,7 +109,7 @@ fn missing<'t>(
         .collect()
 }
 
-fn together(
+fn assemble_embedding(
     hashes: &[Hash],
     known: &HashMap<Hash, Vec<f32>>,
     input_tokens: Option<u64>,
@@ -117,7 +117,7 @@ fn together(
     let vectors: Vec<Vec<f32>> = hashes.iter().filter_map(|hash| known.get(hash).cloned()).collect();
     let dimension = vectors.first().map_or(0, Vec::len);
     if vectors.len() != hashes.len() || vectors.iter().any(|vector| vector.len() != dimension) {
-        let what = "the model's vectors have another length than those it made before";
+        let what = "the embedding dimensions differ from the model's earlier embeddings";
         return Err(ModelError::Garbled(what.to_owned()).into());
     }
     Ok(Embedding { vectors, dimension, input_tokens })

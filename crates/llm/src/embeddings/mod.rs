@@ -1,7 +1,7 @@
 //! Vectors for texts: kept once made, and made here where no model is configured.
 
 mod cache;
-mod hashed;
+mod feature_hashing;
 
-pub use cache::{EmbeddingCache, cached_by};
-pub use hashed::{DIMENSION, hashed};
+pub use cache::{EmbeddingCache, cache_key};
+pub use feature_hashing::{DIMENSION, embed_by_hashing};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::GatewayState;
-use super::bill::{self, CallEstimate, ReceivedUsage};
+use super::call_log::ModelCallOutcome;
+use super::estimate::{self, CallEstimate, ReceivedUsage};
 use super::meter::{AttemptContext, AttemptMeter};
-use super::tab::ModelCallOutcome;
-use super::veil::{EventUnredactor, TargetRequest};
+use super::redaction::{EventUnredactor, TargetRequest};
 use crate::chat::{ChatEvent, ChatReply, ModelReplyAssembler, TokenUsage};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::provider::{self, ChatStream};
 use crate::target::ModelTarget;
 
@@ -38,7 +38,7 @@ impl CallAttempt {
     ) -> Result<Self, ModelError> {
         let TargetRequest { request, reveal } = fit;
         let prices = shared.prices_for(purpose.account);
-        let estimate = CallEstimate::of(target, &request, &prices, shared.clock.now());
+        let estimate = CallEstimate::for_request(target, &request, &prices, shared.clock.now());
         let meter = AttemptMeter::start(shared, target, purpose, estimate).await?;
         let mut attempt = Self {
             meter,
@@ -61,7 +61,7 @@ impl CallAttempt {
     }
 
     /// What the model said so far, as it said it.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn reply_text(&self) -> String {
         self.assembler.text()
     }
 
@@ -69,20 +69,20 @@ impl CallAttempt {
     /// `Finished` is a fault.
     pub(crate) async fn next(&mut self) -> Result<Vec<ChatEvent>, ModelError> {
         let item = match &mut self.stream {
-            Some(stream) => provider::next(stream).await,
+            Some(stream) => provider::next_event(stream).await,
             None => None,
         };
         let event = item.unwrap_or(Err(ModelError::Interrupted))?;
         self.has_begun |= event.is_delta() || matches!(event, ChatEvent::Started { .. });
         if event.is_delta() {
-            self.meter.heard();
+            self.meter.mark_first_token();
         }
         if let ChatEvent::Limits(limits) = &event {
-            self.meter.shared.health.told(&self.meter.target.name, limits);
+            self.meter.shared.health.record_rate_limits(&self.meter.target.name, limits);
         }
-        self.assembler.take(&event)?;
+        self.assembler.push(&event)?;
         match &mut self.revealed {
-            Some(revealed) => revealed.take(event),
+            Some(revealed) => revealed.unredact(event),
             None => Ok(vec![event]),
         }
     }
@@ -94,12 +94,12 @@ impl CallAttempt {
         check: impl FnOnce(&ChatReply) -> Result<(), ModelError>,
     ) -> Result<ChatReply, ModelError> {
         self.stream = None;
-        let (target, estimate, heard) = (&self.meter.target, self.meter.estimate, self.heard());
+        let (target, estimate, heard) = (&self.meter.target, self.meter.estimate, self.received_usage());
         let request_id = self.assembler.request_id().map(str::to_owned);
         let outcome = std::mem::take(&mut self.assembler).finish();
         let usage = match &outcome {
-            Ok(reply) => bill::of_reply(target, estimate, reply),
-            Err(fault) => bill::of_failure(estimate, fault, heard),
+            Ok(reply) => estimate::compute_reply_usage(target, estimate, reply),
+            Err(fault) => estimate::compute_failure_usage(estimate, fault, heard),
         };
         let revealed = self.revealed.take().map(|revealed| revealed.assembler.finish());
         let outcome = outcome.and_then(|reply| {
@@ -117,30 +117,30 @@ impl CallAttempt {
     /// Ends with a fault, which is given back.
     pub(crate) async fn fail(mut self, fault: ModelError) -> ModelError {
         self.stream = None;
-        let (usage, request_id) = self.used_until(&fault);
+        let (usage, request_id) = self.usage_after_failure(&fault);
         self.meter.stop(ModelCallOutcome::Failed(fault.clone()), usage, request_id).await;
         fault
     }
 
-    fn used_until(&self, fault: &ModelError) -> (TokenUsage, Option<String>) {
-        let usage = bill::of_failure(self.meter.estimate, fault, self.heard());
+    fn usage_after_failure(&self, fault: &ModelError) -> (TokenUsage, Option<String>) {
+        let usage = estimate::compute_failure_usage(self.meter.estimate, fault, self.received_usage());
         (usage, self.assembler.request_id().map(str::to_owned))
     }
 
     /// What was heard is counted here only where the provider's own last count is not in.
-    fn heard(&self) -> ReceivedUsage {
+    fn received_usage(&self) -> ReceivedUsage {
         let counted = self.assembler.usage();
         let target = &self.meter.target;
         let is_final = self.assembler.has_ended() && counted.is_some_and(|usage| usage.total() > 0);
-        let output = if is_final || target.stays_here() { 0 } else { self.assembler.count(target) };
+        let output = if is_final || target.is_local() { 0 } else { self.assembler.count_tokens(target) };
         ReceivedUsage { has_begun: self.has_begun, counted, output }
     }
 }
 
 impl Revealed {
-    fn take(&mut self, event: ChatEvent) -> Result<Vec<ChatEvent>, ModelError> {
-        let events = self.reveal.event(event)?;
-        events.iter().try_for_each(|event| self.assembler.take(event))?;
+    fn unredact(&mut self, event: ChatEvent) -> Result<Vec<ChatEvent>, ModelError> {
+        let events = self.reveal.unredact(event)?;
+        events.iter().try_for_each(|event| self.assembler.push(event))?;
         Ok(events)
     }
 }
@@ -148,7 +148,7 @@ impl Revealed {
 impl Drop for CallAttempt {
     fn drop(&mut self) {
         if self.meter.is_running() {
-            let (usage, request_id) = self.used_until(&ModelError::Cancelled);
+            let (usage, request_id) = self.usage_after_failure(&ModelError::Cancelled);
             self.meter.settle(ModelCallOutcome::Failed(ModelError::Cancelled), usage, request_id);
         }
     }

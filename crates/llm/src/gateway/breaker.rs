@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_types::Timestamp;
 
-use crate::fault::ModelError;
+use crate::error::ModelError;
 
 /// More than this many failures within the window open the breaker, if they are at least half of the calls: on a busy
 /// installation a few always fail, and a provider that answers the others is not to be skipped.
@@ -60,7 +60,7 @@ impl HealthSignal {
 }
 
 impl CircuitBreaker {
-    pub fn ask(&mut self, now: Timestamp) -> BreakerDecision {
+    pub fn try_acquire(&mut self, now: Timestamp) -> BreakerDecision {
         if let Some(until) = self.limited_until.filter(|until| now < *until) {
             return BreakerDecision::No { until };
         }
@@ -78,7 +78,7 @@ impl CircuitBreaker {
     }
 
     /// A call has ended. Only the trial itself decides a trial: a call from before may end after it began.
-    pub fn report(&mut self, finding: HealthSignal, permission: BreakerDecision, now: Timestamp) {
+    pub fn record_outcome(&mut self, finding: HealthSignal, permission: BreakerDecision, now: Timestamp) {
         match (permission, finding) {
             (BreakerDecision::Trial, HealthSignal::Well) => {
                 *self = Self { limited_until: self.limited_until, ..Self::default() };
@@ -90,11 +90,11 @@ impl CircuitBreaker {
             (BreakerDecision::Trial, HealthSignal::Nothing) => self.trial_since = None,
             (_, HealthSignal::Nothing) => {}
             (_, _) if self.open_until.is_some() => {}
-            (_, finding) => self.remember(finding == HealthSignal::Ill, now),
+            (_, finding) => self.record_call(finding == HealthSignal::Ill, now),
         }
     }
 
-    fn remember(&mut self, has_failed: bool, now: Timestamp) {
+    fn record_call(&mut self, has_failed: bool, now: Timestamp) {
         self.calls.push_back((now, has_failed));
         while self.calls.len() > MEMORY || self.calls.front().is_some_and(|(at, _)| now.since(*at) > WINDOW) {
             self.calls.pop_front();
@@ -106,12 +106,12 @@ impl CircuitBreaker {
         }
     }
 
-    pub fn limited(&mut self, until: Timestamp) {
+    pub fn limit_until(&mut self, until: Timestamp) {
         self.limited_until = self.limited_until.max(Some(until));
     }
 
     /// Until when calls are kept away, where they are.
-    pub fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
+    pub fn blocked_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.open_until.max(self.limited_until).filter(|until| now < *until)
     }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn failed(breaker: &mut CircuitBreaker, second: i64) {
-        breaker.report(HealthSignal::Ill, BreakerDecision::Yes, at(second));
+        breaker.record_outcome(HealthSignal::Ill, BreakerDecision::Yes, at(second));
     }
 
     fn opened() -> CircuitBreaker {
@@ -144,27 +144,27 @@ mod tests {
         let mut breaker = CircuitBreaker::default();
         for second in [0, 100, 200] {
             failed(&mut breaker, second);
-            assert_eq!(breaker.ask(at(second)), BreakerDecision::Yes);
+            assert_eq!(breaker.try_acquire(at(second)), BreakerDecision::Yes);
         }
         failed(&mut breaker, 299);
-        assert_eq!(breaker.ask(at(300)), BreakerDecision::No { until: at(899) });
-        assert_eq!(breaker.ask(at(899)), BreakerDecision::Trial);
-        assert!(matches!(breaker.ask(at(899)), BreakerDecision::No { .. }), "one trial at a time");
-        breaker.report(HealthSignal::Well, BreakerDecision::Trial, at(900));
-        assert_eq!(breaker.ask(at(900)), BreakerDecision::Yes);
+        assert_eq!(breaker.try_acquire(at(300)), BreakerDecision::No { until: at(899) });
+        assert_eq!(breaker.try_acquire(at(899)), BreakerDecision::Trial);
+        assert!(matches!(breaker.try_acquire(at(899)), BreakerDecision::No { .. }), "one trial at a time");
+        breaker.record_outcome(HealthSignal::Well, BreakerDecision::Trial, at(900));
+        assert_eq!(breaker.try_acquire(at(900)), BreakerDecision::Yes);
     }
 
     #[test]
     fn failures_far_apart_or_few_among_many_do_not_open_it() {
         let mut breaker = CircuitBreaker::default();
         (0..20).for_each(|minute| failed(&mut breaker, minute * 101));
-        assert_eq!(breaker.ask(at(2020)), BreakerDecision::Yes);
+        assert_eq!(breaker.try_acquire(at(2020)), BreakerDecision::Yes);
         let mut busy = CircuitBreaker::default();
         for second in 0..250 {
             let finding = if second % 20 == 0 { HealthSignal::Ill } else { HealthSignal::Well };
-            busy.report(finding, BreakerDecision::Yes, at(second));
+            busy.record_outcome(finding, BreakerDecision::Yes, at(second));
         }
-        assert_eq!(busy.ask(at(250)), BreakerDecision::Yes, "one in twenty fails");
+        assert_eq!(busy.try_acquire(at(250)), BreakerDecision::Yes, "one in twenty fails");
     }
 
     #[test]
@@ -172,32 +172,38 @@ mod tests {
         let mut breaker = CircuitBreaker::default();
         for second in 0..8 {
             let finding = if second % 4 == 3 { HealthSignal::Well } else { HealthSignal::Ill };
-            breaker.report(finding, BreakerDecision::Yes, at(second));
+            breaker.record_outcome(finding, BreakerDecision::Yes, at(second));
         }
-        assert!(matches!(breaker.ask(at(8)), BreakerDecision::No { .. }));
+        assert!(matches!(breaker.try_acquire(at(8)), BreakerDecision::No { .. }));
     }
 
     #[test]
     fn a_failed_trial_means_ten_more_minutes_and_a_lost_one_is_forgotten() {
         let mut breaker = opened();
-        assert_eq!(breaker.ask(at(700)), BreakerDecision::Trial);
-        breaker.report(HealthSignal::Ill, BreakerDecision::Trial, at(701));
-        assert_eq!(breaker.ask(at(702)), BreakerDecision::No { until: at(1301) });
-        assert_eq!(breaker.ask(at(1400)), BreakerDecision::Trial);
-        assert_eq!(breaker.ask(at(1600)), BreakerDecision::Trial, "the last one never came back");
+        assert_eq!(breaker.try_acquire(at(700)), BreakerDecision::Trial);
+        breaker.record_outcome(HealthSignal::Ill, BreakerDecision::Trial, at(701));
+        assert_eq!(breaker.try_acquire(at(702)), BreakerDecision::No { until: at(1301) });
+        assert_eq!(breaker.try_acquire(at(1400)), BreakerDecision::Trial);
+        assert_eq!(breaker.try_acquire(at(1600)), BreakerDecision::Trial, "the last one never came back");
     }
 
     #[test]
     fn only_the_trial_decides() {
         let mut breaker = opened();
-        breaker.report(HealthSignal::Well, BreakerDecision::Yes, at(5));
-        assert!(matches!(breaker.ask(at(6)), BreakerDecision::No { .. }), "a call from before the opening");
-        assert_eq!(breaker.ask(at(700)), BreakerDecision::Trial);
-        breaker.report(HealthSignal::Nothing, BreakerDecision::Yes, at(701));
-        assert!(matches!(breaker.ask(at(702)), BreakerDecision::No { .. }), "somebody else's cancelled call");
-        breaker.report(HealthSignal::Nothing, BreakerDecision::Trial, at(703));
+        breaker.record_outcome(HealthSignal::Well, BreakerDecision::Yes, at(5));
+        assert!(
+            matches!(breaker.try_acquire(at(6)), BreakerDecision::No { .. }),
+            "a call from before the opening"
+        );
+        assert_eq!(breaker.try_acquire(at(700)), BreakerDecision::Trial);
+        breaker.record_outcome(HealthSignal::Nothing, BreakerDecision::Yes, at(701));
+        assert!(
+            matches!(breaker.try_acquire(at(702)), BreakerDecision::No { .. }),
+            "somebody else's cancelled call"
+        );
+        breaker.record_outcome(HealthSignal::Nothing, BreakerDecision::Trial, at(703));
         assert_eq!(
-            breaker.ask(at(704)),
+            breaker.try_acquire(at(704)),
             BreakerDecision::Trial,
             "the trial found out nothing: the next one may"
         );
@@ -206,9 +212,9 @@ mod tests {
     #[test]
     fn a_pause_the_provider_asked_for_holds_for_everybody() {
         let mut breaker = CircuitBreaker::default();
-        breaker.limited(at(30));
-        breaker.limited(at(10));
-        assert_eq!(breaker.ask(at(29)), BreakerDecision::No { until: at(30) });
-        assert_eq!(breaker.ask(at(30)), BreakerDecision::Yes);
+        breaker.limit_until(at(30));
+        breaker.limit_until(at(10));
+        assert_eq!(breaker.try_acquire(at(29)), BreakerDecision::No { until: at(30) });
+        assert_eq!(breaker.try_acquire(at(30)), BreakerDecision::Yes);
     }
 }

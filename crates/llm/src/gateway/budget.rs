@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use munshi_types::ReservationId;
 use uuid::Uuid;
 
-use crate::fault::ModelError;
-use crate::money::Cost;
+use crate::error::ModelError;
+use crate::pricing::Cost;
 
 /// What an attempt may use at most, or did use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl CallBudget for InMemoryBudget {
         let after = sum(taken, most);
         if after.tokens > self.limit.tokens {
             return Err(ModelError::OverBudget(format!(
-                "{} of {} tokens are spoken for",
+                "{} of {} tokens are used or reserved",
                 taken.tokens, self.limit.tokens
             )));
         }
@@ -97,7 +97,7 @@ impl CallBudget for InMemoryBudget {
             && cost > limit
         {
             return Err(ModelError::OverBudget(format!(
-                "{} of {limit} are spoken for",
+                "{} of {limit} is used or reserved",
                 taken.cost.unwrap_or_default()
             )));
         }

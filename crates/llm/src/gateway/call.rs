@@ -5,11 +5,11 @@ use std::sync::Arc;
 use munshi_types::TenantId;
 
 use super::budget::CallBudget;
+use super::call_log::{CallRecorder, CallSubject};
+use super::redaction::Redactor;
 use super::route::{Capability, ModelRoute};
-use super::tab::{CallRecorder, CallSubject};
-use super::veil::Redactor;
 use crate::chat::ChatRequest;
-use crate::money::PriceBook;
+use crate::pricing::PriceBook;
 
 /// It owns what it holds, since a stream outlives the function that began it.
 #[derive(Clone)]

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::bill::CallEstimate;
 use super::call::CallBilling;
-use super::fallback::pause_after;
+use super::call_log::ModelCallOutcome;
+use super::estimate::CallEstimate;
+use super::fallback::retry_delay;
 use super::meter::{AttemptContext, AttemptMeter};
 use super::route::{Capability, ModelRoute};
-use super::tab::ModelCallOutcome;
 use super::{BreakerDecision, CallSpend, Gateway};
 use crate::chat::{StopReason, TokenUsage};
-use crate::fault::ModelError;
-use crate::money::count_for;
+use crate::error::ModelError;
+use crate::pricing::count_tokens_for;
 use crate::provider::Embedding;
 use crate::target::ModelTarget;
 
@@ -40,7 +40,7 @@ impl Gateway {
         }
         let dimension = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != dimension) {
-            return Err(ModelError::Garbled("vectors of different lengths".to_owned()));
+            return Err(ModelError::Garbled("embeddings of different dimensions".to_owned()));
         }
         Ok(Embedding { vectors, dimension, input_tokens: tokens })
     }
@@ -55,7 +55,7 @@ impl Gateway {
             Ok(embedding) => return Ok(embedding),
             Err(fault) => fault,
         };
-        let Some(pause) = pause_after(&fault, &*self.shared.random) else { return Err(fault) };
+        let Some(pause) = retry_delay(&fault, &*self.shared.random) else { return Err(fault) };
         tokio::time::sleep(pause).await;
         match self.embed_once(target, texts, account, 2).await {
             // That it rests now is no news; why it does is.
@@ -72,12 +72,15 @@ impl Gateway {
         number: u32,
     ) -> Result<Embedding, ModelError> {
         let shared = &self.shared;
-        let permission = shared.health.ask(&target.name);
+        let permission = shared.health.try_acquire(&target.name);
         if let BreakerDecision::No { until } = permission {
-            return Err(ModelError::NoTarget(format!("`{}` is resting until {until}", target.name)));
+            return Err(ModelError::NoTarget(format!(
+                "the circuit breaker of `{}` is open until {until}",
+                target.name
+            )));
         }
         let input =
-            if target.stays_here() { 0 } else { texts.iter().map(|text| count_for(target, text)).sum() };
+            if target.is_local() { 0 } else { texts.iter().map(|text| count_tokens_for(target, text)).sum() };
         let usage = TokenUsage { input, ..TokenUsage::default() };
         let cost = shared.prices_for(account).cost(target, &usage, shared.clock.now());
         let estimate = CallEstimate { input, most: CallSpend { tokens: input, output: 0, cost } };
@@ -93,7 +96,11 @@ impl Gateway {
                 TokenUsage { estimated: input > 0, ..usage },
             ),
             Err(fault) => {
-                let usage = super::bill::of_failure(estimate, fault, super::bill::ReceivedUsage::default());
+                let usage = super::estimate::compute_failure_usage(
+                    estimate,
+                    fault,
+                    super::estimate::ReceivedUsage::default(),
+                );
                 (ModelCallOutcome::Failed(fault.clone()), usage)
             }
         };

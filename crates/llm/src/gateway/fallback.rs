@@ -9,11 +9,11 @@ use super::GatewayState;
 use super::attempt::CallAttempt;
 use super::breaker::BreakerDecision;
 use super::call::ModelCall;
-use super::form::ReplyValidator;
-use super::live::ModelReplyStream;
 use super::meter::AttemptContext;
-use super::veil::PendingModelCall;
-use crate::fault::ModelError;
+use super::redaction::PendingModelCall;
+use super::reply_stream::ModelReplyStream;
+use super::reply_validation::ReplyValidator;
+use crate::error::ModelError;
 use crate::target::ModelTarget;
 
 /// The first choice and at most two others.
@@ -57,9 +57,9 @@ impl TargetSearch {
     }
 
     pub(crate) async fn run(mut self) -> Result<ModelReplyStream, ModelError> {
-        ReplyValidator::of(&self.call.request)?;
+        ReplyValidator::for_request(&self.call.request)?;
         let targets = self.shared.candidates(&self.call)?;
-        if let Some(live) = self.pass(&targets).await? {
+        if let Some(live) = self.try_targets(&targets).await? {
             return Ok(live);
         }
         // All are resting. A short rest is waited for; a long one is not.
@@ -67,19 +67,22 @@ impl TargetSearch {
             let wait = soonest.since(self.shared.clock.now());
             if wait <= LONGEST_PAUSE {
                 tokio::time::sleep(wait).await;
-                if let Some(live) = self.pass(&targets).await? {
+                if let Some(live) = self.try_targets(&targets).await? {
                     return Ok(live);
                 }
             }
         }
-        Err(self.last.unwrap_or_else(|| resting(self.soonest)))
+        Err(self.last.unwrap_or_else(|| all_unavailable_error(self.soonest)))
     }
 
-    async fn pass(&mut self, targets: &[Arc<ModelTarget>]) -> Result<Option<ModelReplyStream>, ModelError> {
+    async fn try_targets(
+        &mut self,
+        targets: &[Arc<ModelTarget>],
+    ) -> Result<Option<ModelReplyStream>, ModelError> {
         for target in targets {
             // The model of this machine costs nothing and is always there, so it may come after any number of others, and
             // where the money is used up.
-            if (self.tried >= MOST_TARGETS || self.is_spent) && !target.stays_here() {
+            if (self.tried >= MOST_TARGETS || self.is_spent) && !target.is_local() {
                 continue;
             }
             if let Some(live) = self.try_target(target).await? {
@@ -95,12 +98,12 @@ impl TargetSearch {
         target: &Arc<ModelTarget>,
     ) -> Result<Option<ModelReplyStream>, ModelError> {
         loop {
-            let permission = self.shared.health.ask(&target.name);
+            let permission = self.shared.health.try_acquire(&target.name);
             if let BreakerDecision::No { until } = permission {
                 self.soonest = Some(self.soonest.map_or(until, |soonest| soonest.min(until)));
                 return Ok(None);
             }
-            let fault = match self.attempt(target, permission).await {
+            let fault = match self.start_attempt(target, permission).await {
                 Ok(live) => return Ok(Some(live)),
                 Err(fault) if ends_the_call(&fault) => return Err(fault),
                 Err(fault @ ModelError::OverBudget(_)) => {
@@ -109,7 +112,7 @@ impl TargetSearch {
                 }
                 Err(fault) => fault,
             };
-            let pause = pause_after(&fault, &*self.shared.random);
+            let pause = retry_delay(&fault, &*self.shared.random);
             // That the money is used up says more than why the model of this machine could not help.
             if !self.is_spent {
                 self.last = Some(fault);
@@ -122,7 +125,7 @@ impl TargetSearch {
         }
     }
 
-    async fn attempt(
+    async fn start_attempt(
         &mut self,
         target: &Arc<ModelTarget>,
         permission: BreakerDecision,
@@ -130,24 +133,25 @@ impl TargetSearch {
         self.attempts += 1;
         if self.last_tried.as_ref() != Some(&target.name) {
             self.last_tried = Some(target.name.clone());
-            self.tried += usize::from(!target.stays_here());
+            self.tried += usize::from(!target.is_local());
         }
-        let form = ReplyValidator::of(&self.call.request)?;
-        let purpose = AttemptContext::of(&self.call, self.attempts, permission);
-        let attempt = CallAttempt::open(&self.shared, target, self.call.fit(target), purpose).await?;
+        let form = ReplyValidator::for_request(&self.call.request)?;
+        let purpose = AttemptContext::new(&self.call, self.attempts, permission);
+        let attempt =
+            CallAttempt::open(&self.shared, target, self.call.prepare_request(target), purpose).await?;
         let mut live = ModelReplyStream::new(&self.shared, &self.call, attempt, form, self.attempts);
         let primed = live.prime().await;
-        self.attempts = live.number();
+        self.attempts = live.attempt_count();
         primed.map(|()| live)
     }
 }
 
 /// How long to wait before the same target is tried again; none where that is of no use, or would be too late.
-pub(crate) fn pause_after(fault: &ModelError, random: &dyn Random) -> Option<Duration> {
-    if !fault.is_passing() {
+pub(crate) fn retry_delay(fault: &ModelError, random: &dyn Random) -> Option<Duration> {
+    if !fault.is_transient() {
         return None;
     }
-    let jitter = PAUSE.start + random.below(PAUSE.end - PAUSE.start);
+    let jitter = PAUSE.start + random.next_below(PAUSE.end - PAUSE.start);
     let pause = Duration::from_millis(jitter).max(fault.retry_after().unwrap_or_default());
     (pause <= LONGEST_PAUSE).then_some(pause)
 }
@@ -163,7 +167,7 @@ const fn ends_the_call(fault: &ModelError) -> bool {
     )
 }
 
-fn resting(until: Option<Timestamp>) -> ModelError {
-    let when = until.map(|until| format!(", the first until {until}")).unwrap_or_default();
-    ModelError::NoTarget(format!("every model permitted here is resting after failures{when}"))
+fn all_unavailable_error(until: Option<Timestamp>) -> ModelError {
+    let when = until.map(|until| format!("; the first closes at {until}")).unwrap_or_default();
+    ModelError::NoTarget(format!("the circuit breaker of every permitted model is open{when}"))
 }

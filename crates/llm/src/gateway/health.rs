@@ -7,7 +7,7 @@ use munshi_types::{Clock, Timestamp};
 
 use super::breaker::{BreakerDecision, CircuitBreaker, HealthSignal};
 use crate::chat::RateLimits;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 
 #[derive(Debug)]
 pub(crate) struct TargetBreakers {
@@ -20,32 +20,37 @@ impl TargetBreakers {
         Self { clock, breakers: Mutex::default() }
     }
 
-    pub(crate) fn ask(&self, target: &str) -> BreakerDecision {
-        self.with(target, CircuitBreaker::ask)
+    pub(crate) fn try_acquire(&self, target: &str) -> BreakerDecision {
+        self.with_breaker(target, CircuitBreaker::try_acquire)
     }
 
     /// A call that was let through has ended.
-    pub(crate) fn report(&self, target: &str, permission: BreakerDecision, fault: Option<&ModelError>) {
-        self.with(target, |breaker, now| {
+    pub(crate) fn record_outcome(
+        &self,
+        target: &str,
+        permission: BreakerDecision,
+        fault: Option<&ModelError>,
+    ) {
+        self.with_breaker(target, |breaker, now| {
             if let Some(wait) = fault.and_then(ModelError::retry_after) {
-                breaker.limited(now.plus(wait));
+                breaker.limit_until(now.plus(wait));
             }
-            breaker.report(HealthSignal::of(fault), permission, now);
+            breaker.record_outcome(HealthSignal::of(fault), permission, now);
         });
     }
 
     /// The provider says what is left; where nothing is, everybody waits for the next window.
-    pub(crate) fn told(&self, target: &str, limits: &RateLimits) {
-        if let Some(wait) = limits.wait() {
-            self.with(target, |breaker, now| breaker.limited(now.plus(wait)));
+    pub(crate) fn record_rate_limits(&self, target: &str, limits: &RateLimits) {
+        if let Some(wait) = limits.time_until_reset() {
+            self.with_breaker(target, |breaker, now| breaker.limit_until(now.plus(wait)));
         }
     }
 
-    pub(crate) fn of(&self, target: &str) -> CircuitBreaker {
-        self.with(target, |breaker, _| breaker.clone())
+    pub(crate) fn snapshot(&self, target: &str) -> CircuitBreaker {
+        self.with_breaker(target, |breaker, _| breaker.clone())
     }
 
-    fn with<T>(&self, target: &str, act: impl FnOnce(&mut CircuitBreaker, Timestamp) -> T) -> T {
+    fn with_breaker<T>(&self, target: &str, act: impl FnOnce(&mut CircuitBreaker, Timestamp) -> T) -> T {
         let now = self.clock.now();
         let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         if !breakers.contains_key(target) {

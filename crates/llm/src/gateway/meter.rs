@@ -8,16 +8,16 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::GatewayState;
-use super::bill::CallEstimate;
 use super::breaker::BreakerDecision;
 use super::budget::CallSpend;
 use super::call::{CallBilling, ModelCall};
-use super::held::ReservationGuard;
+use super::call_log::{CallRecord, ModelCallOutcome};
+use super::estimate::CallEstimate;
+use super::reservation::ReservationGuard;
 use super::route::Capability;
-use super::tab::{CallRecord, ModelCallOutcome};
 use crate::chat::TokenUsage;
-use crate::fault::ModelError;
-use crate::money::Cost;
+use crate::error::ModelError;
+use crate::pricing::Cost;
 use crate::target::ModelTarget;
 
 /// Dropped while it runs, the attempt was cancelled after its input was sent.
@@ -49,7 +49,7 @@ pub(crate) struct AttemptContext<'a> {
 }
 
 impl<'a> AttemptContext<'a> {
-    pub(crate) fn of(call: &'a ModelCall, number: u32, permission: BreakerDecision) -> Self {
+    pub(crate) fn new(call: &'a ModelCall, number: u32, permission: BreakerDecision) -> Self {
         Self { account: &call.account, wanted: call.wanted, number, permission }
     }
 }
@@ -67,7 +67,7 @@ impl AttemptMeter {
             Ok(held) => held,
             Err(fault) => {
                 // Nothing was asked, so nothing was found out: another may have the trial.
-                shared.health.report(&target.name, purpose.permission, Some(&fault));
+                shared.health.record_outcome(&target.name, purpose.permission, Some(&fault));
                 return Err(fault);
             }
         };
@@ -92,7 +92,7 @@ impl AttemptMeter {
     }
 
     /// The model has said something.
-    pub(crate) fn heard(&mut self) {
+    pub(crate) fn mark_first_token(&mut self) {
         if self.first_token.is_none() {
             self.first_token = Some(self.begun.elapsed());
         }
@@ -108,7 +108,7 @@ impl AttemptMeter {
         if let Some(settling) = self.settle(ending, usage, request_id)
             && settling.await.is_err()
         {
-            tracing::error!(call = %self.id, "settling a call's budget panicked");
+            tracing::error!(call = %self.id, "call budget settlement panicked");
         }
     }
 
@@ -120,13 +120,13 @@ impl AttemptMeter {
         request_id: Option<String>,
     ) -> Option<JoinHandle<()>> {
         let held = self.held.take()?;
-        self.shared.health.report(&self.target.name, self.permission, ending.fault());
+        self.shared.health.record_outcome(&self.target.name, self.permission, ending.fault());
         let cost = self.shared.prices_for(&self.account).cost(&self.target, &usage, self.started_at);
-        self.account.tab.add(self.record(ending, usage, cost, request_id));
+        self.account.tab.add(self.build_record(ending, usage, cost, request_id));
         held.settle(CallSpend { tokens: usage.total(), output: usage.output, cost })
     }
 
-    fn record(
+    fn build_record(
         &self,
         ending: ModelCallOutcome,
         usage: TokenUsage,

@@ -5,22 +5,22 @@
 //! hides people from the targets that may not see them.
 
 mod attempt;
-mod bill;
 mod breaker;
 mod budget;
 mod call;
-mod courtesy;
+mod call_log;
 mod embed;
+mod estimate;
+mod failure_reply;
 mod fallback;
-mod form;
 mod health;
-mod held;
-mod live;
 mod meter;
+mod redaction;
+mod reply_stream;
+mod reply_validation;
+mod reservation;
 mod route;
 mod strategy;
-mod tab;
-mod veil;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,18 +32,18 @@ use tokio_util::task::TaskTracker;
 pub use breaker::{BreakerDecision, CircuitBreaker, HealthSignal};
 pub use budget::{CallBudget, CallSpend, InMemoryBudget, UnlimitedBudget};
 pub use call::{CallBilling, ModelCall};
-pub use courtesy::courtesy;
-pub use live::ModelReplyStream;
+pub use call_log::{CallRecord, CallRecorder, CallSubject, InMemoryCallLog, ModelCallOutcome};
+pub use failure_reply::render_failure_reply;
+pub use redaction::{EventUnredactor, Redactor};
+pub use reply_stream::ModelReplyStream;
 pub use route::{Capability, ModelRoute, RoutingStrategy};
 pub use strategy::RoutingHints;
-pub use tab::{CallRecord, CallRecorder, CallSubject, InMemoryCallLog, ModelCallOutcome};
-pub use veil::{EventUnredactor, Redactor};
 
 use self::fallback::TargetSearch;
 use self::health::TargetBreakers;
 use crate::chat::ChatReply;
-use crate::fault::ModelError;
-use crate::money::PriceBook;
+use crate::error::ModelError;
+use crate::pricing::PriceBook;
 use crate::provider::Provider;
 use crate::target::ModelTarget;
 
@@ -94,7 +94,7 @@ impl Gateway {
 
     /// The whole answer. It is streamed underneath, so that a silent model is noticed in seconds.
     pub async fn complete(&self, call: ModelCall) -> Result<ChatReply, ModelError> {
-        self.stream(call).await?.whole().await
+        self.stream(call).await?.collect_reply().await
     }
 
     pub fn targets(&self) -> &[Arc<ModelTarget>] {
@@ -108,7 +108,7 @@ impl Gateway {
 
     /// How a target has been doing, as this process has seen it.
     pub fn health(&self, target: &str) -> CircuitBreaker {
-        self.shared.health.of(target)
+        self.shared.health.snapshot(target)
     }
 
     pub fn prices(&self) -> &PriceBook {
@@ -116,7 +116,7 @@ impl Gateway {
     }
 
     /// Waits until the budgets of all ended calls are settled. For the end of the program.
-    pub async fn settled(&self) {
+    pub async fn wait_until_settled(&self) {
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
         self.shared.tasks.reopen();
@@ -126,7 +126,7 @@ impl Gateway {
 impl GatewayState {
     fn prices_for(&self, account: &CallBilling) -> Cow<'_, PriceBook> {
         match &account.prices {
-            Some(own) => Cow::Owned(own.over(&self.prices)),
+            Some(own) => Cow::Owned(own.with_fallback(&self.prices)),
             None => Cow::Borrowed(&self.prices),
         }
     }
@@ -135,12 +135,12 @@ impl GatewayState {
     fn candidates(&self, call: &ModelCall) -> Result<Vec<Arc<ModelTarget>>, ModelError> {
         let mut targets = call.route.candidates(call.wanted, &call.request, &self.targets)?;
         if let Some(sure) = call.route.sure_above
-            && let Some(here) = self.targets.iter().find(|target| target.stays_here())
-            && !targets.first().is_some_and(|first| first.stays_here())
+            && let Some(here) = self.targets.iter().find(|target| target.is_local())
+            && !targets.first().is_some_and(|first| first.is_local())
             && call.route.admits(here, &call.request)
             && self.provider.confidence(here, &call.request).is_some_and(|known| known >= sure)
         {
-            targets.retain(|target| !target.stays_here());
+            targets.retain(|target| !target.is_local());
             targets.insert(0, here.clone());
         }
         Ok(targets)

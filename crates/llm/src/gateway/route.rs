@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatRequest, ModelMessagePart, ReplyFormat};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::target::ModelTarget;
 
 macro_rules! uses {
@@ -27,7 +27,7 @@ macro_rules! uses {
             }
 
             /// Where to look when the route names no model for this one.
-            pub const fn otherwise(self) -> Option<Self> {
+            pub const fn fallback(self) -> Option<Self> {
                 match self { $(Self::$name => $else,)+ }
             }
         }
@@ -64,7 +64,7 @@ impl FromStr for Capability {
         let found = Self::ALL.iter().find(|known| known.as_str() == text).copied();
         found.ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|known| known.as_str()).collect();
-            format!("`{text}` is nothing models are used for here: use one of {}", known.join(", "))
+            format!("unknown model use `{text}`: use one of {}", known.join(", "))
         })
     }
 }
@@ -118,14 +118,14 @@ impl ModelRoute {
             named.into_iter().filter(|target| self.permits(target)).collect();
         if permitted.is_empty() {
             return Err(ModelError::NoTarget(format!(
-                "the plan or the place of the data permits no model for {wanted}"
+                "the plan or the data residency permits no model for {wanted}"
             )));
         }
         let able: Vec<Arc<ModelTarget>> =
-            permitted.into_iter().filter(|target| is_able(target, request)).cloned().collect();
+            permitted.into_iter().filter(|target| supports_request(target, request)).cloned().collect();
         if able.is_empty() {
             return Err(ModelError::NoTarget(format!(
-                "no model for {wanted} can take what the request holds"
+                "no model for {wanted} supports the content of the request"
             )));
         }
         Ok(able)
@@ -140,7 +140,7 @@ impl ModelRoute {
         let target = target.ok_or_else(|| ModelError::NoTarget(format!("there is no model `{name}`")))?;
         if !self.permits(target) {
             return Err(ModelError::NoTarget(format!(
-                "the plan or the place of the data does not permit `{name}`"
+                "the plan or the data residency does not permit `{name}`"
             )));
         }
         Ok(target.clone())
@@ -152,14 +152,14 @@ impl ModelRoute {
             if let Some(names) = self.targets.get(&purpose).filter(|names| !names.is_empty()) {
                 return names;
             }
-            next = purpose.otherwise();
+            next = purpose.fallback();
         }
         &[]
     }
 
     /// Whether a target that no use names may answer this too.
     pub(crate) fn admits(&self, target: &ModelTarget, request: &ChatRequest) -> bool {
-        self.permits(target) && is_able(target, request)
+        self.permits(target) && supports_request(target, request)
     }
 
     /// Whether a target may see the data at all.
@@ -171,11 +171,11 @@ impl ModelRoute {
                 || (!target.price_provider.is_empty() && names.contains(&target.price_provider))
         };
         let provider = self.providers.iter().all(is_listed);
-        plan && ((place && provider) || target.stays_here())
+        plan && ((place && provider) || target.is_local())
     }
 }
 
-fn is_able(target: &ModelTarget, request: &ChatRequest) -> bool {
+fn supports_request(target: &ModelTarget, request: &ChatRequest) -> bool {
     let can = &target.capabilities;
     let parts = || request.messages.iter().flat_map(|message| &message.parts);
     (request.tools.is_empty() || can.tools)
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(names(&route, Capability::Default, &known).unwrap(), ["b", "offline"]);
         route.permitted = Some(BTreeSet::from(["a".to_owned()]));
         let refused = names(&route, Capability::Default, &known).unwrap_err().to_string();
-        assert!(refused.contains("the plan or the place of the data permits no model"), "{refused}");
+        assert!(refused.contains("the plan or the data residency permits no model"), "{refused}");
     }
 
     #[test]

@@ -25,13 +25,13 @@ const CLASSES: [Capability; 3] = [Capability::Default, Capability::Cheap, Capabi
 
 impl ModelRoute {
     /// By the channel, the form of the answer, the language and the tools, in this order.
-    pub fn by_rule(&self, request: &ChatRequest, hints: RoutingHints) -> Capability {
+    pub fn choose_by_rule(&self, request: &ChatRequest, hints: RoutingHints) -> Capability {
         let is_indian = hints.language.is_some_and(|language| language != Language::English);
         if hints.is_voice {
             Capability::Voice
         } else if request.output != ReplyFormat::Text {
             Capability::JsonStrict
-        } else if is_indian && self.has(Capability::Multilingual) {
+        } else if is_indian && self.has_targets_for(Capability::Multilingual) {
             Capability::Multilingual
         } else if request.tools.is_empty() {
             Capability::Default
@@ -40,12 +40,12 @@ impl ModelRoute {
         }
     }
 
-    fn has(&self, wanted: Capability) -> bool {
+    fn has_targets_for(&self, wanted: Capability) -> bool {
         self.targets.get(&wanted).is_some_and(|names| !names.is_empty())
     }
 
     /// Whether the message says too little, or asks for a person.
-    fn leaves_open(&self, text: &str) -> bool {
+    fn needs_classifier(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         text.split_whitespace().count() < FEW_WORDS
             || self.escalation_words.iter().any(|word| lower.contains(&word.to_lowercase()))
@@ -55,13 +55,13 @@ impl ModelRoute {
 impl Gateway {
     /// The class for a turn. `call` is the turn's own; asking the small model is an attempt on its tab and its budget.
     /// Where the small model can't say, the rule does.
-    pub async fn choose(&self, call: &ModelCall, hints: RoutingHints) -> Capability {
-        let by_rule = call.route.by_rule(&call.request, hints);
-        let text = last_words(&call.request);
+    pub async fn choose_capability(&self, call: &ModelCall, hints: RoutingHints) -> Capability {
+        let by_rule = call.route.choose_by_rule(&call.request, hints);
+        let text = last_user_text(&call.request);
         let asks = match call.route.strategy {
             RoutingStrategy::Rule => false,
             RoutingStrategy::Classifier => true,
-            RoutingStrategy::Hybrid => call.route.leaves_open(&text),
+            RoutingStrategy::Hybrid => call.route.needs_classifier(&text),
         };
         // Voice can't wait, and a form is a form.
         if !asks || hints.is_voice || by_rule == Capability::JsonStrict || text.is_empty() {
@@ -69,7 +69,7 @@ impl Gateway {
         }
         match self.classify(call, text).await {
             Some(Capability::Default) => by_rule,
-            Some(class) if call.route.has(class) => class,
+            Some(class) if call.route.has_targets_for(class) => class,
             _ => by_rule,
         }
     }
@@ -96,7 +96,7 @@ impl Gateway {
         let reply = match self.complete(asked).await {
             Ok(reply) => reply,
             Err(fault) => {
-                tracing::warn!(%fault, "no class from the small model; the rule decides");
+                tracing::warn!(%fault, "classifier call failed; using the rule");
                 return None;
             }
         };
@@ -106,7 +106,7 @@ impl Gateway {
 }
 
 /// What the person said last.
-fn last_words(request: &ChatRequest) -> String {
+fn last_user_text(request: &ChatRequest) -> String {
     let last = request.messages.iter().rev().find(|message| message.role == ModelRole::User);
     last.map(ChatMessage::text).unwrap_or_default().chars().take(LONGEST_EXCERPT).collect()
 }

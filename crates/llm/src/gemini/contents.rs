@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::chat::{
     ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ToolResult,
 };
-use crate::seal::unseal;
 use crate::target::{ModelTarget, WireFormat};
+use crate::wire_prefix::strip_wire_prefix;
 
 #[derive(Debug, Serialize)]
 pub(super) struct GeminiContent<'a> {
@@ -75,24 +75,26 @@ enum Outcome<'a> {
 
 pub(super) fn contents<'a>(target: &'a ModelTarget, request: &'a ChatRequest) -> Vec<GeminiContent<'a>> {
     let each = request.messages.iter().map(|message| match message.role {
-        ModelRole::User => GeminiContent { role: Some("user"), parts: user(message) },
-        ModelRole::Assistant => GeminiContent { role: Some("model"), parts: model(target, message) },
+        ModelRole::User => GeminiContent { role: Some("user"), parts: build_user_parts(message) },
+        ModelRole::Assistant => {
+            GeminiContent { role: Some("model"), parts: build_model_parts(target, message) }
+        }
     });
     each.filter(|content| !content.parts.is_empty()).collect()
 }
 
-pub(super) fn plain(data: GeminiPartData<'_>) -> GeminiPart<'_> {
+pub(super) fn unsigned_part(data: GeminiPartData<'_>) -> GeminiPart<'_> {
     GeminiPart { data, thought_signature: None }
 }
 
 /// Tool results stand first, right after the calls they answer.
-fn user(message: &ChatMessage) -> Vec<GeminiPart<'_>> {
-    let mut pieces: Vec<_> = message.parts.iter().filter_map(sent_by_user).map(plain).collect();
+fn build_user_parts(message: &ChatMessage) -> Vec<GeminiPart<'_>> {
+    let mut pieces: Vec<_> = message.parts.iter().filter_map(convert_user_part).map(unsigned_part).collect();
     pieces.sort_by_key(|piece| !matches!(piece.data, GeminiPartData::FunctionResponse(_)));
     pieces
 }
 
-fn sent_by_user(part: &ModelMessagePart) -> Option<GeminiPartData<'_>> {
+fn convert_user_part(part: &ModelMessagePart) -> Option<GeminiPartData<'_>> {
     match part {
         ModelMessagePart::Text { text } => (!text.is_empty()).then_some(GeminiPartData::Text(text)),
         ModelMessagePart::Image(media) | ModelMessagePart::Document(media) => Some(attachment(media)),
@@ -116,15 +118,15 @@ fn response(result: &ToolResult) -> GeminiFunctionResponse<'_> {
 }
 
 /// A signature belongs to the part after it, exactly that part, as it came; thoughts themselves stay home.
-fn model<'a>(target: &'a ModelTarget, message: &'a ChatMessage) -> Vec<GeminiPart<'a>> {
+fn build_model_parts<'a>(target: &'a ModelTarget, message: &'a ChatMessage) -> Vec<GeminiPart<'a>> {
     let mut pieces: Vec<GeminiPart<'a>> = Vec::new();
     let mut signature: Option<&str> = None;
     let mut has_calls = false;
     for part in &message.parts {
         match part {
             ModelMessagePart::Thinking { signature: Some(sealed), .. } => {
-                if let Some(own) = unseal(WireFormat::Gemini, sealed) {
-                    pieces.extend(signature.replace(own).map(alone));
+                if let Some(own) = strip_wire_prefix(WireFormat::Gemini, sealed) {
+                    pieces.extend(signature.replace(own).map(signature_part));
                 }
             }
             ModelMessagePart::Text { text } if !text.is_empty() => {
@@ -147,10 +149,10 @@ fn model<'a>(target: &'a ModelTarget, message: &'a ChatMessage) -> Vec<GeminiPar
             _ => {}
         }
     }
-    pieces.extend(signature.map(alone));
+    pieces.extend(signature.map(signature_part));
     pieces
 }
 
-fn alone(signature: &str) -> GeminiPart<'_> {
+fn signature_part(signature: &str) -> GeminiPart<'_> {
     GeminiPart { data: GeminiPartData::Text(""), thought_signature: Some(signature) }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::resource;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol;
 use crate::target::ModelTarget;
 

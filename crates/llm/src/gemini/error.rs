@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::fault::ModelError;
-use crate::refusal::ProviderErrorResponse;
-use crate::transport::span;
+use crate::error::ModelError;
+use crate::provider_error::ProviderErrorResponse;
+use crate::transport::parse_duration;
 
-pub(super) fn refused(refusal: &ProviderErrorResponse) -> ModelError {
+pub(super) fn classify_response(refusal: &ProviderErrorResponse) -> ModelError {
     // An error that comes before a stream's first part may stand in a list.
     let error =
         refusal.body.get("error").or_else(|| refusal.body.pointer("/0/error")).unwrap_or(&refusal.body);
@@ -17,13 +17,17 @@ pub(super) fn refused(refusal: &ProviderErrorResponse) -> ModelError {
     if matches!(detail("reason"), Some("API_KEY_INVALID" | "API_KEY_SERVICE_BLOCKED")) {
         return ModelError::Unauthorised;
     }
-    let retry_after = refusal.retry_after.or_else(|| span(detail("retryDelay")?));
+    let retry_after = refusal.retry_after.or_else(|| parse_duration(detail("retryDelay")?));
     ProviderErrorResponse { status: refusal.status, body: Value::Null, retry_after }
-        .classed(word("status"), word("message"))
+        .classify(word("status"), word("message"))
 }
 
-pub(super) fn in_stream(error: &Value) -> ModelError {
+pub(super) fn classify_stream_error(error: &Value) -> ModelError {
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|code| (400..600).contains(code)).unwrap_or(500);
-    refused(&ProviderErrorResponse { status, body: serde_json::json!({ "error": error }), retry_after: None })
+    classify_response(&ProviderErrorResponse {
+        status,
+        body: serde_json::json!({ "error": error }),
+        retry_after: None,
+    })
 }

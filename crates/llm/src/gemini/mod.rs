@@ -13,16 +13,16 @@ mod stream;
 
 use crate::chat::{ChatEvent, ChatRequest};
 use crate::dialect::KeyHeader;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, StreamDecoder, WireProtocol, key_header};
-use crate::refusal::ProviderErrorResponse;
+use crate::provider_error::ProviderErrorResponse;
 use crate::target::ModelTarget;
 use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 
 pub(crate) struct GeminiWire;
 
 impl WireProtocol for GeminiWire {
-    fn chat(
+    fn build_chat_request(
         &self,
         target: &ModelTarget,
         request: &ChatRequest,
@@ -40,20 +40,24 @@ impl WireProtocol for GeminiWire {
         Box::new(stream::GeminiDecoder::new(head.request_id.clone()))
     }
 
-    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
-        response::whole(head, body)
+    fn decode_reply(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+        response::decode_reply(head, body)
     }
 
-    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError {
-        error::refused(refusal)
+    fn classify_error(&self, refusal: &ProviderErrorResponse) -> ModelError {
+        error::classify_response(refusal)
     }
 
-    fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
+    fn build_embed_request(
+        &self,
+        target: &ModelTarget,
+        texts: &[String],
+    ) -> Result<ProviderRequest, ModelError> {
         let body = protocol::encode(&embeddings::body(target, texts), &target.dialect.extra)?;
         Ok(ProviderRequest { path: path(target, "batchEmbedContents"), headers: headers(target), body })
     }
 
-    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
+    fn parse_embeddings(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
         embeddings::read(body)
     }
 }

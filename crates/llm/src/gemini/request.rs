@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::contents::{GeminiContent, GeminiPartData, contents, plain};
+use super::contents::{GeminiContent, GeminiPartData, contents, unsigned_part};
 use crate::chat::{ChatRequest, ReplyFormat, ToolChoice};
 use crate::dialect::{JsonMode, ThinkingMode};
 use crate::effort::ThinkingEffort;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::target::ModelTarget;
 
 #[derive(Debug, Serialize)]
@@ -92,7 +92,7 @@ pub(super) fn body<'a>(
 
 fn system(request: &ChatRequest) -> Option<GeminiContent<'_>> {
     let texts = request.system.iter().filter(|text| !text.is_empty());
-    let parts: Vec<_> = texts.map(|text| plain(GeminiPartData::Text(text))).collect();
+    let parts: Vec<_> = texts.map(|text| unsigned_part(GeminiPartData::Text(text))).collect();
     (!parts.is_empty()).then_some(GeminiContent { role: None, parts })
 }
 

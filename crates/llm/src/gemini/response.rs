@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::stream::GeminiDecoder;
 use crate::chat::{ChatEvent, StopReason, TokenUsage};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, StreamDecoder as _};
 use crate::transport::ProviderResponseHead;
 
@@ -105,11 +105,11 @@ pub(super) fn stop_reason(
             let text = message.unwrap_or_default();
             return Err(ModelError::MalformedArguments { tool: "a tool".to_owned(), text });
         }
-        other => StopReason::other(other),
+        other => StopReason::from_provider(other),
     })
 }
 
-pub(super) fn whole(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+pub(super) fn decode_reply(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
     let chunk: GeminiChunk = protocol::parse(body)?;
     let mut decoder = GeminiDecoder::new(head.request_id.clone());
     let mut events = Vec::new();

@@ -3,11 +3,11 @@
 use super::error;
 use super::response::{GeminiCandidate, GeminiChunk, GeminiReplyCall, GeminiReplyPart, stop_reason};
 use crate::chat::{ChatEvent, StopReason, TokenUsage};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, DecodeStatus, call_id};
-use crate::seal::seal;
 use crate::sse;
 use crate::target::WireFormat;
+use crate::wire_prefix::add_wire_prefix;
 
 #[derive(Debug)]
 pub(super) struct GeminiDecoder {
@@ -36,7 +36,7 @@ impl GeminiDecoder {
 
     pub(super) fn chunk(&mut self, chunk: GeminiChunk, out: &mut Vec<ChatEvent>) -> Result<(), ModelError> {
         if let Some(error) = chunk.error {
-            return Err(error::in_stream(&error));
+            return Err(error::classify_stream_error(&error));
         }
         if !self.has_started {
             self.has_started = true;
@@ -69,8 +69,9 @@ impl GeminiDecoder {
     /// A signature goes out before the part that carried it, and goes back the same way.
     fn piece(&mut self, piece: GeminiReplyPart, out: &mut Vec<ChatEvent>) {
         let text = piece.text.filter(|text| !text.is_empty());
-        let signature =
-            piece.thought_signature.map(|sign| ChatEvent::ThinkingSignature(seal(WireFormat::Gemini, &sign)));
+        let signature = piece
+            .thought_signature
+            .map(|sign| ChatEvent::ThinkingSignature(add_wire_prefix(WireFormat::Gemini, &sign)));
         if piece.thought {
             out.extend(text.map(ChatEvent::Thinking));
             out.extend(signature);
@@ -96,7 +97,7 @@ impl GeminiDecoder {
 }
 
 impl protocol::StreamDecoder for GeminiDecoder {
-    fn take(
+    fn decode(
         &mut self,
         message: &sse::SseMessage,
         out: &mut Vec<ChatEvent>,

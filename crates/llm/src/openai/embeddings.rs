@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::KeyHeader;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, key_header};
 use crate::target::ModelTarget;
 use crate::transport::ProviderRequest;
@@ -33,7 +33,7 @@ struct Counts {
     prompt_tokens: Option<u64>,
 }
 
-pub(super) fn call(target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
+pub(super) fn build_request(target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
     let body = Body { model: &target.model, input: texts, encoding_format: "float" };
     let headers = key_header(target, &KeyHeader::Bearer).into_iter().collect();
     let body = protocol::encode(&body, &target.dialect.extra)?;

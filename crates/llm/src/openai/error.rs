@@ -3,18 +3,18 @@
 
 use serde_json::Value;
 
-use crate::fault::ModelError;
-use crate::refusal::ProviderErrorResponse;
+use crate::error::ModelError;
+use crate::provider_error::ProviderErrorResponse;
 
-pub(super) fn refused(refusal: &ProviderErrorResponse) -> ModelError {
+pub(super) fn classify_response(refusal: &ProviderErrorResponse) -> ModelError {
     let error = refusal.body.get("error").unwrap_or(&refusal.body);
     let word = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = error.as_str().unwrap_or_else(|| word("message"));
-    refusal.classed(&[word("type"), word("code")].join(" "), message)
+    refusal.classify(&[word("type"), word("code")].join(" "), message)
 }
 
 /// In a stream the status has long been 200. Compatible servers give the real one as `code`; OpenAI gives a word.
-pub(super) fn in_stream(error: &Value) -> ModelError {
+pub(super) fn classify_stream_error(error: &Value) -> ModelError {
     let number = |name| error.get(name).and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let given = number("code").or_else(|| number("status")).filter(|code| (400..600).contains(code));
     let word = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -25,5 +25,9 @@ pub(super) fn in_stream(error: &Value) -> ModelError {
         ("overloaded_error" | "service_unavailable_error", _) => 503,
         _ => 500,
     });
-    refused(&ProviderErrorResponse { status, body: serde_json::json!({ "error": error }), retry_after: None })
+    classify_response(&ProviderErrorResponse {
+        status,
+        body: serde_json::json!({ "error": error }),
+        retry_after: None,
+    })
 }

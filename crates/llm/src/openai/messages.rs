@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::chat::{
     ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ToolResult,
 };
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::media;
 use crate::target::ModelTarget;
 
@@ -74,7 +74,7 @@ struct Function<'a> {
     arguments: String,
 }
 
-pub(super) fn turns<'a>(
+pub(super) fn build_messages<'a>(
     target: &ModelTarget,
     request: &'a ChatRequest,
 ) -> Result<Vec<OpenAiMessage<'a>>, ModelError> {
@@ -86,14 +86,17 @@ pub(super) fn turns<'a>(
     }
     for message in &request.messages {
         match message.role {
-            ModelRole::User => user(message, &mut turns)?,
+            ModelRole::User => push_user_messages(message, &mut turns)?,
             ModelRole::Assistant => turns.extend(assistant(target, message)),
         }
     }
     Ok(turns)
 }
 
-fn user<'a>(message: &'a ChatMessage, turns: &mut Vec<OpenAiMessage<'a>>) -> Result<(), ModelError> {
+fn push_user_messages<'a>(
+    message: &'a ChatMessage,
+    turns: &mut Vec<OpenAiMessage<'a>>,
+) -> Result<(), ModelError> {
     let mut pieces = Vec::new();
     for part in &message.parts {
         match part {
@@ -160,6 +163,6 @@ fn document(media: &ModelMedia) -> Result<OpenAiContentPart<'_>, ModelError> {
         return Ok(OpenAiContentPart::Text { text: text.into() });
     }
     let file_data = media::data_url(media)
-        .ok_or_else(|| media::unreadable("this wire takes documents as data, not by their address"))?;
+        .ok_or_else(|| media::document_error("this API takes documents inline, not by URL"))?;
     Ok(OpenAiContentPart::File { file: OpenAiFile { filename: "document.pdf", file_data } })
 }

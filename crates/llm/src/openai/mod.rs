@@ -14,16 +14,16 @@ mod stream;
 
 use crate::chat::{ChatEvent, ChatRequest};
 use crate::dialect::KeyHeader;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, StreamDecoder, WireProtocol, key_header};
-use crate::refusal::ProviderErrorResponse;
+use crate::provider_error::ProviderErrorResponse;
 use crate::target::ModelTarget;
 use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 
 pub(crate) struct OpenAiWire;
 
 impl WireProtocol for OpenAiWire {
-    fn chat(
+    fn build_chat_request(
         &self,
         target: &ModelTarget,
         request: &ChatRequest,
@@ -43,19 +43,23 @@ impl WireProtocol for OpenAiWire {
         Box::new(stream::OpenAiDecoder::new(head.request_id.clone()))
     }
 
-    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
-        response::whole(head, body)
+    fn decode_reply(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+        response::decode_reply(head, body)
     }
 
-    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError {
-        error::refused(refusal)
+    fn classify_error(&self, refusal: &ProviderErrorResponse) -> ModelError {
+        error::classify_response(refusal)
     }
 
-    fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
-        embeddings::call(target, texts)
+    fn build_embed_request(
+        &self,
+        target: &ModelTarget,
+        texts: &[String],
+    ) -> Result<ProviderRequest, ModelError> {
+        embeddings::build_request(target, texts)
     }
 
-    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
+    fn parse_embeddings(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
         embeddings::read(body)
     }
 }

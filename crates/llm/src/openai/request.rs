@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::messages::{OpenAiMessage, turns};
+use super::messages::{OpenAiMessage, build_messages};
 use crate::chat::{ChatRequest, ReplyFormat, ToolChoice};
 use crate::dialect::{JsonMode, OutputLimit};
 use crate::effort::ThinkingEffort;
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::target::ModelTarget;
 use crate::transport::StreamMode;
 
@@ -95,7 +95,7 @@ pub(super) fn body<'a>(
     let temperature = request.temperature_milli.filter(|_| dialect.temperature);
     Ok(OpenAiChatBody {
         model: &target.model,
-        messages: turns(target, request)?,
+        messages: build_messages(target, request)?,
         tools: request.tools.iter().map(|spec| tool(spec)).collect(),
         tool_choice: tool_choice(request),
         max_completion_tokens: (dialect.output_limit == OutputLimit::MaxCompletionTokens).then_some(limit),
@@ -103,7 +103,7 @@ pub(super) fn body<'a>(
         temperature: temperature.map(|milli| f64::from(milli) / 1000.0),
         stop: &request.stop,
         reasoning_effort: effort,
-        response_format: format(target, request),
+        response_format: build_response_format(target, request),
         stream: is_streamed,
         stream_options: (is_streamed && dialect.stream_usage)
             .then_some(StreamOptions { include_usage: true }),
@@ -135,7 +135,7 @@ fn tool_choice(request: &ChatRequest) -> Option<Choice<'_>> {
     }
 }
 
-fn format<'a>(target: &ModelTarget, request: &'a ChatRequest) -> Option<Format<'a>> {
+fn build_response_format<'a>(target: &ModelTarget, request: &'a ChatRequest) -> Option<Format<'a>> {
     let ReplyFormat::Json { name, schema } = &request.output else { return None };
     match target.dialect.json {
         JsonMode::Schema => {

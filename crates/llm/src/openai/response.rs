@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::error;
 use super::stream::OpenAiDecoder;
 use crate::chat::{ChatEvent, StopReason, TokenUsage};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, StreamDecoder as _};
 use crate::transport::ProviderResponseHead;
 
@@ -110,17 +110,17 @@ pub(super) fn stop_reason(text: &str, has_calls: bool, has_refused: bool) -> Sto
         "stop" | "tool_calls" | "function_call" | "eos" | "end_turn" => StopReason::EndTurn,
         "length" | "max_tokens" | "model_length" => StopReason::MaxTokens,
         "content_filter" => StopReason::Refused,
-        other => StopReason::other(other),
+        other => StopReason::from_provider(other),
     }
 }
 
-pub(super) fn whole(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+pub(super) fn decode_reply(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
     let chunk: OpenAiChunk = protocol::parse(body)?;
     if let Some(error) = chunk.error {
-        return Err(error::in_stream(&error));
+        return Err(error::classify_stream_error(&error));
     }
     if chunk.choices.is_empty() {
-        return Err(ModelError::Garbled("an answer without choices".to_owned()));
+        return Err(ModelError::Garbled("the response has no choices".to_owned()));
     }
     let mut decoder = OpenAiDecoder::new(head.request_id.clone());
     let mut events = Vec::new();

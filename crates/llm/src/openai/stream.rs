@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::error;
 use super::response::{OpenAiCallDelta, OpenAiChoice, OpenAiChunk, OpenAiDelta, stop_reason};
 use crate::chat::{ChatEvent, TokenUsage};
-use crate::fault::ModelError;
+use crate::error::ModelError;
 use crate::protocol::{self, DecodeStatus, call_id};
 use crate::sse;
 
@@ -40,7 +40,7 @@ impl OpenAiDecoder {
 
     pub(super) fn chunk(&mut self, chunk: OpenAiChunk, out: &mut Vec<ChatEvent>) -> Result<(), ModelError> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(error::in_stream(&error));
+            return Err(error::classify_stream_error(&error));
         }
         if !self.has_started {
             self.has_started = true;
@@ -94,8 +94,7 @@ impl OpenAiDecoder {
             None => {
                 // A call of nothing can't be made; servers that name it later have not been seen.
                 let name = name.filter(|name| !name.is_empty());
-                let name =
-                    name.ok_or_else(|| ModelError::Garbled("a tool call without a name".to_owned()))?;
+                let name = name.ok_or_else(|| ModelError::Garbled("a tool call has no name".to_owned()))?;
                 let index = self.count;
                 self.count += 1;
                 let given = if id.is_empty() { call_id(self.answer_id.as_deref(), index) } else { id };
@@ -123,7 +122,7 @@ impl OpenAiDecoder {
 }
 
 impl protocol::StreamDecoder for OpenAiDecoder {
-    fn take(
+    fn decode(
         &mut self,
         message: &sse::SseMessage,
         out: &mut Vec<ChatEvent>,
@@ -133,7 +132,7 @@ impl protocol::StreamDecoder for OpenAiDecoder {
         }
         if message.event == "error" {
             let body: Value = protocol::parse(message.data.as_bytes())?;
-            return Err(error::in_stream(body.get("error").unwrap_or(&body)));
+            return Err(error::classify_stream_error(body.get("error").unwrap_or(&body)));
         }
         self.chunk(protocol::parse(message.data.as_bytes())?, out)?;
         Ok(DecodeStatus::More)

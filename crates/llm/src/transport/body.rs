@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, timeout_at};
 
-use crate::fault::{ModelError, TimeoutStage};
+use crate::error::{ModelError, TimeoutStage};
 
 /// That it will not is known already; its reasons are not waited for any longer.
 const REFUSAL_PATIENCE: Duration = Duration::from_secs(2);
@@ -65,12 +65,12 @@ impl ProviderResponseBody {
         self.left = self
             .left
             .checked_sub(bytes.as_ref().map_or(0, Bytes::len))
-            .ok_or_else(|| ModelError::Garbled(format!("an answer of more than {} bytes", self.limit)))?;
+            .ok_or_else(|| ModelError::Garbled(format!("the response exceeds {} bytes", self.limit)))?;
         Ok(bytes)
     }
 
     /// All of it.
-    pub(crate) async fn all(mut self) -> Result<Vec<u8>, ModelError> {
+    pub(crate) async fn read_all(mut self) -> Result<Vec<u8>, ModelError> {
         let mut all = Vec::new();
         while let Some(bytes) = self.next().await? {
             all.extend_from_slice(&bytes);
@@ -79,7 +79,7 @@ impl ProviderResponseBody {
     }
 
     /// The beginning of an answer that only says why not, as far as it comes.
-    pub(crate) async fn beginning(mut self, enough: usize) -> Vec<u8> {
+    pub(crate) async fn read_beginning(mut self, enough: usize) -> Vec<u8> {
         let until = Instant::now() + REFUSAL_PATIENCE;
         let mut all = Vec::new();
         while all.len() < enough {

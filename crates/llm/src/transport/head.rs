@@ -32,10 +32,10 @@ impl ProviderResponseHead {
             request_id: REQUEST_IDS.iter().find_map(|name| headers.text(name)).map(str::to_owned),
             retry_after: headers.retry_after(),
             limits: RateLimits {
-                requests: headers.allowance("requests"),
-                tokens: headers.allowance("tokens"),
-                input_tokens: headers.allowance("input-tokens"),
-                output_tokens: headers.allowance("output-tokens"),
+                requests: headers.parse_rate_limit("requests"),
+                tokens: headers.parse_rate_limit("tokens"),
+                input_tokens: headers.parse_rate_limit("input-tokens"),
+                output_tokens: headers.parse_rate_limit("output-tokens"),
             },
         }
     }
@@ -60,12 +60,12 @@ impl Headers<'_> {
         if let Some(millis) = exact.and_then(|millis: f64| seconds(millis / 1000.0)) {
             return Some(millis);
         }
-        self.moment(self.text("retry-after")?.trim())
+        self.parse_wait(self.text("retry-after")?.trim())
     }
 
     /// Seconds, a span such as `6m0s`, an HTTP date or an RFC 3339 time: how long from now.
-    fn moment(&self, text: &str) -> Option<Duration> {
-        if let Some(span) = text.parse().ok().and_then(seconds).or_else(|| span(text)) {
+    fn parse_wait(&self, text: &str) -> Option<Duration> {
+        if let Some(span) = text.parse().ok().and_then(seconds).or_else(|| parse_duration(text)) {
             return Some(span.min(LONGEST_WAIT));
         }
         let date = || {
@@ -77,7 +77,7 @@ impl Headers<'_> {
     }
 
     /// Anthropic's names, then OpenAI's, which most others use too.
-    fn allowance(&self, what: &str) -> Option<RateLimitWindow> {
+    fn parse_rate_limit(&self, what: &str) -> Option<RateLimitWindow> {
         let field = |part: &str| {
             let own = self.text(&format!("anthropic-ratelimit-{what}-{part}"));
             own.or_else(|| self.text(&format!("x-ratelimit-{part}-{what}"))).map(str::trim)
@@ -85,7 +85,7 @@ impl Headers<'_> {
         let allowance = RateLimitWindow {
             limit: field("limit").and_then(|text| text.parse().ok()),
             remaining: field("remaining").and_then(|text| text.parse().ok()),
-            resets_in: field("reset").and_then(|text| self.moment(text)),
+            resets_in: field("reset").and_then(|text| self.parse_wait(text)),
         };
         (allowance != RateLimitWindow::default()).then_some(allowance)
     }
@@ -96,7 +96,7 @@ fn seconds(number: f64) -> Option<Duration> {
 }
 
 /// `1s`, `6m0s`, `2m59.56s`, `120ms`, `1h2m`.
-pub(crate) fn span(text: &str) -> Option<Duration> {
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let (mut total, mut rest) = (Duration::ZERO, text);
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -160,20 +160,20 @@ mod tests {
         assert_eq!(anthropic.request_id.as_deref(), Some("req_1"));
         let requests = anthropic.limits.requests.unwrap();
         assert_eq!((requests.limit, requests.remaining), (Some(50), Some(0)));
-        assert_eq!(anthropic.limits.wait(), Some(Duration::from_secs(12)));
+        assert_eq!(anthropic.limits.time_until_reset(), Some(Duration::from_secs(12)));
         assert_eq!(anthropic.limits.input_tokens.unwrap().remaining, Some(39_000));
 
         let openai = head(&[("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "6m0s")]);
-        assert_eq!(openai.limits.wait(), Some(Duration::from_secs(360)));
+        assert_eq!(openai.limits.time_until_reset(), Some(Duration::from_secs(360)));
         assert!(head(&[]).limits.is_empty());
     }
 
     #[test]
     fn spans_as_providers_write_them() {
-        assert_eq!(span("2m59.56s"), Some(Duration::from_millis(179_560)));
-        assert_eq!(span("120ms"), Some(Duration::from_millis(120)));
+        assert_eq!(parse_duration("2m59.56s"), Some(Duration::from_millis(179_560)));
+        assert_eq!(parse_duration("120ms"), Some(Duration::from_millis(120)));
         for wrong in ["", "s", "12", "1x", "m1"] {
-            assert_eq!(span(wrong), None, "{wrong}");
+            assert_eq!(parse_duration(wrong), None, "{wrong}");
         }
     }
 }

@@ -17,9 +17,9 @@ use reqwest::{Client, redirect, retry};
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) use body::{ProviderResponseBody, ResponseDeadlines};
-pub(crate) use head::{ProviderResponseHead, span};
+pub(crate) use head::{ProviderResponseHead, parse_duration};
 
-use crate::fault::{ModelError, TimeoutStage};
+use crate::error::{ModelError, TimeoutStage};
 use crate::target::ModelTarget;
 
 /// The largest answers that are read.
@@ -102,7 +102,7 @@ impl Transport {
         let response = timeout_at(until, request.send())
             .await
             .map_err(|_| ModelError::Timeout(stage))?
-            .map_err(|error| unreachable_because(&error))?;
+            .map_err(|error| classify_send_error(&error))?;
         let head = ProviderResponseHead::read(
             response.status().as_u16(),
             response.headers(),
@@ -116,13 +116,13 @@ impl Transport {
 
     /// Posts a JSON document to any address, once, and gives the answer's status; for telling others, not for models.
     pub async fn post(&self, url: &str, body: String, within: Duration) -> Result<u16, ModelError> {
-        let wrong = |_| ModelError::Unreachable("the address can't be read".to_owned());
+        let wrong = |_| ModelError::Unreachable("invalid URL".to_owned());
         let url = reqwest::Url::parse(url).map_err(wrong)?;
         let request = self.client(within)?.post(url).header(CONTENT_TYPE, "application/json").body(body);
         let response = timeout_at(Instant::now() + within, request.send())
             .await
             .map_err(|_| ModelError::Timeout(TimeoutStage::Whole))?
-            .map_err(|error| unreachable_because(&error))?;
+            .map_err(|error| classify_send_error(&error))?;
         Ok(response.status().as_u16())
     }
 
@@ -140,7 +140,7 @@ impl Transport {
             .tcp_nodelay(true)
             .pool_idle_timeout(Duration::from_secs(60))
             .build()
-            .map_err(|error| ModelError::Unreachable(text_of(&error)))?;
+            .map_err(|error| ModelError::Unreachable(innermost_reason(&error)))?;
         clients.insert(connect, client.clone());
         Ok(client)
     }
@@ -166,7 +166,7 @@ pub(crate) enum StreamMode {
 
 fn address(target: &ModelTarget, path: &str) -> Result<reqwest::Url, ModelError> {
     let base = target.base_url.trim_end_matches('/');
-    let wrong = |_| ModelError::Unreachable(format!("`{base}` is no address"));
+    let wrong = |_| ModelError::Unreachable(format!("`{base}` is not a valid URL"));
     let mut url = reqwest::Url::parse(&format!("{base}{path}")).map_err(wrong)?;
     if !target.dialect.query.is_empty() {
         url.query_pairs_mut().extend_pairs(&target.dialect.query);
@@ -178,8 +178,7 @@ fn headers(target: &ModelTarget, call: &ProviderRequest) -> Result<HeaderMap, Mo
     let mut map = HeaderMap::new();
     map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in call.headers.iter().chain(&target.headers) {
-        let wrong =
-            || ModelError::Rejected { status: 0, message: format!("`{name}` can't be sent as a header") };
+        let wrong = || ModelError::Rejected { status: 0, message: format!("`{name}` is not a valid header") };
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
         let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
         value.set_sensitive(true);
@@ -188,20 +187,20 @@ fn headers(target: &ModelTarget, call: &ProviderRequest) -> Result<HeaderMap, Mo
     Ok(map)
 }
 
-fn unreachable_because(error: &reqwest::Error) -> ModelError {
+fn classify_send_error(error: &reqwest::Error) -> ModelError {
     if error.is_connect() && error.is_timeout() {
         return ModelError::Timeout(TimeoutStage::Connect);
     }
     if error.is_connect() || error.is_builder() {
-        return ModelError::Unreachable(text_of(error));
+        return ModelError::Unreachable(innermost_reason(error));
     }
     // The request was sent, so it may have been taken.
     ModelError::Interrupted
 }
 
 /// The innermost reason, which is the one that says something; the outer ones name the address, which may hold a key.
-fn text_of(error: &reqwest::Error) -> String {
+fn innermost_reason(error: &reqwest::Error) -> String {
     let outer: &dyn std::error::Error = error;
     let reasons = std::iter::successors(outer.source(), |reason| reason.source());
-    reasons.last().map_or_else(|| "the request can't be made".to_owned(), ToString::to_string)
+    reasons.last().map_or_else(|| "the request failed".to_owned(), ToString::to_string)
 }

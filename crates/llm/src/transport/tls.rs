@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::fault::ModelError;
+use crate::error::ModelError;
 
 /// With the ring provider alone.
 pub fn config() -> Result<ClientConfig, ModelError> {

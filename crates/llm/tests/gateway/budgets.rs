@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_llm::gateway::{CallSpend, InMemoryBudget};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_llm::{ModelError, TimeoutStage};
-use munshi_test_support::models::{ScriptedTurn, USED, saying};
+use munshi_test_support::models::{ScriptedTurn, USED, build_text_events};
 
 use crate::gateway::scene::{Scene, down};
 
@@ -59,7 +59,7 @@ async fn a_refusal_costs_nothing_and_an_answer_what_the_provider_says() {
 
 #[tokio::test(start_paused = true)]
 async fn what_breaks_off_is_billed_by_what_was_sent_and_heard() {
-    let cut = saying("one two three four five").into_iter().take(2);
+    let cut = build_text_events("one two three four five").into_iter().take(2);
     let scene = Scene::new([ScriptedTurn::events_then_fault(cut, ModelError::Interrupted)]);
     let (_, fault) = crate::gateway::scene::all(scene.stream().await.unwrap()).await;
     assert_eq!(fault, Some(ModelError::Interrupted));
@@ -79,7 +79,7 @@ async fn a_caller_who_leaves_pays_for_what_was_heard_and_frees_the_rest() {
     let mut live = scene.stream().await.unwrap();
     assert!(matches!(live.next().await, Some(Ok(_))));
     drop(live);
-    scene.gateway.settled().await;
+    scene.gateway.wait_until_settled().await;
     let record = scene.records().remove(0);
     assert_eq!(record.ending.code(), "cancelled");
     assert_eq!(scene.budget.spent().tokens, record.usage.total());
@@ -88,10 +88,10 @@ async fn a_caller_who_leaves_pays_for_what_was_heard_and_frees_the_rest() {
 
 #[tokio::test(start_paused = true)]
 async fn a_caller_who_leaves_before_the_first_word_is_written_down_too() {
-    let scene = Scene::new([ScriptedTurn::text("too late").slow(Duration::from_secs(60))]);
+    let scene = Scene::new([ScriptedTurn::text("too late").with_pause(Duration::from_secs(60))]);
     let waiting = tokio::time::timeout(Duration::from_secs(1), scene.complete()).await;
     assert!(waiting.is_err());
-    scene.gateway.settled().await;
+    scene.gateway.wait_until_settled().await;
     assert_eq!(scene.records()[0].ending.code(), "cancelled");
 }
 
@@ -101,7 +101,7 @@ async fn an_unknown_price_is_said_and_never_zero() {
     scene.gateway = munshi_llm::Gateway::new(munshi_llm::gateway::GatewayParts {
         targets: vec![crate::gateway::scene::target("first")],
         provider: scene.model.clone(),
-        prices: munshi_llm::money::PriceBook::default(),
+        prices: munshi_llm::pricing::PriceBook::default(),
         clock: Arc::new(munshi_types::SystemClock),
         random: Arc::new(munshi_types::SystemRandom),
     });
@@ -133,13 +133,13 @@ impl munshi_llm::gateway::CallBudget for Slow {
 #[tokio::test(start_paused = true)]
 async fn a_caller_who_leaves_while_the_budget_decides_leaves_nothing_set_aside() {
     for wait in [500, 1_500, 2_000, 2_500] {
-        let scene = Scene::new([ScriptedTurn::text("late").slow(Duration::from_secs(60))]);
+        let scene = Scene::new([ScriptedTurn::text("late").with_pause(Duration::from_secs(60))]);
         let budget = Arc::new(Slow::default());
         let mut call = scene.call();
         call.account.budget = budget.clone();
         let waiting = tokio::time::timeout(Duration::from_millis(wait), scene.gateway.complete(call));
         assert!(waiting.await.is_err());
-        scene.gateway.settled().await;
+        scene.gateway.wait_until_settled().await;
         assert_eq!(budget.held.load(std::sync::atomic::Ordering::SeqCst), 0, "after {wait} ms");
     }
 }
@@ -148,7 +148,7 @@ async fn a_caller_who_leaves_while_the_budget_decides_leaves_nothing_set_aside()
 async fn a_count_that_is_missing_or_absurd_is_not_believed() {
     let words = "a word ".repeat(200);
     let with = |usage: munshi_llm::TokenUsage| {
-        let mut events = saying(&words);
+        let mut events = build_text_events(&words);
         events.pop();
         events.push(munshi_llm::ChatEvent::Finished { stop: munshi_llm::StopReason::EndTurn, usage });
         ScriptedTurn::events(events)

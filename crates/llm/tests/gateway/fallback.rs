@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_llm::{ModelError, TimeoutStage};
-use munshi_test_support::models::{ScriptedTurn, saying};
+use munshi_test_support::models::{ScriptedTurn, build_text_events};
 use tokio::time::Instant;
 
 use crate::gateway::scene::{PAUSE, Scene, down};
@@ -108,7 +108,7 @@ async fn when_all_are_resting_a_short_rest_is_waited_for_and_a_long_one_is_told(
     scene.route = crate::gateway::scene::route(&["first"]).into();
     scene.complete().await.unwrap_err();
     let fault = scene.complete().await.unwrap_err();
-    assert!(matches!(&fault, ModelError::NoTarget(why) if why.contains("resting")), "{fault}");
+    assert!(matches!(&fault, ModelError::NoTarget(why) if why.contains("circuit breaker")), "{fault}");
     assert_eq!(scene.asked().len(), 1, "nobody was asked");
     tokio::time::advance(Duration::from_secs(27)).await;
     let before = Instant::now();
@@ -118,7 +118,7 @@ async fn when_all_are_resting_a_short_rest_is_waited_for_and_a_long_one_is_told(
 
 #[tokio::test(start_paused = true)]
 async fn after_the_first_word_nobody_else_is_asked() {
-    let cut = saying("half a sen").into_iter().take(2);
+    let cut = build_text_events("half a sen").into_iter().take(2);
     let scene =
         Scene::new([ScriptedTurn::events_then_fault(cut, down()), ScriptedTurn::text("another answer")]);
     let (events, fault) = crate::gateway::scene::all(scene.stream().await.unwrap()).await;
@@ -134,7 +134,7 @@ async fn after_the_first_word_nobody_else_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn before_the_first_word_a_stream_that_breaks_is_tried_again_without_a_trace() {
-    let begun = saying("x").into_iter().take(1);
+    let begun = build_text_events("x").into_iter().take(1);
     let scene = Scene::new([
         ScriptedTurn::events_then_fault(begun, ModelError::Interrupted),
         ScriptedTurn::text("whole"),

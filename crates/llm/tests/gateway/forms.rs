@@ -2,7 +2,9 @@
 
 use munshi_llm::chat::ReplyFormat;
 use munshi_llm::{ChatEvent, ModelError, StopReason};
-use munshi_test_support::models::{ScriptedTurn, USED, calling, calling_raw, saying};
+use munshi_test_support::models::{
+    ScriptedTurn, USED, build_call_events, build_raw_call_events, build_text_events,
+};
 use serde_json::json;
 
 use crate::gateway::scene::{Scene, all, text};
@@ -18,7 +20,7 @@ fn calls(events: &[ChatEvent]) -> usize {
 #[tokio::test(start_paused = true)]
 async fn arguments_that_can_not_be_read_are_asked_for_again_once() {
     let scene = Scene::new([
-        ScriptedTurn::events(calling_raw("sell", "{\"rice\":")),
+        ScriptedTurn::events(build_raw_call_events("sell", "{\"rice\":")),
         ScriptedTurn::call("sell", &json!({"rice": 2})),
     ]);
     let reply = scene.complete().await.unwrap();
@@ -34,7 +36,7 @@ async fn arguments_that_can_not_be_read_are_asked_for_again_once() {
 
 #[tokio::test(start_paused = true)]
 async fn twice_unreadable_is_a_fault_and_nobody_sees_the_call() {
-    let bad = || ScriptedTurn::events(calling_raw("sell", "nonsense"));
+    let bad = || ScriptedTurn::events(build_raw_call_events("sell", "nonsense"));
     let scene = Scene::new([bad(), bad(), ScriptedTurn::text("never asked")]);
     let Err(fault) = scene.stream().await else { panic!("it must not begin") };
     assert_eq!(
@@ -46,9 +48,12 @@ async fn twice_unreadable_is_a_fault_and_nobody_sees_the_call() {
 
 #[tokio::test(start_paused = true)]
 async fn text_that_was_handed_out_is_not_said_twice() {
-    let first =
-        saying("Let me see. ").into_iter().take(2).chain(calling_raw("sell", "{").into_iter().skip(1));
-    let second = [ChatEvent::Text("Let me see. ".to_owned())].into_iter().chain(calling("sell", &json!({})));
+    let first = build_text_events("Let me see. ")
+        .into_iter()
+        .take(2)
+        .chain(build_raw_call_events("sell", "{").into_iter().skip(1));
+    let second =
+        [ChatEvent::Text("Let me see. ".to_owned())].into_iter().chain(build_call_events("sell", &json!({})));
     let scene = Scene::new([ScriptedTurn::events(first), ScriptedTurn::events(second)]);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
     assert_eq!((text(&events).as_str(), calls(&events), fault), ("Let me see. ", 1, None));
@@ -58,8 +63,10 @@ async fn text_that_was_handed_out_is_not_said_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn a_second_answer_in_words_is_heard() {
-    let first =
-        saying("Let me see. ").into_iter().take(2).chain(calling_raw("sell", "{").into_iter().skip(1));
+    let first = build_text_events("Let me see. ")
+        .into_iter()
+        .take(2)
+        .chain(build_raw_call_events("sell", "{").into_iter().skip(1));
     let scene = Scene::new([ScriptedTurn::events(first), ScriptedTurn::text("I can't.")]);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
     assert_eq!((text(&events).as_str(), calls(&events), fault), ("Let me see. I can't.", 0, None));
@@ -67,7 +74,7 @@ async fn a_second_answer_in_words_is_heard() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_cut_at_the_limit_is_not_paid_for_twice() {
-    let mut events = calling_raw("sell", "{\"rice\":");
+    let mut events = build_raw_call_events("sell", "{\"rice\":");
     events.pop();
     events.push(finished(StopReason::MaxTokens));
     let scene = Scene::new([ScriptedTurn::events(events), ScriptedTurn::text("never asked")]);
@@ -77,8 +84,8 @@ async fn what_was_cut_at_the_limit_is_not_paid_for_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn half_a_call_is_never_handed_out() {
-    let cut = calling("sell", &json!({"rice": 2})).into_iter().take(3);
-    let said = saying("Now: ").into_iter().take(2);
+    let cut = build_call_events("sell", &json!({"rice": 2})).into_iter().take(3);
+    let said = build_text_events("Now: ").into_iter().take(2);
     let scene =
         Scene::new([ScriptedTurn::events_then_fault(said.chain(cut.skip(1)), ModelError::Interrupted)]);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
@@ -129,13 +136,13 @@ async fn a_schema_that_is_none_is_refused_before_anything_is_paid() {
     let mut scene = Scene::new([ScriptedTurn::text("never asked")]);
     scene.request.output = ReplyFormat::Json { name: "x".to_owned(), schema: json!({"type": "nothing"}) };
     let fault = scene.complete().await.unwrap_err();
-    assert!(fault.to_string().contains("the schema `x` can't be used"), "{fault}");
+    assert!(fault.to_string().contains("invalid schema `x`"), "{fault}");
     assert!(scene.asked().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_arguments_never_came_is_no_call_without_arguments() {
-    let mut events = calling_raw("cancel_last", "");
+    let mut events = build_raw_call_events("cancel_last", "");
     events.pop();
     events.push(finished(StopReason::MaxTokens));
     let scene = Scene::new([ScriptedTurn::events(events)]);
@@ -145,7 +152,7 @@ async fn a_call_whose_arguments_never_came_is_no_call_without_arguments() {
 #[tokio::test(start_paused = true)]
 async fn what_follows_a_call_stays_behind_it() {
     let sign = |text: &str| ChatEvent::ThinkingSignature(text.to_owned());
-    let mut events = calling("sell", &json!({}));
+    let mut events = build_call_events("sell", &json!({}));
     events.insert(1, sign("one"));
     events.insert(4, sign("two"));
     events.insert(5, ChatEvent::Text("done".to_owned()));
@@ -156,7 +163,7 @@ async fn what_follows_a_call_stays_behind_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_fault_of_the_wire_about_a_call_is_asked_again_too() {
-    let begun = saying("x").into_iter().take(1);
+    let begun = build_text_events("x").into_iter().take(1);
     let wrong = ModelError::MalformedArguments { tool: "a tool".to_owned(), text: String::new() };
     let scene =
         Scene::new([ScriptedTurn::events_then_fault(begun, wrong), ScriptedTurn::call("sell", &json!({}))]);

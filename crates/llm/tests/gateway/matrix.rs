@@ -1,7 +1,7 @@
 //! Each fault at each point of a stream: the right class, the right next step, the right bill, no text lost or twice.
 
 use munshi_llm::{ChatEvent, ModelError, TimeoutStage};
-use munshi_test_support::models::{ScriptedTurn, USED, saying};
+use munshi_test_support::models::{ScriptedTurn, USED, build_text_events};
 
 use crate::gateway::scene::{Scene, all, down, text};
 
@@ -24,7 +24,7 @@ fn faults() -> Vec<ModelError> {
 
 /// Started, a word, its count, another word, and the end.
 fn script() -> Vec<ChatEvent> {
-    let mut events = saying("one ");
+    let mut events = build_text_events("one ");
     events.insert(2, ChatEvent::Usage(munshi_llm::TokenUsage { output: 2, ..USED }));
     events.insert(3, ChatEvent::Text("two".to_owned()));
     events
@@ -48,12 +48,12 @@ async fn each_fault_at_each_point() {
                 assert_eq!((text(&outcome.0).as_str(), outcome.1), ("whole", None), "{case}");
                 assert_eq!(
                     scene.asked(),
-                    ["first", if fault.is_passing() { "first" } else { "second" }],
+                    ["first", if fault.is_transient() { "first" } else { "second" }],
                     "{case}"
                 );
                 assert_eq!(records.len(), 2, "{case}");
             } else {
-                let expected = if fault.is_passing() { ModelError::Interrupted } else { fault.clone() };
+                let expected = if fault.is_transient() { ModelError::Interrupted } else { fault.clone() };
                 assert_eq!((text(&outcome.0), outcome.1), (heard, Some(expected)), "{case}");
                 assert_eq!((scene.asked().len(), records.len()), (1, 1), "{case}");
             }

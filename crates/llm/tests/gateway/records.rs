@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_llm::calls::{self, MODELS, StoredCallLog};
 use munshi_llm::gateway::{CallBilling, CallSpend, CallSubject};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_store::PageRequest;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::on_both_engines;
@@ -32,18 +32,18 @@ on_both_engines! {
             call.account = account(&scene, tenant, &tab);
             scene.gateway.complete(call).await.unwrap();
         }
-        tab.written().await;
+        tab.flush().await;
 
         let first = PageRequest::new(None, 10);
-        let page = test.db.read(mine, move |tx| calls::newest(tx, &first)).await.unwrap();
+        let page = test.db.read(mine, move |tx| calls::list_newest(tx, &first)).await.unwrap();
         let seen: Vec<_> = page.items.iter().map(|call| (call.attempt, call.outcome.as_str(), call.cost)).collect();
         assert_eq!(seen, [
             (2, "end_turn", Some(Cost::from_micros(60))),
             (1, "provider_failed", Some(Cost::ZERO)),
         ]);
-        assert_eq!(page.items[1].detail.as_deref(), Some("the provider failed (503): busy"));
+        assert_eq!(page.items[1].detail.as_deref(), Some("provider error (503): busy"));
         assert!(page.items[0].first_token_micros.is_some() && page.items[1].first_token_micros.is_none());
-        let used = test.db.read(theirs, |tx| calls::used_since(tx, Timestamp::EPOCH)).await.unwrap();
+        let used = test.db.read(theirs, |tx| calls::sum_spend_since(tx, Timestamp::EPOCH)).await.unwrap();
         assert_eq!(used, CallSpend { tokens: 15, output: 5, cost: Some(Cost::from_micros(60)) });
     }
 
@@ -64,7 +64,7 @@ on_both_engines! {
         let id = kept[0].id;
         test.db.write(tenant, move |tx| calls::record(tx, &kept[0])).await.unwrap();
         let first = PageRequest::new(None, 10);
-        let page = test.db.read(tenant, move |tx| calls::newest(tx, &first)).await.unwrap();
+        let page = test.db.read(tenant, move |tx| calls::list_newest(tx, &first)).await.unwrap();
         assert_eq!(page.items.iter().map(|call| call.id).collect::<Vec<_>>(), [id]);
     }
 
@@ -75,7 +75,7 @@ on_both_engines! {
         let mut record = scene.records().remove(0);
         (record.tenant, record.cost) = (tenant, None);
         test.db.write(tenant, move |tx| calls::record(tx, &record)).await.unwrap();
-        let used = test.db.read(tenant, |tx| calls::used_since(tx, Timestamp::EPOCH)).await.unwrap();
+        let used = test.db.read(tenant, |tx| calls::sum_spend_since(tx, Timestamp::EPOCH)).await.unwrap();
         assert_eq!(used, CallSpend { tokens: 15, output: 5, cost: None });
     }
 
@@ -89,9 +89,9 @@ on_both_engines! {
             call.route = crate::gateway::scene::route(&["first"]).into();
             scene.gateway.complete(call).await.unwrap_err();
         }
-        tab.written().await;
-        let seen = test.db.platform(MODELS).read(|tx| calls::health_since(tx, Timestamp::EPOCH)).await.unwrap();
+        tab.flush().await;
+        let seen = test.db.platform(MODELS).read(|tx| calls::load_health_since(tx, Timestamp::EPOCH)).await.unwrap();
         let soon = Timestamp::from_micros(1_700_000_000_000_000).plus(Duration::from_secs(60));
-        assert!(seen["first"].breaker.closed_until(soon).is_some(), "{seen:?}");
+        assert!(seen["first"].breaker.blocked_until(soon).is_some(), "{seen:?}");
     }
 }

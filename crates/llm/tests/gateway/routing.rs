@@ -27,7 +27,7 @@ fn route(strategy: RoutingStrategy) -> Arc<ModelRoute> {
 }
 
 async fn chosen(scene: &Scene, hints: RoutingHints) -> Capability {
-    scene.gateway.choose(&scene.call(), hints).await
+    scene.gateway.choose_capability(&scene.call(), hints).await
 }
 
 const LONG: &str = "please tell me everything about the orders of the last month";
@@ -40,7 +40,7 @@ async fn the_rule_looks_at_channel_language_and_tools_and_asks_nobody() {
     assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::Default);
     assert_eq!(chosen(&scene, tamil).await, Capability::Multilingual);
     assert_eq!(chosen(&scene, RoutingHints { is_voice: true, ..tamil }).await, Capability::Voice);
-    let tool = munshi_types::tool::ToolSpec::read("look".parse().unwrap(), "Looks.", "x.read");
+    let tool = munshi_types::tool::ToolSpec::read_only("look".parse().unwrap(), "Looks.", "x.read");
     scene.request.tools.push(Arc::new(tool));
     assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::ChatTools);
     assert!(scene.asked().is_empty());
@@ -96,7 +96,7 @@ impl Provider for Knowing {
 
     fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<u16> {
         let greets = request.messages.last().is_some_and(|last| last.text().contains("hello"));
-        target.stays_here().then_some(if greets { 990 } else { 300 })
+        target.is_local().then_some(if greets { 990 } else { 300 })
     }
 
     async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {

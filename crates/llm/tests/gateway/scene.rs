@@ -7,7 +7,7 @@ use munshi_llm::gateway::{
     CallBilling, CallBudget, CallRecord, CallSpend, CallSubject, Capability, GatewayParts, InMemoryBudget,
     InMemoryCallLog, ModelCall, ModelReplyStream, ModelRoute, Redactor,
 };
-use munshi_llm::money::{Cost, ModelPrice, PriceBook};
+use munshi_llm::pricing::{Cost, ModelPrice, PriceBook};
 use munshi_llm::{
     ChatEvent, ChatMessage, ChatReply, ChatRequest, Gateway, ModelError, ModelTarget, Provider, WireFormat,
 };
@@ -34,7 +34,7 @@ impl Random for Middle {
         SeededRandom::new(7).fill(bytes);
     }
 
-    fn below(&self, bound: u64) -> u64 {
+    fn next_below(&self, bound: u64) -> u64 {
         bound / 2
     }
 }

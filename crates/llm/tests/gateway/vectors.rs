@@ -84,20 +84,20 @@ on_both_engines! {
         let scene = Scene::of(Arc::new(ScriptedModel::default()), model.clone());
         let target = scene.gateway.target("first").unwrap().clone();
         let vectors = EmbeddingCache::new(scene.gateway.clone(), test.db.clone(), Arc::new(SystemClock));
-        let mine = test.tenant("mine").await;
-        let theirs = test.tenant("theirs").await;
+        let mine = test.add_tenant("mine").await;
+        let theirs = test.add_tenant("theirs").await;
         let account = |tenant: TenantId| CallBilling { tenant, ..scene.account() };
 
-        let first = vectors.of(&target, &texts(&["a", "bb", "a"]), &account(mine)).await.unwrap();
+        let first = vectors.embed(&target, &texts(&["a", "bb", "a"]), &account(mine)).await.unwrap();
         assert_eq!(first.vectors, [vec![1.0, 1.0], vec![2.0, 1.0], vec![1.0, 1.0]]);
         assert_eq!(model.asked.load(Ordering::SeqCst), 2, "the same text once");
-        let again = vectors.of(&target, &texts(&["bb", "ccc"]), &account(mine)).await.unwrap();
+        let again = vectors.embed(&target, &texts(&["bb", "ccc"]), &account(mine)).await.unwrap();
         assert_eq!((again.vectors, again.dimension), (vec![vec![2.0, 1.0], vec![3.0, 1.0]], 2));
         assert_eq!(model.asked.load(Ordering::SeqCst), 3);
-        vectors.of(&target, &texts(&["a"]), &account(theirs)).await.unwrap();
+        vectors.embed(&target, &texts(&["a"]), &account(theirs)).await.unwrap();
         assert_eq!(model.asked.load(Ordering::SeqCst), 4, "another tenant's cache tells nothing");
         let second = scene.gateway.target("second").unwrap().clone();
-        vectors.of(&second, &texts(&["a"]), &account(mine)).await.unwrap();
+        vectors.embed(&second, &texts(&["a"]), &account(mine)).await.unwrap();
         assert_eq!(model.asked.load(Ordering::SeqCst), 5, "another model's vectors are others");
     }
 }

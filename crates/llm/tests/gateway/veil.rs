@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use munshi_llm::chat::{ModelMessagePart, ModelRole, ReplyFormat, ToolCall, ToolResult};
 use munshi_llm::gateway::{EventUnredactor, Redactor};
 use munshi_llm::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason};
-use munshi_test_support::models::{ScriptedModel, ScriptedTurn, USED, calling, calling_raw, saying};
+use munshi_test_support::models::{
+    ScriptedModel, ScriptedTurn, USED, build_call_events, build_raw_call_events, build_text_events,
+};
 use serde_json::json;
 
 use crate::gateway::scene::{Scene, all, down, route, text};
@@ -26,7 +28,7 @@ struct Back {
 }
 
 impl Redactor for Plain {
-    fn hide(&self, request: &ChatRequest) -> ChatRequest {
+    fn redact(&self, request: &ChatRequest) -> ChatRequest {
         self.hidden.fetch_add(1, Ordering::SeqCst);
         let hide = |text: &str| text.replace(NAME, CODE);
         let part = |part: &ModelMessagePart| match part {
@@ -51,7 +53,7 @@ impl Redactor for Plain {
         }
     }
 
-    fn reveal(&self, _: &ReplyFormat) -> Box<dyn EventUnredactor> {
+    fn new_unredactor(&self, _: &ReplyFormat) -> Box<dyn EventUnredactor> {
         Box::new(Back::default())
     }
 }
@@ -64,7 +66,7 @@ impl Back {
 }
 
 impl EventUnredactor for Back {
-    fn event(&mut self, event: ChatEvent) -> Result<Vec<ChatEvent>, ModelError> {
+    fn unredact(&mut self, event: ChatEvent) -> Result<Vec<ChatEvent>, ModelError> {
         match event {
             ChatEvent::Text(more) => {
                 let all = [std::mem::take(&mut self.held), more].concat().replace(CODE, NAME);
@@ -125,7 +127,7 @@ fn seen(model: &ScriptedModel, call: usize) -> String {
 }
 
 fn pieces(text: &str) -> Vec<ChatEvent> {
-    let mut events = saying("");
+    let mut events = build_text_events("");
     let letters = text.chars().map(|letter| ChatEvent::Text(letter.to_string()));
     events.splice(1..2, letters);
     events
@@ -174,7 +176,7 @@ async fn a_server_of_ones_own_sees_names_where_the_settings_say_so() {
     scene.gateway = munshi_llm::Gateway::new(munshi_llm::gateway::GatewayParts {
         targets: vec![own],
         provider: model.clone(),
-        prices: munshi_llm::money::PriceBook::default(),
+        prices: munshi_llm::pricing::PriceBook::default(),
         clock: Arc::new(munshi_types::SystemClock),
         random: Arc::new(munshi_types::SeededRandom::new(1)),
     });
@@ -188,8 +190,8 @@ async fn a_server_of_ones_own_sees_names_where_the_settings_say_so() {
 async fn what_is_quoted_to_the_model_is_what_it_said() {
     let first =
         pieces("For CODE1: ").into_iter().filter(|event| !matches!(event, ChatEvent::Finished { .. }));
-    let first = first.chain(calling_raw("sell", "{\"who\": \"CODE1\",").into_iter().skip(1));
-    let second = calling("sell", &json!({"who": CODE}));
+    let first = first.chain(build_raw_call_events("sell", "{\"who\": \"CODE1\",").into_iter().skip(1));
+    let second = build_call_events("sell", &json!({"who": CODE}));
     let (scene, veil) = veiled([ScriptedTurn::events(first), ScriptedTurn::events(second)]);
     let reply = scene.complete().await.unwrap();
     assert_eq!(reply.text(), "For Ramesh: ");
@@ -225,7 +227,7 @@ async fn a_call_with_a_code_that_stands_for_nothing_is_asked_for_again_once() {
 async fn what_is_held_back_comes_before_the_call_behind_it() {
     let mut events = pieces("Look: COD");
     events.pop();
-    events.extend(calling("sell", &json!({"who": CODE})).into_iter().skip(1));
+    events.extend(build_call_events("sell", &json!({"who": CODE})).into_iter().skip(1));
     events.insert(events.len() - 1, ChatEvent::Text(" after CODE1".to_owned()));
     let (scene, _) = veiled([ScriptedTurn::events(events)]);
     let reply = scene.complete().await.unwrap();

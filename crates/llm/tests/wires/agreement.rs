@@ -3,7 +3,7 @@
 use munshi_llm::chat::{StopReason, TokenUsage};
 use munshi_llm::provider::Provider;
 use munshi_llm::{ChatReply, ModelMessagePart, ToolCall};
-use munshi_test_support::model::{FakeModelStep, Fixture};
+use munshi_test_support::model_server::{FakeModelStep, Fixture};
 use serde_json::json;
 
 use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
@@ -14,11 +14,11 @@ async fn ask(wire: &str, name: &str) -> ChatReply {
     let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, name));
     let whole = wires.complete(&target, &request).await;
     let streamed = wires.stream(&target, &request).await;
-    assert_eq!(server.strangers(), Vec::<String>::new());
+    assert_eq!(server.unmatched_requests(), Vec::<String>::new());
     let mut assembler = munshi_llm::chat::ModelReplyAssembler::default();
     let mut streamed = streamed.unwrap();
-    while let Some(event) = munshi_llm::provider::next(&mut streamed).await {
-        assembler.take(&event.unwrap()).unwrap();
+    while let Some(event) = munshi_llm::provider::next_event(&mut streamed).await {
+        assembler.push(&event.unwrap()).unwrap();
     }
     let (whole, streamed) = (whole.unwrap(), assembler.finish().unwrap());
     assert_eq!(whole, streamed, "{wire} {name}");
@@ -143,7 +143,7 @@ async fn embeddings_come_in_the_order_of_the_texts() {
         target.model = model.to_owned();
         let texts = ["chai".to_owned(), "दूध".to_owned()];
         let embedding = wires().embed(&target, &texts).await;
-        assert_eq!(server.strangers(), Vec::<String>::new());
+        assert_eq!(server.unmatched_requests(), Vec::<String>::new());
         let embedding = embedding.unwrap();
         assert_eq!(embedding.vectors, [[0.5, 0.125, -0.75], [0.25, -1.0, 0.5]]);
         assert_eq!((embedding.dimension, embedding.input_tokens), (3, tokens));
@@ -179,7 +179,7 @@ async fn a_connection_serves_many_calls() {
             wires.complete(&target, &request).await.unwrap();
             assert!(hear(&wires, &target, &request).await.is_finished());
         }
-        let seen = server.seen();
+        let seen = server.stats();
         // A second one may be opened while the first is on its way back.
         assert!(seen.requests == 10 && seen.connections <= 2 && seen.hung_up == 0, "{wire}: {seen:?}");
     }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use munshi_test_support::environment;
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture, ModelServer};
+use munshi_test_support::model_server::{FakeModelAnswer, FakeModelStep, Fixture, ModelServer};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -21,11 +21,11 @@ async fn run(wire: &str, server: &ModelServer) {
         .await
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(server.strangers(), Vec::<String>::new());
+    assert_eq!(server.unmatched_requests(), Vec::<String>::new());
 }
 
 fn chat_fixtures(wire: &str) -> Vec<Fixture> {
-    Fixture::all(wire)
+    Fixture::load_all(wire)
 }
 
 /// After the fixtures, each client meets a 429, an error in the middle of a stream and a cut.
@@ -33,13 +33,15 @@ fn troubles(server: &ModelServer, wire: &str, refusal: &serde_json::Value, event
     let fixture = Fixture::load(wire, "text");
     let half = fixture.boundaries()[4];
     let half = || FakeModelStep::Send(fixture.stream[..half].to_vec());
-    server.next(fixture.with_headers(FakeModelAnswer::json(429, refusal)).with("retry-after", "7"));
-    server.next(FakeModelAnswer::stream(vec![
+    server.enqueue_answer(
+        fixture.with_headers(FakeModelAnswer::json(429, refusal)).with_header("retry-after", "7"),
+    );
+    server.enqueue_answer(FakeModelAnswer::stream(vec![
         half(),
         FakeModelStep::Send(event.as_bytes().to_vec()),
         FakeModelStep::End,
     ]));
-    server.next(FakeModelAnswer::stream(vec![half(), FakeModelStep::Cut]));
+    server.enqueue_answer(FakeModelAnswer::stream(vec![half(), FakeModelStep::Cut]));
 }
 
 #[tokio::test]

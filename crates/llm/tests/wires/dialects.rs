@@ -4,7 +4,9 @@ use munshi_llm::chat::{StopReason, ThinkingBudget, TokenUsage};
 use munshi_llm::dialect::{JsonMode, KeyHeader, OutputLimit, ThinkingMode};
 use munshi_llm::provider::Provider;
 use munshi_llm::{ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelTarget};
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture, FixtureDelivery, ModelServer};
+use munshi_test_support::model_server::{
+    FakeModelAnswer, FakeModelStep, Fixture, FixtureDelivery, ModelServer,
+};
 use serde_json::{Value, json};
 
 use crate::wires::scene::{hear, request, server, target, wires};
@@ -14,7 +16,7 @@ async fn sent(wire: &str, name: &str, change: impl FnOnce(&mut ModelTarget)) -> 
     let server = server(wire).await;
     let mut target = target(wire, &server.url());
     change(&mut target);
-    server.next(Fixture::load(wire, name).answer(FixtureDelivery::Whole));
+    server.enqueue_answer(Fixture::load(wire, name).answer(FixtureDelivery::Whole));
     let _reply = wires().complete(&target, &request(wire, name)).await;
     serde_json::from_slice(&server.requests()[0].body).unwrap()
 }
@@ -30,10 +32,10 @@ fn chunk(delta: &Value, finish: Option<&str>) -> Value {
 
 async fn streamed(steps: Vec<FakeModelStep>) -> Result<ChatReply, ModelError> {
     let server = ModelServer::start(Vec::new()).await;
-    server.next(FakeModelAnswer::stream(steps));
+    server.enqueue_answer(FakeModelAnswer::stream(steps));
     let heard = hear(&wires(), &target("openai", &server.url()), &request("openai", "text")).await;
     let mut assembler = munshi_llm::chat::ModelReplyAssembler::default();
-    heard.events.iter().try_for_each(|event| assembler.take(event))?;
+    heard.events.iter().try_for_each(|event| assembler.push(event))?;
     heard.fault.map_or_else(|| assembler.finish(), Err)
 }
 
@@ -106,7 +108,7 @@ async fn thinking_said_in_words_or_tokens() {
 async fn another_providers_signatures_stay_home() {
     let foreign = request("gemini", "tools");
     let server = server("anthropic").await;
-    server.next(Fixture::load("anthropic", "text").answer(FixtureDelivery::Whole));
+    server.enqueue_answer(Fixture::load("anthropic", "text").answer(FixtureDelivery::Whole));
     wires().complete(&target("anthropic", &server.url()), &foreign).await.unwrap();
     let body: Value = serde_json::from_slice(&server.requests()[0].body).unwrap();
     let kinds: Vec<_> =
@@ -134,7 +136,7 @@ async fn json_by_a_tool_by_a_promise_or_by_words() {
     let content = json!([{"type": "text", "text": "Here:"},
         {"type": "tool_use", "id": "t", "name": "give_answer", "input": {"fruit": "mango"}}]);
     let answer = json!({"model": "m", "content": content, "stop_reason": "tool_use", "usage": {}});
-    server.next(FakeModelAnswer::json(200, &answer));
+    server.enqueue_answer(FakeModelAnswer::json(200, &answer));
     let asked = ChatRequest {
         thinking: Some(ThinkingBudget { budget_tokens: 1024 }),
         ..request("anthropic", "json")
@@ -208,14 +210,14 @@ async fn thinking_and_calls_as_compatible_servers_send_them() {
 async fn calls_gemini_could_not_write_are_malformed() {
     let server = server("gemini").await;
     let answer = json!({"candidates": [{"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "x("}]});
-    server.next(FakeModelAnswer::json(200, &answer));
+    server.enqueue_answer(FakeModelAnswer::json(200, &answer));
     let outcome = wires().complete(&target("gemini", &server.url()), &request("gemini", "text")).await;
     assert_eq!(
         outcome,
         Err(ModelError::MalformedArguments { tool: "a tool".to_owned(), text: "x(".to_owned() })
     );
     for reason in ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"] {
-        server.next(FakeModelAnswer::json(200, &json!({"candidates": [{"finishReason": reason}]})));
+        server.enqueue_answer(FakeModelAnswer::json(200, &json!({"candidates": [{"finishReason": reason}]})));
         let reply = wires().complete(&target("gemini", &server.url()), &request("gemini", "text")).await;
         assert_eq!(reply.unwrap().stop, StopReason::Refused);
     }
@@ -225,12 +227,12 @@ async fn calls_gemini_could_not_write_are_malformed() {
 async fn events_are_handed_out_as_they_come() {
     let server = ModelServer::start(Vec::new()).await;
     let steps = [chunks(&[chunk(&json!({"content": "one"}), None)]), vec![FakeModelStep::Hang]].concat();
-    server.next(FakeModelAnswer::stream(steps));
+    server.enqueue_answer(FakeModelAnswer::stream(steps));
     let request = ChatRequest { messages: vec![ChatMessage::user("Hi")], ..ChatRequest::default() };
     let target = target("openai", &server.url());
     let mut stream = wires().stream(&target, &request).await.unwrap();
-    let started = munshi_llm::provider::next(&mut stream).await.unwrap().unwrap();
+    let started = munshi_llm::provider::next_event(&mut stream).await.unwrap().unwrap();
     assert!(matches!(started, ChatEvent::Started { .. }));
-    let text = munshi_llm::provider::next(&mut stream).await.unwrap().unwrap();
+    let text = munshi_llm::provider::next_event(&mut stream).await.unwrap().unwrap();
     assert_eq!(text, ChatEvent::Text("one".to_owned()));
 }

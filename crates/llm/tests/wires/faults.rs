@@ -4,7 +4,7 @@
 use munshi_llm::chat::TokenUsage;
 use munshi_llm::transport::ProviderResponseLimits;
 use munshi_llm::{HttpProvider, ModelError, TimeoutStage};
-use munshi_test_support::model::{FakeModelStep, Fixture, ModelServer};
+use munshi_test_support::model_server::{FakeModelStep, Fixture, ModelServer};
 use serde_json::Value;
 
 use crate::wires::scene::{WIRES, cut, hear, listen, request, server, target, wires, wires_with};
@@ -132,7 +132,7 @@ async fn garbage_and_errors_anywhere() {
                 assert_eq!(described(&fault), code, "{wire} at {at}");
             }
         }
-        assert_eq!(server.strangers(), Vec::<String>::new());
+        assert_eq!(server.unmatched_requests(), Vec::<String>::new());
     }
 }
 
@@ -200,10 +200,10 @@ async fn silence_anywhere() {
             let before = hear(&wires, &target, &request).await;
             cut(&server, &fixture, at, vec![FakeModelStep::Hang]);
             let mut stream = munshi_llm::Provider::stream(&wires, &target, &request).await.unwrap();
-            let hung_up = server.seen().hung_up;
+            let hung_up = server.stats().hung_up;
             let mut events = Vec::new();
             while events.len() < before.events.len() {
-                events.push(munshi_llm::provider::next(&mut stream).await.unwrap().unwrap());
+                events.push(munshi_llm::provider::next_event(&mut stream).await.unwrap().unwrap());
             }
             assert_eq!(events, before.events, "{wire} at {at}");
             tokio::time::pause();
@@ -213,7 +213,7 @@ async fn silence_anywhere() {
                 if before.has_deltas() { TimeoutStage::BetweenBytes } else { TimeoutStage::FirstByte };
             assert_eq!(heard.fault, Some(ModelError::Timeout(stage)), "{wire} at {at}");
             assert_eq!(heard.events, []);
-            server.until(|seen| seen.hung_up > hung_up).await;
+            server.wait_until(|seen| seen.hung_up > hung_up).await;
         }
     }
 }
@@ -232,7 +232,7 @@ async fn what_has_no_end() {
             cut(&server, &fixture, 0, vec![FakeModelStep::Repeat(bytes.clone().into_bytes())]);
             let heard = hear(&wires, &target, &request).await;
             assert!(matches!(heard.fault, Some(ModelError::Garbled(_))), "{wire}: {:?}", heard.fault);
-            server.until(|seen| seen.hung_up > round).await;
+            server.wait_until(|seen| seen.hung_up > round).await;
         }
     }
 }

@@ -76,7 +76,7 @@ async fn cancelling_stops_the_model() {
     for wire in [WireFormat::OpenAi, WireFormat::Anthropic] {
         let wires = wires();
         let mut stream = wires.stream(&target(wire), &request("Tell a very long story.", 900)).await.unwrap();
-        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
+        while !matches!(provider::next_event(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
         drop(stream);
         let freed = async {
             while is_busy_with(900).await {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use munshi_llm::provider::Provider;
 use munshi_llm::transport::ProviderResponseLimits;
 use munshi_llm::{ModelError, TimeoutStage};
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, ModelServer};
+use munshi_test_support::model_server::{FakeModelAnswer, FakeModelStep, ModelServer};
 use serde_json::{Value, json};
 
 use crate::wires::scene::{WIRES, hear, request, server, target, wires, wires_with};
@@ -24,12 +24,12 @@ fn body(wire: &str, status: u16, kind: &str, message: &str) -> Value {
 async fn refused(wire: &str, answer: &FakeModelAnswer) -> ModelError {
     let server = server(wire).await;
     let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
-    server.next(answer.clone());
+    server.enqueue_answer(answer.clone());
     let streamed = wires.stream(&target, &request).await.err().expect("a refusal");
-    server.next(answer.clone());
+    server.enqueue_answer(answer.clone());
     let whole = wires.complete(&target, &request).await.expect_err("a refusal");
     assert_eq!(streamed, whole);
-    assert_eq!(server.seen().requests, 2, "each call is made once");
+    assert_eq!(server.stats().requests, 2, "each call is made once");
     streamed
 }
 
@@ -43,13 +43,16 @@ async fn statuses_mean_the_same_on_every_wire() {
             assert_eq!(refused(wire, &said(status, "api_error")).await, failed(status, None));
         }
         let wait = Some(Duration::from_secs(7));
-        assert_eq!(refused(wire, &said(503, "api_error").with("retry-after", "7")).await, failed(503, wait));
+        assert_eq!(
+            refused(wire, &said(503, "api_error").with_header("retry-after", "7")).await,
+            failed(503, wait)
+        );
         let slow = said(429, "rate_limit_error");
         assert_eq!(
-            refused(wire, &slow.clone().with("retry-after", "7")).await,
+            refused(wire, &slow.clone().with_header("retry-after", "7")).await,
             ModelError::RateLimited { retry_after: wait }
         );
-        let dated = slow.clone().with("retry-after", "Sat, 10 Jan 2026 10:00:07 GMT");
+        let dated = slow.clone().with_header("retry-after", "Sat, 10 Jan 2026 10:00:07 GMT");
         assert_eq!(refused(wire, &dated).await, ModelError::RateLimited { retry_after: wait });
         assert_eq!(refused(wire, &slow).await, ModelError::RateLimited { retry_after: None });
         assert_eq!(refused(wire, &said(401, "authentication_error")).await, ModelError::Unauthorised);
@@ -65,7 +68,7 @@ async fn statuses_mean_the_same_on_every_wire() {
         );
         let nothing = ModelError::Failed { status: 502, message: String::new(), retry_after: None };
         assert_eq!(refused(wire, &page).await, nothing);
-        let elsewhere = said(307, "").with("location", "/elsewhere");
+        let elsewhere = said(307, "").with_header("location", "/elsewhere");
         assert_eq!(refused(wire, &elsewhere).await.code(), "rejected", "redirects are not followed");
     }
 }
@@ -98,22 +101,26 @@ async fn faults_hold_no_key_and_no_prompt() {
 async fn nobody_there_or_nothing_said() {
     for wire in WIRES {
         let (wires, request) = (wires(), request(wire, "text"));
-        let heard = hear(&wires, &target(wire, &ModelServer::nowhere().await), &request).await;
+        let heard = hear(&wires, &target(wire, &ModelServer::closed_url().await), &request).await;
         assert!(matches!(heard.fault, Some(ModelError::Unreachable(_))), "{:?}", heard.fault);
-        assert_eq!(refused(wire, &FakeModelAnswer::slam()).await, ModelError::Interrupted, "it was sent");
+        assert_eq!(
+            refused(wire, &FakeModelAnswer::disconnect()).await,
+            ModelError::Interrupted,
+            "it was sent"
+        );
 
         let server = server(wire).await;
         let error = body(wire, 500, "api_error", "down");
-        server.next(FakeModelAnswer::json(200, &error));
+        server.enqueue_answer(FakeModelAnswer::json(200, &error));
         let heard = hear(&wires, &target(wire, &server.url()), &request).await;
         assert_eq!(heard.fault.unwrap().code(), "provider_failed", "an error that calls itself a success");
-        server.next(FakeModelAnswer::new(
+        server.enqueue_answer(FakeModelAnswer::new(
             200,
             "text/html",
             vec![FakeModelStep::Send(b"<html>".to_vec()), FakeModelStep::End],
         ));
         let heard = hear(&wires, &target(wire, &server.url()), &request).await;
-        let expected = ModelError::Garbled("`text/html` instead of an event stream".to_owned());
+        let expected = ModelError::Garbled("expected an event stream, got `text/html`".to_owned());
         assert_eq!(heard.fault, Some(expected));
     }
 }
@@ -133,17 +140,17 @@ async fn whole_answers_that_are_not_whole() {
             (vec![FakeModelStep::Repeat(vec![b' '; 1000])], "garbled"),
         ];
         for (steps, code) in cases {
-            server.next(FakeModelAnswer::new(200, "application/json", steps.clone()));
+            server.enqueue_answer(FakeModelAnswer::new(200, "application/json", steps.clone()));
             let fault = wires.complete(&target, &request).await.expect_err("no whole answer");
             assert_eq!(fault.code(), code, "{wire} {steps:?}");
         }
-        server.next(FakeModelAnswer::new(
+        server.enqueue_answer(FakeModelAnswer::new(
             200,
             "application/json",
             vec![FakeModelStep::Send(b"{".to_vec()), FakeModelStep::Hang],
         ));
         let (outcome, ()) = tokio::join!(wires.complete(&target, &request), async {
-            server.until(|seen| seen.requests == 6).await;
+            server.wait_until(|seen| seen.requests == 6).await;
             tokio::time::pause();
         });
         tokio::time::resume();

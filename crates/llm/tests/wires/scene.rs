@@ -14,7 +14,7 @@ use munshi_llm::{
 };
 // Tests that wait for a timeout stop the clock instead.
 pub(crate) use munshi_test_support::PATIENCE;
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture, ModelServer};
+use munshi_test_support::model_server::{FakeModelAnswer, FakeModelStep, Fixture, ModelServer};
 use munshi_types::clock::FakeClock;
 use munshi_types::tool::ToolSpec;
 use serde_json::{Value, json};
@@ -26,12 +26,12 @@ pub(crate) fn wires() -> HttpProvider {
 }
 
 pub(crate) fn wires_with(limits: ProviderResponseLimits) -> HttpProvider {
-    let clock = FakeClock::at("2026-01-10T10:00:00Z".parse().unwrap());
+    let clock = FakeClock::new("2026-01-10T10:00:00Z".parse().unwrap());
     HttpProvider::new(Transport::with_limits(Arc::new(clock), limits).unwrap())
 }
 
 pub(crate) async fn server(wire: &str) -> ModelServer {
-    ModelServer::start(Fixture::all(wire)).await
+    ModelServer::start(Fixture::load_all(wire)).await
 }
 
 pub(crate) fn target(wire: &str, url: &str) -> ModelTarget {
@@ -154,7 +154,7 @@ pub(crate) fn fruit() -> Value {
 fn balance() -> Arc<ToolSpec> {
     let parameters = json!({"type": "object", "properties": {"name": {"type": "string"}},
         "required": ["name"], "additionalProperties": false});
-    let spec = ToolSpec::read("balance".parse().unwrap(), "What a person owes.", "ledger.balance.read");
+    let spec = ToolSpec::read_only("balance".parse().unwrap(), "What a person owes.", "ledger.balance.read");
     Arc::new(ToolSpec { parameters, ..spec })
 }
 
@@ -162,7 +162,7 @@ fn sale() -> Arc<ToolSpec> {
     let properties = json!({"item": {"type": "string"}, "amount": {"type": "integer"}});
     let parameters = json!({"type": "object", "properties": properties,
         "required": ["item", "amount"], "additionalProperties": false});
-    let spec = ToolSpec::read("log_sale".parse().unwrap(), "Writes down a sale.", "ledger.sale.write");
+    let spec = ToolSpec::read_only("log_sale".parse().unwrap(), "Writes down a sale.", "ledger.sale.write");
     Arc::new(ToolSpec { parameters, ..spec })
 }
 
@@ -189,7 +189,7 @@ impl Heard {
     /// What is billed, whether it ended properly or not.
     pub(crate) fn usage(&self) -> Option<TokenUsage> {
         let mut assembler = ModelReplyAssembler::default();
-        self.events.iter().for_each(|event| assembler.take(event).unwrap());
+        self.events.iter().for_each(|event| assembler.push(event).unwrap());
         assembler.usage()
     }
 
@@ -211,7 +211,7 @@ impl Heard {
 /// Listens to the end, which must be the only fault or the only `Finished`.
 pub(crate) async fn listen(mut stream: ChatStream) -> Heard {
     let mut heard = Heard::default();
-    while let Some(item) = provider::next(&mut stream).await {
+    while let Some(item) = provider::next_event(&mut stream).await {
         assert!(heard.fault.is_none() && !heard.is_finished(), "something after the end");
         match item {
             Ok(event) => heard.events.push(event),
@@ -233,5 +233,5 @@ pub(crate) async fn hear(wires: &HttpProvider, target: &ModelTarget, request: &C
 pub(crate) fn cut(server: &ModelServer, fixture: &Fixture, at: usize, then: Vec<FakeModelStep>) {
     let mut steps = vec![FakeModelStep::Send(fixture.stream[..at].to_vec())];
     steps.extend(then);
-    server.next(fixture.with_headers(FakeModelAnswer::stream(steps)));
+    server.enqueue_answer(fixture.with_headers(FakeModelAnswer::stream(steps)));
 }

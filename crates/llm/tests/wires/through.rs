@@ -7,9 +7,9 @@ use munshi_llm::gateway::{
     CallBilling, CallSpend, CallSubject, Capability, GatewayParts, InMemoryBudget, InMemoryCallLog,
     ModelCall, ModelRoute,
 };
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{ChatEvent, Gateway, ModelError, ModelTarget};
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture};
+use munshi_test_support::model_server::{FakeModelAnswer, FakeModelStep, Fixture};
 use munshi_types::{Random, SystemClock, TenantId};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ impl Random for Least {
         munshi_types::SystemRandom.fill(bytes);
     }
 
-    fn below(&self, _bound: u64) -> u64 {
+    fn next_below(&self, _bound: u64) -> u64 {
         0
     }
 }
@@ -96,7 +96,7 @@ async fn a_line_cut_between_any_two_events() {
                 continue;
             }
             let through = through(&target, wire);
-            let before = server.seen().requests;
+            let before = server.stats().requests;
             cut(&server, &fixture, at, vec![FakeModelStep::Cut]);
             let (text, fault) = through.ask().await;
             let has_spoken = heard.events.iter().any(ChatEvent::is_delta);
@@ -106,7 +106,7 @@ async fn a_line_cut_between_any_two_events() {
                 (whole.clone(), None)
             };
             assert_eq!((text, fault), expected, "{wire} at {at}");
-            let asked = server.seen().requests - before;
+            let asked = server.stats().requests - before;
             assert_eq!(asked, if has_spoken { 1 } else { 2 }, "{wire} at {at}");
             let records = through.tab.take();
             assert_eq!((records.len(), records[0].ending.code()), (asked, "interrupted"), "{wire} at {at}");
@@ -128,16 +128,16 @@ async fn refusals_cost_nothing_and_are_tried_again_where_that_may_help() {
             [(429, true), (500, true), (503, true), (529, true), (400, false), (401, false)]
         {
             let through = through(&target, wire);
-            let before = server.seen().requests;
-            server.next(FakeModelAnswer::json(status, &error));
+            let before = server.stats().requests;
+            server.enqueue_answer(FakeModelAnswer::json(status, &error));
             let (text, fault) = through.ask().await;
             let records = through.tab.take();
             assert_eq!(records[0].usage.total(), 0, "{wire} {status}");
             if passes {
                 assert_eq!((text, fault), (whole.clone(), None), "{wire} {status}");
-                assert_eq!(server.seen().requests - before, 2, "{wire} {status}");
+                assert_eq!(server.stats().requests - before, 2, "{wire} {status}");
             } else {
-                assert_eq!((fault.is_some(), server.seen().requests - before), (true, 1), "{wire} {status}");
+                assert_eq!((fault.is_some(), server.stats().requests - before), (true, 1), "{wire} {status}");
             }
         }
     }

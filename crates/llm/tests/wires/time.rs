@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use munshi_llm::provider::{self, Provider};
 use munshi_llm::{ChatEvent, ModelError, TimeoutStage};
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture};
+use munshi_test_support::model_server::{FakeModelAnswer, FakeModelStep, Fixture};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
@@ -15,10 +15,10 @@ async fn a_server_that_says_nothing() {
         let server = server(wire).await;
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         for answer in [FakeModelAnswer::silence(), FakeModelAnswer::stream(vec![FakeModelStep::Hang])] {
-            let requests = server.seen().requests;
-            server.next(answer);
+            let requests = server.stats().requests;
+            server.enqueue_answer(answer);
             let (heard, ()) = tokio::join!(hear(&wires, &target, &request), async {
-                server.until(|seen| seen.requests > requests).await;
+                server.wait_until(|seen| seen.requests > requests).await;
                 tokio::time::pause();
             });
             tokio::time::resume();
@@ -34,7 +34,7 @@ async fn keep_alives_do_not_count_as_the_first_word() {
         let server = server(wire).await;
         let (wires, mut target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         target.timeouts.first_byte = Duration::from_millis(300);
-        server.next(FakeModelAnswer::stream(vec![FakeModelStep::Repeat(b": ping\n\n".to_vec())]));
+        server.enqueue_answer(FakeModelAnswer::stream(vec![FakeModelStep::Repeat(b": ping\n\n".to_vec())]));
         let heard = hear(&wires, &target, &request).await;
         // So many pings may come in the time that there are too many bytes; it ends either way.
         let is_right = matches!(
@@ -54,7 +54,7 @@ async fn the_whole_has_its_time_too() {
         let fixture = Fixture::load(wire, "text");
         cut(&server, &fixture, fixture.stream.len() / 2, vec![FakeModelStep::Hang]);
         let mut stream = wires.stream(&target, &request).await.unwrap();
-        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
+        while !matches!(provider::next_event(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
         tokio::time::pause();
         let heard = crate::wires::scene::listen(stream).await;
         tokio::time::resume();
@@ -88,10 +88,10 @@ async fn dropping_a_stream_closes_its_socket() {
         let fixture = Fixture::load(wire, "text");
         cut(&server, &fixture, fixture.stream.len() / 2, vec![FakeModelStep::Hang]);
         let mut stream = wires.stream(&target, &request).await.unwrap();
-        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
-        assert_eq!(server.seen().hung_up, 0);
+        while !matches!(provider::next_event(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
+        assert_eq!(server.stats().hung_up, 0);
         drop(stream);
-        server.until(|seen| seen.hung_up == 1).await;
+        server.wait_until(|seen| seen.hung_up == 1).await;
     }
 }
 
@@ -100,21 +100,21 @@ async fn dropping_a_call_that_waits_closes_its_socket() {
     for wire in WIRES {
         let server = server(wire).await;
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
-        server.next(FakeModelAnswer::silence());
-        server.next(FakeModelAnswer::new(
+        server.enqueue_answer(FakeModelAnswer::silence());
+        server.enqueue_answer(FakeModelAnswer::new(
             200,
             "application/json",
             vec![FakeModelStep::Send(b"{".to_vec()), FakeModelStep::Hang],
         ));
         tokio::select! {
             _ = wires.stream(&target, &request) => panic!("nothing was said"),
-            () = server.until(|seen| seen.requests == 1) => {}
+            () = server.wait_until(|seen| seen.requests == 1) => {}
         }
-        server.until(|seen| seen.hung_up == 1).await;
+        server.wait_until(|seen| seen.hung_up == 1).await;
         tokio::select! {
             _ = wires.complete(&target, &request) => panic!("not all was said"),
-            () = server.until(|seen| seen.requests == 2) => {}
+            () = server.wait_until(|seen| seen.requests == 2) => {}
         }
-        server.until(|seen| seen.hung_up == 2).await;
+        server.wait_until(|seen| seen.hung_up == 2).await;
     }
 }

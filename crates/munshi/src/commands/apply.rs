@@ -8,11 +8,11 @@ use super::diff::{self, FolderPlanReport};
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::TextStyler;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::given_back::{self, LoginRevocationPlan};
-use crate::wiring::installed::installed;
-use crate::wiring::{policy, tiers};
+use crate::wiring::installation::list_installed_names;
+use crate::wiring::revoke_logins::{self, LoginRevocationPlan};
+use crate::wiring::{policy, tier_audit};
 
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArguments {
@@ -20,7 +20,7 @@ pub(crate) struct ApplyArguments {
     folder: diff::TenantFolderArguments,
     #[command(flatten)]
     by: ChangeNoteArguments,
-    /// The time zone of a tenant that is made
+    /// Time zone of a new tenant
     #[arg(long)]
     zone: Option<Zone>,
 }
@@ -28,10 +28,10 @@ pub(crate) struct ApplyArguments {
 /// What stands in the history.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeNoteArguments {
-    /// Who does it, for the history
+    /// Author, for the history
     #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
     author: String,
-    /// Why, for the history
+    /// Reason, for the history
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
 }
@@ -49,40 +49,43 @@ impl ChangeNoteArguments {
 
 pub(super) fn run(context: &CommandContext, arguments: ApplyArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let by = arguments.by.authorship(context, String::new);
     let plans = context.block_on(async {
         let db = database.open_or_create(&config, context.now()).await?;
-        let plans = arguments.folder.plan(&db, &installed(&config)?, &policy::companions(&config)?).await?;
+        let plans = arguments
+            .folder
+            .plan(&db, &list_installed_names(&config)?, &policy::build_folder_extensions(&config)?)
+            .await?;
         if let (Some(zone), Some(plan)) = (&arguments.zone, plans.iter().find(|plan| !plan.is_new)) {
             let what =
-                format!("--zone {zone} is for a tenant that is made, and {} is there already", plan.tenant);
-            return Err(CommandFailure::usage(what).hint("leave --zone out; nothing was changed"));
+                format!("--zone {zone} applies to new tenants only, and {} already exists", plan.tenant);
+            return Err(CommandFailure::usage(what).hint("remove --zone; nothing was changed"));
         }
         // Shown before it is done: whoever is overtaken sees what they meant to change.
         let mut planned = FolderPlanReport { plans: plans.clone(), applied: true, logins: Vec::new() };
         if !context.output.is_json() {
-            context.output.answer(&planned, diff::words)?;
+            context.output.print_result(&planned, diff::render_text)?;
         }
-        let away = given_back::taken_away(&db, &plans).await?;
-        let going = LoginRevocationPlan::of((context, &config), &db, &away).await?;
+        let away = revoke_logins::list_removed_connectors(&db, &plans).await?;
+        let going = LoginRevocationPlan::load((context, &config), &db, &away).await?;
         let zone = arguments.zone.unwrap_or_default();
         let ids = IdGenerator::system();
-        munshi_tiers::apply(&db, plans, zone, by, &ids, tiers::tell(ids.clone())).await?;
-        planned.logins = going.give_back().await;
+        munshi_tiers::apply(&db, plans, zone, by, &ids, tier_audit::build_recorder(ids.clone())).await?;
+        planned.logins = going.revoke().await;
         Ok(planned)
     })?;
-    context.output.answer(&plans, words)
+    context.output.print_result(&plans, render_text)
 }
 
 /// What was done, after what was to be done has been shown.
-fn words(planned: &FolderPlanReport, _painter: TextStyler) -> String {
+fn render_text(planned: &FolderPlanReport, _painter: TextStyler) -> String {
     let changes: usize = planned.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
     if changes > 0 {
         let logins: String = planned.logins.iter().map(|gone| gone.words.as_str()).collect();
-        format!("Applied {}.\n{logins}", count(changes as u64, "change"))
+        format!("Applied {}.\n{logins}", format_count(changes as u64, "change"))
     } else if planned.plans.iter().any(|plan| plan.is_new) {
-        "Made the tenant; there were no tiers to apply.\n".to_owned()
+        "Created the tenant; there were no tiers to apply.\n".to_owned()
     } else {
         String::new()
     }

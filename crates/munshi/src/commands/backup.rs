@@ -4,54 +4,55 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use munshi_config::Config;
-use munshi_store::care;
+use munshi_store::maintenance;
 use serde_json::json;
 
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::size;
+use crate::output::formatting::format_size;
+use crate::wiring::data_folder;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::folder;
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArguments {
-    /// Where to; by default a file named by the time, in the data folder's backups
+    /// Target file. Default: a timestamped file in the data folder's backups
     file: Option<PathBuf>,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::of(&config)?;
+    let database = ConfiguredDatabase::from_config(&config)?;
     let source = source(&database)?;
     if let Some(folder) = arguments.file.as_deref().and_then(missing_folder) {
         // Made by us, it would hide a disk that is not mounted.
         return Err(CommandFailure::not_found(format!("there is no folder {}", folder.display()))
-            .hint("make it first, or see that its disk is mounted"));
+            .hint("create it first, or check that its disk is mounted"));
     }
     let target = arguments.file.unwrap_or_else(|| default_target(context, &config));
     if target.is_dir() {
         return Err(CommandFailure::already_there(format!("{} is a folder", target.display()))
-            .hint("name a file in it, or leave it out for one named by the time"));
+            .hint("name a file in it, or omit FILE for a timestamped one"));
     }
     if target.exists() {
-        return Err(CommandFailure::already_there(format!("{} is already there", target.display()))
+        return Err(CommandFailure::already_there(format!("{} already exists", target.display()))
             .hint("choose another name; nothing was overwritten"));
     }
     if !source.exists() {
         return Err(CommandFailure::not_found(format!("there is no database at {}", source.display()))
-            .hint("`munshi serve` makes one; --config or data.dir may point elsewhere"));
+            .hint("`munshi serve` creates one; check --config and data.dir"));
     }
-    let bar = context.output.bar("Copying");
+    let bar = context.output.start_progress("Copying");
     let copied = context.block_on(async {
-        Ok(care::backup(&database.address, target.clone(), &database.options, bar.mover()).await?)
+        Ok(maintenance::backup(&database.address, target.clone(), &database.options, bar.progress_callback())
+            .await?)
     });
     drop(bar);
     copied?;
     let bytes = std::fs::metadata(&target).map_or(0, |file| file.len());
     let value = json!({ "file": target, "bytes": bytes });
-    context
-        .output
-        .answer(&value, |_, _| format!("Copied and checked: {} ({})", target.display(), size(bytes)))
+    context.output.print_result(&value, |_, _| {
+        format!("Backed up and verified: {} ({})", target.display(), format_size(bytes))
+    })
 }
 
 fn missing_folder(file: &Path) -> Option<&Path> {
@@ -60,12 +61,12 @@ fn missing_folder(file: &Path) -> Option<&Path> {
 
 fn source(database: &ConfiguredDatabase) -> Result<PathBuf> {
     database.file().cloned().ok_or_else(|| {
-        CommandFailure::refused("Postgres has its own tools for copies").hint(
+        CommandFailure::refused("`munshi backup` does not support Postgres").hint(
             "run pg_dump as a login with BYPASSRLS (the owner's can't), or use your provider's snapshots",
         )
     })
 }
 
 fn default_target(context: &CommandContext, config: &Config) -> PathBuf {
-    folder::backups(config).join(format!("munshi-{}.db", care::stamp(context.now())))
+    data_folder::backups(config).join(format!("munshi-{}.db", maintenance::format_timestamp(context.now())))
 }

@@ -9,17 +9,17 @@ use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShellCompletionArguments {
-    /// Which shell
+    /// Shell
     shell: Shell,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &ShellCompletionArguments) -> Result<()> {
     let mut script = Vec::new();
-    let house = crate::wiring::packs::house()?;
+    let house = crate::wiring::packs::load_registry()?;
     let mut all = super::pack::add_to(crate::arguments::CliArguments::command(), &house)?;
     clap_complete::generate(arguments.shell, &mut all, "munshi", &mut script);
     let script = String::from_utf8(script)
-        .map_err(|_| CommandFailure::failed("the completions are not plain text"))?;
+        .map_err(|_| CommandFailure::failed("the completions are not valid UTF-8"))?;
     let value = json!({ "shell": arguments.shell.to_string(), "script": script });
-    context.output.answer(&value, |_, _| script.clone())
+    context.output.print_result(&value, |_, _| script.clone())
 }

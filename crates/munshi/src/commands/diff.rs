@@ -13,20 +13,20 @@ use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::given_back::LoginRevocationReport;
-use crate::wiring::installed::installed;
+use crate::wiring::installation::list_installed_names;
 use crate::wiring::policy;
+use crate::wiring::revoke_logins::LoginRevocationReport;
 
 /// Which folder, and how it is taken; `apply` takes the same.
 #[derive(Debug, Args)]
 pub(crate) struct TenantFolderArguments {
-    /// A tenant's folder, with humans/, teams/, agents/, bindings/ and policy.toml in it; or a folder of such folders
+    /// Tenant folder with humans/, teams/, agents/, bindings/ and policy.toml, or a folder of such folders
     #[arg(value_name = "DIR")]
     path: PathBuf,
-    /// The tenant, where it is not called like the folder
+    /// Tenant. Default: the folder's name
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// Archive what is stored but not in the folder
+    /// Archive tiers that are stored but not in the folder
     #[arg(long)]
     prune: bool,
 }
@@ -43,12 +43,12 @@ pub(super) struct FolderPlanReport {
 
 pub(super) fn run(context: &CommandContext, folder: &TenantFolderArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let plans = context.block_on(async {
         let db = database.open().await?;
-        folder.plan(&db, &installed(&config)?, &policy::companions(&config)?).await
+        folder.plan(&db, &list_installed_names(&config)?, &policy::build_folder_extensions(&config)?).await
     })?;
-    context.output.answer(&FolderPlanReport { plans, applied: false, logins: Vec::new() }, words)
+    context.output.print_result(&FolderPlanReport { plans, applied: false, logins: Vec::new() }, render_text)
 }
 
 impl TenantFolderArguments {
@@ -59,21 +59,21 @@ impl TenantFolderArguments {
         companions: &[Arc<dyn FolderExtension>],
     ) -> Result<Vec<ApplyPlan>> {
         let vanished = if self.prune { VanishedTierPolicy::Archive } else { VanishedTierPolicy::Keep };
-        let folders = files::read_with(&self.path, self.tenant.as_ref(), companions)?;
+        let folders = files::read_with_extensions(&self.path, self.tenant.as_ref(), companions)?;
         Ok(munshi_tiers::plan_folders(db, &folders, vanished, installed).await?)
     }
 }
 
-pub(super) fn words(planned: &FolderPlanReport, painter: TextStyler) -> String {
-    planned.plans.iter().map(|plan| painted_plan(plan, painter)).collect()
+pub(super) fn render_text(planned: &FolderPlanReport, painter: TextStyler) -> String {
+    planned.plans.iter().map(|plan| render_plan(plan, painter)).collect()
 }
 
-pub(super) fn painted_plan(plan: &ApplyPlan, painter: TextStyler) -> String {
-    plan.to_string().lines().map(|line| painted(line, painter) + "\n").collect()
+pub(super) fn render_plan(plan: &ApplyPlan, painter: TextStyler) -> String {
+    plan.to_string().lines().map(|line| style_line(line, painter) + "\n").collect()
 }
 
 /// By what a line begins with, at whatever depth.
-fn painted(line: &str, painter: TextStyler) -> String {
+fn style_line(line: &str, painter: TextStyler) -> String {
     match line.trim_start().get(..2) {
         Some("+ ") => painter.good(line),
         Some("- ") => painter.bad(line),

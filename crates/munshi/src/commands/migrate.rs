@@ -7,60 +7,62 @@ use serde_json::json;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
+use crate::wiring::data_folder;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::folder;
 use crate::wiring::lock::DatabaseLock;
 
 #[derive(Debug, Args)]
 pub(crate) struct MigrateArguments {
-    /// Only list what would be applied
+    /// Only list pending migrations
     #[arg(long)]
     dry_run: bool,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &MigrateArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::of(&config)?;
+    let database = ConfiguredDatabase::from_config(&config)?;
     context.block_on(async {
         let state = database.state().await?;
         if arguments.dry_run {
             let value = json!({ "applied": state.applied, "pending": state.pending });
-            return context.output.answer(&value, |_, _| planned(state.applied.len(), &state.pending));
+            return context
+                .output
+                .print_result(&value, |_, _| render_plan(state.applied.len(), &state.pending));
         }
-        folder::prepare(&config)?;
+        data_folder::prepare(&config)?;
         // An older server may be at work on the tables as they are.
         let wanted = database.file().filter(|_| !state.pending.is_empty());
         let _lock = wanted.map(|file| DatabaseLock::take(file)).transpose()?;
         let outcome = database.migrate(context.now()).await?;
-        context.output.answer(&outcome, done)
+        context.output.print_result(&outcome, render_outcome)
     })
 }
 
-fn planned(applied: usize, pending: &[&str]) -> String {
+fn render_plan(applied: usize, pending: &[&str]) -> String {
     if pending.is_empty() {
-        return format!("The tables are up to date: {} applied, none pending.", count_of(applied));
+        return format!("The schema is up to date: {} applied, none pending.", count_of(applied));
     }
     let list: String = pending.iter().map(|name| format!("\n  {name}")).collect();
     format!("{} applied, {} pending:{list}\nRun `munshi migrate` to apply them.", applied, pending.len())
 }
 
-fn done(outcome: &MigrationOutcome, painter: TextStyler) -> String {
+fn render_outcome(outcome: &MigrationOutcome, painter: TextStyler) -> String {
     if outcome.applied.is_empty() {
-        return "The tables are up to date; nothing was changed.".to_owned();
+        return "The schema is up to date; nothing changed.".to_owned();
     }
     let mut text = format!("Applied {}:\n", count_of(outcome.applied.len()));
     for name in &outcome.applied {
         text += &format!("  {} {name}\n", painter.good("✓"));
     }
     if let Some(backup) = &outcome.backup {
-        text += &format!("A copy of the database as it was: {}\n", backup.display());
+        text += &format!("Backup before the migration: {}\n", backup.display());
     }
     text
 }
 
 fn count_of(number: usize) -> String {
-    count(number as u64, "migration")
+    format_count(number as u64, "migration")
 }
 
 #[cfg(test)]
@@ -74,10 +76,10 @@ mod tests {
             backup: Some("/srv/munshi/backups/before.db".into()),
         };
         let pages = [
-            planned(3, &[]),
-            planned(2, &["0003_jobs", "0004_persons"]),
-            done(&MigrationOutcome::default(), TextStyler::Plain),
-            done(&outcome, TextStyler::Plain),
+            render_plan(3, &[]),
+            render_plan(2, &["0003_jobs", "0004_persons"]),
+            render_outcome(&MigrationOutcome::default(), TextStyler::Plain),
+            render_outcome(&outcome, TextStyler::Plain),
         ];
         insta::assert_snapshot!(pages.join("\n---\n"));
     }

@@ -45,89 +45,89 @@ use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// Try a shop with ninety days of books, in the browser and the terminal; nothing stays
+    /// Try a demo shop with 90 days of data, in the browser and the terminal
     Demo(demo::DemoArguments),
-    /// Run the server until it is told to stop
+    /// Run the server
     Serve,
-    /// Bring the database's tables to this version
+    /// Migrate the database schema to this version
     Migrate(migrate::MigrateArguments),
-    /// Add, list, pause and archive tenants: the shops and businesses served here
+    /// Manage tenants: the shops and businesses served here
     #[command(subcommand, arg_required_else_help = true)]
     Tenant(tenant::TenantCommand),
-    /// Bring a tenant's humans, teams, agents, bindings and policy to what its folder says
+    /// Apply a tenant's folder: humans, teams, agents, bindings and policy
     Apply(apply::ApplyArguments),
-    /// Say what `apply` would change
+    /// Show what `apply` would change
     Diff(diff::TenantFolderArguments),
-    /// Write a tenant's tiers and policy as files; applying them changes nothing
+    /// Export a tenant's tiers and policy as files
     Export(export::ExportArguments),
-    /// Look at one human, team, agent or binding, and take it back to an older version
+    /// Inspect and roll back humans, teams, agents and bindings
     #[command(subcommand, arg_required_else_help = true)]
     Tier(tier::TierCommand),
-    /// See what a model would be told
+    /// Inspect the prompt sent to a model
     #[command(subcommand, arg_required_else_help = true)]
     Prompt(prompt::PromptCommand),
-    /// Make tiers of what another program kept
+    /// Import tiers from another program
     #[command(subcommand, arg_required_else_help = true)]
     Import(import::ImportCommand),
-    /// Print the JSON schema of a tier's file or the policy, for editors
+    /// Print the JSON schema of a tier file or the policy
     Schema(schema::SchemaArguments),
-    /// Say something to a binding, and hear its answer
+    /// Send a message to a binding and print the answer
     Ask(ask::AskArguments),
-    /// Talk with a binding in the terminal
+    /// Chat with a binding in the terminal
     Chat(chat::ChatArguments),
-    /// Answer what agents ask before they act
+    /// List and answer approval requests of agents
     #[command(subcommand, arg_required_else_help = true)]
     Approvals(approvals::ApprovalCommand),
-    /// The people of a tenant: who works there in which role, and whom it deals with
+    /// Manage a tenant's people: staff with their roles, and contacts
     #[command(subcommand, arg_required_else_help = true)]
     Person(person::PersonCommand),
-    /// API keys: what lets programs in
+    /// Manage API keys
     #[command(subcommand, arg_required_else_help = true)]
     Key(key::KeyCommand),
-    /// Operators: who looks after tenants through the web, and links that let them in
+    /// Manage operators, who administer tenants on the web, and their sign-in links
     #[command(subcommand, arg_required_else_help = true)]
     Operator(operator::OperatorCommand),
-    /// Keys with which a host's own server says who its visitors are
+    /// Manage keys that verify a host's visitor tokens
     #[command(subcommand, arg_required_else_help = true)]
     HostKey(host_key::HostKeyCommand),
-    /// See what a tenant's policy says, said before, and would decide
+    /// Show and test a tenant's policy
     #[command(subcommand, arg_required_else_help = true)]
     Policy(policy::PolicyCommand),
-    /// Other people's tools: add, test, watch and remove connectors
+    /// Manage connectors to third-party tools
     #[command(subcommand, arg_required_else_help = true)]
     Connector(connector::ConnectorCommand),
-    /// Look at background work, and run again what was given up
+    /// List background jobs and retry dead ones
     #[command(subcommand, arg_required_else_help = true)]
     Jobs(jobs::JobCommand),
-    /// Look at the record of what was done, and see that nobody changed it
+    /// Show and verify the audit log
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
-    /// Keep secrets, such as keys of other services, sealed
+    /// Manage encrypted secrets, such as API keys of other services
     #[command(subcommand, arg_required_else_help = true)]
     Vault(vault::VaultCommand),
-    /// Copy the database to a file, also while the server runs (SQLite)
+    /// Back up the database, even while the server runs (SQLite)
     Backup(backup::BackupArguments),
-    /// Put a backup in the database's place (SQLite)
+    /// Restore the database from a backup (SQLite)
     Restore(restore::RestoreArguments),
-    /// Examine the installation and say what to do
+    /// Diagnose the installation
     Doctor,
-    /// Read a sentence in eleven languages: its amounts, dates and names
+    /// Extract amounts, dates and names from a sentence in eleven languages
     Understand(understand::UnderstandArguments),
-    /// Read the messages of banks, UPI apps, cards and wallets
+    /// Parse SMS of banks, UPI apps, cards and wallets
     #[command(subcommand, arg_required_else_help = true)]
     Sms(sms::SmsCommand),
-    /// The models that are configured: how they are, what they cost, whether they answer
+    /// List and test the configured models, with health and prices
     Models(models::ModelsArguments),
-    /// Ask a model, and see its answer as it comes
+    /// Send a prompt to a model and stream the answer
     Complete(complete::CompleteArguments),
-    /// What tenants have used, what is left of their limits, and their plans
+    /// Show tenants' usage, limits and plans
     Usage(usage::UsageArguments),
-    /// How quick, how much, how dear and how well turns went, beside what they should be
+    /// Latency, volume, cost and outcome of turns, against targets
     Stats(stats::StatsArguments),
-    /// Show, check and explain the settings
+    /// Show and validate the settings
     #[command(subcommand, arg_required_else_help = true)]
     Config(config::ConfigCommand),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(completions::ShellCompletionArguments),
 }
 

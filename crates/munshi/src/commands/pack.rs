@@ -23,7 +23,7 @@ pub(crate) fn add_to(own: Command, house: &PackRegistry) -> Result<Command> {
         let is_first = !house.commands.iter().take(at).any(|other| other.pack == brought.pack);
         if is_first && all.find_subcommand(brought.pack).is_some() {
             return Err(CommandFailure::failed(format!(
-                "the pack {} has the name of a command: rename it",
+                "pack {} has the name of a command: rename it",
                 brought.pack
             )));
         }
@@ -36,13 +36,13 @@ pub(crate) fn add_to(own: Command, house: &PackRegistry) -> Result<Command> {
                     .arg_required_else_help(true),
             );
         }
-        let one = described(brought.what.as_ref());
+        let one = build_command(brought.what.as_ref());
         all = all.mut_subcommand(brought.pack, |pack| pack.subcommand(one));
     }
     Ok(all)
 }
 
-fn described(command: &dyn munshi_pack::PackCommand) -> Command {
+fn build_command(command: &dyn munshi_pack::PackCommand) -> Command {
     let arguments = command.arguments().iter().map(argument);
     TenantSelectorArguments::augment_args(Command::new(command.name()).about(command.about()).args(arguments))
 }
@@ -61,7 +61,7 @@ fn argument(argument: &PackArgument) -> Arg {
 }
 
 /// The command of a pack that was typed, and what stood behind it; none where it is one of our own.
-pub(crate) fn typed<'h, 'm>(
+pub(crate) fn find_typed_command<'h, 'm>(
     house: &'h PackRegistry,
     matches: &'m ArgMatches,
 ) -> Option<(&'h Brings, &'m ArgMatches)> {
@@ -75,23 +75,23 @@ pub(crate) fn typed<'h, 'm>(
 pub(crate) fn run(context: &CommandContext, command: &Brings, matches: &ArgMatches) -> Result<()> {
     let of = TenantSelectorArguments::from_arg_matches(matches)
         .map_err(|error| CommandFailure::usage(error.to_string()))?;
-    let given = given(command.what.arguments(), matches);
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let given = collect_values(command.what.arguments(), matches);
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find_open(&db).await?.id;
         let (mut out, ids) = (Told(context.output), IdGenerator::system());
         let call =
             PackCommandCall { db: &db, tenant, given: &given, now: context.now(), ids: &ids, out: &mut out };
-        command.what.run(call).await.map_err(failed)
+        command.what.run(call).await.map_err(to_command_failure)
     })
 }
 
-fn given(arguments: &[PackArgument], matches: &ArgMatches) -> PackArgumentValues {
+fn collect_values(arguments: &[PackArgument], matches: &ArgMatches) -> PackArgumentValues {
     let mut given = PackArgumentValues::default();
     for argument in arguments {
         match argument.kind {
-            PackArgumentKind::Flag if matches.get_flag(argument.name) => given.mark(argument.name),
+            PackArgumentKind::Flag if matches.get_flag(argument.name) => given.add_flag(argument.name),
             PackArgumentKind::Flag => {}
             _ => {
                 let values = matches.get_many::<String>(argument.name).into_iter().flatten();
@@ -106,13 +106,13 @@ fn given(arguments: &[PackArgument], matches: &ArgMatches) -> PackArgumentValues
 struct Told(CommandOutput);
 
 impl PackCommandOutput for Told {
-    fn answer(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError> {
-        let said = self.0.answer(value, |_, _| crate::output::without_commands(words));
+    fn print_result(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError> {
+        let said = self.0.print_result(value, |_, _| crate::output::sanitize_text(words));
         said.map_err(|failure| PackCommandError { what: failure.message, hint: failure.hint })
     }
 }
 
-fn failed(failed: PackCommandError) -> CommandFailure {
+fn to_command_failure(failed: PackCommandError) -> CommandFailure {
     let failure = CommandFailure::failed(failed.what);
     match failed.hint {
         Some(hint) => failure.hint(hint),
@@ -138,7 +138,7 @@ mod tests {
         }
 
         fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
-            room.command(Count)
+            room.add_command(Count)
         }
     }
 
@@ -179,8 +179,8 @@ mod tests {
         all.clone().debug_assert();
         let words = "munshi shelf count top a b --since 2026-11-01 --dry --tenant asha --json";
         let matches = all.clone().try_get_matches_from(words.split(' ')).unwrap();
-        let (command, of) = typed(&house, &matches).unwrap();
-        let given = given(command.what.arguments(), of);
+        let (command, of) = find_typed_command(&house, &matches).unwrap();
+        let given = collect_values(command.what.arguments(), of);
         assert_eq!(
             (given.one("shelf"), given.one("since"), given.has("dry")),
             (Some("top"), Some("2026-11-01"), true)
@@ -191,12 +191,12 @@ mod tests {
             assert!(all.clone().try_get_matches_from(wrong.split(' ')).is_err(), "{wrong}");
         }
         let own = all.try_get_matches_from(["munshi", "tenant", "list"]).unwrap();
-        assert!(typed(&house, &own).is_none());
+        assert!(find_typed_command(&house, &own).is_none());
     }
 
     #[test]
     fn a_pack_with_the_name_of_a_command_is_refused() {
         let refused = add_to(crate::arguments::CliArguments::command(), &house("jobs")).unwrap_err();
-        assert!(refused.message.contains("the pack jobs has the name of a command"));
+        assert!(refused.message.contains("pack jobs has the name of a command"));
     }
 }

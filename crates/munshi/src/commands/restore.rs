@@ -3,21 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use munshi_store::care;
+use munshi_store::maintenance;
 use serde::Serialize;
 
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::{ConfirmationPrompt, TextStyler};
+use crate::wiring::data_folder;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::folder;
 use crate::wiring::lock::DatabaseLock;
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArguments {
-    /// The backup
+    /// Backup file
     file: PathBuf,
-    /// Don't ask
+    /// Skip the confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -33,23 +33,24 @@ struct Restored {
 
 pub(super) fn run(context: &CommandContext, arguments: RestoreArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::of(&config)?;
+    let database = ConfiguredDatabase::from_config(&config)?;
     let target = target(&database)?;
     if !arguments.file.is_file() {
         return Err(CommandFailure::not_found(format!("there is no file {}", arguments.file.display()))
-            .hint(format!("backups made without a name are in {}", folder::backups(&config).display())));
+            .hint(format!("the default folder of backups is {}", data_folder::backups(&config).display())));
     }
-    if same_file(&arguments.file, &target) {
+    if is_same_file(&arguments.file, &target) {
         return Err(CommandFailure::refused(format!("{} is the database itself", arguments.file.display()))
-            .hint("name a backup of it"));
+            .hint("name a backup file instead"));
     }
-    folder::prepare(&config)?;
+    data_folder::prepare(&config)?;
     let _lock = DatabaseLock::take(&target)?;
     confirm(context, &target, &arguments)?;
-    let bar = context.output.bar("Restoring");
-    let restored = context.block_on(restore(context, &database, arguments.file, target, bar.mover()));
+    let bar = context.output.start_progress("Restoring");
+    let restored =
+        context.block_on(restore(context, &database, arguments.file, target, bar.progress_callback()));
     drop(bar);
-    context.output.answer(&restored?, words)
+    context.output.print_result(&restored?, render_text)
 }
 
 async fn restore(
@@ -57,13 +58,13 @@ async fn restore(
     database: &ConfiguredDatabase,
     source: PathBuf,
     target: PathBuf,
-    progress: impl FnMut(care::BackupProgress) + Send + 'static,
+    progress: impl FnMut(maintenance::BackupProgress) + Send + 'static,
 ) -> Result<Restored> {
     let ConfiguredDatabase { address, options, migrations, .. } = database;
-    let restored = care::restore(address, source, options, migrations, context.now(), progress).await;
+    let restored = maintenance::restore(address, source, options, migrations, context.now(), progress).await;
     let moved_to = restored.map_err(|error| match error {
         munshi_store::Error::Address(what) => {
-            CommandFailure::refused(what).hint("name a file that `munshi backup` made")
+            CommandFailure::refused(what).hint("name a file created by `munshi backup`")
         }
         error => error.into(),
     })?;
@@ -73,12 +74,12 @@ async fn restore(
 
 fn target(database: &ConfiguredDatabase) -> Result<PathBuf> {
     database.file().cloned().ok_or_else(|| {
-        CommandFailure::refused("Postgres has its own tools for restoring")
+        CommandFailure::refused("`munshi restore` does not support Postgres")
             .hint("run `pg_restore --clean --if-exists` as the server's administrator")
     })
 }
 
-fn same_file(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
@@ -86,18 +87,21 @@ fn confirm(context: &CommandContext, target: &Path, arguments: &RestoreArguments
     if !target.exists() {
         return Ok(());
     }
-    let about = format!("This puts {} in the place of {}.", arguments.file.display(), target.display());
+    let about = format!("This replaces {1} with {0}.", arguments.file.display(), target.display());
     ConfirmationPrompt { about, word: "restore", given: arguments.yes }.ask(&context.output)
 }
 
-fn words(restored: &Restored, _: TextStyler) -> String {
+fn render_text(restored: &Restored, _: TextStyler) -> String {
     let mut text = format!("Restored: {}\n", restored.database.display());
     if let Some(kept) = &restored.moved_to {
-        text += &format!("What was there is now {}; delete it when you no longer need it.\n", kept.display());
+        text += &format!(
+            "The previous database is now {}; delete it when you no longer need it.\n",
+            kept.display()
+        );
     }
     text += match restored.pending.len() {
         0 => "Start the server again with `munshi serve`.\n",
-        _ => "The backup is from an older Munshi: `munshi serve` or `munshi migrate` brings it up to date.\n",
+        _ => "The backup is from an older version: run `munshi serve` or `munshi migrate` to migrate it.\n",
     };
     text
 }

@@ -10,7 +10,7 @@ use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArguments {
-    /// human, team, agent, binding or policy; of the first two, the front matter
+    /// human, team, agent, binding or policy; for human and team, the front matter
     kind: Kind,
 }
 
@@ -36,10 +36,11 @@ impl FromStr for Kind {
 
 pub(super) fn run(context: &CommandContext, arguments: &SchemaArguments) -> Result<()> {
     let schema = match arguments.kind {
-        Kind::Tier(kind) => munshi_tiers::schema(kind),
-        Kind::Policy => munshi_safety::policy::schema(),
+        Kind::Tier(kind) => munshi_tiers::build_schema(kind),
+        Kind::Policy => munshi_safety::policy::build_schema(),
     };
     let pretty = serde_json::to_string_pretty(&schema);
-    let pretty = pretty.map_err(|error| CommandFailure::failed(format!("no JSON can be made: {error}")))?;
-    context.output.answer(&schema, |_, _| pretty)
+    let pretty =
+        pretty.map_err(|error| CommandFailure::failed(format!("can't serialise to JSON: {error}")))?;
+    context.output.print_result(&schema, |_, _| pretty)
 }

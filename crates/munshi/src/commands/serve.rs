@@ -16,7 +16,7 @@ use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::lock::DatabaseLock;
 use crate::wiring::models::GatewayModels;
 use crate::wiring::server::ServerBootstrap;
-use crate::wiring::{account, folder, telemetry, vault};
+use crate::wiring::{account, data_folder, telemetry, vault};
 
 /// What a waiting person or script needs to know.
 #[derive(Debug, Serialize)]
@@ -43,11 +43,11 @@ struct FirstLinks {
 
 pub(super) fn run(context: &CommandContext) -> Result<()> {
     let config = context.config()?;
-    let guard = telemetry::start(&config, context.output.paint(), context.clock.clone())?;
+    let guard = telemetry::start(&config, context.output.colour_mode(), context.clock.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
     let outcome = runtime.block_on(serve(context, &config));
     // Nothing that matters is left: what was acknowledged is on disk.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -56,11 +56,11 @@ pub(super) fn run(context: &CommandContext) -> Result<()> {
 }
 
 async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
-    let database = ConfiguredDatabase::of(config)?;
-    for warning in GatewayModels::of(config)?.warnings {
-        tracing::warn!(%warning, "a model needs looking at");
+    let database = ConfiguredDatabase::from_config(config)?;
+    for warning in GatewayModels::from_config(config)?.warnings {
+        tracing::warn!(%warning, "model configuration warning");
     }
-    folder::prepare(config)?;
+    data_folder::prepare(config)?;
     let mut lock = database.file().map(|file| DatabaseLock::take(file)).transpose()?;
     let front = ServerBootstrap::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
@@ -68,25 +68,23 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     // A key that is missing or wrong is told now, not when the first secret is needed.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     // Made at the first start, so that no message has to wait for it.
-    munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
+    munshi_tiers::ensure_fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = StopSignals::listen()?;
     // Whoever finds the database in use finds the server too.
     if let Some(lock) = &mut lock {
-        lock.tell(reachable(front.server.address()));
+        lock.write_address(to_reachable_address(front.server.address()));
     }
     let base = account::base_url(config, front.server.address());
     // Nobody may be watching a log, and whoever reads it in time would be the keeper.
     let is_shown = context.output.is_json() || context.output.is_watched();
     let mut links = FirstLinks { account: None, start: None };
     if is_shown {
-        links.account = account::first_link(&db, context.now(), &base).await?;
-        if account::is_for_machine(config, &db).await? {
-            links.start = account::start_link(&vault, context.now(), &base, "/").await?;
+        links.account = account::create_first_link(&db, context.now(), &base).await?;
+        if account::is_local_only(config, &db).await? {
+            links.start = account::create_local_link(&vault, context.now(), &base, "/").await?;
         }
-    } else if account::has_nobody(&db).await? {
-        tracing::info!(
-            "nobody has an account yet: `munshi operator link` shows the link that makes the first"
-        );
+    } else if account::has_no_operators(&db).await? {
+        tracing::info!("no operator account yet; run `munshi operator link` to create the first");
     }
     announce(context, config, &database, front.server.address(), links)?;
 
@@ -96,12 +94,12 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
         outcome = &mut serving => return outcome,
         (name, _) = signals.next() => name,
     };
-    tracing::info!(signal = name, "finishing what is in flight; a second signal ends at once");
+    tracing::info!(signal = name, "shutting down gracefully; a second signal stops at once");
     stop.cancel();
     tokio::select! {
         outcome = &mut serving => outcome,
         (name, number) = signals.next() => {
-            tracing::warn!(signal = name, "ending at once; work in flight is taken up again at the next start");
+            tracing::warn!(signal = name, "stopping at once; work in flight resumes at the next start");
             std::process::exit(128 + number)
         }
     }
@@ -111,7 +109,7 @@ async fn migrate(context: &CommandContext, database: &ConfiguredDatabase) -> Res
     let outcome = database.migrate(context.now()).await?;
     if !outcome.applied.is_empty() {
         let backup = outcome.backup.as_ref().map(|path| path.display().to_string());
-        tracing::info!(applied = outcome.applied.join(" "), backup, "the database's tables are up to date");
+        tracing::info!(applied = outcome.applied.join(" "), backup, "database schema is up to date");
     }
     Ok(())
 }
@@ -124,7 +122,7 @@ fn announce(
     links: FirstLinks,
 ) -> Result<()> {
     let ready = Ready {
-        url: format!("http://{}", reachable(address)),
+        url: format!("http://{}", to_reachable_address(address)),
         address,
         database: database.address.to_string(),
         data_dir: config.data.dir.display().to_string(),
@@ -133,7 +131,7 @@ fn announce(
         start_link: links.start,
     };
     if context.output.is_json() || context.output.is_watched() {
-        return context.output.answer(&ready, banner);
+        return context.output.print_result(&ready, banner);
     }
     let Ready { url, database, data_dir, version, .. } = ready;
     tracing::info!(%address, url, database, data_dir, version, "ready");
@@ -141,7 +139,7 @@ fn announce(
 }
 
 /// An address a person can open: "any address" is none.
-pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+pub(crate) fn to_reachable_address(address: SocketAddr) -> SocketAddr {
     let host = match address.ip() {
         ip if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         ip => ip,
@@ -152,7 +150,7 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
 fn banner(ready: &Ready, painter: TextStyler) -> String {
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
     let Ready { url, address, database, data_dir, version, first_link, start_link } = ready;
-    let everyone = if address.ip().is_unspecified() { " (and from the network)" } else { "" };
+    let everyone = if address.ip().is_unspecified() { " (reachable from the network)" } else { "" };
     [
         format!("Munshi {version} is ready at {}{everyone}", painter.bold(url)),
         format!("{}{database}", label("database")),
@@ -167,12 +165,11 @@ fn banner(ready: &Ready, painter: TextStyler) -> String {
 fn first_steps(first: Option<&str>, start: Option<&str>, painter: TextStyler) -> String {
     let mut words = String::new();
     if let Some(link) = first {
-        words +=
-            "\nNobody has an account yet. This link makes the first one; it works once, for 15 minutes:\n";
+        words += "\nThere is no operator account yet. This link creates the first one; it works once, for 15 minutes:\n";
         words += &format!("\n  {}\n", painter.bold(link));
     }
     if let Some(link) = start {
-        words += "\nTo look around without one, open this in a browser on this machine:\n";
+        words += "\nTo try Munshi without an account, open this link in a browser on this machine:\n";
         words += &format!("\n  {}\n", painter.bold(link));
     }
     words
@@ -209,7 +206,7 @@ mod tests {
     fn the_banner_says_where_and_how_to_stop() {
         let address: SocketAddr = "0.0.0.0:8400".parse().unwrap();
         let ready = Ready {
-            url: format!("http://{}", reachable(address)),
+            url: format!("http://{}", to_reachable_address(address)),
             address,
             database: "sqlite:/srv/munshi/munshi.db".to_owned(),
             data_dir: "/srv/munshi".to_owned(),

@@ -5,7 +5,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use munshi_agent::rollups::report::{ChannelStats, MeasureDistribution, TurnStats, TurnStatsReport};
 use munshi_agent::rollups::{self, TurnTallyLine};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_store::{Db, Tx};
 use munshi_tiers::history;
 use munshi_types::tier::{Channel, TierKind, TierName};
@@ -16,7 +16,7 @@ use super::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::TextStyler;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -28,7 +28,7 @@ pub(crate) struct StatsArguments {
     /// Only turns on this channel
     #[arg(long)]
     channel: Option<Channel>,
-    /// So many days, today with them
+    /// Number of days, including today
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=3660))]
     days: u16,
     #[command(flatten)]
@@ -44,17 +44,17 @@ struct Shown {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &StatsArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let now = context.now();
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
         let binding = match &arguments.binding {
-            Some(name) => Some(binding(&db, &tenant, name).await?),
+            Some(name) => Some(get_binding_id(&db, &tenant, name).await?),
             None => None,
         };
         let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
-        let first = first(today, arguments.days)?;
+        let first = compute_first_day(today, arguments.days)?;
         let zone = tenant.zone.clone();
         let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
         let mut lines: Vec<TurnTallyLine> = db.read(tenant.id, read).await?;
@@ -63,33 +63,33 @@ pub(super) fn run(context: &CommandContext, arguments: &StatsArguments) -> Resul
         let report = TurnStatsReport::new(first, today, &lines);
         Ok(Shown { tenant: tenant.name, binding: arguments.binding.clone(), report })
     })?;
-    context.output.answer(&shown, words)
+    context.output.print_result(&shown, render_text)
 }
 
-fn first(today: Date, days: u16) -> Result<Date> {
+fn compute_first_day(today: Date, days: u16) -> Result<Date> {
     let back = i64::from(days.saturating_sub(1)).days();
     today
         .checked_sub(back)
-        .map_err(|_| CommandFailure::usage("no calendar goes back so far").hint("ask for fewer days"))
+        .map_err(|_| CommandFailure::usage("--days goes back too far").hint("use fewer days"))
 }
 
 /// Archived ones too: what they did is still there.
-async fn binding(db: &Db, tenant: &Tenant, name: &TierName) -> Result<BindingId> {
-    let tiers = history::tiers(db, &tenant.name).await?;
+async fn get_binding_id(db: &Db, tenant: &Tenant, name: &TierName) -> Result<BindingId> {
+    let tiers = history::list_tiers(db, &tenant.name).await?;
     let bindings: Vec<_> = tiers.into_iter().filter(|tier| tier.kind == TierKind::Binding).collect();
     let found = bindings.iter().find(|tier| tier.name == *name);
     found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
         let names: Vec<&str> = bindings.iter().map(|tier| tier.name.as_str()).collect();
         let all = format!("`munshi tier list {}` shows them all", tenant.name);
         CommandFailure::not_found(format!("{} has no binding called {name}", tenant.name))
-            .hint(munshi_tiers::nearest::hint(name.as_str(), names, &all))
+            .hint(munshi_tiers::suggestion::render_hint(name.as_str(), names, &all))
     })
 }
 
-fn words(shown: &Shown, painter: TextStyler) -> String {
+fn render_text(shown: &Shown, painter: TextStyler) -> String {
     let TurnStatsReport { from, to, all, channels } = &shown.report;
     let what = shown.binding.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
-    let mut text = format!("{}{what}, {from} to {to}: {}\n", shown.tenant, count(all.turns, "turn"));
+    let mut text = format!("{}{what}, {from} to {to}: {}\n", shown.tenant, format_count(all.turns, "turn"));
     if all.turns == 0 {
         return text;
     }
@@ -106,7 +106,7 @@ fn counts(channels: &[ChannelStats], all: &TurnStats) -> OutputTable {
         "CHANNEL",
         "TURNS",
         "EXCUSES",
-        "BROKEN RULES",
+        "RULE VIOLATIONS",
         "MODEL CALLS",
         "TOOL CALLS",
         "COST",
@@ -117,7 +117,7 @@ fn counts(channels: &[ChannelStats], all: &TurnStats) -> OutputTable {
             if part.unpriced > 0 { format!(" + {} unpriced", part.unpriced) } else { String::new() };
         let ended = part.outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>();
         let loud = |number: u64| if number > 0 { OutputCellStyle::Doubtful } else { OutputCellStyle::Plain };
-        table.row([
+        table.add_row([
             OutputTableCell::from(name),
             part.turns.to_string().into(),
             OutputTableCell::new(part.degraded.to_string(), loud(part.degraded)),
@@ -140,7 +140,7 @@ fn stages(channels: &[ChannelStats]) -> OutputTable {
     for on in channels {
         for spread in &on.part.stages {
             let (target, tone) = target(spread);
-            table.row([
+            table.add_row([
                 OutputTableCell::from(on.channel.as_str()),
                 spread.measure.as_str().into(),
                 spread.count.to_string().into(),
@@ -165,11 +165,11 @@ fn target(spread: &MeasureDistribution) -> (String, OutputCellStyle) {
 }
 
 fn sizes(tokens: &[MeasureDistribution]) -> OutputTable {
-    let mut table = OutputTable::new(&["TOKENS", "TURNS", "P50", "P95", "IN ALL"]);
+    let mut table = OutputTable::new(&["TOKENS", "TURNS", "P50", "P95", "TOTAL"]);
     for spread in tokens {
         let numbers = [spread.p50, spread.p95, spread.sum].map(|number| number.to_string().into());
         let [p50, p95, sum] = numbers;
-        table.row([
+        table.add_row([
             OutputTableCell::from(spread.measure.as_str()),
             spread.count.to_string().into(),
             p50,

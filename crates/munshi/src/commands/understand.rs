@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::count;
-use crate::output::table::harmless;
+use crate::output::formatting::format_count;
+use crate::output::table::sanitize_line;
 use crate::output::{TextStyler, as_line};
 
 /// What some editors put before the first line.
@@ -23,13 +23,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Debug, Args)]
 pub(crate) struct UnderstandArguments {
-    /// The sentence, in any of the eleven languages, in its own script or in Latin letters
+    /// Sentence in one of eleven languages, in native or Latin script
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Its language, where it is known: en hi bn gu kn ml mr or pa ta te
+    /// Language, if known: en hi bn gu kn ml mr or pa ta te
     #[arg(long, value_name = "CODE")]
     language: Option<Language>,
-    /// A person who may be named; may be given again
+    /// Name of a known contact; repeatable
     #[arg(long = "contact", value_name = "NAME")]
     contacts: Vec<String>,
     /// Read lines {"text":…,"language"?:…} from standard input and answer each with a line of JSON
@@ -53,19 +53,24 @@ pub(super) fn run(context: &CommandContext, arguments: &UnderstandArguments) -> 
         understand(text, &Reading { language, today: Some(today), contacts, ..Reading::default() })
     };
     match &arguments.text {
-        Some(text) => {
-            context.output.answer(&read(text, arguments.language), |found, paint| words(found, today, paint))
+        Some(text) => context
+            .output
+            .print_result(&read(text, arguments.language), |found, paint| render_text(found, today, paint)),
+        None => {
+            process_lines(context, |line| Ok(read(&line.text, parse_language(line)?.or(arguments.language))))
         }
-        None => lines(context, |line| Ok(read(&line.text, language_of(line)?.or(arguments.language)))),
     }
 }
 
 /// Answers every line with a line: a line that can't be read with what is wrong with it.
-fn lines(context: &CommandContext, read: impl Fn(&Line) -> Result<MessageUnderstanding>) -> Result<()> {
+fn process_lines(
+    context: &CommandContext,
+    read: impl Fn(&Line) -> Result<MessageUnderstanding>,
+) -> Result<()> {
     let mut unread: u64 = 0;
     for line in std::io::stdin().lock().split(b'\n') {
         let line =
-            line.map_err(|error| CommandFailure::failed(format!("standard input can't be read: {error}")))?;
+            line.map_err(|error| CommandFailure::failed(format!("can't read standard input: {error}")))?;
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
@@ -75,21 +80,21 @@ fn lines(context: &CommandContext, read: impl Fn(&Line) -> Result<MessageUnderst
             .map_err(|error| CommandFailure::usage(format!("{expected}: {error}")))
             .and_then(|line| read(&line));
         match found {
-            Ok(found) => context.output.say(&as_line(&found)?)?,
+            Ok(found) => context.output.print(&as_line(&found)?)?,
             Err(failure) => {
                 unread += 1;
-                context.output.say(&failure.to_json().to_string())?;
+                context.output.print(&failure.to_json().to_string())?;
             }
         }
     }
     if unread == 0 {
         Ok(())
     } else {
-        Err(CommandFailure::failed(format!("{} could not be read", count(unread, "line"))))
+        Err(CommandFailure::failed(format!("{} not readable", format_count(unread, "line"))))
     }
 }
 
-fn language_of(line: &Line) -> Result<Option<Language>> {
+fn parse_language(line: &Line) -> Result<Option<Language>> {
     let Some(code) = &line.language else { return Ok(None) };
     let plain = code.split(['-', '_']).next().unwrap_or_default();
     plain
@@ -98,9 +103,9 @@ fn language_of(line: &Line) -> Result<Option<Language>> {
         .map_err(|error: munshi_types::LanguageError| CommandFailure::usage(error.to_string()))
 }
 
-fn words(found: &MessageUnderstanding, today: Date, paint: TextStyler) -> String {
+fn render_text(found: &MessageUnderstanding, today: Date, paint: TextStyler) -> String {
     let sure = (found.confidence * 100.0).round();
-    let sure = if sure > 0.0 { format!("{sure}% sure") } else { "for want of any sign".to_owned() };
+    let sure = if sure > 0.0 { format!("{sure}% sure") } else { "by default".to_owned() };
     let mut lines = vec![format!(
         "{} {}, {}, {sure}",
         paint.dim("language"),
@@ -112,9 +117,9 @@ fn words(found: &MessageUnderstanding, today: Date, paint: TextStyler) -> String
         let readings = date.readings.iter().map(|reading| match (reading.from, reading.to) {
             (Some(from), Some(to)) if from != to => format!("{from} to {to}"),
             (Some(from), _) => from.to_string(),
-            _ => "a day that depends on another".to_owned(),
+            _ => "a relative day".to_owned(),
         });
-        let none = date.no_such_day.then(|| "no such day".to_owned());
+        let none = date.no_such_day.then(|| "invalid date".to_owned());
         lines.push(row("date", &date.text, date.certainty, readings.chain(none), paint));
     }
     for time in &found.times {
@@ -136,10 +141,10 @@ fn words(found: &MessageUnderstanding, today: Date, paint: TextStyler) -> String
         ));
     }
     if lines.len() == 1 {
-        lines.push(paint.dim("no amounts, dates or names in it"));
+        lines.push(paint.dim("no amounts, dates or names found"));
     }
     if found.cut {
-        lines.push(paint.dim("the message is longer than is read: its end is left out"));
+        lines.push(paint.dim("the message is too long; its end was ignored"));
     }
     lines.push(paint.dim(&format!("(today is {today})")));
     lines.join("\n")
@@ -147,8 +152,8 @@ fn words(found: &MessageUnderstanding, today: Date, paint: TextStyler) -> String
 
 const fn form(form: ScriptForm) -> &'static str {
     match form {
-        ScriptForm::Native => "in its own script",
-        ScriptForm::Latin => "in Latin letters",
+        ScriptForm::Native => "native script",
+        ScriptForm::Latin => "Latin script",
     }
 }
 
@@ -179,5 +184,5 @@ fn row(
         Certainty::Exact => paint.good(&readings.join(" or ")),
         Certainty::Ambiguous => paint.doubtful(&format!("{} (unsure)", readings.join(" or "))),
     };
-    format!("{} {} = {meaning}", paint.dim(&format!("{kind:8}")), harmless(text))
+    format!("{} {} = {meaning}", paint.dim(&format!("{kind:8}")), sanitize_line(text))
 }

@@ -23,16 +23,16 @@ impl ConfirmationPrompt<'_> {
         }
         let watched = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         if output.is_json() || !watched {
-            return Err(CommandFailure::refused(format!("{} Nothing was done.", self.about))
-                .hint("add --yes if that is what you want"));
+            return Err(CommandFailure::refused(format!("{} Nothing was changed.", self.about))
+                .hint("add --yes to confirm"));
         }
         let mut err = std::io::stderr();
-        let asked = write!(err, "{} Type {} to go on: ", self.about, self.word).and_then(|()| err.flush());
+        let asked = write!(err, "{} Type {} to continue: ", self.about, self.word).and_then(|()| err.flush());
         let mut typed = String::new();
         let read = asked.and_then(|()| std::io::stdin().lock().read_line(&mut typed));
         match read {
             Ok(_) if typed.trim() == self.word => Ok(()),
-            _ => Err(CommandFailure::refused("not confirmed; nothing was done")),
+            _ => Err(CommandFailure::refused("not confirmed; nothing was changed")),
         }
     }
 }

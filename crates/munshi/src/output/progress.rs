@@ -17,13 +17,15 @@ impl ProgressDisplay {
     }
 
     /// So many of all are done.
-    pub(crate) fn at(&self, done: usize, all: usize) {
+    pub(crate) fn set_progress(&self, done: usize, all: usize) {
         self.0.set_length(u64::try_from(all).unwrap_or(u64::MAX));
         self.0.set_position(u64::try_from(done).unwrap_or(u64::MAX));
     }
 
     /// What copying calls as it goes on.
-    pub(crate) fn mover(&self) -> impl FnMut(munshi_store::care::BackupProgress) + Send + 'static {
+    pub(crate) fn progress_callback(
+        &self,
+    ) -> impl FnMut(munshi_store::maintenance::BackupProgress) + Send + 'static {
         let bar = self.0.clone();
         move |progress| {
             bar.set_length(progress.total_pages);

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::paint::TextStyler;
+use super::styling::TextStyler;
 
 /// How a cell is dressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,17 +23,17 @@ pub(crate) struct OutputTableCell {
 
 impl OutputTableCell {
     pub(crate) fn new(text: impl Into<String>, tone: OutputCellStyle) -> Self {
-        Self { text: harmless(&text.into()), tone }
+        Self { text: sanitize_line(&text.into()), tone }
     }
 
     /// At most this many columns; a longer text ends with an ellipsis.
-    pub(crate) fn short(text: &str, columns: usize, tone: OutputCellStyle) -> Self {
+    pub(crate) fn truncated(text: &str, columns: usize, tone: OutputCellStyle) -> Self {
         let mut cell = Self::new(text, tone);
-        cell.text = shortened(&cell.text, columns);
+        cell.text = truncate(&cell.text, columns);
         cell
     }
 
-    fn dressed(&self, painter: TextStyler) -> String {
+    fn render(&self, painter: TextStyler) -> String {
         match self.tone {
             OutputCellStyle::Plain => self.text.clone(),
             OutputCellStyle::Good => painter.good(&self.text),
@@ -70,7 +70,7 @@ impl OutputTable {
         }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = OutputTableCell>) {
+    pub(crate) fn add_row(&mut self, cells: impl IntoIterator<Item = OutputTableCell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
@@ -93,7 +93,7 @@ fn line(row: &[OutputTableCell], widths: &[usize], painter: TextStyler) -> Strin
     let mut line = String::new();
     let last = row.iter().rposition(|cell| !cell.text.is_empty()).unwrap_or(0);
     for (at, (cell, width)) in row.iter().zip(widths).enumerate().take(last + 1) {
-        line.push_str(&cell.dressed(painter));
+        line.push_str(&cell.render(painter));
         if at < last {
             line.push_str(&" ".repeat(width.saturating_sub(cell.text.width()) + 2));
         }
@@ -103,11 +103,11 @@ fn line(row: &[OutputTableCell], widths: &[usize], painter: TextStyler) -> Strin
 }
 
 /// A text from outside must not break a row or drive the terminal.
-pub(crate) fn harmless(text: &str) -> String {
+pub(crate) fn sanitize_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-fn shortened(text: &str, columns: usize) -> String {
+fn truncate(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
@@ -129,8 +129,12 @@ mod tests {
     #[test]
     fn columns_line_up_in_every_script() {
         let mut table = OutputTable::new(&["NAME", "STATUS", "NOTE"]);
-        table.row(["a".into(), OutputTableCell::new("active", OutputCellStyle::Good), "शर्मा किराना".into()]);
-        table.row(["漢字の店".into(), "paused".into(), "".into()]);
+        table.add_row([
+            "a".into(),
+            OutputTableCell::new("active", OutputCellStyle::Good),
+            "शर्मा किराना".into(),
+        ]);
+        table.add_row(["漢字の店".into(), "paused".into(), "".into()]);
         let text = table.render(TextStyler::Plain);
         assert_eq!(text, "NAME      STATUS  NOTE\na         active  शर्मा किराना\n漢字の店  paused\n");
         assert!(table.render(TextStyler::Colour).contains("\x1b[32mactive\x1b[0m"));
@@ -140,7 +144,7 @@ mod tests {
     fn a_text_from_outside_stays_in_its_cell() {
         let cell = OutputTableCell::new("two\nlines\x1b[2J", OutputCellStyle::Plain);
         assert_eq!(cell.text, "two lines [2J");
-        assert_eq!(OutputTableCell::short("漢字の店です", 7, OutputCellStyle::Plain).text, "漢字の…");
-        assert_eq!(OutputTableCell::short("short", 7, OutputCellStyle::Plain).text, "short");
+        assert_eq!(OutputTableCell::truncated("漢字の店です", 7, OutputCellStyle::Plain).text, "漢字の…");
+        assert_eq!(OutputTableCell::truncated("short", 7, OutputCellStyle::Plain).text, "short");
     }
 }

@@ -16,16 +16,16 @@ use munshi_store::{Db, PlatformTx};
 use munshi_types::{IdGenerator, SystemRandom, TenantId, Timestamp};
 use munshi_web::SignInServices;
 use munshi_web::account::oidc::{OidcClient, OidcSettings};
-use munshi_web::outgoing::OutboundHttpClient;
+use munshi_web::http_client::OutboundHttpClient;
 use munshi_web::visitor::local_session;
 use zeroize::Zeroizing;
 
-use crate::commands::serve::reachable;
+use crate::commands::serve::to_reachable_address;
 use crate::failure::{CommandFailure, Result};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(crate) async fn account(config: &Config, vault: &Vault) -> Result<SignInServices> {
+pub(crate) async fn build_services(config: &Config, vault: &Vault) -> Result<SignInServices> {
     Ok(SignInServices {
         passwords: PasswordService::new(Arc::new(SystemRandom))?,
         public_url: public_url(config),
@@ -45,7 +45,7 @@ pub(crate) fn public_url(config: &Config) -> Option<String> {
 
 /// Where people open this: as the settings say, or where it listens.
 pub(crate) fn base_url(config: &Config, address: SocketAddr) -> String {
-    public_url(config).unwrap_or_else(|| format!("http://{}", reachable(address)))
+    public_url(config).unwrap_or_else(|| format!("http://{}", to_reachable_address(address)))
 }
 
 async fn oidc(config: &Config, vault: &Vault) -> Result<Option<OidcClient>> {
@@ -54,8 +54,8 @@ async fn oidc(config: &Config, vault: &Vault) -> Result<Option<OidcClient>> {
     let wrong = |what: &str, hint: &str| CommandFailure::usage(what.to_owned()).hint(hint.to_owned());
     if settings.oidc_client_id.is_empty() {
         return Err(wrong(
-            "a service to sign in with is set, but not what it calls this installation",
-            "set sign_in.oidc_client_id as well",
+            "sign_in.oidc_issuer is set, but not sign_in.oidc_client_id",
+            "set sign_in.oidc_client_id",
         ));
     }
     let secret = match settings.oidc_client_secret.reveal() {
@@ -76,10 +76,7 @@ async fn oidc(config: &Config, vault: &Vault) -> Result<Option<OidcClient>> {
         None => None,
         Some(role) => {
             let tenant = settings.oidc_newcomer_tenant.parse().map_err(|_| {
-                wrong(
-                    "newcomers have a role, but in no tenant",
-                    "set sign_in.oidc_newcomer_tenant to its name",
-                )
+                wrong("sign_in.oidc_newcomer_role is set, but no tenant", "set sign_in.oidc_newcomer_tenant")
             })?;
             Some((tenant, role))
         }
@@ -91,16 +88,19 @@ async fn oidc(config: &Config, vault: &Vault) -> Result<Option<OidcClient>> {
         domains: settings.oidc_domains.clone(),
         newcomers,
     };
-    Ok(Some(OidcClient::new(settings, outgoing()?)))
+    Ok(Some(OidcClient::new(settings, build_http_client()?)))
 }
 
-fn outgoing() -> Result<OutboundHttpClient> {
+fn build_http_client() -> Result<OutboundHttpClient> {
     OutboundHttpClient::new()
-        .map_err(|error| CommandFailure::failed(format!("other servers can't be asked: {error}")))
+        .map_err(|error| CommandFailure::failed(format!("can't create the HTTP client: {error}")))
 }
 
-pub(crate) fn hosts(db: &Db, vault: &Vault) -> Result<HostTokenVerifier> {
-    Ok(HostTokenVerifier::new(db.clone(), Arc::new(Keys { vault: vault.clone(), outgoing: outgoing()? })))
+pub(crate) fn build_host_verifier(db: &Db, vault: &Vault) -> Result<HostTokenVerifier> {
+    Ok(HostTokenVerifier::new(
+        db.clone(),
+        Arc::new(Keys { vault: vault.clone(), outgoing: build_http_client()? }),
+    ))
 }
 
 /// Hosts' keys from the vault and from their own addresses.
@@ -111,26 +111,26 @@ struct Keys {
 
 #[async_trait]
 impl HostKeySource for Keys {
-    async fn secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-        let name = SecretRef::named(name).map_err(|error| error.to_string())?;
+    async fn load_secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        let name = SecretRef::from_name(name).map_err(|error| error.to_string())?;
         let secret = self.vault.open(tenant, &name).await.map_err(|error| error.to_string())?;
         Ok(Zeroizing::new(secret.expose().as_bytes().to_vec()))
     }
 
-    async fn published(&self, address: &str) -> Result<String, String> {
+    async fn fetch_published(&self, address: &str) -> Result<String, String> {
         self.outgoing.get(address).await
     }
 }
 
 /// Whether the first operator has not come yet.
-pub(crate) async fn has_nobody(db: &Db) -> Result<bool> {
-    Ok(!db.platform(OPERATORS).read(operators::any).await?)
+pub(crate) async fn has_no_operators(db: &Db) -> Result<bool> {
+    Ok(!db.platform(OPERATORS).read(operators::has_any).await?)
 }
 
 /// The link that makes the first operator; none where there is one.
-pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Option<String>> {
+pub(crate) async fn create_first_link(db: &Db, now: Timestamp, base: &str) -> Result<Option<String>> {
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<Option<SecretToken>, munshi_identity::Error> {
-        if operators::any(tx)? {
+        if operators::has_any(tx)? {
             return Ok(None);
         }
         let new = NewOneTimeLink { purpose: &LinkPurpose::First, made_by: "munshi serve", life: links::LIFE };
@@ -143,7 +143,7 @@ pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Op
 
 /// The link that makes a browser known as one in front of this machine, and leads on to a path. None where the address is
 /// not this machine's own: nobody who comes by another is taken for sitting here.
-pub(crate) async fn start_link(
+pub(crate) async fn create_local_link(
     vault: &Vault,
     now: Timestamp,
     base: &str,
@@ -158,8 +158,8 @@ pub(crate) async fn start_link(
 }
 
 /// Whether it is for whoever sits at the machine: nobody has an account, and nothing says that others come here.
-pub(crate) async fn is_for_machine(config: &Config, db: &Db) -> Result<bool> {
-    Ok(config.server.public_url.is_none() && !db.platform(OPERATORS).read(operators::any).await?)
+pub(crate) async fn is_local_only(config: &Config, db: &Db) -> Result<bool> {
+    Ok(config.server.public_url.is_none() && !db.platform(OPERATORS).read(operators::has_any).await?)
 }
 
 pub(crate) fn link(base: &str, token: &SecretToken) -> String {

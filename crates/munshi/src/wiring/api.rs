@@ -11,17 +11,17 @@ use munshi_store::Db;
 use munshi_tiers::BindingResolver;
 use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId};
 use munshi_web::Api;
-use munshi_web::account::proofs::SignInAuthenticator;
+use munshi_web::account::authenticator::SignInAuthenticator;
 use munshi_web::api::{ApiParts, CodeKeySource};
-use munshi_web::visitor::proofs::VisitorAuthenticator;
+use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::visitor::{ChallengeSettings, VisitorServices};
 
 use super::engine::ConfiguredEngine;
-use super::starting::InstallationOnboarding;
-use super::{account, installed, packs, starting, vault};
+use super::onboarding::InstallationOnboarding;
+use super::{account, installation, onboarding, packs, vault};
 use crate::failure::{CommandFailure, Result};
 
-pub(crate) async fn api(
+pub(crate) async fn build(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
@@ -30,7 +30,7 @@ pub(crate) async fn api(
     proofs: Option<Arc<dyn VisitorAuthenticator>>,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
-    let hosts = account::hosts(db, &vault)?;
+    let hosts = account::build_host_verifier(db, &vault)?;
     let signed_in = || SignInAuthenticator {
         db: db.clone(),
         clock: clock.clone(),
@@ -39,14 +39,14 @@ pub(crate) async fn api(
         public_url: account::public_url(config),
     };
     let proofs = proofs.unwrap_or_else(|| Arc::new(signed_in()));
-    let visits = visits(config, db, clock, proofs)?;
+    let visits = build_visitor_services(config, db, clock, proofs)?;
     let parts = ApiParts {
         db: db.clone(),
         engine: turns.engine.clone(),
         keys: ApiKeyCache::new(db.clone(), clock.clone()),
         resolver,
         office: turns.office.clone(),
-        account: account::account(config, &vault).await?,
+        account: account::build_services(config, &vault).await?,
         hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Vec::new(),
@@ -58,25 +58,25 @@ pub(crate) async fn api(
         key_limit: u32::try_from(config.server.key_requests_per_minute).unwrap_or(u32::MAX),
         address_limit: u32::try_from(config.server.address_requests_per_minute).unwrap_or(u32::MAX),
     };
-    Ok(Api::receiving(parts, visits))
+    Ok(Api::with_visitors(parts, visits))
 }
 
 /// What people at pages are received with.
-fn visits(
+fn build_visitor_services(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
     proofs: Arc<dyn VisitorAuthenticator>,
 ) -> Result<VisitorServices> {
-    let house = packs::house()?;
+    let house = packs::load_registry()?;
     let mut book = house.book.clone();
     munshi_web::visitor::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
-    starting::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
+    onboarding::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
     let book = Arc::new(book);
     let few = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(VisitorServices {
         book: book.clone(),
-        tools: installed::tools()?,
+        tools: installation::tools()?,
         proofs,
         starting: Some(Arc::new(InstallationOnboarding::new(config, (db, clock), &house, book)?)),
         challenge: ChallengeSettings {
@@ -96,7 +96,7 @@ struct FromVault {
 
 #[async_trait]
 impl CodeKeySource for FromVault {
-    async fn key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey> {
+    async fn load_key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey> {
         self.vault.code_key(tenant, self.clock.now()).await
     }
 }

@@ -11,7 +11,7 @@ use munshi_safety::audit::anchors::{AnchorFile, AnchorService, AnchorWebhook};
 use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
-use super::folder;
+use super::data_folder;
 use crate::failure::{CommandFailure, Result};
 
 const FILE: &str = "audit-anchors.jsonl";
@@ -19,17 +19,17 @@ const FILE: &str = "audit-anchors.jsonl";
 /// How long the other side may take; then the job tries again later.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) fn anchoring(
+pub(crate) fn build_anchor_service(
     config: &Config,
     db: Db,
     queue: JobQueue,
     clock: Arc<dyn Clock>,
 ) -> Result<AnchorService> {
-    folder::prepare(config)?;
+    data_folder::prepare(config)?;
     let file = AnchorFile::new(config.data.dir.join(FILE));
     let entries = i64::try_from(config.audit.anchor_entries).unwrap_or(i64::MAX);
     let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
-    let webhook = config.audit.anchor_webhook.clone().map(|url| Post::to(url, &clock)).transpose()?;
+    let webhook = config.audit.anchor_webhook.clone().map(|url| Post::build(url, &clock)).transpose()?;
     Ok(AnchorService::new(db, file, entries, queue, clock, ids).with_webhook(webhook))
 }
 
@@ -40,9 +40,10 @@ struct Post {
 }
 
 impl Post {
-    fn to(url: RedactedUrl, clock: &Arc<dyn Clock>) -> Result<Arc<dyn AnchorWebhook>> {
-        let transport = Transport::new(clock.clone())
-            .map_err(|fault| CommandFailure::failed(format!("anchors can't be sent: {fault}")))?;
+    fn build(url: RedactedUrl, clock: &Arc<dyn Clock>) -> Result<Arc<dyn AnchorWebhook>> {
+        let transport = Transport::new(clock.clone()).map_err(|fault| {
+            CommandFailure::failed(format!("can't create the anchor webhook client: {fault}"))
+        })?;
         Ok(Arc::new(Self { url, transport }))
     }
 }
@@ -53,8 +54,8 @@ impl AnchorWebhook for Post {
         let sent = self.transport.post(self.url.reveal(), body.to_owned(), PATIENCE).await;
         match sent {
             Ok(200..=299) => Ok(()),
-            Ok(status) => Err(format!("{} answered {status}", self.url)),
-            Err(fault) => Err(format!("{} was not reached: {fault}", self.url)),
+            Ok(status) => Err(format!("{} returned {status}", self.url)),
+            Err(fault) => Err(format!("can't reach {}: {fault}", self.url)),
         }
     }
 }

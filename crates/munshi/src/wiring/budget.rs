@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_config::{Config, TenantPlan};
 use munshi_jobs::schedule::{Schedule, ScheduleRule};
 use munshi_jobs::{JobFailure, JobKind, JobRegistry, schedule};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::budget::{BudgetSettings, PriceConversion, RunBudget, UsagePlan, sweep};
 use munshi_store::Db;
 use munshi_types::{Clock, TenantId, Zone};
@@ -77,7 +77,7 @@ pub(crate) fn register(registry: &mut JobRegistry, config: &Config, db: &Db, clo
         async move {
             let swept = sweep(&db, &settings, clock.now()).await;
             let swept = swept.map_err(|error| JobFailure::Passing(error.to_string()))?;
-            tracing::debug!(?swept, "budgets were swept");
+            tracing::debug!(?swept, "budgets swept");
             Ok(())
         }
     });

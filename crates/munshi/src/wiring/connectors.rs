@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_connectors::declared::{self, ConnectorEntries, ConnectorEntry};
+use munshi_connectors::entries::{self, ConnectorEntries, ConnectorEntry};
 use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
     ConnectorTimings, Error as ConnectorError, KernelSupport, confine, login, rows,
@@ -31,7 +31,7 @@ pub(crate) const CONNECTORS: &str = "connectors";
 const BASICS: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE"];
 
 /// What runs the connectors of this installation.
-pub(crate) async fn host(
+pub(crate) async fn build_host(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
@@ -48,9 +48,9 @@ pub(crate) async fn host(
         clock: clock.clone(),
         registry,
         folder: folder(config),
-        basics: basics(),
+        basics: collect_base_environment(),
         confinement: confinement(config, Some(db.clone())),
-        allowed: allowed(config),
+        allowed: build_allowed_hosts(config),
         inside: BTreeMap::new(),
         pace: ConnectorTimings {
             grace: config.server.shutdown_grace.min(ConnectorTimings::default().grace),
@@ -60,7 +60,7 @@ pub(crate) async fn host(
 }
 
 /// How people let us into connectors' services.
-pub(crate) async fn logins(
+pub(crate) async fn build_logins(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
@@ -68,7 +68,7 @@ pub(crate) async fn logins(
     Ok(ConnectorLogins::new(ConnectorLoginParts {
         db: db.clone(),
         vault: vault::open(config, db.clone(), clock.clone()).await?,
-        allowed: allowed(config),
+        allowed: build_allowed_hosts(config),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
@@ -77,17 +77,17 @@ pub(crate) async fn logins(
 }
 
 /// What a tenant's connectors bring: started for one question, and stopped again.
-pub(crate) async fn shelf(
+pub(crate) async fn load_tenant_tools(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
     tenant: TenantId,
 ) -> failure::Result<Arc<TenantTools>> {
-    let logins = logins(config, db, clock).await?;
+    let logins = build_logins(config, db, clock).await?;
     let registry = Arc::new(tools::registry()?);
-    let host = host(config, db, clock, registry, (logins, None)).await?;
-    host.open(tenant).await?;
-    let shelf = host.of(tenant);
+    let host = build_host(config, db, clock, registry, (logins, None)).await?;
+    host.start_tenant(tenant).await?;
+    let shelf = host.tenant_tools(tenant);
     host.stop().await;
     Ok(shelf)
 }
@@ -108,14 +108,14 @@ pub(crate) fn confinement(config: &Config, db: Option<Db>) -> Confinement {
     Confinement {
         launcher: (support > KernelSupport::None).then(|| PathBuf::from(OURSELVES)),
         is_whole: support == KernelSupport::Full,
-        protected: protected(config),
+        protected: list_protected_paths(config),
         allows_unconfined: config.connectors.unconfined,
         db,
     }
 }
 
 /// What no connector's program may reach.
-pub(crate) fn protected(config: &Config) -> Vec<PathBuf> {
+pub(crate) fn list_protected_paths(config: &Config) -> Vec<PathBuf> {
     let database = match config.store_url().reveal().parse() {
         Ok(DatabaseAddress::Sqlite(file)) => {
             let beside = |ending: &str| {
@@ -133,7 +133,7 @@ pub(crate) fn protected(config: &Config) -> Vec<PathBuf> {
     all.map(|path| std::path::absolute(&path).unwrap_or(path)).collect()
 }
 
-pub(crate) fn allowed(config: &Config) -> AllowedHosts {
+pub(crate) fn build_allowed_hosts(config: &Config) -> AllowedHosts {
     AllowedHosts::new(config.connectors.private_hosts.iter().cloned())
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn allowed(config: &Config) -> AllowedHosts {
     clippy::disallowed_methods,
     reason = "what a child inherits is the environment's, and no setting of ours"
 )]
-pub(crate) fn basics() -> Vec<(OsString, OsString)> {
+pub(crate) fn collect_base_environment() -> Vec<(OsString, OsString)> {
     BASICS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
 }
 
@@ -161,36 +161,36 @@ impl std::fmt::Debug for ConnectorsFile {
 }
 
 /// A name that a pack has, where one of these has it: a policy that opens the pack would open somebody else's program.
-pub(crate) fn taken(registry: &ToolRegistry, declared: &ConnectorEntries) -> Option<String> {
+pub(crate) fn find_pack_conflict(registry: &ToolRegistry, declared: &ConnectorEntries) -> Option<String> {
     let packs = |name: &str| registry.all().any(|tool| tool.known.connector.name == name);
     declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
 }
 
 /// What to know about secrets that everybody can read who reads the file or the database.
-pub(crate) fn bare(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
+pub(crate) fn list_secret_warnings(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
     let words = |key: String| {
         format!(
-            "the connector {name} has its {key} in plain letters, and it is not hidden in what is said: keep it with \
+            "connector {name} has its {key} in plain text, which is not redacted: store it with \
              `munshi vault set {name}.key`, and write vault:{name}.key in its place"
         )
     };
-    entry.bare_secrets().into_iter().map(words).collect()
+    entry.list_plain_secrets().into_iter().map(words).collect()
 }
 
 /// A path that one of these names and may not have, in words.
 pub(crate) fn refused_path(declared: &ConnectorEntries, protected: &[PathBuf]) -> Option<String> {
     declared.0.iter().find_map(|(name, entry)| {
         let what = confine::find_refused_path(entry, protected)?;
-        Some(format!("the connector {name}: {what}"))
+        Some(format!("connector {name}: {what}"))
     })
 }
 
 /// What to know about paths that a command names and its program may not read.
-pub(crate) fn unreadable(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
+pub(crate) fn list_path_warnings(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
     let words = |path: PathBuf| {
         let path = path.display();
         format!(
-            "the connector {name} names {path} and may not read it: add reads = [\"{path}\"] or writes = [\"{path}\"] \
+            "connector {name} uses {path} but may not read it: add reads = [\"{path}\"] or writes = [\"{path}\"] \
              to [{name}]"
         )
     };
@@ -198,13 +198,13 @@ pub(crate) fn unreadable(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<St
 }
 
 /// What a file that is to be applied declares.
-pub(crate) fn declared_by(change: &ExtensionChange) -> Result<ConnectorEntries> {
+pub(crate) fn parse_entries(change: &ExtensionChange) -> Result<ConnectorEntries> {
     serde_json::from_value(Value::Object(change.body.clone()))
-        .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))
+        .map_err(|error| Error::Unreadable(format!("can't store the connectors: {error}")))
 }
 
 impl FolderExtension for ConnectorsFile {
-    fn file(&self) -> &'static str {
+    fn file_name(&self) -> &'static str {
         CONNECTORS_FILE
     }
 
@@ -213,19 +213,20 @@ impl FolderExtension for ConnectorsFile {
     }
 
     fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
-        let wrong = |problem: FolderProblem| vec![problem.hint("docs/connectors.md has every key")];
-        let declared = declared::read(text)
-            .map_err(|slip| wrong(FolderProblem::of_file(file, slip.what).at((slip.line, slip.column))))?;
-        if let Some(name) = taken(&self.registry, &declared) {
-            return Err(wrong(FolderProblem::of_file(
+        let wrong = |problem: FolderProblem| vec![problem.hint("docs/connectors.md lists every key")];
+        let declared = entries::parse_with_position(text).map_err(|slip| {
+            wrong(FolderProblem::in_file(file, slip.what).at_position((slip.line, slip.column)))
+        })?;
+        if let Some(name) = find_pack_conflict(&self.registry, &declared) {
+            return Err(wrong(FolderProblem::in_file(
                 file,
-                format!("{name} is a pack's name: choose another"),
+                format!("{name} is the name of a pack: choose another"),
             )));
         }
         if let Some(what) = refused_path(&declared, &self.protected) {
-            return Err(wrong(FolderProblem::of_file(file, what)));
+            return Err(wrong(FolderProblem::in_file(file, what)));
         }
-        declared::written(&declared).map_err(|error| wrong(FolderProblem::of_file(file, error.to_string())))
+        entries::to_map(&declared).map_err(|error| wrong(FolderProblem::in_file(file, error.to_string())))
     }
 
     fn warnings(&self, body: &TierBody, beside: &ExtensionBodies) -> Vec<String> {
@@ -233,13 +234,14 @@ impl FolderExtension for ConnectorsFile {
             beside.get(policy::POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
         let is_closed = |name: &&String| !open.as_ref().is_some_and(|open| open.contains_key(*name));
         let closed = body.keys().filter(is_closed);
-        let words = |name: &String| {
-            format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
-        };
+        let words =
+            |name: &String| format!("connector {name} is denied: policy.toml has no [connectors.{name}]");
         let declared: ConnectorEntries =
             serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
-        let bare = declared.0.iter().flat_map(|(name, entry)| bare(name, entry)).collect::<Vec<_>>();
-        let unread = declared.0.iter().flat_map(|(name, entry)| unreadable(name, entry)).collect::<Vec<_>>();
+        let bare =
+            declared.0.iter().flat_map(|(name, entry)| list_secret_warnings(name, entry)).collect::<Vec<_>>();
+        let unread =
+            declared.0.iter().flat_map(|(name, entry)| list_path_warnings(name, entry)).collect::<Vec<_>>();
         closed.map(words).chain(bare).chain(unread).collect()
     }
 
@@ -247,18 +249,19 @@ impl FolderExtension for ConnectorsFile {
         Some(body.keys().cloned().collect())
     }
 
-    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
-        let (version, declared) = rows::current(tx).map_err(told)?;
-        Ok((version, declared::written(&declared).map_err(told)?))
+    fn load_stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
+        let (version, declared) = rows::load_entries(tx).map_err(convert_connector_error)?;
+        Ok((version, entries::to_map(&declared).map_err(convert_connector_error)?))
     }
 
     fn write(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
-        let declared = declared_by(change)?;
-        rows::put(tx, &declared, &by.author, &by.note, by.made_at).map_err(told)?;
+        let declared = parse_entries(change)?;
+        rows::save_entries(tx, &declared, &by.author, &by.note, by.made_at)
+            .map_err(convert_connector_error)?;
         Ok(())
     }
 
-    fn tell(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
+    fn record_audit(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
         let entry = NewAuditEntry {
             actor: AuditActor::new(AuditActorKind::Operator, by.author.as_str()),
@@ -266,12 +269,12 @@ impl FolderExtension for ConnectorsFile {
             subject: "connectors".to_owned(),
             payload: json!({ "version": change.to, "keys": keys }),
         };
-        audit::append(tx, &entry, by.made_at, &self.ids).map_err(policy::told)?;
+        audit::append(tx, &entry, by.made_at, &self.ids).map_err(policy::convert_safety_error)?;
         Ok(())
     }
 }
 
-fn told(error: ConnectorError) -> Error {
+fn convert_connector_error(error: ConnectorError) -> Error {
     match error {
         ConnectorError::Store(error) => Error::Store(error),
         other => Error::Unreadable(other.to_string()),

@@ -7,7 +7,7 @@ use munshi_store::migrate::{self, MigrationOutcome, MigrationRequest, MigrationS
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
 use munshi_types::Timestamp;
 
-use super::folder;
+use super::data_folder;
 use super::lock::DatabaseLock;
 use crate::failure::{CommandFailure, Exit, Result};
 
@@ -23,9 +23,9 @@ pub(crate) struct ConfiguredDatabase {
 }
 
 impl ConfiguredDatabase {
-    pub(crate) fn of(config: &Config) -> Result<Self> {
-        let address = read(config.store_url().reveal(), "store.url")?;
-        let owner = config.store.owner_url.as_ref().map(|url| read(url.reveal(), "store.owner_url"));
+    pub(crate) fn from_config(config: &Config) -> Result<Self> {
+        let address = parse_address(config.store_url().reveal(), "store.url")?;
+        let owner = config.store.owner_url.as_ref().map(|url| parse_address(url.reveal(), "store.owner_url"));
         let owner = owner.transpose()?;
         let store = &config.store;
         let options = StoreOptions {
@@ -35,13 +35,13 @@ impl ConfiguredDatabase {
             queue_timeout: store.queue_timeout,
             ..StoreOptions::default()
         };
-        let backups = store.backup_before_migrate.then(|| folder::backups(config));
+        let backups = store.backup_before_migrate.then(|| data_folder::backups(config));
         Ok(Self { address, owner, options, migrations: super::migrations()?, backups })
     }
 
     /// The same, for a command that asks one question and ends: a thread and a connection will do.
-    pub(crate) fn for_one_question(config: &Config) -> Result<Self> {
-        let mut database = Self::of(config)?;
+    pub(crate) fn single_connection(config: &Config) -> Result<Self> {
+        let mut database = Self::from_config(config)?;
         database.options.readers = 1;
         database.options.connections = 1;
         Ok(database)
@@ -68,7 +68,7 @@ impl ConfiguredDatabase {
                 outcome => return outcome,
             }
         }
-        folder::prepare(config)?;
+        data_folder::prepare(config)?;
         let lock = self.file().map(|file| DatabaseLock::take(file)).transpose()?;
         self.migrate(now).await?;
         drop(lock);
@@ -78,7 +78,7 @@ impl ConfiguredDatabase {
     /// Which migrations it has and lacks, as the login that applies them sees it.
     pub(crate) async fn state(&self) -> Result<MigrationState> {
         let address = self.owner.as_ref().unwrap_or(&self.address);
-        Ok(migrate::state(address, &self.options, &self.migrations).await?)
+        Ok(migrate::load_state(address, &self.options, &self.migrations).await?)
     }
 
     pub(crate) async fn migrate(&self, now: Timestamp) -> Result<MigrationOutcome> {
@@ -94,7 +94,7 @@ impl ConfiguredDatabase {
     }
 }
 
-fn read(url: &str, key: &str) -> Result<DatabaseAddress> {
+fn parse_address(url: &str, key: &str) -> Result<DatabaseAddress> {
     url.parse().map_err(|error: munshi_store::Error| {
         CommandFailure::new(Exit::Settings, format!("{key}: {error}"))
             .hint("write it as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE")

@@ -8,7 +8,7 @@ use munshi_connectors::{ConnectorHost, ConnectorLogins};
 use munshi_jobs::JobQueue;
 use munshi_safety::acts::ActServices;
 use munshi_store::Db;
-use munshi_tiers::{BindingResolver, fence_key};
+use munshi_tiers::{BindingResolver, ensure_fence_key};
 use munshi_tools::ToolDispatcher;
 use munshi_types::{Clock, SystemRandom};
 
@@ -31,7 +31,7 @@ pub(crate) struct ConfiguredEngine {
 
 impl ConfiguredEngine {
     /// `base` is the address by which people open the server, where there is one.
-    pub(crate) async fn of(
+    pub(crate) async fn build(
         config: &Config,
         db: &Db,
         clock: &Arc<dyn Clock>,
@@ -39,19 +39,20 @@ impl ConfiguredEngine {
         queue: JobQueue,
         base: Option<String>,
     ) -> Result<Self> {
-        let wired = ConfiguredGateway::of(config, clock)?;
+        let wired = ConfiguredGateway::from_config(config, clock)?;
         // Only a server takes up what others left.
         let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
-        let house = packs::house()?;
+        let house = packs::load_registry()?;
         let mut book = house.book.clone();
         munshi_guardrails::add_phrases(&mut book)
             .map_err(|error| CommandFailure::failed(error.to_string()))?;
-        let office = Arc::new(tools::office(config, clock.clone()).heard_by(house.clone()));
+        let office = Arc::new(tools::build_act_services(config, clock.clone()).on_refusal(house.clone()));
         let registry = Arc::new(house.tools.clone());
-        let logins = connectors::logins(config, db, clock).await?;
-        let host = connectors::host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
+        let logins = connectors::build_logins(config, db, clock).await?;
+        let host =
+            connectors::build_host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
         let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone());
-        let dispatcher = dispatcher.beside(Arc::new(host.clone()));
+        let dispatcher = dispatcher.with_connectors(Arc::new(host.clone()));
         let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
             resolver,
@@ -64,7 +65,7 @@ impl ConfiguredEngine {
             queue,
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
-            fence_key: fence_key(db, &SystemRandom, clock.now()).await?,
+            fence_key: ensure_fence_key(db, &SystemRandom, clock.now()).await?,
             settings: TurnSettings {
                 classes: wired.classes,
                 grace: config.server.shutdown_grace,

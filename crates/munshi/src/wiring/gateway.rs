@@ -28,18 +28,18 @@ pub(crate) struct ConfiguredGateway {
 }
 
 impl ConfiguredGateway {
-    pub(crate) fn of(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self> {
-        let models = GatewayModels::of(config)?;
+    pub(crate) fn from_config(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self> {
+        let models = GatewayModels::from_config(config)?;
         let classes = ModelClasses::new(&models.targets, &models.prices, &models.classes, clock.now());
         let transport = Transport::new(clock.clone())
-            .map_err(|fault| CommandFailure::failed(format!("models can't be reached: {fault}")))?;
-        let book = packs::house()?.book.clone();
+            .map_err(|fault| CommandFailure::failed(format!("can't create the model client: {fault}")))?;
+        let book = packs::load_registry()?.book.clone();
         let offline =
             OfflineProvider::new(book).map_err(|error| CommandFailure::failed(error.to_string()))?;
         let gateway = Gateway::new(GatewayParts {
             targets: models.targets,
             provider: Arc::new(ProviderSwitch {
-                here: Arc::new(offline.at(clock.clone(), Zone::default().to_jiff())),
+                here: Arc::new(offline.with_clock(clock.clone(), Zone::default().to_jiff())),
                 remote: Arc::new(HttpProvider::new(transport)),
             }),
             prices: models.prices,
@@ -59,11 +59,13 @@ pub(crate) enum CommandCallLog {
 
 impl CommandCallLog {
     pub(crate) async fn open(config: &Config) -> Result<Self> {
-        Ok(database(config).await?.map_or(Self::Nowhere, |db| Self::Stored(StoredCallLog::new(db))))
+        Ok(open_existing_database(config)
+            .await?
+            .map_or(Self::Nowhere, |db| Self::Stored(StoredCallLog::new(db))))
     }
 
     /// What a person asks at the command line is theirs to pay.
-    pub(crate) fn account(&self) -> CallBilling {
+    pub(crate) fn billing(&self) -> CallBilling {
         let tab: Arc<dyn CallRecorder> = match self {
             Self::Stored(tab) => Arc::new(tab.clone()),
             Self::Nowhere => Arc::new(InMemoryCallLog::default()),
@@ -74,14 +76,14 @@ impl CommandCallLog {
 
     pub(crate) async fn close(&self) {
         if let Self::Stored(tab) = self {
-            tab.written().await;
+            tab.flush().await;
         }
     }
 }
 
 /// The database, if it is there and of this version; a question to a model makes none.
-pub(crate) async fn database(config: &Config) -> Result<Option<Db>> {
-    let database = ConfiguredDatabase::for_one_question(config)?;
+pub(crate) async fn open_existing_database(config: &Config) -> Result<Option<Db>> {
+    let database = ConfiguredDatabase::single_connection(config)?;
     if database.file().is_some_and(|file| !file.exists()) {
         return Ok(None);
     }

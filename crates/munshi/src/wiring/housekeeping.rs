@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::keeping::{ARCHIVE, ArchiveJob, Retention};
+use munshi_agent::retention::{ARCHIVE, ArchiveJob, Retention};
 use munshi_config::Config;
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::{links, pauses, sign_ins};
+use munshi_identity::{links, login_backoff, sign_ins};
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_jobs::{JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
 use munshi_safety::rate_limits::{self, LIMITS};
@@ -47,7 +47,7 @@ pub(crate) fn register(
         let (db, queue, now) = (db.clone(), queue.clone(), clock.now());
         async move {
             sweep_access(&db, now).await?;
-            ask_all(&db, &queue).await
+            enqueue_for_tenants(&db, &queue).await
         }
     });
 }
@@ -63,23 +63,23 @@ pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
 /// Sign-ins and links that have ended, pauses that matter no more, and rate limits that are free again.
 async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), JobFailure> {
     let sweep = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
-        pauses::sweep(tx, now)?;
+        login_backoff::sweep(tx, now)?;
         sign_ins::sweep(tx, now)?;
         links::sweep(tx, now)?;
         Ok(())
     };
-    db.platform(OPERATORS).write(sweep).await.map_err(passing)?;
+    db.platform(OPERATORS).write(sweep).await.map_err(to_transient_failure)?;
     let forget = move |tx: &mut PlatformTx<'_>| rate_limits::sweep(tx, now).map(drop);
-    db.platform(LIMITS).write(forget).await.map_err(passing)
+    db.platform(LIMITS).write(forget).await.map_err(to_transient_failure)
 }
 
 /// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.
-async fn ask_all(db: &Db, queue: &JobQueue) -> Result<(), JobFailure> {
+async fn enqueue_for_tenants(db: &Db, queue: &JobQueue) -> Result<(), JobFailure> {
     let mut after = None;
     loop {
         let request = PageRequest::new(after, PageRequest::LARGEST);
         let read = move |tx: &mut PlatformTx<'_>| tenants::list(tx, &request);
-        let page = db.platform(TENANTS).read(read).await.map_err(passing)?;
+        let page = db.platform(TENANTS).read(read).await.map_err(to_transient_failure)?;
         for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
             let queue = queue.clone();
             let ask = move |tx: &mut Tx<'_>| -> Result<(), munshi_jobs::Error> {
@@ -87,7 +87,7 @@ async fn ask_all(db: &Db, queue: &JobQueue) -> Result<(), JobFailure> {
                 queue.enqueue(tx, &job.unique(NIGHT))?;
                 Ok(())
             };
-            db.write(tenant.id, ask).await.map_err(passing)?;
+            db.write(tenant.id, ask).await.map_err(to_transient_failure)?;
         }
         after = page.next;
         if after.is_none() {
@@ -96,7 +96,7 @@ async fn ask_all(db: &Db, queue: &JobQueue) -> Result<(), JobFailure> {
     }
 }
 
-fn passing(error: impl std::fmt::Display) -> JobFailure {
+fn to_transient_failure(error: impl std::fmt::Display) -> JobFailure {
     JobFailure::Passing(error.to_string())
 }
 
@@ -119,15 +119,15 @@ mod tests {
 
         async fn every_tenant_has_its_night_also_one_made_later(test: TestDb) {
             let queue = JobQueue::new(test.clock.clone(), test.ids.clone());
-            let (first, closed) = (test.tenant("first").await, test.tenant("closed").await);
+            let (first, closed) = (test.add_tenant("first").await, test.add_tenant("closed").await);
             let close = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, closed, TenantStatus::Archived);
             test.db.platform(TENANTS).write(close).await.unwrap();
-            ask_all(&test.db, &queue).await.unwrap();
-            ask_all(&test.db, &queue).await.unwrap();
-            let later = test.tenant("later").await;
+            enqueue_for_tenants(&test.db, &queue).await.unwrap();
+            enqueue_for_tenants(&test.db, &queue).await.unwrap();
+            let later = test.add_tenant("later").await;
             assert_eq!((jobs(&test, first).await, jobs(&test, closed).await), (1, 0));
             assert_eq!(jobs(&test, later).await, 0);
-            ask_all(&test.db, &queue).await.unwrap();
+            enqueue_for_tenants(&test.db, &queue).await.unwrap();
             assert_eq!((jobs(&test, first).await, jobs(&test, later).await), (1, 1));
         }
     }

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::folder;
+use super::data_folder;
 use crate::failure::{CommandFailure, Result};
 
 /// Held for as long as the database must be ours.
@@ -24,46 +24,46 @@ pub(crate) enum DatabaseLockHolder {
 impl DatabaseLock {
     /// Takes the lock beside `database`, or says who has it.
     pub(crate) fn take(database: &Path) -> Result<Self> {
-        let path = path_of(database);
-        let mut file = open(&path).map_err(|error| unusable(&path, &error))?;
+        let path = lock_path(database);
+        let mut file = open(&path).map_err(|error| unusable_failure(&path, &error))?;
         match file.try_lock() {
             Ok(()) => {
                 // The number is for people; the lock itself is the system's.
                 let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
                 Ok(Self { file })
             }
-            Err(TryLockError::WouldBlock) => Err(in_use(database, number_in(&mut file))),
-            Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+            Err(TryLockError::WouldBlock) => Err(in_use_failure(database, read_process_id(&mut file))),
+            Err(TryLockError::Error(error)) => Err(unusable_failure(&path, &error)),
         }
     }
 
     /// Says where the one who has the lock can be reached.
-    pub(crate) fn tell(&mut self, address: SocketAddr) {
+    pub(crate) fn write_address(&mut self, address: SocketAddr) {
         // Who can't read it is told that the database is in use, as before.
         let _ = writeln!(self.file, "{address}");
     }
 
     /// Where a server that has the lock listens. None while nobody has it, or a command.
-    pub(crate) fn address(database: &Path) -> Option<SocketAddr> {
-        let mut file = File::open(path_of(database)).ok()?;
+    pub(crate) fn find_server_address(database: &Path) -> Option<SocketAddr> {
+        let mut file = File::open(lock_path(database)).ok()?;
         match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => line_in(&mut file, 1)?.parse().ok(),
+            Err(TryLockError::WouldBlock) => read_line(&mut file, 1)?.parse().ok(),
             _ => None,
         }
     }
 
     /// Looks without taking.
     pub(crate) fn holder(database: &Path) -> DatabaseLockHolder {
-        let Ok(mut file) = File::open(path_of(database)) else { return DatabaseLockHolder::Nobody };
+        let Ok(mut file) = File::open(lock_path(database)) else { return DatabaseLockHolder::Nobody };
         match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => DatabaseLockHolder::Process(number_in(&mut file)),
+            Err(TryLockError::WouldBlock) => DatabaseLockHolder::Process(read_process_id(&mut file)),
             _ => DatabaseLockHolder::Nobody,
         }
     }
 }
 
 /// `munshi.db` has `munshi.lock` beside it, so that whoever names the same file meets the same lock.
-fn path_of(database: &Path) -> PathBuf {
+fn lock_path(database: &Path) -> PathBuf {
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     let lock = real.with_extension("lock");
     // The lock is written to, so it must never be the database itself.
@@ -72,7 +72,7 @@ fn path_of(database: &Path) -> PathBuf {
 
 fn open(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        folder::make(folder)?;
+        data_folder::create_private(folder)?;
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -81,12 +81,12 @@ fn open(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-fn number_in(file: &mut File) -> Option<u32> {
-    line_in(file, 0)?.parse().ok()
+fn read_process_id(file: &mut File) -> Option<u32> {
+    read_line(file, 0)?.parse().ok()
 }
 
 /// A line of it that is whole: the number of the process, then where it listens.
-fn line_in(file: &mut File, number: usize) -> Option<String> {
+fn read_line(file: &mut File, number: usize) -> Option<String> {
     let mut text = String::new();
     file.rewind().ok()?;
     file.take(128).read_to_string(&mut text).ok()?;
@@ -94,18 +94,18 @@ fn line_in(file: &mut File, number: usize) -> Option<String> {
     Some(line.trim().to_owned())
 }
 
-fn in_use(database: &Path, process: Option<u32>) -> CommandFailure {
+fn in_use_failure(database: &Path, process: Option<u32>) -> CommandFailure {
     let who = process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"));
     let failure = CommandFailure::refused(format!("{} is in use by {who}", database.display()));
     match process {
         Some(number) => failure.hint(format!("stop it first: kill {number}, or systemctl stop munshi")),
-        None => failure.hint("stop the other Munshi first"),
+        None => failure.hint("stop the other process first"),
     }
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> CommandFailure {
-    CommandFailure::refused(format!("{} can't be locked: {error}", path.display()))
-        .hint("give this user the right to write to that folder, or choose another with data.dir")
+fn unusable_failure(path: &Path, error: &std::io::Error) -> CommandFailure {
+    CommandFailure::refused(format!("can't lock {}: {error}", path.display()))
+        .hint("make that folder writable for this user, or choose another with data.dir")
 }
 
 #[cfg(test)]
@@ -121,14 +121,14 @@ mod tests {
         let refused = DatabaseLock::take(&database).unwrap_err();
         assert!(refused.message.ends_with(&format!("is in use by process {}", std::process::id())));
         assert_eq!(DatabaseLock::holder(&database), DatabaseLockHolder::Process(Some(std::process::id())));
-        assert_eq!(DatabaseLock::address(&database), None);
+        assert_eq!(DatabaseLock::find_server_address(&database), None);
         let address = "127.0.0.1:8400".parse().unwrap();
-        held.tell(address);
-        assert_eq!(DatabaseLock::address(&database), Some(address));
+        held.write_address(address);
+        assert_eq!(DatabaseLock::find_server_address(&database), Some(address));
         assert_eq!(DatabaseLock::holder(&database), DatabaseLockHolder::Process(Some(std::process::id())));
         drop(held);
         assert_eq!(
-            (DatabaseLock::holder(&database), DatabaseLock::address(&database)),
+            (DatabaseLock::holder(&database), DatabaseLock::find_server_address(&database)),
             (DatabaseLockHolder::Nobody, None)
         );
         DatabaseLock::take(&database).unwrap();
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn the_lock_is_never_the_database() {
-        assert_eq!(path_of(Path::new("/nowhere/munshi.db")), Path::new("/nowhere/munshi.lock"));
-        assert_eq!(path_of(Path::new("/nowhere/munshi.lock")), Path::new("/nowhere/munshi.lock.lock"));
+        assert_eq!(lock_path(Path::new("/nowhere/munshi.db")), Path::new("/nowhere/munshi.lock"));
+        assert_eq!(lock_path(Path::new("/nowhere/munshi.lock")), Path::new("/nowhere/munshi.lock.lock"));
     }
 
     #[cfg(unix)]

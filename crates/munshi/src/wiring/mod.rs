@@ -6,16 +6,16 @@
 //! - [`budget`]: what may be spent
 //! - `node`: which node this is, for others that work on the same database
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
-//! - [`folder`]: the data folder; [`telemetry`]: logs and traces
+//! - [`data_folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
-//! - [`connectors`]: other people's tools, and the file that declares them; [`given_back`]: logins of those taken away
-//! - [`packs`]: the packs there are; [`ready`]: the tenants that come in the binary; [`founding`]: one of them, made here;
+//! - [`connectors`]: other people's tools, and the file that declares them; [`revoke_logins`]: logins of those taken away
+//! - [`packs`]: the packs there are; [`tenant_templates`]: the tenants that come in the binary; [`create_tenant`]: one of them, made here;
 //!   [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`housekeeping`]: what is done at night for every tenant
-//! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
+//! - [`installation`]: what a tier may name; [`tier_audit`]: what the audit is told of them
 //! - [`account`]: how operators sign in, and hosts' keys
-//! - `starting`: what the start page does, `ready`: the tenants it offers; [`trial`]: a model asked whether it answers
+//! - `onboarding`: what the start page does, `tenant_templates`: the tenants it offers; [`trial`]: a model asked whether it answers
 //! - `api`: what the routes under `/v1` are made of
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
@@ -24,25 +24,25 @@ mod api;
 pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod connectors;
+pub(crate) mod create_tenant;
+pub(crate) mod data_folder;
 pub(crate) mod database;
 pub(crate) mod engine;
-pub(crate) mod folder;
-pub(crate) mod founding;
 pub(crate) mod gateway;
-pub(crate) mod given_back;
 mod housekeeping;
-pub(crate) mod installed;
+pub(crate) mod installation;
 pub(crate) mod lock;
 pub(crate) mod models;
 mod node;
+mod onboarding;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
-pub(crate) mod ready;
+pub(crate) mod revoke_logins;
 pub(crate) mod server;
-mod starting;
 pub(crate) mod telemetry;
-pub(crate) mod tiers;
+pub(crate) mod tenant_templates;
+pub(crate) mod tier_audit;
 pub(crate) mod tools;
 pub(crate) mod trial;
 pub(crate) mod vault;

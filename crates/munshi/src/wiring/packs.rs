@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use munshi_ledger::LedgerPack;
 use munshi_pack::{Pack, PackRegistry};
 use munshi_store::Migration;
-use munshi_tools::{ToolRegistry, house as own};
+use munshi_tools::{ToolRegistry, builtin as own};
 use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
 
 use crate::failure::{CommandFailure, Result};
@@ -19,14 +19,14 @@ fn packs() -> Vec<Arc<dyn Pack>> {
 
 /// All of them installed, beside the tools that every installation has. They are read once in a process: that is a good
 /// part of a command's time.
-pub(crate) fn house() -> Result<Arc<PackRegistry>> {
+pub(crate) fn load_registry() -> Result<Arc<PackRegistry>> {
     static INSTALLED: OnceLock<Arc<PackRegistry>> = OnceLock::new();
     if let Some(house) = INSTALLED.get() {
         return Ok(house.clone());
     }
     let mut tools = ToolRegistry::default();
     own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| CommandFailure::failed(bad.to_string()))?;
-    let house = PackRegistry::install_beside(tools, &packs())
+    let house = PackRegistry::install_with_tools(tools, &packs())
         .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(INSTALLED.get_or_init(|| Arc::new(house)).clone())
 }
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn every_pack_can_be_installed() {
-        let house = house().unwrap();
+        let house = load_registry().unwrap();
         assert!(house.tools.get("today").is_some());
         assert!(house.tools.get("log_sale").is_some());
         house.book.check().unwrap();

@@ -22,12 +22,12 @@ use crate::failure;
 pub(crate) const POLICY_FILE: &str = "policy.toml";
 
 /// The files of a tenant's folder that are no tiers.
-pub(crate) fn companions(config: &Config) -> failure::Result<Vec<Arc<dyn FolderExtension>>> {
+pub(crate) fn build_folder_extensions(config: &Config) -> failure::Result<Vec<Arc<dyn FolderExtension>>> {
     let registry = super::tools::registry()?;
-    let protected = super::connectors::protected(config);
+    let protected = super::connectors::list_protected_paths(config);
     let connectors = ConnectorsFile { registry: registry.clone(), ids: IdGenerator::system(), protected };
     // Settings whose models can't be used say so themselves; a policy is no worse for it.
-    let models = GatewayModels::of(config).map(|models| models.targets).unwrap_or_default();
+    let models = GatewayModels::from_config(config).map(|models| models.targets).unwrap_or_default();
     Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: IdGenerator::system(), models })])
 }
 
@@ -47,7 +47,7 @@ impl std::fmt::Debug for PolicyFile {
 }
 
 impl FolderExtension for PolicyFile {
-    fn file(&self) -> &'static str {
+    fn file_name(&self) -> &'static str {
         POLICY_FILE
     }
 
@@ -57,11 +57,13 @@ impl FolderExtension for PolicyFile {
 
     fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
         let wrong = |problem: FolderProblem| {
-            vec![problem.hint("docs/policy.md has every key; `munshi schema policy` prints the schema")]
+            vec![problem.hint("docs/policy.md lists every key; `munshi schema policy` prints the schema")]
         };
-        let policy = policy::read(text)
-            .map_err(|slip| wrong(FolderProblem::of_file(file, slip.what).at((slip.line, slip.column))))?;
-        policy::written(&policy).map_err(|error| wrong(FolderProblem::of_file(file, error.to_string())))
+        let policy = policy::parse_file(text).map_err(|slip| {
+            wrong(FolderProblem::in_file(file, slip.what).at_position((slip.line, slip.column)))
+        })?;
+        policy::to_minimal_map(&policy)
+            .map_err(|error| wrong(FolderProblem::in_file(file, error.to_string())))
     }
 
     fn warnings(&self, body: &TierBody, beside: &ExtensionBodies) -> Vec<String> {
@@ -77,30 +79,32 @@ impl FolderExtension for PolicyFile {
             body.get("connectors").and_then(Value::as_object).into_iter().flat_map(|map| map.keys());
         let connectors = connectors.filter(|name| !known.contains(&name.as_str())).map(|name| {
             format!(
-                "policy.toml speaks of the connector {name}, which is not installed: it counts once it is"
+                "policy.toml names connector {name}, which is not installed; the rule has no effect until it is"
             )
         });
         let tools = body.get("messages").and_then(Value::as_array).into_iter().flatten();
         let tools = tools.filter_map(|message| message.get("tool")?.as_str());
         let tools = tools.filter(|tool| self.registry.get(tool).is_none()).map(|tool| {
-            format!("policy.toml speaks of the tool {tool}, which is not installed: it counts once it is")
+            format!(
+                "policy.toml names tool {tool}, which is not installed; the rule has no effect until it is"
+            )
         });
-        connectors.chain(tools).chain(self.about_residency(body)).collect()
+        connectors.chain(tools).chain(self.list_residency_warnings(body)).collect()
     }
 
-    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
-        let (version, policy) = policy::current(tx).map_err(told)?;
-        Ok((version, policy::written(&policy).map_err(told)?))
+    fn load_stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
+        let (version, policy) = policy::load_current(tx).map_err(convert_safety_error)?;
+        Ok((version, policy::to_minimal_map(&policy).map_err(convert_safety_error)?))
     }
 
     fn write(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let policy: Policy = serde_json::from_value(Value::Object(change.body.clone()))
-            .map_err(|error| Error::Unreadable(format!("the policy can't be kept: {error}")))?;
-        policy::put(tx, &policy, &by.author, &by.note, by.made_at).map_err(told)?;
+            .map_err(|error| Error::Unreadable(format!("can't store the policy: {error}")))?;
+        policy::apply(tx, &policy, &by.author, &by.note, by.made_at).map_err(convert_safety_error)?;
         Ok(())
     }
 
-    fn tell(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
+    fn record_audit(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
         let entry = NewAuditEntry {
             actor: AuditActor::new(AuditActorKind::Operator, by.author.as_str()),
@@ -108,17 +112,17 @@ impl FolderExtension for PolicyFile {
             subject: "policy".to_owned(),
             payload: json!({ "version": change.to, "keys": keys }),
         };
-        audit::append(tx, &entry, by.made_at, &self.ids).map_err(told)?;
+        audit::append(tx, &entry, by.made_at, &self.ids).map_err(convert_safety_error)?;
         Ok(())
     }
 }
 
 impl PolicyFile {
     /// Names that no model here has, and a policy that leaves none.
-    fn about_residency(&self, body: &TierBody) -> Vec<String> {
+    fn list_residency_warnings(&self, body: &TierBody) -> Vec<String> {
         let said = body.get("residency").cloned().unwrap_or_default();
         let Ok(said) = serde_json::from_value::<DataResidency>(said) else { return Vec::new() };
-        let elsewhere = || self.models.iter().filter(|model| !model.stays_here());
+        let elsewhere = || self.models.iter().filter(|model| !model.is_local());
         let own = self.models.iter().map(|model| model.name.as_str());
         let names: Vec<&str> = own.chain(elsewhere().map(|model| model.price_provider.as_str())).collect();
         let places: Vec<&str> = elsewhere().map(|model| model.residency.as_str()).collect();
@@ -126,8 +130,8 @@ impl PolicyFile {
             let words = format!("policy.toml: residency.{key} names {word}, which no model here has");
             let known = known.iter().copied().filter(|name| !name.is_empty());
             match find_nearest(word, known) {
-                Some(near) => format!("{words}: is {near} meant?"),
-                None => format!("{words}: it counts once one has"),
+                Some(near) => format!("{words}: did you mean {near}?"),
+                None => format!("{words}; it has no effect until one has"),
             }
         };
         let mut warnings = Vec::new();
@@ -142,8 +146,8 @@ impl PolicyFile {
             && !elsewhere().any(|model| route.permits(model))
         {
             warnings.push(
-                "policy.toml: residency permits none of the models here but offline: where offline is on no route, \
-                 people are told that nobody can answer"
+                "policy.toml: residency permits no model here except offline; without offline on a route, \
+                 nobody gets an answer"
                     .to_owned(),
             );
         }
@@ -151,7 +155,7 @@ impl PolicyFile {
     }
 }
 
-pub(super) fn told(error: munshi_safety::Error) -> Error {
+pub(super) fn convert_safety_error(error: munshi_safety::Error) -> Error {
     match error {
         munshi_safety::Error::Store(error) => Error::Store(error),
         other => Error::Unreadable(other.to_string()),

@@ -30,7 +30,7 @@ pub(super) struct ReadinessParts {
 }
 
 impl Readiness for ReadinessParts {
-    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
+    fn run_checks(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
         Box::pin(async { vec![self.store().await, self.jobs(), self.tiers(), self.connectors()] })
     }
 }
@@ -39,35 +39,27 @@ impl ReadinessParts {
     async fn store(&self) -> ReadinessCheck {
         match self.db.check().await {
             Ok(()) => ReadinessCheck::pass("store", self.db.engine()),
-            Err(error) => ailing(&error),
+            Err(error) => to_failed_check(&error),
         }
     }
 
     fn jobs(&self) -> ReadinessCheck {
-        let last = self.runner.last_look().unwrap_or(self.started);
+        let last = self.runner.last_poll().unwrap_or(self.started);
         let quiet = self.clock.now().since(last);
         if quiet <= PATIENCE.max(self.poll * 10) {
-            return ReadinessCheck::pass("jobs", "looking at the queue");
+            return ReadinessCheck::pass("jobs", "polling the queue");
         }
-        let detail = format!("the queue was last looked at {} s ago", quiet.as_secs());
-        ReadinessCheck::fail(
-            "jobs",
-            detail,
-            "if the store is well, the log says why; a restart loses nothing",
-        )
+        let detail = format!("last poll of the queue was {} s ago", quiet.as_secs());
+        ReadinessCheck::fail("jobs", detail, "check the store, then the log; a restart is safe")
     }
 
     fn tiers(&self) -> ReadinessCheck {
-        let quiet = self.resolver.last_look();
+        let quiet = self.resolver.time_since_poll();
         if quiet <= PATIENCE {
-            return ReadinessCheck::pass("tiers", "changes are seen");
+            return ReadinessCheck::pass("tiers", "watching for changes");
         }
-        let detail = format!("changes were last looked for {} s ago", quiet.as_secs());
-        ReadinessCheck::fail(
-            "tiers",
-            detail,
-            "if the store is well, the log says why; what is remembered still answers",
-        )
+        let detail = format!("last check for changes was {} s ago", quiet.as_secs());
+        ReadinessCheck::fail("tiers", detail, "check the store, then the log; cached tiers are still served")
     }
 
     /// One that is out of order is its tenant's trouble: it is told here, and the node goes on for all others.
@@ -83,15 +75,15 @@ impl ReadinessParts {
     }
 }
 
-fn ailing(error: &Error) -> ReadinessCheck {
+fn to_failed_check(error: &Error) -> ReadinessCheck {
     let (detail, hint) = match error {
         Error::Full => ("the disk is full", "free some space; nothing was lost"),
         Error::Corrupt(_) => ("the database is damaged", "run `munshi doctor`, then restore a backup"),
-        Error::Busy(_) => ("the database is busy", "see what holds it; it is tried again"),
+        Error::Busy(_) => ("the database is busy", "check what locks it; Munshi retries"),
         Error::Unavailable { .. } | Error::OutcomeUnknown => {
-            ("the database can't be reached", "see that it runs; it is tried again, and the log says more")
+            ("the database can't be reached", "check that it runs; Munshi retries, and the log has details")
         }
-        _ => ("the database does not answer as it should", "the log says more"),
+        _ => ("unexpected database error", "see the log"),
     };
     ReadinessCheck::fail("store", detail, hint)
 }

@@ -7,14 +7,14 @@ use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
 use munshi_store::Db;
 use munshi_tiers::BindingResolver;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
-use munshi_web::visitor::proofs::VisitorAuthenticator;
+use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::{App, HttpServer, Metrics};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::ConfiguredEngine;
 use super::readiness::ReadinessParts;
-use super::{audit, installed};
+use super::{audit, installation};
 use crate::failure::{CommandFailure, Result};
 
 /// What is made before the database is opened: a taken port is told first, and counts begin with the first unit.
@@ -33,7 +33,7 @@ impl ServerBootstrap {
     }
 
     /// The same, with other proofs of who is at a page.
-    pub(crate) fn at_home_with(self, proofs: Arc<dyn VisitorAuthenticator>) -> Self {
+    pub(crate) fn with_authenticator(self, proofs: Arc<dyn VisitorAuthenticator>) -> Self {
         Self { proofs: Some(proofs), ..self }
     }
 
@@ -48,13 +48,13 @@ impl ServerBootstrap {
         super::budget::schedule(&db, clock.as_ref()).await?;
         super::tools::schedule(&db, clock.as_ref()).await?;
         munshi_agent::rollups::job::set_schedule(&db, clock.as_ref()).await?;
-        let resolver = BindingResolver::new(db.clone()).offering(installed::tools()?);
+        let resolver = BindingResolver::new(db.clone()).with_tools(installation::tools()?);
         let queue = JobQueue::new(clock.clone(), IdGenerator::new(clock.clone(), Arc::new(SystemRandom)));
         let base = super::account::base_url(config, self.server.address());
         let turns =
-            ConfiguredEngine::of(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
-        let runner = Arc::new(runner(config, &db, clock.clone(), &queue, &turns).await?);
-        let api = super::api::api(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
+            ConfiguredEngine::build(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
+        let runner = Arc::new(build_runner(config, &db, clock.clone(), &queue, &turns).await?);
+        let api = super::api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let parts = ReadinessParts {
             db,
             runner: runner.clone(),
@@ -64,7 +64,7 @@ impl ServerBootstrap {
             clock,
             poll: config.jobs.poll,
         };
-        let app = App::serving(IdGenerator::system(), self.metrics, parts, api);
+        let app = App::with_api(IdGenerator::system(), self.metrics, parts, api);
         let mut tasks = JoinSet::new();
         tasks.spawn({
             let (server, options, stop) = (self.server, web_options(config), stop.clone());
@@ -97,17 +97,17 @@ async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
     let mut broken = None;
     while let Some(ended) = tasks.join_next().await {
         if let Err(error) = ended {
-            broken.get_or_insert(CommandFailure::failed(format!("a part of the server broke: {error}")));
+            broken.get_or_insert(CommandFailure::failed(format!("a server task panicked: {error}")));
         }
         if !stop.is_cancelled() {
-            broken.get_or_insert(CommandFailure::failed("a part of the server ended by itself"));
+            broken.get_or_insert(CommandFailure::failed("a server task exited unexpectedly"));
             stop.cancel();
         }
     }
-    broken.map_or(Ok(()), |failure| Err(failure.hint("the log says more; start Munshi again")))
+    broken.map_or(Ok(()), |failure| Err(failure.hint("see the log, then restart Munshi")))
 }
 
-async fn runner(
+async fn build_runner(
     config: &Config,
     db: &Db,
     clock: Arc<dyn Clock>,
@@ -121,12 +121,12 @@ async fn runner(
         keep_done: config.jobs.keep_done,
         grace: config.server.shutdown_grace,
     };
-    let registry = kinds(config, db, queue, clock, turns).await?;
+    let registry = register_job_kinds(config, db, queue, clock, turns).await?;
     Ok(JobRunner::new(db.clone(), queue, Arc::new(SystemRandom), registry, options))
 }
 
 /// Every kind of work there is, with its schedules. A crate that has jobs adds its own here.
-async fn kinds(
+async fn register_job_kinds(
     config: &Config,
     db: &Db,
     queue: &JobQueue,
@@ -134,7 +134,7 @@ async fn kinds(
     turns: &ConfiguredEngine,
 ) -> Result<JobRegistry> {
     let mut registry = JobRegistry::default();
-    let anchoring = audit::anchoring(config, db.clone(), queue.clone(), clock.clone())?;
+    let anchoring = audit::build_anchor_service(config, db.clone(), queue.clone(), clock.clone())?;
     munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
     super::budget::register(&mut registry, config, db, clock.clone());

@@ -27,7 +27,7 @@ fn format(wanted: LogFormat, paint: ColourMode) -> LogLineFormat {
     match wanted {
         LogFormat::Json => LogLineFormat::Json,
         LogFormat::Auto if !stderr.is_terminal() => LogLineFormat::Json,
-        LogFormat::Auto | LogFormat::Pretty => match paint.on(&stderr) {
+        LogFormat::Auto | LogFormat::Pretty => match paint.styler_for(&stderr) {
             TextStyler::Colour => LogLineFormat::PrettyColour,
             TextStyler::Plain => LogLineFormat::Pretty,
         },

@@ -22,11 +22,11 @@ const EVERY: Duration = Duration::from_secs(60);
 
 /// Every tool of this installation: those of the house and of its packs.
 pub(crate) fn registry() -> Result<ToolRegistry> {
-    Ok(packs::house()?.tools.clone())
+    Ok(packs::load_registry()?.tools.clone())
 }
 
 /// What every act needs beside its transaction.
-pub(crate) fn office(config: &Config, clock: Arc<dyn Clock>) -> ActServices {
+pub(crate) fn build_act_services(config: &Config, clock: Arc<dyn Clock>) -> ActServices {
     let ids = IdGenerator::new(clock, Arc::new(SystemRandom));
     ActServices::new(ids.clone(), BudgetGovernor::new(budget::settings(config), ids))
 }
@@ -39,7 +39,7 @@ pub(crate) fn register(kinds: &mut Kinds, engine: TurnEngine) {
         async move {
             let swept = engine.sweep_acts().await;
             let swept = swept.map_err(|error| JobFailure::Passing(error.to_string()))?;
-            tracing::debug!(?swept, "acts and approvals were swept");
+            tracing::debug!(?swept, "acts and approvals swept");
             Ok(())
         }
     });

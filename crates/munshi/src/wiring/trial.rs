@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::ModelCall;
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_llm::{ChatEvent, Gateway, ModelError};
 use munshi_types::Timestamp;
 use serde::Serialize;

@@ -7,12 +7,12 @@ use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
-use super::folder;
+use super::data_folder;
 use crate::failure::Result;
 
 /// Opens the vault; on first use the key is made.
 pub(crate) async fn open(config: &Config, db: Db, clock: Arc<dyn Clock>) -> Result<Vault> {
-    folder::prepare(config)?;
+    data_folder::prepare(config)?;
     let (now, random) = (clock.now(), Arc::new(SystemRandom));
     let ids = IdGenerator::new(clock, random.clone());
     Ok(Vault::start(db, source(config)?, random, ids, now).await?)

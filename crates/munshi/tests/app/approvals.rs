@@ -29,11 +29,11 @@ struct Notes;
 #[async_trait]
 impl RemoteToolHandler for Notes {
     async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput::with(json!({ "sent": permit.arguments() })))
+        Ok(ToolOutput::new(json!({ "sent": permit.arguments() })))
     }
 
     async fn rehearse(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput::with(json!({ "would_send": permit.arguments()["text"] })))
+        Ok(ToolOutput::new(json!({ "would_send": permit.arguments()["text"] })))
     }
 }
 
@@ -54,7 +54,7 @@ impl Shop {
         installation.json(&["person", "add", "Ravi", "--role", "staff"]);
         let db = installation.open().await;
         let asker = db.read(tenant, |tx| {
-            let ravi = persons::named(tx, "Ravi")?.remove(0);
+            let ravi = persons::list_by_name(tx, "Ravi")?.remove(0);
             Ok::<_, munshi_store::Error>(ravi.principal(tx))
         });
         let asker = asker.await.unwrap();
@@ -90,7 +90,7 @@ impl Shop {
                 write: everything,
                 ..Conduct::default()
             }),
-            taint: Taint::clean(text),
+            taint: Taint::from_own_words(text),
             concerns: Vec::new(),
         }
     }
@@ -132,7 +132,7 @@ fn registry() -> ToolRegistry {
         reach: Reach::Business,
         dry_run: true,
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }),
-        ..ToolSpec::read("note".parse().unwrap(), "Sends a note. Use it rarely.", "note.send.add")
+        ..ToolSpec::read_only("note".parse().unwrap(), "Sends a note. Use it rarely.", "note.send.add")
     };
     let mut registry = ToolRegistry::default();
     registry.add(spec, connector, ToolHandler::Far(Arc::new(Notes))).unwrap();
@@ -157,19 +157,16 @@ async fn questions_are_shown_and_answered_once(engine: DatabaseEngine) {
     assert_eq!(shown["rehearsal"]["would_send"], want.arguments["text"]);
     let words = shop.installation.run(&["approvals", "show", short]).ok();
     assert!(words.contains("pay\\u202ethe printer") && !words.contains('\u{202e}'), "{words}");
-    assert!(
-        words.contains("Ravi, through the work door") && words.contains("what a rehearsal gave"),
-        "{words}"
-    );
+    assert!(words.contains("Ravi, through the work door") && words.contains("dry-run result"), "{words}");
     let words = shop.installation.run(&["approvals", "list"]).ok();
-    assert!(words.contains(short) && words.contains("the agent only proposes"), "{words}");
+    assert!(words.contains(short) && words.contains("the agent may only propose"), "{words}");
 
     assert!(
         shop.refused(&["grant", short, "--as", "Ravi"], 7, "refused").contains("Ravi may not answer this")
     );
     assert!(
         shop.refused(&["grant", short, "--shown", "000000000000"], 7, "refused")
-            .contains("is not what would be done")
+            .contains("the act has changed")
     );
     assert!(shop.refused(&["grant", "ffff"], 5, "not_found").contains("ffff"));
     shop.refused(&["grant", "no-hex"], 5, "not_found");
@@ -185,7 +182,7 @@ async fn questions_are_shown_and_answered_once(engine: DatabaseEngine) {
     let told = told.lines().find(|line| line.contains("approval.granted")).unwrap();
     assert!(told.contains("\"kind\":\"person\"") && told.contains("\"via\":\"cli:ravi\""), "{told}");
     assert_eq!(shop.json(&["grant", short])["changed"], false, "answering twice answers once");
-    assert!(shop.refused(&["refuse", short], 7, "refused").contains("granted by Asha already"));
+    assert!(shop.refused(&["refuse", short], 7, "refused").contains("already granted by Asha"));
     assert!(matches!(shop.call(want.clone()).await, ToolAnswer::Done(_)));
 
     let second = shop.want("buy paper", Autonomy::Propose);
@@ -244,10 +241,10 @@ impl Shop {
 /// A question asked two days ago: it can't be answered any more, and the server takes it up.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_answered_is_dropped_by_the_server() {
-    let before = FakeClock::at(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
+    let before = FakeClock::new(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
     let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(before)).await;
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
-    assert!(shop.refused(&["grant", &id], 7, "refused").contains("its time was over"));
+    assert!(shop.refused(&["grant", &id], 7, "refused").contains("the approval expired at"));
     let _server = shop.installation.serve();
     shop.swept(&id, |shown| shown["state"] == "expired").await;
     let tail = shop.installation.json(&["audit", "tail", "--tenant", "shop"]);
@@ -257,7 +254,7 @@ async fn what_nobody_answered_is_dropped_by_the_server() {
 /// With an admin between, the owner is asked before it is dropped, and the lists say so.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_admin_did_not_answer_goes_to_the_owner() {
-    let before = FakeClock::at(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
+    let before = FakeClock::new(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
     let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(before)).await;
     shop.installation.json(&["person", "add", "Meena", "--role", "admin"]);
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
@@ -268,6 +265,6 @@ async fn what_the_admin_did_not_answer_goes_to_the_owner() {
     let listed = shop.installation.run(&["approvals", "list"]).ok();
     assert!(listed.contains(", escalated"), "{listed}");
     let words = shop.installation.run(&["approvals", "show", &id]).ok();
-    assert!(words.contains("since nobody had answered, to Asha"), "{words}");
+    assert!(words.contains("to Asha, because nobody answered"), "{words}");
     assert_eq!(shop.json(&["grant", &id, "--as", "Asha"])["state"], "granted");
 }

@@ -153,7 +153,10 @@ fn what_cannot_be_asked_is_told_with_what_to_do() {
     let told = installation.run(&["ask", "busines-work", "hello", "--json"]).refused_as(5, "not_found");
     assert_eq!(told["error"]["hint"], "did you mean `business-work`?");
     let told = installation.run(&["ask", "elephant", "hello", "--json"]).refused_as(5, "not_found");
-    assert_eq!(told["error"]["hint"], "there are business-concierge, business-work, pro-concierge, pro-work");
+    assert_eq!(
+        told["error"]["hint"],
+        "known bindings: business-concierge, business-work, pro-concierge, pro-work"
+    );
     let nobody = ["ask", "business-work", "hello", "--tenant", "nobody", "--json"];
     installation.run(&nobody).refused_as(5, "not_found");
     let long = "a".repeat(64 * 1024 + 1);

@@ -15,7 +15,7 @@ fn a_copy_is_made_under_a_running_server() {
     assert_eq!(copy["bytes"].as_u64().unwrap(), std::fs::metadata(&file).unwrap().len());
     let named = installation.folder().join("copy.db");
     let words = installation.run(&["backup", named.to_str().unwrap()]).ok();
-    assert!(words.starts_with(&format!("Copied and checked: {}", named.display())), "{words}");
+    assert!(words.starts_with(&format!("Backed up and verified: {}", named.display())), "{words}");
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn nothing_is_overwritten_and_nothing_is_made_of_nothing() {
     let precious = installation.folder().join("photos");
     std::fs::write(&precious, "photos").unwrap();
     let error = installation.run(&["backup", precious.to_str().unwrap()]).refused(6);
-    assert!(error.contains("already there"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     let error = installation.run(&["backup", "."]).refused(6);
     assert!(error.contains("is a folder"), "{error}");
     assert_eq!(std::fs::read_to_string(precious).unwrap(), "photos");

@@ -1,6 +1,6 @@
 //! What tenants use and may use, as people see it.
 
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::budget::{BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetSettings};
 use munshi_test_support::DatabaseEngine;
 use munshi_types::{Clock, IdGenerator, SystemClock, TenantId, Zone};

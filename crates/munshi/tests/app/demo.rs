@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use munshi_test_support::PATIENCE;
-use munshi_test_support::guarded::Browser;
+use munshi_test_support::guarded_service::Browser;
 use rustix::process::Signal;
 use serde_json::json;
 

@@ -131,7 +131,7 @@ fn our_own_server_on_the_port_is_no_trouble() {
     let server = installation.serve();
     let installation = installation.with("MUNSHI__SERVER__LISTEN", server.address.to_string());
     let (level, detail) = finding(&report(&installation, 0), "port");
-    assert!(level == "ok" && detail.contains("Munshi answers"), "{detail}");
+    assert!(level == "ok" && detail.contains("Munshi is running"), "{detail}");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn members_recognised_by_a_browser_are_listed_until_it_is_forgotten() {
 fn a_proxy_that_is_not_named_is_told() {
     let behind = Installation::sqlite().with("MUNSHI__SERVER__PUBLIC_URL", "https://munshi.example");
     let (level, detail) = finding(&report(&behind, 0), "proxies");
-    assert!(level == "warn" && detail.contains("web.proxies does not name"), "{level} {detail}");
+    assert!(level == "warn" && detail.contains("missing from web.proxies"), "{level} {detail}");
     let named = behind.with("MUNSHI__WEB__PROXIES", "127.0.0.1");
     let told = report(&named, 0);
     assert!(!told.to_string().contains("web.proxies"), "{told}");
@@ -260,6 +260,6 @@ fn a_proxy_that_was_seen_is_told() {
     std::io::Write::write_all(&mut line, request.as_bytes()).unwrap();
     std::io::Read::read_to_end(&mut line, &mut Vec::new()).unwrap();
     let (level, detail) = finding(&report(&own, 0), "port");
-    assert!(level == "warn" && detail.contains("a proxy on this machine is not named"), "{level} {detail}");
-    assert_eq!(server.log().matches("not named in web.proxies").count(), 1, "{}", server.log());
+    assert!(level == "warn" && detail.contains("a proxy on this machine is not listed"), "{level} {detail}");
+    assert_eq!(server.log().matches("not listed in web.proxies").count(), 1, "{}", server.log());
 }

@@ -91,7 +91,10 @@ fn nothing_is_written_over_without_being_asked() {
     fs::write(&file, &mine).unwrap();
     fs::remove_file(installation.folder().join("out/teams/chakra-desk.md")).unwrap();
     let error = installation.run(&import(&["--out", "out", "--json"])).refused_as(6, "already_there");
-    assert!(error["error"]["message"].as_str().unwrap().contains("out/humans/chakra-desk.md is"), "{error}");
+    assert!(
+        error["error"]["message"].as_str().unwrap().contains("out/humans/chakra-desk.md exists"),
+        "{error}"
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), mine);
     assert!(!installation.folder().join("out/teams/chakra-desk.md").exists(), "all of it or nothing");
     let replaced = installation.json(&import(&["--out", "out", "--replace"]));
@@ -110,7 +113,7 @@ fn links_lead_nowhere() {
     fs::remove_file(folder.join("USER.md")).unwrap();
     std::os::unix::fs::symlink(&secret, folder.join("USER.md")).unwrap();
     let error = installation.run(&import(&[])).refused(9);
-    assert!(error.contains("leads out of the folder"), "{error}");
+    assert!(error.contains("points outside the folder"), "{error}");
     fs::remove_file(folder.join("USER.md")).unwrap();
     fs::create_dir_all(installation.folder().join("out/humans")).unwrap();
     std::os::unix::fs::symlink(&secret, installation.folder().join("out/humans/chakra-desk.md")).unwrap();
@@ -125,7 +128,7 @@ fn what_is_no_workspace_is_told() {
     installation.run(&["import", "workspace", "nowhere", "--json"]).refused_as(9, "files");
     fs::create_dir_all(installation.folder().join("empty")).unwrap();
     let error = installation.run(&["import", "workspace", "empty"]).refused(9);
-    assert!(error.contains("a workspace has a SOUL.md or an IDENTITY.md"), "{error}");
+    assert!(error.contains("a workspace contains SOUL.md or IDENTITY.md"), "{error}");
     workspace(&installation);
     let folder = installation.folder().join("Chakra Cycles");
     fs::write(folder.join("USER.md"), [0xff, 0xfe]).unwrap();
@@ -144,7 +147,7 @@ fn a_persona_that_is_too_large_is_written_and_not_applied() {
     let soul = "I have told this story before, and I will tell it again. ".repeat(120);
     fs::write(installation.folder().join("Chakra Cycles/soul.md"), soul).unwrap();
     let error = installation.run(&import(&["--apply"])).refused(9);
-    assert!(error.contains("tokens, ") && error.contains("more than the 800"), "{error}");
+    assert!(error.contains("tokens, ") && error.contains("over the limit of 800"), "{error}");
     assert!(!installation.folder().join("tenants").exists(), "what is refused leaves no trace");
     assert_eq!(installation.json(&["tenant", "list"])["items"], serde_json::json!([]));
     let page = installation.run(&import(&[])).ok();

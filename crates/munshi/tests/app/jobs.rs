@@ -80,7 +80,7 @@ async fn dead_jobs_are_listed_and_run_again(engine: DatabaseEngine) {
 
     assert_eq!(installation.json(&["jobs", "retry", &all[0], &all[1]])["retried"], 2);
     let error = installation.run(&["jobs", "retry", &all[0], &all[2]]).refused(5);
-    assert!(error.contains(&all[0]) && error.contains("1 job will run again"), "{error}");
+    assert!(error.contains(&all[0]) && error.contains("1 job requeued"), "{error}");
     assert_eq!(installation.json(&["jobs", "retry", "--all", "--kind", "nothing"])["retried"], 0);
     assert_eq!(installation.json(&["jobs", "retry", "--all"])["retried"], 2);
     assert_eq!(ready(&[]), 6);
@@ -103,7 +103,7 @@ async fn a_list_for_people() {
     let empty = installation.run(&["jobs", "list"]).ok();
     seed(&installation, tenant, 3).await;
     let list = installation.run(&["jobs", "list", "--limit", "2"]).ok();
-    let list = list.lines().filter(|line| !line.starts_with("There are more")).collect::<Vec<_>>().join("\n");
+    let list = list.lines().filter(|line| !line.starts_with("More rows")).collect::<Vec<_>>().join("\n");
     let retried = installation.run(&["jobs", "retry", "--all", "--kind", "bill"]).ok();
     insta::assert_snapshot!(installation.masked(&format!("{empty}---\n{list}\n---\n{retried}")));
 }

@@ -78,7 +78,7 @@ fn every_wrong_row_is_named_and_none_is_taken() {
         refused.out.contains("entries.csv line 3") && refused.out.contains("entries.csv line 5"),
         "{refused:?}"
     );
-    assert!(!refused.out.contains("line 2:") && refused.err.contains("2 rows are wrong"), "{refused:?}");
+    assert!(!refused.out.contains("line 2:") && refused.err.contains("2 rows are invalid"), "{refused:?}");
     assert_eq!(installation.json(&["ledger", "check"])["entries"], 0);
     let nothing = installation.run(&["ledger", "import"]);
     assert!(nothing.code != 0 && nothing.err.contains("--entries FILE"), "{nothing:?}");

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use munshi_test_support::guarded::{Browser, DeviceCodeSupport, GuardedService};
+use munshi_test_support::guarded_service::{Browser, DeviceCodeSupport, GuardedService};
 use munshi_test_support::{DatabaseEngine, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::de::IoRead;
@@ -119,12 +119,16 @@ fn with_a_code(engine: DatabaseEngine) {
     let code = asked.code.as_str().unwrap().to_owned();
     assert!(asked.open.starts_with(&format!("{}/device", house.service.issuer)), "{}", asked.open);
     assert!(asked.is_waiting() && !house.is_kept());
-    assert_eq!(Browser::default().type_code(&asked.open, &code), "let in");
+    assert_eq!(Browser::default().enter_code(&asked.open, &code), "let in");
     asked.logged_in();
-    assert_eq!(house.service.grants(DEVICE), 1);
+    assert_eq!(house.service.count_grants(DEVICE), 1);
     house.is_in();
     let removed = house.installation.json(&["connector", "remove", "far"]);
-    assert_eq!((&removed["login"], house.service.grants("revoked")), (&json!("revoked"), 1), "{removed}");
+    assert_eq!(
+        (&removed["login"], house.service.count_grants("revoked")),
+        (&json!("revoked"), 1),
+        "{removed}"
+    );
     let left = house.installation.json(&["vault", "list", "--tenant", "shop"]);
     assert_eq!(left["items"], json!([]), "nothing that opens its door is left");
 }
@@ -153,29 +157,29 @@ fn an_applied_file_without_the_connector_gives_its_login_back() {
     };
     let log_in = || {
         let asked = house.ask(&["--device"]);
-        Browser::default().type_code(&asked.open, asked.code.as_str().unwrap());
+        Browser::default().enter_code(&asked.open, asked.code.as_str().unwrap());
         asked.logged_in();
     };
     log_in();
     let far = format!("[far]\nurl = \"{}\"\n", house.service.url);
     apply(&format!("{far}timeout_seconds = 30\n"), &[]);
-    assert!(house.is_kept() && house.service.grants("revoked") == 0, "it is still there");
+    assert!(house.is_kept() && house.service.count_grants("revoked") == 0, "it is still there");
     let said = apply("[other]\ncommand = [\"python3\"]\n", &[]);
-    assert!(said.contains("The login at far is forgotten here, and revoked at its service."), "{said}");
+    assert!(said.contains("Removed the login of far and revoked it at the service."), "{said}");
     assert!(!house.is_kept());
-    assert_eq!(house.service.grants("revoked"), 1);
+    assert_eq!(house.service.count_grants("revoked"), 1);
 
     apply(&far, &[]);
     log_in();
     let said: Value = serde_json::from_str(&apply("", &["--json"])).unwrap();
     assert_eq!(said["logins"], json!([{ "connector": "far", "login": "revoked" }]), "{said}");
-    assert_eq!(house.service.grants("revoked"), 2);
+    assert_eq!(house.service.count_grants("revoked"), 2);
 
     // One of the same name at another place is another.
     apply(&far, &[]);
     log_in();
     apply("[far]\nurl = \"https://elsewhere.example/mcp\"\n", &[]);
-    assert!(!house.is_kept() && house.service.grants("revoked") == 3);
+    assert!(!house.is_kept() && house.service.count_grants("revoked") == 3);
     apply(&far, &[]);
     log_in();
     let added = house.installation.json(&[
@@ -187,7 +191,7 @@ fn an_applied_file_without_the_connector_gives_its_login_back() {
         "https://elsewhere.example/mcp",
     ]);
     assert_eq!(added["logins"], json!([{ "connector": "far", "login": "revoked" }]), "{added}");
-    assert!(!house.is_kept() && house.service.grants("revoked") == 4);
+    assert!(!house.is_kept() && house.service.count_grants("revoked") == 4);
 }
 
 /// No server runs, and there are no codes: the browser comes back to the command. Others who come there change nothing.
@@ -196,7 +200,7 @@ fn somebody_logs_in_in_a_browser_on_this_machine() {
     let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::None);
     let refused = house.installation.run(&["connector", "login", "far", "--device", "--json"]);
     let refused = refused.refused_as(1, "failed").to_string();
-    assert!(refused.contains("lets nobody in by a code"), "{refused}");
+    assert!(refused.contains("does not support device login"), "{refused}");
 
     let mut asked = house.ask(&[]);
     let place = asked.place();
@@ -217,14 +221,14 @@ fn somebody_logs_in_in_a_browser_on_this_machine() {
     assert!(seen.text.contains("You can close this page"), "{seen:?}");
     asked.logged_in();
     assert!(TcpStream::connect(&address).is_err(), "nobody listens there any more");
-    assert_eq!(house.service.grants("authorization_code"), 1);
+    assert_eq!(house.service.count_grants("authorization_code"), 1);
     house.is_in();
 
-    house.service.deny();
+    house.service.deny_all();
     let asked = house.ask(&[]);
     browser = Browser::default();
     browser.follow(&asked.open, "never");
-    asked.failed("said no: access_denied");
+    asked.failed("refused the login: access_denied");
 }
 
 /// A server runs: the browser comes back there, and the command waits until it has.
@@ -241,7 +245,7 @@ fn somebody_logs_in_at_the_running_server() {
     assert!(opened.starts_with(&link), "{opened} of {}", asked.open);
     let (at, _) = Browser::default().follow(&opened, "never");
     assert!(at.contains("/account/sign-in?next="), "the link alone opens nothing: {at}");
-    let to = browser.say_yes(&opened);
+    let to = browser.consent(&opened);
     assert!(asked.is_waiting(), "nobody has signed in yet");
     let back = format!("http://{}/connectors/back", running.address);
     let (at, _) = browser.follow(&to, &format!("{back}?"));
@@ -278,27 +282,27 @@ fn a_server_that_dies_on_the_way_costs_another_click() {
     let mut asked = house.ask(&[]);
     let mut browser = Browser::default();
     let (opened, _) = browser.follow(&asked.open, &format!("http://{before}/connectors/login/"));
-    let to = browser.say_yes(&opened);
+    let to = browser.consent(&opened);
     let (at, _) = browser.follow(&to, &format!("http://{before}/connectors/back?"));
-    house.service.hold();
+    house.service.hold_next_token();
     let (mut waiting, page) = (browser.clone(), at.clone());
     let waiting = std::thread::spawn(move || waiting.get(&page));
     let begun = Instant::now();
-    while !house.service.is_held() {
+    while !house.service.has_held_token() {
         assert!(begun.elapsed() < PATIENCE, "{}", running.log());
         std::thread::sleep(Duration::from_millis(50));
     }
     running.signal(Signal::KILL);
     running.wait();
     assert!(waiting.join().is_err(), "no page comes");
-    house.service.release();
+    house.service.release_token();
 
     let running = house.installation.serve();
     let here = |address: &str| address.replace(&before, &running.address.to_string());
     let seen = browser.get(&here(&at));
-    assert!(seen.status == 403 && seen.text.contains("Open the link once more"), "{seen:?}");
+    assert!(seen.status == 403 && seen.text.contains("Open the link again"), "{seen:?}");
     assert!(asked.is_waiting() && !house.is_kept());
-    let to = browser.say_yes(&here(&opened));
+    let to = browser.consent(&here(&opened));
     let (_, seen) = browser.follow(&to, "never");
     assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
     asked.logged_in();
@@ -350,9 +354,7 @@ fn where_no_login_is_wanted_it_says_so() {
     installation.run(&["connector", "add", "child", "--", "python3"]).ok();
     installation.json(&["connector", "add", "given", "--url", &url, "--token", "vault:given"]);
     installation.json(&["connector", "add", "open", "--url", &url]);
-    for (name, words) in
-        [("child", "not reached by a url"), ("given", "has a token"), ("open", "asks for no login")]
-    {
+    for (name, words) in [("child", "has no url"), ("given", "uses a token"), ("open", "requires no login")] {
         for more in [&[][..], &["--device"]] {
             let arguments = [&["connector", "login", name, "--json"], more].concat();
             let refused = installation.run(&arguments).refused_as(1, "failed").to_string();
@@ -362,7 +364,7 @@ fn where_no_login_is_wanted_it_says_so() {
     let _running = installation.serve();
     let refused =
         installation.run(&["connector", "login", "open", "--json"]).refused_as(1, "failed").to_string();
-    assert!(refused.contains("asks for no login"), "with a server, too: {refused}");
+    assert!(refused.contains("requires no login"), "with a server, too: {refused}");
     let missing = installation.run(&["connector", "login", "nobody", "--json"]).refused_as(5, "not_found");
     assert!(missing["error"]["hint"].as_str().unwrap().contains("munshi connector list"), "{missing}");
     installation.run(&["connector", "login", "No Body", "--json"]).refused(2);

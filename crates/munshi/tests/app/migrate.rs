@@ -84,14 +84,14 @@ fn words_for_people() {
         "{planned}"
     );
     assert!(done.starts_with("Applied ") && done.contains("\n  ✓ 0001_tenants\n"), "{done}");
-    assert_eq!(again, "The tables are up to date; nothing was changed.\n");
+    assert_eq!(again, "The schema is up to date; nothing changed.\n");
 }
 
 #[test]
 fn the_owner_migrates_and_the_server_needs_no_more_than_its_own_login() {
     let installation = Installation::on(DatabaseEngine::Postgres);
     let login = format!("visitor_{}", std::process::id());
-    installation.place.as_superuser(&format!("CREATE ROLE {login} LOGIN"));
+    installation.place.run_as_superuser(&format!("CREATE ROLE {login} LOGIN"));
     let owner = installation.place.postgres_url("munshi_owner");
     let installation = installation.with_login(&login);
     let error = installation.run(&["serve"]).refused(8);
@@ -103,5 +103,5 @@ fn the_owner_migrates_and_the_server_needs_no_more_than_its_own_login() {
     let server = installation.serve();
     server.wait_for("/readyz", 200);
     drop(server);
-    installation.place.as_superuser(&format!("DROP OWNED BY {login}; DROP ROLE {login}"));
+    installation.place.run_as_superuser(&format!("DROP OWNED BY {login}; DROP ROLE {login}"));
 }

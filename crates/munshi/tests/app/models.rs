@@ -1,6 +1,6 @@
 //! `munshi models` and `munshi complete`: with no key, with a server that is not there, and with a real model.
 
-use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, ModelServer};
+use munshi_test_support::model_server::{FakeModelAnswer, FakeModelStep, ModelServer};
 use munshi_test_support::{DatabaseEngine, environment};
 use serde_json::json;
 
@@ -60,10 +60,10 @@ fn a_server_that_is_not_there_is_tried_told_and_left_alone() {
         let dead = &listed["models"][0];
         assert_eq!((&dead["name"], &dead["state"]), (&json!("local"), &json!("resting")), "{listed}");
         let words = installation.run(&["models"]).ok();
-        assert!(words.contains("resting until"), "{words}");
+        assert!(words.contains("circuit open until"), "{words}");
         let tested = installation.run(&["models", "test", "local"]);
         assert_eq!(tested.code, 1);
-        assert!(tested.out.contains("can't be reached"), "{tested:?}");
+        assert!(tested.out.contains("can't reach the provider"), "{tested:?}");
     }
 }
 
@@ -72,7 +72,7 @@ fn what_can_not_be_asked_is_said_before_anything_happens() {
     let installation = Installation::sqlite();
     let unknown = installation.run(&["complete", "--model", "nobody", "hello"]);
     assert_eq!(unknown.code, 5);
-    assert!(unknown.err.contains("the settings have offline"), "{unknown:?}");
+    assert!(unknown.err.contains("known models: offline"), "{unknown:?}");
     assert_eq!(installation.run(&["complete", "  "]).code, 2);
     assert_eq!(installation.run(&["complete", "hello", "--use", "fastest"]).code, 2);
     assert_eq!(installation.run(&["complete", "hello", "--schema", "missing.json"]).code, 5);
@@ -93,7 +93,7 @@ async fn saying(words: &[&str]) -> ModelServer {
         words.iter().map(|word| chunk(json!({"content": word}), json!(null))).collect();
     steps.push(chunk(json!({}), json!("stop")));
     steps.extend([FakeModelStep::Send(b"data: [DONE]\n\n".to_vec()), FakeModelStep::End]);
-    server.next(FakeModelAnswer::stream(steps));
+    server.enqueue_answer(FakeModelAnswer::stream(steps));
     server
 }
 
@@ -151,7 +151,7 @@ async fn an_aadhaar_number_is_sent_nowhere() {
         );
         assert!(!refused.err.contains(number), "{refused:?}");
     }
-    assert_eq!(server.seen().requests, 0);
+    assert_eq!(server.stats().requests, 0);
 }
 
 #[test]

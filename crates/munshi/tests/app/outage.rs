@@ -22,7 +22,7 @@ fn a_database_that_is_away_at_the_start_is_told() {
 async fn a_server_outlives_its_database() {
     let (_, rest) = server_url().split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let place = rest.split('/').next().unwrap().to_owned();
-    let proxy = Proxy::to(place.parse().unwrap()).await;
+    let proxy = Proxy::start(place.parse().unwrap()).await;
     let installation = Installation::on(DatabaseEngine::Postgres);
     let url = installation.place.postgres_url("munshi_owner").replace(&place, &proxy.address.to_string());
     let installation = installation.with("MUNSHI__STORE__URL", url);
@@ -35,7 +35,7 @@ async fn a_server_outlives_its_database() {
     assert!(!body.contains(&proxy.address.to_string()), "a stranger learns no address: {body}");
     assert_eq!(server.get("/healthz").0, 200, "the process is well");
 
-    proxy.mend();
+    proxy.restore();
     server.wait_for("/readyz", 200);
     server.signal(rustix::process::Signal::TERM);
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());

@@ -39,7 +39,7 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: DatabaseEngine) {
     assert!(!words.contains("which is not installed"), "{words}");
     write(&installation, "policy.toml", &format!("{POLICY}\n[connectors.courier]\nautonomy = \"act\"\n"));
     let doubtful = installation.run(&["diff", "tenants/shop"]).ok();
-    let told = "! policy.toml speaks of the connector courier, which is not installed";
+    let told = "! policy.toml names connector courier, which is not installed";
     assert!(doubtful.contains(told), "{doubtful}");
     write(&installation, "policy.toml", POLICY);
     assert!(words.contains("    connectors.ledger.write:\n      + \"ledger.sale.*\"\n"), "{words}");
@@ -76,7 +76,7 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: DatabaseEngine) {
 
     fs::remove_file(installation.folder().join("tenants/shop/policy.toml")).unwrap();
     let words = installation.run(&["apply", "tenants/shop", "--prune"]).ok();
-    assert!(words.contains("policy.toml is not in the folder, so what it said stays in force"), "{words}");
+    assert!(words.contains("policy.toml is not in the folder, so its settings stay in force"), "{words}");
     assert_eq!(installation.json(&["policy", "show"])["version"], 2);
     let tail = installation.json(&["audit", "tail", "--tenant", "shop"]);
     let mut events: Vec<&Value> =
@@ -107,7 +107,7 @@ fn a_bad_policy_changes_nothing_and_is_told_with_the_rest() {
         error.contains("tenants/shop/policy.toml:2:12: unknown variant `always`, expected one of `off`"),
         "{error}"
     );
-    assert!(error.contains("docs/policy.md has every key") && error.contains("own.toml:1:2"), "{error}");
+    assert!(error.contains("docs/policy.md lists every key") && error.contains("own.toml:1:2"), "{error}");
     let value = installation.run(&["diff", "tenants/shop", "--json"]).refused_as(9, "files");
     assert_eq!(value["error"]["problems"].as_array().unwrap().len(), 2, "{value}");
     assert_eq!(installation.json(&["tenant", "list"])["items"], json!([]));
@@ -188,7 +188,8 @@ fn the_deciding_stage_is_told(engine: DatabaseEngine) {
     );
     let words = installation.run(&["policy", "test", "today", "--as", "anonymous", "--door", "public"]).ok();
     assert!(
-        words.contains("It would be done.\nNothing was done.\n") && words.contains("no limit is reached"),
+        words.contains("It would be executed.\nNothing was done.\n")
+            && words.contains("no rate limit is reached"),
         "{words}"
     );
 }
@@ -241,11 +242,14 @@ fn who_may_see_the_data_is_shown_and_slips_in_it_are_told() {
         models.iter().map(|model| (model["name"].clone(), model["permitted"].clone())).collect::<Vec<_>>()
     };
     let good = apply("[residency]\nproviders = [\"local\"]\nplaces = [\"in\"]\n");
-    assert!(!good.contains("residency.providers names") && !good.contains("permits none"), "{good}");
+    assert!(!good.contains("residency.providers names") && !good.contains("permits no model"), "{good}");
     assert_eq!(permitted(), [(json!("local"), json!(true)), (json!("offline"), json!(true))]);
     let slip = apply("[residency]\nproviders = [\"locl\"]\n");
-    assert!(slip.contains("residency.providers names locl") && slip.contains("is local meant?"), "{slip}");
-    assert!(slip.contains("permits none of the models here but offline"), "{slip}");
+    assert!(
+        slip.contains("residency.providers names locl") && slip.contains("did you mean local?"),
+        "{slip}"
+    );
+    assert!(slip.contains("permits no model here except offline"), "{slip}");
     assert_eq!(permitted(), [(json!("local"), json!(false)), (json!("offline"), json!(true))]);
     let words = installation.run(&["models", "--tenant", "shop"]).ok();
     assert!(words.contains("not permitted"), "{words}");

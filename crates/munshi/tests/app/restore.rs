@@ -73,9 +73,9 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
     let (own, newer) = (installation.file().display().to_string(), newer.file().display().to_string());
     for (file, code, word) in [
         ("missing.db", 5, "no file"),
-        ("letter.txt", 7, "not a sound Munshi backup"),
+        ("letter.txt", 7, "not a valid Munshi backup"),
         ("empty.db", 7, "not a Munshi database"),
-        (spoiled.as_str(), 7, "not a sound Munshi backup"),
+        (spoiled.as_str(), 7, "not a valid Munshi backup"),
         (newer.as_str(), 8, "newer Munshi"),
         (own.as_str(), 7, "is the database itself"),
     ] {

@@ -87,7 +87,7 @@ fn a_taken_port_is_told_and_nothing_is_made() {
     let installation = Installation::sqlite().with("MUNSHI__SERVER__LISTEN", &address);
     let error = installation.run(&["serve"]).refused(7);
     assert!(
-        error.contains(&format!("error: {address} is already in use\nhint: stop the program")),
+        error.contains(&format!("error: {address} is already in use\nhint: stop the other program")),
         "{error}"
     );
     assert!(!installation.file().exists(), "the database was made before the port was tried");
@@ -167,7 +167,8 @@ fn a_folder_that_can_not_be_made_is_told() {
     let installation = installation.with("MUNSHI__DATA__DIR", file.join("data").display().to_string());
     let error = installation.run(&["serve"]).refused(7);
     assert!(
-        error.contains("can't be made") && error.contains("hint: choose another with data.dir"),
+        error.contains("can't create the data folder")
+            && error.contains("hint: choose another with data.dir"),
         "{error}"
     );
 }

@@ -14,7 +14,7 @@ const DEBIT: &str = "Rs.1,250.00 debited from a/c **4471 on 14-06-25 to VPA kira
 fn a_message_is_read_in_words_and_in_json() {
     let installation = Installation::sqlite();
     let words = installation.run(&["sms", "read", DEBIT, "--sender", "VM-HDFCBK"]).ok();
-    assert!(words.contains("INR 1250.00 went out") && words.contains("kirana.77@okaxis"), "{words}");
+    assert!(words.contains("INR 1250.00 paid") && words.contains("kirana.77@okaxis"), "{words}");
     assert!(words.contains("2025-06-14") && words.contains("HDFC Bank") && words.contains("sure"), "{words}");
     let read = installation.json(&["sms", "read", DEBIT]);
     assert_eq!(
@@ -23,7 +23,7 @@ fn a_message_is_read_in_words_and_in_json() {
     );
     assert_eq!((&read["reference"], &read["balance"]), (&json!("516512345678"), &json!("900.00")));
     let nothing = installation.run(&["sms", "read", "OTP is 448291 for txn of INR 2,499.00"]).ok();
-    assert!(nothing.contains("nothing to book: a one-time code"), "{nothing}");
+    assert!(nothing.contains("not a payment: a one-time code"), "{nothing}");
 }
 
 fn answers(output: &[u8]) -> Vec<Value> {
@@ -99,8 +99,11 @@ fn a_phone_is_taken(engine: DatabaseEngine) {
     assert_eq!(counts(&again), [0, 1, 1, 1, 1].map(Value::from));
 
     let words = installation.run(&["sms", "import", file]).ok();
-    assert!(words.contains("0 payments booked") && words.contains("1 in the books already"), "{words}");
-    assert!(words.contains("row 3: ₹75.00 from ?") && words.contains("row 4: `soon` is no time"), "{words}");
+    assert!(words.contains("0 payments recorded") && words.contains("1 already recorded"), "{words}");
+    assert!(
+        words.contains("row 3: ₹75.00 from ?") && words.contains("row 4: `soon` is not a valid time"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -120,17 +123,17 @@ fn a_file_that_holds_no_messages_is_told_with_what_to_do() {
     installation.json(&["tenant", "add", "shop"]);
     let file = installation.folder().join("other");
     for (text, wanted) in [
-        ("<html></html>", "this is no backup of messages"),
-        ("name,price\nsugar,45\n", "one of them `text`"),
-        ("\0\0\0", "this is no text"),
+        ("<html></html>", "this is not a message backup"),
+        ("name,price\nsugar,45\n", "with `text`"),
+        ("\0\0\0", "this is not a text file"),
     ] {
         std::fs::write(&file, text).unwrap();
         let told = installation.run(&["sms", "import", file.to_str().unwrap()]).refused(1);
         assert!(told.contains(wanted), "{told}");
     }
     let missing = installation.run(&["sms", "import", "/nowhere/sms.xml"]).refused(5);
-    assert!(missing.contains("can't be read"), "{missing}");
+    assert!(missing.contains("can't read"), "{missing}");
     std::fs::write(&file, BACKUP).unwrap();
     let asked = installation.run(&["sms", "import", file.to_str().unwrap(), "--ask"]).refused(2);
-    assert!(asked.contains("--ask asks at a terminal"), "{asked}");
+    assert!(asked.contains("--ask needs a terminal"), "{asked}");
 }

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use munshi_test_support::guarded::Browser;
+use munshi_test_support::guarded_service::Browser;
 use munshi_test_support::{DatabaseEngine, PATIENCE};
 use serde_json::{Value, json};
 

@@ -21,7 +21,7 @@ fn a_tenant_lives_and_is_put_away(engine: DatabaseEngine) {
     let archived = installation.json(&["tenant", "archive", "sharma-kirana", "--yes"]);
     assert_eq!(archived["status"], "archived");
     let error = installation.run(&["tenant", "resume", "sharma-kirana"]).refused(7);
-    assert!(error.contains("for good"), "{error}");
+    assert!(error.contains("permanently"), "{error}");
     installation.run(&["tenant", "archive", "sharma-kirana"]).refused(7);
 
     let items = installation.json(&["tenant", "list"])["items"].clone();
@@ -45,7 +45,7 @@ fn a_name_is_taken_once() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "sharma"]);
     let error = installation.run(&["tenant", "add", "sharma"]).refused(6);
-    assert!(error.contains("already a tenant called sharma\nhint: choose another"), "{error}");
+    assert!(error.contains("tenant sharma already exists\nhint: choose another"), "{error}");
     installation.run(&["tenant", "add", "sharma", "--json"]).refused_as(6, "already_there");
 }
 

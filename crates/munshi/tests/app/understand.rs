@@ -11,7 +11,7 @@ use crate::app::support::Installation;
 fn a_sentence_is_read_in_words_and_in_json() {
     let installation = Installation::sqlite();
     let words = installation.run(&["understand", "Ramesh ne dhai hazaar diye", "--contact", "रमेश"]).ok();
-    assert!(words.contains("Hindi (hi), in Latin letters"), "{words}");
+    assert!(words.contains("Hindi (hi), Latin script"), "{words}");
     assert!(words.contains("dhai hazaar = 2500") && words.contains("Ramesh = रमेश"), "{words}");
     let read = installation.json(&["understand", "రాజన్ కి ఐదు వందలు అప్పు"]);
     assert_eq!((&read["language"], &read["script"]), (&json!("te"), &json!("native")));
@@ -51,7 +51,7 @@ fn every_line_is_answered_with_a_line() {
     assert_eq!(answers[2]["numbers"][0]["value"], json!(250));
     assert!(answers[3]["error"]["message"].as_str().unwrap().contains("klingon"), "{}", answers[3]);
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && error.contains("2 lines could not be read"), "{error}");
+    assert!(output.status.code() == Some(1) && error.contains("2 lines not readable"), "{error}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_key_that_is_wrong_or_badly_kept_is_told() {
     assert!(error.contains("chmod 600"), "{error}");
     std::fs::remove_file(&key).unwrap();
     let error = set(&installation, &["a"], "x").refused(3);
-    assert!(error.contains("vault.key is missing") && error.contains("Put that key back"), "{error}");
+    assert!(error.contains("vault.key is missing") && error.contains("Restore that key"), "{error}");
     assert!(!key.exists());
     let error = installation.run(&["serve"]).refused(3);
     assert!(error.contains("vault.key is missing"), "{error}");

@@ -85,7 +85,7 @@ fn a_line_that_is_cut_comes_back() {
     // It still speaks when the line is cut, on a busy machine too.
     let shop = Shop::open("Meera", LONG, Duration::from_millis(120));
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let line = runtime.block_on(Proxy::to(shop.server.address));
+    let line = runtime.block_on(Proxy::start(shop.server.address));
     let browser = Browser::open(&format!("http://{}/c/shop", line.address));
     browser.until("document.querySelector('.chat.ready')");
     say(&browser, "When do you open?");
@@ -93,7 +93,7 @@ fn a_line_that_is_cut_comes_back() {
     line.cut();
     browser.until("!document.querySelector('.notice').hidden");
     std::thread::sleep(Duration::from_secs(1));
-    line.mend();
+    line.restore();
     browser.until(&format!("({REPLY}).includes('all there is to say') && {STILL}"));
     assert_eq!(browser.text(REPLY), LONG, "nothing is lost, and nothing is there twice");
     assert_eq!(browser.value("document.querySelector('.notice').hidden"), json!(true));
@@ -101,7 +101,7 @@ fn a_line_that_is_cut_comes_back() {
     line.cut();
     say(&browser, "And when do you close?");
     browser.until("document.querySelector('.own.waiting') && !document.querySelector('.notice').hidden");
-    line.mend();
+    line.restore();
     browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
     assert_eq!(shop.model.asked(), 2);
 }
@@ -110,7 +110,7 @@ fn a_line_that_is_cut_comes_back() {
 fn what_waits_for_the_line_is_sent_as_it_was_written() {
     let shop = Shop::open("Meera", "Yes.", Duration::from_millis(1));
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let line = runtime.block_on(Proxy::to(shop.server.address));
+    let line = runtime.block_on(Proxy::start(shop.server.address));
     let browser = Browser::open(&format!("http://{}/c/shop", line.address));
     browser.until("document.querySelector('.chat.ready')");
     say(&browser, "hello");
@@ -130,7 +130,7 @@ fn what_waits_for_the_line_is_sent_as_it_was_written() {
          window.fetch = (...all) => (isLost(all[1]?.body) ? Promise.reject(new TypeError('lost')) : real(...all));",
         &json!([]),
     );
-    line.mend();
+    line.restore();
     browser.until(&format!("{BUBBLES} === 12 && {STILL}"));
     browser.reload();
     browser.until(&format!("{BUBBLES} === 12"));

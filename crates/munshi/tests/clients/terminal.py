@@ -134,7 +134,7 @@ def fresh():
     terminal.type("half a line")
     terminal.drain(0.2)
     terminal.type(CTRL_C)
-    terminal.expect("(Ctrl-C once more, Ctrl-D or /quit leaves)")
+    terminal.expect("(press Ctrl-C again, Ctrl-D or /quit to leave)")
     terminal.line("/quit")
     terminal.ends()
 

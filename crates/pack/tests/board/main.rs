@@ -41,10 +41,10 @@ impl Shop {
         );
         let registry = Arc::new(house.tools.clone());
         let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(office), registry, test.clock.clone());
-        let tenant = test.tenant("house").await;
+        let tenant = test.add_tenant("house").await;
         let person = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", test.clock.now()) };
         let id = person.id;
-        test.db.write(tenant, move |tx| persons::put(tx, &person)).await.unwrap();
+        test.db.write(tenant, move |tx| persons::upsert(tx, &person)).await.unwrap();
         Self { house, dispatcher, tenant, owner: Principal::member(tenant, id, Role::Owner) }
     }
 
@@ -121,7 +121,7 @@ impl Shop {
 struct Heard(Vec<(Value, String)>);
 
 impl PackCommandOutput for Heard {
-    fn answer(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError> {
+    fn print_result(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError> {
         self.0.push((value.clone(), words.to_owned()));
         Ok(())
     }
@@ -139,7 +139,7 @@ on_both_engines! {
         assert_eq!((&seen.value["count"], &seen.value["notices"][0]["title"]), (&json!(1), &json!("पानी")));
         let english = Locale::new(Language::English, ScriptForm::Latin);
         let reply = shop.house.tools.get("pin_notice").unwrap().known.spec.reply.clone().unwrap();
-        let said = shop.house.say(english, &reply, &[("title".to_owned(), "Water".to_owned())]).unwrap();
+        let said = shop.house.render_phrase(english, &reply, &[("title".to_owned(), "Water".to_owned())]).unwrap();
         assert_eq!(said, "I have put up the notice Water.");
     }
 
@@ -150,9 +150,9 @@ on_both_engines! {
         for _ in 0..2 {
             let answer = shop.dispatcher.call(want.clone(), Arc::new(NoActJournal)).await.unwrap();
             let ToolAnswer::Failed { code, next: Some(next), .. } = &answer else { panic!("{answer:?}") };
-            let (by, arguments) = next.search().unwrap();
+            let (by, arguments) = next.search_call().unwrap();
             assert_eq!((code.as_str(), by.tool.as_str()), ("not_found", "find_notice"));
-            assert_eq!(answer.for_model()["search"], json!({ "tool": "find_notice", "arguments": { "words": "lift" } }));
+            assert_eq!(answer.render_for_model()["search"], json!({ "tool": "find_notice", "arguments": { "words": "lift" } }));
             let found = shop.call(&test, by.tool.as_str(), arguments).await;
             assert!(matches!(&found, ToolAnswer::Done(seen) if seen.value["count"] == 1), "{found:?}");
         }
@@ -167,7 +167,7 @@ on_both_engines! {
         let ToolAnswer::Failed { code, next: Some(next), .. } = &answer else { panic!("{answer:?}") };
         let FailureHint::Choose { argument, choices } = next.as_ref() else { panic!("{next:?}") };
         assert_eq!((code.as_str(), argument.as_str(), choices.len()), ("several", "title", 2));
-        assert_eq!(answer.for_model()["choices"]["of"][1]["detail"], "Block B");
+        assert_eq!(answer.render_for_model()["choices"]["of"][1]["detail"], "Block B");
         let picked = shop.call(&test, "read_notice", json!({ "title": choices[1].value })).await;
         assert!(matches!(&picked, ToolAnswer::Done(seen) if seen.value["text"] == "Block B"), "{picked:?}");
     }
@@ -182,32 +182,32 @@ on_both_engines! {
         let (house, asked) = (shop.house.clone(), scene.clone());
         let seen = test.db.read(shop.tenant, move |tx| {
             let gathered = house.contexts[0].gather(tx, &asked)?;
-            let before = house.checks[0].before(tx, &asked, "pin_notice", &arguments)?;
-            let after = house.checks[0].after(tx, &asked, "pin_notice", &value)?;
-            let gone = house.checks[0].after(tx, &asked, "pin_notice", &json!({ "notice": { "id": "0" } }))?;
+            let before = house.checks[0].check_before_act(tx, &asked, "pin_notice", &arguments)?;
+            let after = house.checks[0].check_after_act(tx, &asked, "pin_notice", &value)?;
+            let gone = house.checks[0].check_after_act(tx, &asked, "pin_notice", &json!({ "notice": { "id": "0" } }))?;
             Ok::<_, munshi_store::Error>((gathered, before, after, gone))
         });
         let (gathered, before, after, gone) = seen.await.unwrap();
         assert_eq!(gathered.profile[0].as_str().trim(), "- Notices on the board: 1");
         assert_eq!((before[0].phrase.as_str(), after, gone.is_some()), ("board-again", None, true));
         let check = &shop.house.checks[0];
-        assert!(check.reply(&scene, "It is on the board now.", &[])[0].replaces);
-        assert!(check.reply(&scene, "It is on the board now.", &[json!({ "notice": {} })]).is_empty());
+        assert!(check.check_reply(&scene, "It is on the board now.", &[])[0].replaces);
+        assert!(check.check_reply(&scene, "It is on the board now.", &[json!({ "notice": {} })]).is_empty());
     }
 
     async fn its_heartbeat_page_and_command_read_its_own_tenant_alone(test: TestDb) {
         let shop = Shop::open(&test).await;
         let value = shop.pin(&test, "<b>Water</b>", "\"Monday\"").await;
         let id = value["notice"]["id"].as_str().unwrap().to_owned();
-        let other = test.tenant("neighbour").await;
+        let other = test.add_tenant("neighbour").await;
         for (days, alerts) in [(29, 0), (2, 1)] {
             test.clock.advance(Duration::from_secs(days * 86_400));
             let (house, beat) = (shop.house.clone(), HeartbeatTick { now: test.clock.now(), zone: Zone::default() });
-            let told = test.db.read(shop.tenant, move |tx| house.heartbeats[0].what.beat(tx, &beat)).await.unwrap();
+            let told = test.db.read(shop.tenant, move |tx| house.heartbeats[0].what.collect_alerts(tx, &beat)).await.unwrap();
             assert_eq!(told.len(), alerts);
             assert!(told.iter().all(|alert| alert.key == id && alert.severity == AlertSeverity::Notice));
         }
-        let (page, rest) = shop.house.page("board", "notices").unwrap();
+        let (page, rest) = shop.house.find_page("board", "notices").unwrap();
         assert_eq!(rest, "");
         let (page, visit, one) = (page.clone(), shop.visit(&test, ""), shop.visit(&test, &id));
         let shown = test.db.read(shop.tenant, move |tx| Ok::<_, munshi_store::Error>((page.show(tx, &visit)?, page.show(tx, &one)?)));
@@ -215,8 +215,8 @@ on_both_engines! {
         let PackPageBody::Html(list) = list.unwrap().body else { panic!() };
         assert_eq!(list.as_str(), "<ul><li>&lt;b&gt;Water&lt;/b&gt;</li></ul>");
         assert_eq!(one.unwrap().title, "<b>Water</b>");
-        assert_eq!(shop.house.page("board", &format!("/notices/{id}")).map(|(_, rest)| rest.to_owned()), Some(id));
-        assert!(shop.house.page("board", "notice").is_none() && shop.house.page("other", "notices").is_none());
+        assert_eq!(shop.house.find_page("board", &format!("/notices/{id}")).map(|(_, rest)| rest.to_owned()), Some(id));
+        assert!(shop.house.find_page("board", "notice").is_none() && shop.house.find_page("other", "notices").is_none());
         let mut heard = Heard::default();
         let mut given = PackArgumentValues::default();
         given.add("words", "water");

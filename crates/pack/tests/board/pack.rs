@@ -50,17 +50,17 @@ impl Pack for Board {
     }
 
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
-        room.phrases(&phrase_files!("phrases"))?;
-        room.tool(pin_spec(), ToolHandler::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
-        room.tool(read_spec(), ToolHandler::Look(Arc::new(Read)))?;
-        room.tool(find_spec(), ToolHandler::Look(Arc::new(Find)))?;
-        room.context(Waiting);
-        room.reader(Forwarded);
-        room.check(Sober);
-        room.heartbeat(Stale)?;
-        room.page(Notices)?;
-        room.command(Count)?;
-        room.tenant(TenantTemplate {
+        room.add_phrases(&phrase_files!("phrases"))?;
+        room.add_tool(pin_spec(), ToolHandler::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
+        room.add_tool(read_spec(), ToolHandler::Look(Arc::new(Read)))?;
+        room.add_tool(find_spec(), ToolHandler::Look(Arc::new(Find)))?;
+        room.add_context_source(Waiting);
+        room.add_reader(Forwarded);
+        room.add_check(Sober);
+        room.add_heartbeat(Stale)?;
+        room.add_page(Notices)?;
+        room.add_command(Count)?;
+        room.add_tenant_template(TenantTemplate {
             name: "board",
             about: "A caretaker with a notice board",
             files: ready_files!("tenants/board", "humans/caretaker.md"),
@@ -133,7 +133,7 @@ impl WriteToolHandler for Pin {
             "INSERT INTO notices (tenant_id, id, title, text, pinned_at) VALUES ($1, $2, $3, $4, $5)",
             params![permit.act(), title, text, self.clock.now()],
         )?;
-        Ok(ToolOutput::with(json!({ "notice": { "id": permit.act(), "title": title }, "title": title })))
+        Ok(ToolOutput::new(json!({ "notice": { "id": permit.act(), "title": title }, "title": title })))
     }
 
     fn read_back(
@@ -158,7 +158,7 @@ fn read_spec() -> ToolSpec {
 struct Read;
 
 impl ReadToolHandler for Read {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let wanted = permit.arguments()["title"].as_str().unwrap_or_default();
         let known = all(tx)?;
         let mut exact: Vec<&Notice> = known.iter().filter(|one| one.id.to_string() == wanted).collect();
@@ -167,12 +167,12 @@ impl ReadToolHandler for Read {
         }
         match exact.as_slice() {
             [] => Err(ToolFailure::not_found(wanted)),
-            [one] => Ok(ToolOutput::with(json!({ "id": one.id, "title": one.title, "text": one.text }))),
+            [one] => Ok(ToolOutput::new(json!({ "id": one.id, "title": one.title, "text": one.text }))),
             several => {
                 let choices = several
                     .iter()
                     .map(|one| ChoiceOption::new(one.id.to_string(), &one.title).with_detail(&one.text));
-                Err(ToolFailure::several("title", choices.collect()))
+                Err(ToolFailure::ambiguous("title", choices.collect()))
             }
         }
     }
@@ -192,16 +192,16 @@ fn find_spec() -> ToolSpec {
 struct Find;
 
 impl ReadToolHandler for Find {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let found = called(tx, permit.arguments()["words"].as_str().unwrap_or_default())?;
         let notices: Vec<Value> =
             found.iter().map(|one| json!({ "id": one.id, "title": one.title })).collect();
-        Ok(ToolOutput::with(json!({ "count": notices.len(), "notices": notices })))
+        Ok(ToolOutput::new(json!({ "count": notices.len(), "notices": notices })))
     }
 }
 
 fn spec(name: &str, what: &str, scope: &str) -> ToolSpec {
-    ToolSpec::read(name.parse().expect("a plain name"), what, scope)
+    ToolSpec::read_only(name.parse().expect("a plain name"), what, scope)
 }
 
 fn words(argument: &str) -> Value {
@@ -239,7 +239,7 @@ impl PackReader for Forwarded {
 struct Sober;
 
 impl PackCheck for Sober {
-    fn before(
+    fn check_before_act(
         &self,
         tx: &mut Tx<'_>,
         _: &PackTurnContext,
@@ -255,7 +255,7 @@ impl PackCheck for Sober {
         Ok(is_again.then(concern).into_iter().collect())
     }
 
-    fn after(
+    fn check_after_act(
         &self,
         tx: &mut Tx<'_>,
         _: &PackTurnContext,
@@ -268,7 +268,7 @@ impl PackCheck for Sober {
         Ok(is_missing.then(|| Objection { what, phrase, slots: Vec::new(), replaces: false }))
     }
 
-    fn reply(&self, _: &PackTurnContext, draft: &str, results: &[Value]) -> Vec<Objection> {
+    fn check_reply(&self, _: &PackTurnContext, draft: &str, results: &[Value]) -> Vec<Objection> {
         let is_pinned = results.iter().any(|result| result.get("notice").is_some());
         if is_pinned || !draft.to_lowercase().contains("on the board now") {
             return Vec::new();
@@ -287,7 +287,7 @@ impl Heartbeat for Stale {
         "stale"
     }
 
-    fn beat(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>> {
+    fn collect_alerts(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>> {
         const MONTH: i64 = 30 * 86_400 * 1_000_000;
         let stale =
             all(tx)?.into_iter().filter(|one| beat.now.as_micros() - one.pinned_at.as_micros() > MONTH);
@@ -354,6 +354,6 @@ impl PackCommand for Count {
             Ok(if words.is_empty() { all(tx)? } else { called(tx, &words)? }.len())
         });
         let count = count.await?;
-        call.out.answer(&json!({ "count": count }), &format!("Notices: {count}"))
+        call.out.print_result(&json!({ "count": count }), &format!("Notices: {count}"))
     }
 }

@@ -40,8 +40,8 @@ impl Pack for Odd {
 struct Nothing;
 
 impl ReadToolHandler for Nothing {
-    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput::with(json!({})))
+    fn read(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::new(json!({})))
     }
 }
 
@@ -67,7 +67,7 @@ impl PackCommand for Typed {
 }
 
 fn board() -> Arc<dyn Pack> {
-    Arc::new(Board { clock: Arc::new(FakeClock::at(Timestamp::from_micros(0))) })
+    Arc::new(Board { clock: Arc::new(FakeClock::new(Timestamp::from_micros(0))) })
 }
 
 fn odd(install: Install) -> Odd {
@@ -75,7 +75,7 @@ fn odd(install: Install) -> Odd {
 }
 
 fn spec(name: &str, scope: &str) -> ToolSpec {
-    ToolSpec::read(name.parse().unwrap(), "Looks.", scope)
+    ToolSpec::read_only(name.parse().unwrap(), "Looks.", scope)
 }
 
 fn look() -> ToolHandler {
@@ -91,9 +91,11 @@ fn refusal(odd: Odd) -> String {
 
 #[test]
 fn a_pack_alone_and_beside_another_is_installed() {
-    let house =
-        PackRegistry::install_all(&[board(), Arc::new(odd(|room| room.tool(spec("look", "odd.x"), look())))])
-            .unwrap();
+    let house = PackRegistry::install_all(&[
+        board(),
+        Arc::new(odd(|room| room.add_tool(spec("look", "odd.x"), look()))),
+    ])
+    .unwrap();
     assert_eq!(house.tools.names().count(), 4);
     assert_eq!((house.tenants[0].1.name, house.tenants[0].1.files[0].path), ("board", "humans/caretaker.md"));
     assert!(house.book.names().any(|name| name == "ask-name"), "the core's phrases are there too");
@@ -103,20 +105,25 @@ fn a_pack_alone_and_beside_another_is_installed() {
 #[test]
 fn clashes_between_packs_are_refused() {
     let twin = |name| Odd { name, ..odd(|_| Ok(())) };
-    assert_eq!(refusal(twin("board")), "there are two packs called board: leave one out");
+    assert_eq!(refusal(twin("board")), "duplicate pack board: remove one");
     let mut beside = munshi_tools::ToolRegistry::default();
-    munshi_tools::house::install(&mut beside, Arc::new(FakeClock::at(Timestamp::from_micros(0)))).unwrap();
-    assert!(PackRegistry::install_beside(beside.clone(), &[board()]).unwrap().tools.get("today").is_some());
+    munshi_tools::builtin::install(&mut beside, Arc::new(FakeClock::new(Timestamp::from_micros(0)))).unwrap();
+    assert!(
+        PackRegistry::install_with_tools(beside.clone(), &[board()]).unwrap().tools.get("today").is_some()
+    );
     let house: Arc<dyn Pack> = Arc::new(twin("house"));
-    assert!(matches!(PackRegistry::install_beside(beside, &[house]), Err(InvalidPack::Twice(_))));
-    assert!(refusal(twin("Odd Pack")).contains("small letters"));
-    let clash = refusal(odd(|room| room.tool(spec("find_notice", "odd.x"), look())));
-    assert_eq!(clash, "pack odd: the tool find_notice can't be installed: board brings one of that name");
+    assert!(matches!(PackRegistry::install_with_tools(beside, &[house]), Err(InvalidPack::Twice(_))));
+    assert!(refusal(twin("Odd Pack")).contains("lowercase letters"));
+    let clash = refusal(odd(|room| room.add_tool(spec("find_notice", "odd.x"), look())));
+    assert_eq!(
+        clash,
+        "pack odd: the tool find_notice can't be installed: board already provides a tool of that name"
+    );
     const TAKEN: &[Migration] = &[Migration { name: "9101_other", text: "" }];
     let number = refusal(Odd { migrations: TAKEN, ..odd(|_| Ok(())) });
     assert_eq!(
         number,
-        "pack odd: the migrations 9101_other and 9101_notices have the same number: give it the next free one"
+        "pack odd: migrations 9101_other and 9101_notices have the same number: use the next free one"
     );
     const NONE: &[Migration] = &[Migration { name: "other", text: "" }];
     assert!(refusal(Odd { migrations: NONE, ..odd(|_| Ok(())) }).contains("must begin with its number"));
@@ -126,11 +133,11 @@ fn clashes_between_packs_are_refused() {
 fn phrases_are_whole_and_the_packs_own() {
     let english = "odd-hello = Hello.";
     let one_voice: Install =
-        |room| room.phrases(&[(Locale::new(Language::English, ScriptForm::Latin), "odd-hello = Hello.")]);
+        |room| room.add_phrases(&[(Locale::new(Language::English, ScriptForm::Latin), "odd-hello = Hello.")]);
     assert_eq!(refusal(odd(one_voice)), "pack odd: the phrase `odd-hello` has no hi text");
     let all_voices: Install = |room| {
         let files: Vec<(Locale, &str)> = Locale::all().map(|voice| (voice, "odd-hello = Hello.")).collect();
-        room.phrases(&files)
+        room.add_phrases(&files)
     };
     assert!(
         PackRegistry::install_all(&[Arc::new(odd(all_voices))])
@@ -139,17 +146,18 @@ fn phrases_are_whole_and_the_packs_own() {
             .names()
             .any(|name| english.starts_with(name))
     );
-    let anothers: Install = |room| room.phrases(&phrase_files!("phrases"));
-    assert!(refusal(odd(anothers)).contains("must begin with `odd-`"));
-    let unsaid: Install =
-        |room| room.tool(ToolSpec { reply: Some("odd-gone".to_owned()), ..spec("look", "odd.x") }, look());
-    assert!(refusal(odd(unsaid)).contains("the phrase `odd-gone`, which is nowhere"));
+    let anothers: Install = |room| room.add_phrases(&phrase_files!("phrases"));
+    assert!(refusal(odd(anothers)).contains("must start with `odd-`"));
+    let unsaid: Install = |room| {
+        room.add_tool(ToolSpec { reply: Some("odd-gone".to_owned()), ..spec("look", "odd.x") }, look())
+    };
+    assert!(refusal(odd(unsaid)).contains("the phrase `odd-gone`, which does not exist"));
 }
 
 #[test]
 fn what_a_pack_may_not_or_can_not_is_refused() {
     let cases: [(Install, &str); 8] = [
-        (|room| room.tool(spec("look", "board.notice.read"), look()), "must begin with `odd.`"),
+        (|room| room.add_tool(spec("look", "board.notice.read"), look()), "must start with `odd.`"),
         (
             |room| {
                 let connector = ToolConnector {
@@ -158,16 +166,16 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
                     declares: true,
                     conduct: None,
                 };
-                room.foreign_tool(spec("look", "odd.x"), connector, look())
+                room.add_foreign_tool(spec("look", "odd.x"), connector, look())
             },
-            "no foreign one",
+            "is not foreign",
         ),
-        (|room| room.tool(searching("nowhere", "words"), look()), "which is not installed"),
-        (|room| room.tool(searching("pin_notice", "title"), look()), "does more than look"),
-        (|room| room.tool(searching("find_notice", "title"), look()), "has no argument `title`"),
-        (|room| room.command(Typed), "is an argument of every command"),
-        (|room| room.tenant(ready("board")), "board brings a ready tenant board too"),
-        (|room| room.tenant(ready("No Name")), "can't be a tenant's name"),
+        (|room| room.add_tool(searching("nowhere", "words"), look()), "which is not installed"),
+        (|room| room.add_tool(searching("pin_notice", "title"), look()), "is not read-only"),
+        (|room| room.add_tool(searching("find_notice", "title"), look()), "has no argument `title`"),
+        (|room| room.add_command(Typed), "is reserved: every command has it"),
+        (|room| room.add_tenant_template(ready("board")), "board already has a tenant template board"),
+        (|room| room.add_tenant_template(ready("No Name")), "is not a valid tenant name"),
     ];
     for (install, word) in cases {
         let said = refusal(odd(install));

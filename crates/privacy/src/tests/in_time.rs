@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
-    Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
+    Redaction, RedactionProfile, Scrubber, find_aadhaar,
 };
 
 /// What once was looked at again and again, and what looks as if it could be.
@@ -66,8 +66,9 @@ fn people() -> KnownEntities {
 type Job<'a> = (&'static str, &'static str, Box<dyn Fn(&str) + 'a>);
 
 fn jobs<'a>(known: &'a KnownEntities, fields: &'a HiddenFields) -> Vec<Job<'a>> {
-    let redact =
-        move |profile| move |text: &str| drop(Redaction { profile, fields, known: Some(known) }.text(text));
+    let redact = move |profile| {
+        move |text: &str| drop(Redaction { profile, fields, known: Some(known) }.redact_text(text))
+    };
     vec![
         (
             "mask and restore",
@@ -75,7 +76,7 @@ fn jobs<'a>(known: &'a KnownEntities, fields: &'a HiddenFields) -> Vec<Job<'a>> 
             Box::new(move |text| {
                 // A list of its own, which remembers no text.
                 let (known, mut session) = (people(), session());
-                let seen = PiiMasker::new(&known, &mut session).unwrap().text(text);
+                let seen = PiiMasker::new(&known, &mut session).unwrap().mask_text(text);
                 session.restore(&seen, Script::Latin);
             }),
         ),
@@ -95,12 +96,12 @@ fn jobs<'a>(known: &'a KnownEntities, fields: &'a HiddenFields) -> Vec<Job<'a>> 
             "refuse Aadhaar",
             "",
             Box::new(|text| {
-                black_box(refuse_aadhaar(text));
+                black_box(find_aadhaar(text));
             }),
         ),
         ("redact, standard", " ", Box::new(redact(RedactionProfile::Standard))),
         ("redact, HIPAA", " ", Box::new(redact(RedactionProfile::Hipaa))),
-        ("scrub", "", Box::new(|text| drop(Scrubber::new(["hunter2"]).text(text)))),
+        ("scrub", "", Box::new(|text| drop(Scrubber::new(["hunter2"]).scrub_text(text)))),
     ]
 }
 

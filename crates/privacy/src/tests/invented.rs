@@ -1,7 +1,7 @@
 //! Names nobody has, written in every script, and the dress people and machines put them in.
 
-use munshi_lang::letters::PlainWord;
-use munshi_lang::names::{is_honorific, is_of_trade};
+use munshi_lang::names::{is_business_word, is_honorific};
+use munshi_lang::text_words::PlainWord;
 use munshi_lang::{fold, lexicon};
 use munshi_types::Script;
 use proptest::prelude::*;
@@ -82,7 +82,10 @@ impl Invented {
     fn is_nobodys(&self) -> bool {
         SCRIPTS.iter().all(|script| {
             let key = fold::key(&PlainWord::new(&self.spelled(*script)).text);
-            lexicon::senses(&key).is_empty() && !is_honorific(&key) && !is_of_trade(&key) && key.len() > 3
+            lexicon::senses(&key).is_empty()
+                && !is_honorific(&key)
+                && !is_business_word(&key)
+                && key.len() > 3
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use munshi_lang::letters::PlainWord;
+use munshi_lang::text_words::PlainWord;
 use munshi_types::{PersonId, Script, TenantId};
 use proptest::prelude::*;
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::invented::{Invented, SCRIPTS, dressed, endings, frame, invented};
 use crate::compact::squeeze;
 use crate::{
     HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
-    Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
+    Redaction, RedactionProfile, Scrubber, find_aadhaar,
 };
 
 fn tenant() -> TenantId {
@@ -55,7 +55,7 @@ proptest! {
         let (before, after) = frame(written);
         let ending = endings(written)[ending % endings(written).len()];
         let text = format!("{before}{}{ending}{after}", dressed(&said, dress, at));
-        let seen = PiiMasker::new(&known, &mut session).unwrap().text(&text);
+        let seen = PiiMasker::new(&known, &mut session).unwrap().mask_text(&text);
         prop_assert!(!reads(&seen, &said), "{text}: {seen}");
         prop_assert!(seen.contains("XNM"), "{text}: {seen}");
         prop_assert!(seen.contains("500") || !text.contains("500"), "the amount stays: {seen}");
@@ -73,7 +73,7 @@ proptest! {
         let ending = endings(written)[ending % endings(written).len()];
         let clean = format!("{before}{said}{ending}{after} ({said})");
         let text = format!("{before}{}{ending}{after} ({said})", dressed(&said, dress, at));
-        let seen = PiiMasker::new(&known, &mut session).unwrap().text(&text);
+        let seen = PiiMasker::new(&known, &mut session).unwrap().mask_text(&text);
         let restored = session.restore(&seen, written).text;
         // As it is known, or as it was typed where only its look gave it away.
         prop_assert!(restored == clean || restored == text, "{restored:?} of {seen:?}");
@@ -92,7 +92,7 @@ proptest! {
     fn arguments_hold_the_stored_name(name in invented(), stored in script(), written in script()) {
         let known = KnownEntities::new(tenant(), &[person(&name, &[stored])]);
         let mut session = session();
-        let seen = PiiMasker::new(&known, &mut session).unwrap().json(&json!([name.spelled(stored), {"n": [name.spelled(written)]}]));
+        let seen = PiiMasker::new(&known, &mut session).unwrap().mask_json(&json!([name.spelled(stored), {"n": [name.spelled(written)]}]));
         let mut arguments = seen;
         prop_assert!(session.restore_json(&mut arguments).is_empty());
         prop_assert_eq!(&arguments[0], &json!(name.spelled(stored)));
@@ -116,7 +116,7 @@ proptest! {
         };
         let text = format!("x {front}{}, y {} z {} ({})", spread(&phone, 0), spread(&account, 9), spread(&pan, 3), upi.to_uppercase());
         let mut session = session();
-        let seen = PiiMasker::new(&known, &mut session).unwrap().text(&text);
+        let seen = PiiMasker::new(&known, &mut session).unwrap().mask_text(&text);
         for value in [&phone, &account, &pan, &upi] {
             prop_assert!(!squeeze(&seen).contains(&squeeze(value)), "{value} in {text}: {seen}");
         }
@@ -148,18 +148,18 @@ proptest! {
         let fields = HiddenFields::new(["a.*"]);
         for text in [text, more] {
             let mut session = session();
-            let seen = PiiMasker::new(known, &mut session).unwrap().text(&text);
+            let seen = PiiMasker::new(known, &mut session).unwrap().mask_text(&text);
             prop_assert!(session.restore(&seen, Script::Latin).unknown.is_empty(), "{seen}");
             session.restore(&text, Script::Tamil);
-            refuse_aadhaar(&text);
+            find_aadhaar(&text);
             for profile in [RedactionProfile::Standard, RedactionProfile::Finance, RedactionProfile::Hipaa] {
                 let redaction = Redaction { profile, fields: &fields, known: Some(known) };
-                let once = redaction.text(&text);
-                prop_assert_eq!(redaction.text(&once), once.clone(), "{} {:?}", once, profile);
+                let once = redaction.redact_text(&text);
+                prop_assert_eq!(redaction.redact_text(&once), once.clone(), "{} {:?}", once, profile);
             }
             let scrubber = Scrubber::new(["hunter2"]);
-            let once = scrubber.text(&text).into_owned();
-            prop_assert_eq!(scrubber.text(&once), once.clone());
+            let once = scrubber.scrub_text(&text).into_owned();
+            prop_assert_eq!(scrubber.scrub_text(&once), once.clone());
         }
     }
 }

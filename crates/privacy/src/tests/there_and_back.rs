@@ -39,7 +39,7 @@ fn masked(text: &str) -> (String, PseudonymTable) {
     let known = known();
     let (tenant, person) = ids(1);
     let mut session = PseudonymTable::new(tenant, person);
-    let masked = PiiMasker::new(&known, &mut session).unwrap().text(text);
+    let masked = PiiMasker::new(&known, &mut session).unwrap().mask_text(text);
     (masked, session)
 }
 
@@ -182,7 +182,7 @@ fn results_are_hidden_with_their_keys_and_numbers() {
     let mut mask = PiiMasker::new(&known, &mut session).unwrap();
     let result = json!({"Raju": {"phone": 9_876_543_210u64, "balance": 1250.5, "ok": true}, "rows": [["Ramesh", 500]]});
     assert_eq!(
-        mask.json(&result),
+        mask.mask_json(&result),
         json!({"XNM100": {"phone": "XPH101", "balance": 1250.5, "ok": true}, "rows": [["XNM102", 500]]})
     );
 }

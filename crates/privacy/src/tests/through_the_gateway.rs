@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use munshi_lang::letters::PlainWord;
+use munshi_lang::text_words::PlainWord;
 use munshi_llm::chat::{ToolCall, ToolResult};
 use munshi_llm::gateway::{
     CallBilling, CallSubject, Capability, GatewayParts, InMemoryCallLog, ModelCall, ModelRoute, Redactor,
     UnlimitedBudget,
 };
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{
     ChatEvent, ChatMessage, ChatRequest, Gateway, ModelError, ModelMessagePart, ModelRole, ModelTarget,
     ProviderSwitch, StopReason, WireFormat,
@@ -224,7 +224,7 @@ proptest! {
         let sentence = format!("{before}{said}{ending}{after}{last}");
         let request = Arc::new(request(&sentence, &said, &phone));
         // What such a model will see, so that the script can repeat it.
-        let probe = PseudonymRedactor::new(known.clone(), session.clone(), written).unwrap().hide(&request);
+        let probe = PseudonymRedactor::new(known.clone(), session.clone(), written).unwrap().redact(&request);
         let seen = probe.messages.last().unwrap().text();
         let number = probe.messages[0].text();
         let number = number.split(['(', ')']).rev().nth(1).unwrap();
@@ -236,7 +236,7 @@ proptest! {
         let (text, arguments, fault) = run(heard(&gateway(&cloud, &here), call(&request, &veil)));
 
         // The same conversation without anybody in it: a name may be found in words that are always there.
-        let nobody = whole(&veil.hide(&self::request(&format!("{before}{ending}{after}"), "", "")));
+        let nobody = whole(&veil.redact(&self::request(&format!("{before}{ending}{after}"), "", "")));
         for asked in cloud.requests() {
             let whole = whole(&asked.request);
             for script in SCRIPTS {
@@ -263,6 +263,6 @@ proptest! {
             prop_assert!(arguments["who"].as_str().unwrap().contains(&stored), "{arguments}");
             prop_assert_eq!(&arguments["more"][0]["phone"], &json!(format!("+91{phone}")));
         }
-        prop_assert!(veil.invented().is_empty());
+        prop_assert!(veil.invented_tokens().is_empty());
     }
 }

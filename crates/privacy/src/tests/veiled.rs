@@ -52,10 +52,10 @@ fn revealed(
     output: &ReplyFormat,
     events: Vec<ChatEvent>,
 ) -> Result<Vec<ChatEvent>, ModelError> {
-    let mut reveal = veil.reveal(output);
+    let mut reveal = veil.new_unredactor(output);
     let mut out = Vec::new();
     for event in events {
-        out.extend(reveal.event(event)?);
+        out.extend(reveal.unredact(event)?);
     }
     Ok(out)
 }
@@ -69,25 +69,25 @@ fn the_note_stands_behind_what_caches_keep() {
         CacheBreakpoint::AfterSystem(2, CacheLifetime::OneHour),
         CacheBreakpoint::AfterMessage(0, CacheLifetime::FiveMinutes),
     ];
-    let hidden = veil().hide(&request);
+    let hidden = veil().redact(&request);
     assert_eq!(hidden.system, ["human", "team", "agent of XNM100", NOTE, "today"]);
     assert_eq!(hidden.breakpoints, request.breakpoints);
     assert_eq!(hidden.messages.len(), request.messages.len());
 
     let again = ChatRequest { messages: vec![ChatMessage::user("Sunder and then Raju")], ..request.clone() };
-    assert_eq!(veil().hide(&again).system, hidden.system, "the same beginning whatever is talked about");
+    assert_eq!(veil().redact(&again).system, hidden.system, "the same beginning whatever is talked about");
 
     request.breakpoints.clear();
-    assert_eq!(veil().hide(&request).system.last().map(String::as_str), Some(NOTE));
+    assert_eq!(veil().redact(&request).system.last().map(String::as_str), Some(NOTE));
     request.system.clear();
     request.breakpoints = vec![CacheBreakpoint::AfterSystem(7, CacheLifetime::OneHour)];
-    assert_eq!(veil().hide(&request).system, [NOTE], "a mark that is nowhere moves nothing");
+    assert_eq!(veil().redact(&request).system, [NOTE], "a mark that is nowhere moves nothing");
 }
 
 #[test]
 fn what_a_provider_signed_goes_back_as_it_came() {
     let veil = veil();
-    veil.hide(&asked(Vec::new()));
+    veil.redact(&asked(Vec::new()));
     let events = vec![
         ChatEvent::Thinking("XNM100 or XNM1".to_owned()),
         ChatEvent::ThinkingSignature("anthropic:XNM100==".to_owned()),
@@ -99,15 +99,15 @@ fn what_a_provider_signed_goes_back_as_it_came() {
     let mut assembler = munshi_llm::chat::ModelReplyAssembler::default();
     let raw: Vec<ModelMessagePart> = {
         let mut raw = munshi_llm::chat::ModelReplyAssembler::default();
-        events.iter().for_each(|event| raw.take(event).unwrap());
+        events.iter().for_each(|event| raw.push(event).unwrap());
         raw.finish().unwrap().message.parts
     };
     for event in revealed(&veil, &ReplyFormat::Text, events).unwrap() {
-        assembler.take(&event).unwrap();
+        assembler.push(&event).unwrap();
     }
     let reply = assembler.finish().unwrap();
     assert_eq!(reply.text(), "Raju");
-    let back = veil.hide(&asked(reply.message.parts)).messages.remove(1).parts;
+    let back = veil.redact(&asked(reply.message.parts)).messages.remove(1).parts;
     assert_eq!(back, raw);
 }
 
@@ -124,7 +124,7 @@ fn what_another_model_keeps_to_itself_stays_home() {
         ModelMessagePart::State { data: "{\"open\":\"Raju\"}".to_owned() },
         ModelMessagePart::Text { text: "XNM100?".to_owned() },
     ];
-    let back = veil().hide(&asked(parts)).messages.remove(1).parts;
+    let back = veil().redact(&asked(parts)).messages.remove(1).parts;
     let expected = [
         thought("XNM100 again", None),
         thought("so XNM100 it is", None),
@@ -156,7 +156,7 @@ fn tools_keep_their_names_and_all_they_are_told_or_say_is_hidden() {
         .into_iter()
         .chain(contents.map(|content| ModelMessagePart::ToolResult(result(content))))
         .collect();
-    let hidden = veil().hide(&asked(parts)).messages.remove(1).parts;
+    let hidden = veil().redact(&asked(parts)).messages.remove(1).parts;
     let ModelMessagePart::ToolCall(call) = &hidden[0] else { panic!("{hidden:?}") };
     assert_eq!(
         (call.name.as_str(), &call.arguments),
@@ -194,7 +194,7 @@ fn a_form_names_nobody_and_its_answer_is_json_again() {
     let mut request = asked(Vec::new());
     request.messages.push(ChatMessage::user("and Sunder \"Sunny\" Lal"));
     request.output = output.clone();
-    let ReplyFormat::Json { schema, .. } = veil.hide(&request).output else { panic!("a form") };
+    let ReplyFormat::Json { schema, .. } = veil.redact(&request).output else { panic!("a form") };
     let hidden = json!({
         "type": "object",
         "description": "what XNM100 said",
@@ -206,7 +206,7 @@ fn a_form_names_nobody_and_its_answer_is_json_again() {
     });
     assert_eq!(schema, hidden);
 
-    let hidden = veil.hide(&request).messages.pop().unwrap().text();
+    let hidden = veil.redact(&request).messages.pop().unwrap().text();
     let answer = json!({"who": hidden}).to_string();
     let pieces = answer.chars().map(|letter| ChatEvent::Text(letter.to_string())).chain([end()]).collect();
     let events = revealed(&veil, &output, pieces).unwrap();
@@ -225,7 +225,7 @@ fn a_form_names_nobody_and_its_answer_is_json_again() {
 #[test]
 fn two_calls_at_once_get_their_own_values_behind_the_text_before_them() {
     let veil = veil();
-    veil.hide(&asked(vec![ModelMessagePart::Text { text: "9876543210".to_owned() }]));
+    veil.redact(&asked(vec![ModelMessagePart::Text { text: "9876543210".to_owned() }]));
     let started =
         |index: usize| ChatEvent::ToolCallStarted { index, id: format!("c{index}"), name: "pay".into() };
     let fragment = |index, text: &str| ChatEvent::ToolCallArguments { index, fragment: text.to_owned() };
@@ -258,7 +258,7 @@ fn two_calls_at_once_get_their_own_values_behind_the_text_before_them() {
 #[test]
 fn codes_that_stand_for_nothing_reach_no_tool_and_are_told() {
     let veil = veil();
-    veil.hide(&asked(Vec::new()));
+    veil.redact(&asked(Vec::new()));
     let call = |fragment: &str| {
         vec![
             ChatEvent::ToolCallStarted { index: 0, id: "c".into(), name: "pay".into() },
@@ -271,18 +271,18 @@ fn codes_that_stand_for_nothing_reach_no_tool_and_are_told() {
     let broken = revealed(&veil, &ReplyFormat::Text, call("{\"to\":\"XNM777")).unwrap();
     assert_eq!(broken[1], call("{\"to\":\"XNM777")[1], "left for whoever reads the reply");
     revealed(&veil, &ReplyFormat::Text, vec![ChatEvent::Text("ask XPH555".to_owned()), end()]).unwrap();
-    assert_eq!(veil.invented(), ["XPH555"]);
+    assert_eq!(veil.invented_tokens(), ["XPH555"]);
 }
 
 #[test]
 fn a_conversation_keeps_its_tokens_and_its_tenant() {
     let veil = veil();
-    veil.hide(&asked(vec![ModelMessagePart::Text { text: "call 98111 22333".to_owned() }]));
+    veil.redact(&asked(vec![ModelMessagePart::Text { text: "call 98111 22333".to_owned() }]));
     let stored = serde_json::to_string(&veil.session()).unwrap();
     let taken_up =
         PseudonymRedactor::new(known(), serde_json::from_str(&stored).unwrap(), Script::Devanagari).unwrap();
     let later = asked(vec![ModelMessagePart::Text { text: "9811122333 is Raju's".to_owned() }]);
-    assert_eq!(taken_up.hide(&later).messages[1].text(), "XPH101 is XNM100's");
+    assert_eq!(taken_up.redact(&later).messages[1].text(), "XPH101 is XNM100's");
     let events =
         revealed(&taken_up, &ReplyFormat::Text, vec![ChatEvent::Text("XNM100".into()), end()]).unwrap();
     assert_eq!(events[0], ChatEvent::Text("राजू".to_owned()), "in the script of the reply");

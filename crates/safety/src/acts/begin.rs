@@ -4,14 +4,14 @@ use munshi_store::Tx;
 use munshi_types::{BindingId, Egress, ReservationId, Timestamp};
 use serde_json::{Value, json};
 
-use super::books::TxDecisionStore;
+use super::decision_store::TxDecisionStore;
+use super::deferred_audit::DeferredAuditEntries;
 use super::digest::ActDigest;
-use super::office::ActServices;
 use super::permit::{Permit, PermitMode};
 use super::refusals::{self, RefusalReporting};
-use super::row::{self, Act, ActState, ActUpdate};
-use super::untold::DeferredAuditEntries;
-use super::{limits, words};
+use super::services::ActServices;
+use super::store::{self, Act, ActState, ActUpdate};
+use super::{description, limits};
 use crate::approvals::{self, Approval, NewApproval};
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
@@ -42,18 +42,18 @@ pub fn begin(
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
-    let digest = ActDigest::of(proposal);
-    let known = row::find_held(tx, proposal.act)?;
+    let digest = ActDigest::compute(proposal);
+    let known = store::find_for_update(tx, proposal.act)?;
     if let Some(act) = &known {
         if act.digest != digest {
-            return changed(tx, office, proposal, now);
+            return refuse_changed(tx, office, proposal, now);
         }
         let may_go_on = match act.state {
-            ActState::Waiting => approvals::granted_for(tx, proposal.act, digest, now)?.is_some(),
+            ActState::Waiting => approvals::find_grant(tx, proposal.act, digest, now)?.is_some(),
             // What was approved before still has to be.
-            _ if act.was_shut_out() => {
-                approvals::of_act(tx, proposal.act)?.is_none()
-                    || approvals::granted_for(tx, proposal.act, digest, now)?.is_some()
+            _ if act.needs_login() => {
+                approvals::find_by_act(tx, proposal.act)?.is_none()
+                    || approvals::find_grant(tx, proposal.act, digest, now)?.is_some()
             }
             _ => false,
         };
@@ -61,51 +61,56 @@ pub fn begin(
             return Ok((ActDecision::Past(Box::new(act.clone())), DeferredAuditEntries::default()));
         }
     }
-    let policy = office.policy(tx)?;
-    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.standing(tx)? };
+    let policy = office.load_policy(tx)?;
+    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.load_tenant_status(tx)? };
     let mut books = TxDecisionStore { tx, office, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
-    let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.was_shut_out()));
+    let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.needs_login()));
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
     let mut desk = Desk { tx, office, proposal, policy: &policy, digest, attempt, held, shown, now };
     match verdict {
         ActVerdict::Refuse(refusal) => desk.refuse(refusal),
-        ActVerdict::Ask(question) => desk.ask(question),
-        ActVerdict::Apply(cleared) => desk.go(cleared, PermitMode::Apply),
-        ActVerdict::Rehearse(cleared) => desk.go(cleared, PermitMode::Rehearse),
+        ActVerdict::Ask(question) => desk.request_approval(question),
+        ActVerdict::Apply(cleared) => desk.grant(cleared, PermitMode::Apply),
+        ActVerdict::Rehearse(cleared) => desk.grant(cleared, PermitMode::Rehearse),
     }
 }
 
 /// Another proposal under the name of a known act: told, and the known act stays as it is.
-fn changed(
+fn refuse_changed(
     tx: &mut Tx<'_>,
     office: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
-    let most = office.policy(tx)?.rates.refused_per_minute;
-    if let RefusalReporting::Counted(again_at, untold) = refusals::hear(tx, proposal, most, now)? {
-        return Ok((ActDecision::Refused(refusals::too_many(again_at)), untold));
+    let most = office.load_policy(tx)?.rates.refused_per_minute;
+    if let RefusalReporting::Counted(again_at, untold) = refusals::record_refusal(tx, proposal, most, now)? {
+        return Ok((ActDecision::Refused(refusals::build_rate_refusal(again_at)), untold));
     }
     let what = "This was proposed before, otherwise. Propose it as a new act.";
     let refusal = ActRefusal::new(StageName::Schema, RefusalCode::Changed, what);
-    let untold = untold(proposal, AuditEvent::ACT_REFUSED, refused(&refusal));
+    let untold = defer_audit(proposal, AuditEvent::ACT_REFUSED, build_refusal_payload(&refusal));
     Ok((ActDecision::Refused(refusal), untold))
 }
 
-fn refused(refusal: &ActRefusal) -> Value {
+fn build_refusal_payload(refusal: &ActRefusal) -> Value {
     json!({ "stage": refusal.stage, "code": refusal.code })
 }
 
-fn untold(proposal: &Proposal, event: AuditEvent, mut payload: Value) -> DeferredAuditEntries {
+fn defer_audit(proposal: &Proposal, event: AuditEvent, mut payload: Value) -> DeferredAuditEntries {
     if let Some(payload) = payload.as_object_mut() {
-        payload.insert("tool".to_owned(), json!(row::clean(&proposal.name)));
+        payload.insert("tool".to_owned(), json!(store::clean_name(&proposal.name)));
         payload.insert("person".to_owned(), json!(proposal.caller.principal.person));
         payload.insert("door".to_owned(), json!(proposal.caller.door));
     }
-    let actor = AuditActor::new(AuditActorKind::Agent, speaker(proposal.caller.binding));
-    DeferredAuditEntries::of(NewAuditEntry { actor, event, subject: proposal.act.to_string(), payload })
+    let actor = AuditActor::new(AuditActorKind::Agent, actor_id(proposal.caller.binding));
+    DeferredAuditEntries::from_entry(NewAuditEntry {
+        actor,
+        event,
+        subject: proposal.act.to_string(),
+        payload,
+    })
 }
 
 /// One decision on its way into the store.
@@ -128,25 +133,25 @@ impl Desk<'_, '_> {
     fn refuse(&mut self, refusal: ActRefusal) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
         let was_waiting = self.shown.is_some();
-        let waits = was_waiting && refusal.code.passes();
+        let waits = was_waiting && refusal.code.is_transient();
         if waits || !was_waiting {
             let most = self.policy.rates.refused_per_minute;
             if let RefusalReporting::Counted(again_at, untold) =
-                refusals::hear(self.tx, self.proposal, most, self.now)?
+                refusals::record_refusal(self.tx, self.proposal, most, self.now)?
             {
-                let refusal = if waits { refusal } else { refusals::too_many(again_at) };
+                let refusal = if waits { refusal } else { refusals::build_rate_refusal(again_at) };
                 return Ok((ActDecision::Refused(refusal), untold));
             }
         }
         if !waits {
             let stopped = Some((refusal.stage.as_str(), refusal.code.as_str()));
-            self.write(&ActUpdate { stopped, ..ActUpdate::of(ActState::Refused) })?;
+            self.write(&ActUpdate { stopped, ..ActUpdate::new(ActState::Refused) })?;
         }
-        let untold = self.untold(AuditEvent::ACT_REFUSED, refused(&refusal));
+        let untold = self.defer_audit(AuditEvent::ACT_REFUSED, build_refusal_payload(&refusal));
         Ok((ActDecision::Refused(refusal), untold))
     }
 
-    fn ask(&mut self, question: ConsentQuestion) -> Result<(ActDecision, DeferredAuditEntries)> {
+    fn request_approval(&mut self, question: ConsentQuestion) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
@@ -156,17 +161,18 @@ impl Desk<'_, '_> {
             ConnectorOrigin::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
         let Some(leaving) = leaving else {
-            return Err(Error::Invalid("what may not leave was asked about".to_owned()));
+            return Err(Error::Invalid("approval requested for arguments that can't be redacted".to_owned()));
         };
         let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
-        self.write(&ActUpdate { leaving: differs, ..ActUpdate::of(ActState::Waiting) })?;
-        let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
+        self.write(&ActUpdate { leaving: differs, ..ActUpdate::new(ActState::Waiting) })?;
+        let approval =
+            approvals::insert(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
-        let untold = self.untold(AuditEvent::APPROVAL_ASKED, payload);
+        let untold = self.defer_audit(AuditEvent::APPROVAL_ASKED, payload);
         // Trying it out would send what nobody has agreed to send.
-        let may_leave = egress::of(self.proposal) == Egress::Allow;
+        let may_leave = egress::decide(self.proposal) == Egress::Allow;
         let rehearsal =
-            (tool.spec.dry_run && may_leave).then(|| self.permit(&tool, leaving, PermitMode::Rehearse));
+            (tool.spec.dry_run && may_leave).then(|| self.build_permit(&tool, leaving, PermitMode::Rehearse));
         Ok((ActDecision::Wait(Box::new(approval), rehearsal), untold))
     }
 
@@ -175,17 +181,21 @@ impl Desk<'_, '_> {
             act: self.proposal.act,
             kind: approvals::ApprovalKind::Act,
             tool: self.proposal.name.clone(),
-            scope: tool.scope(&self.proposal.arguments),
+            scope: tool.render_scope(&self.proposal.arguments),
             session: self.proposal.caller.session,
             asked_by: self.proposal.caller.principal.person,
-            words: words::plain(&tool.spec, &self.proposal.arguments),
+            words: description::describe_call(&tool.spec, &self.proposal.arguments),
             question,
             digest: self.digest,
             hours: self.policy.approvals.hours,
         }
     }
 
-    fn go(&mut self, cleared: ActClearance, mode: PermitMode) -> Result<(ActDecision, DeferredAuditEntries)> {
+    fn grant(
+        &mut self,
+        cleared: ActClearance,
+        mode: PermitMode,
+    ) -> Result<(ActDecision, DeferredAuditEntries)> {
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
@@ -195,22 +205,22 @@ impl Desk<'_, '_> {
             return self.refuse(ActRefusal::new(StageName::Redaction, RefusalCode::Outgrown, what));
         }
         if let Some(approval) = cleared.approval {
-            approvals::take_up(self.tx, approval, self.now)?;
+            approvals::redeem(self.tx, approval, self.now)?;
         }
         let state = if mode == PermitMode::Apply { ActState::Intended } else { ActState::Rehearsing };
         let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
         let lease = Some(self.now.plus(ActServices::lease(tool.spec.timeout)));
-        self.write(&ActUpdate { held: self.held, lease, leaving, ..ActUpdate::of(state) })?;
-        let mut permit = self.permit(&tool, cleared.arguments, mode);
+        self.write(&ActUpdate { held: self.held, lease, leaving, ..ActUpdate::new(state) })?;
+        let mut permit = self.build_permit(&tool, cleared.arguments, mode);
         permit.reservation = self.held;
         let payload = json!({
             "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
             "rehearsal": mode == PermitMode::Rehearse,
         });
-        Ok((ActDecision::Go(permit), self.untold(AuditEvent::ACT_INTENDED, payload)))
+        Ok((ActDecision::Go(permit), self.defer_audit(AuditEvent::ACT_INTENDED, payload)))
     }
 
-    fn permit(&self, tool: &CompiledTool, arguments: Value, mode: PermitMode) -> Permit {
+    fn build_permit(&self, tool: &CompiledTool, arguments: Value, mode: PermitMode) -> Permit {
         Permit {
             act: self.proposal.act,
             tenant: self.tx.tenant(),
@@ -223,7 +233,7 @@ impl Desk<'_, '_> {
             began_at: self.now,
             reservation: None,
             cost: tool.spec.cost,
-            actor: speaker(self.proposal.caller.binding),
+            actor: actor_id(self.proposal.caller.binding),
         }
     }
 
@@ -236,17 +246,17 @@ impl Desk<'_, '_> {
 
     fn write(&mut self, decided: &ActUpdate<'_>) -> Result<()> {
         if self.shown.is_some() {
-            return row::take_up(self.tx, (self.proposal.act, self.attempt), decided, self.now);
+            return store::resume(self.tx, (self.proposal.act, self.attempt), decided, self.now);
         }
-        row::insert(self.tx, self.proposal, self.digest, decided, self.now)
+        store::insert(self.tx, self.proposal, self.digest, decided, self.now)
     }
 
-    fn untold(&self, event: AuditEvent, payload: Value) -> DeferredAuditEntries {
-        untold(self.proposal, event, payload)
+    fn defer_audit(&self, event: AuditEvent, payload: Value) -> DeferredAuditEntries {
+        defer_audit(self.proposal, event, payload)
     }
 }
 
 /// Which agent it was: the binding through which it spoke.
-pub(super) fn speaker(binding: Option<BindingId>) -> String {
+pub(super) fn actor_id(binding: Option<BindingId>) -> String {
     binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::Digest as _;
 
-use crate::audit::canonical;
+use crate::audit::to_canonical_json;
 use crate::pipeline::{Proposal, ProposalMode};
 
 /// The hash of tool, arguments, for whom and from where. Another argument is another act, and so is a rehearsal of it.
@@ -13,7 +13,7 @@ use crate::pipeline::{Proposal, ProposalMode};
 pub struct ActDigest([u8; 32]);
 
 impl ActDigest {
-    pub fn of(proposal: &Proposal) -> Self {
+    pub fn compute(proposal: &Proposal) -> Self {
         let mut what = json!({
             "tool": proposal.name,
             "connector": proposal.tool.as_ref().map(|tool| tool.connector.name.as_str()),
@@ -27,14 +27,14 @@ impl ActDigest {
         if proposal.wanted == ProposalMode::Rehearsal {
             what["wanted"] = json!(proposal.wanted);
         }
-        Self::over(&what)
+        Self::hash_json(&what)
     }
 
-    fn over(value: &Value) -> Self {
-        Self(sha2::Sha256::digest(canonical(value).as_bytes()).into())
+    fn hash_json(value: &Value) -> Self {
+        Self(sha2::Sha256::digest(to_canonical_json(value).as_bytes()).into())
     }
 
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 

@@ -4,11 +4,11 @@ use munshi_store::{Tx, params};
 use munshi_types::Timestamp;
 use serde_json::{Value, json};
 
+use super::deferred_audit::DeferredAuditEntries;
 use super::limits;
-use super::office::ActServices;
 use super::permit::{Permit, PermitMode};
-use super::row::{self, ActState};
-use super::untold::DeferredAuditEntries;
+use super::services::ActServices;
+use super::store::{self, ActState};
 use crate::approvals;
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
@@ -43,21 +43,21 @@ pub fn finish(
     now: Timestamp,
 ) -> Result<DeferredAuditEntries> {
     if permit.mode == PermitMode::Rehearse {
-        return rehearsed(tx, &permit, outcome, now);
+        return finish_rehearsal(tx, &permit, outcome, now);
     }
-    if attempt_of(tx, &permit)? != Some(permit.attempt) {
-        return Err(Error::Invalid(format!("the act {} has ended, or was taken over", permit.act)));
+    if lock_attempt(tx, &permit)? != Some(permit.attempt) {
+        return Err(Error::Invalid(format!("act {} has already ended or was taken over", permit.act)));
     }
     match (permit.reservation, permit.cost, outcome) {
         (Some(held), _, ActOutcome::Failed { .. }) => limits::release(tx, office, held)?,
         (Some(held), Some(cost), _) => limits::settle(tx, office, held, cost)?,
         _ => {}
     }
-    let (state, event, kept, payload) = told(outcome);
+    let (state, event, kept, payload) = describe_outcome(outcome);
     let micros = i64::try_from(now.since(permit.began_at).as_micros()).ok();
-    row::end(tx, permit.act, ActState::Intended, state, Some(&kept), micros, now)?;
+    store::end(tx, permit.act, ActState::Intended, state, Some(&kept), micros, now)?;
     if matches!(outcome, ActOutcome::Failed { code, .. } if code == LOGIN_NEEDED) {
-        approvals::give_back(tx, permit.act)?;
+        approvals::reinstate(tx, permit.act)?;
     }
     if state == ActState::Unknown {
         approvals::ask_outcome(tx, office, permit.act, now)?;
@@ -68,11 +68,16 @@ pub fn finish(
         payload.insert("attempt".to_owned(), json!(permit.attempt));
     }
     let actor = AuditActor::new(AuditActorKind::Agent, permit.actor);
-    Ok(DeferredAuditEntries::of(NewAuditEntry { actor, event, subject: permit.act.to_string(), payload }))
+    Ok(DeferredAuditEntries::from_entry(NewAuditEntry {
+        actor,
+        event,
+        subject: permit.act.to_string(),
+        payload,
+    }))
 }
 
 /// Which try of an act that has not ended is the current one; held, so that nobody takes it over meanwhile.
-fn attempt_of(tx: &mut Tx<'_>, permit: &Permit) -> Result<Option<i64>> {
+fn lock_attempt(tx: &mut Tx<'_>, permit: &Permit) -> Result<Option<i64>> {
     Ok(tx.optional(
         (
             "SELECT attempt FROM acts WHERE tenant_id = $1 AND id = $2 AND state = 'intended'",
@@ -83,7 +88,7 @@ fn attempt_of(tx: &mut Tx<'_>, permit: &Permit) -> Result<Option<i64>> {
     )?)
 }
 
-fn told(outcome: &ActOutcome) -> (ActState, AuditEvent, Value, Value) {
+fn describe_outcome(outcome: &ActOutcome) -> (ActState, AuditEvent, Value, Value) {
     match outcome {
         ActOutcome::Applied(value) => (
             ActState::Applied,
@@ -107,18 +112,23 @@ fn told(outcome: &ActOutcome) -> (ActState, AuditEvent, Value, Value) {
 }
 
 /// Ends a rehearsal: its result goes to the question that waits for it, or stands for itself.
-fn rehearsed(
+fn finish_rehearsal(
     tx: &mut Tx<'_>,
     permit: &Permit,
     outcome: &ActOutcome,
     now: Timestamp,
 ) -> Result<DeferredAuditEntries> {
-    let (_, _, shown, _) = told(outcome);
-    if !approvals::attach(tx, permit.act, &shown)? {
-        row::end(tx, permit.act, ActState::Rehearsing, ActState::Rehearsed, Some(&shown), None, now)?;
+    let (_, _, shown, _) = describe_outcome(outcome);
+    if !approvals::attach_rehearsal(tx, permit.act, &shown)? {
+        store::end(tx, permit.act, ActState::Rehearsing, ActState::Rehearsed, Some(&shown), None, now)?;
     }
     let actor = AuditActor::new(AuditActorKind::Agent, permit.actor.clone());
     let payload = json!({ "tool": permit.tool, "ok": matches!(outcome, ActOutcome::Applied(_)) });
     let event = AuditEvent::ACT_REHEARSED;
-    Ok(DeferredAuditEntries::of(NewAuditEntry { actor, event, subject: permit.act.to_string(), payload }))
+    Ok(DeferredAuditEntries::from_entry(NewAuditEntry {
+        actor,
+        event,
+        subject: permit.act.to_string(),
+        payload,
+    }))
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use munshi_store::Tx;
 use munshi_types::{Money, ReservationId, Timestamp};
 
-use super::office::ActServices;
-use crate::budget::rate::{self, RateDecision, RateQuota};
+use super::services::ActServices;
+use crate::budget::rate_quota::{self, RateDecision, RateQuota};
 use crate::budget::{BudgetAccount, BudgetAmount, BudgetLane};
 use crate::error::{Error, Result};
 use crate::pipeline::{ExhaustedLimit, PolicyRequest, ProposalMode};
@@ -17,7 +17,7 @@ pub(super) enum ActCapacity {
 }
 
 /// Counts the call, and sets its cost aside where it has one.
-pub(super) fn take(
+pub(super) fn reserve(
     tx: &mut Tx<'_>,
     office: &ActServices,
     ask: &PolicyRequest<'_>,
@@ -30,18 +30,18 @@ pub(super) fn take(
         buckets.push(("tools that write", rates.writes_per_minute));
     }
     for (name, limit) in buckets {
-        if let RateDecision::Wait(wait) = rate::take(tx, name, RateQuota::per_minute(limit), now)? {
-            return Ok(ActCapacity::None(full(name, limit, wait, now)));
+        if let RateDecision::Wait(wait) = rate_quota::consume(tx, name, RateQuota::per_minute(limit), now)? {
+            return Ok(ActCapacity::None(build_exhausted_limit(name, limit, wait, now)));
         }
     }
     match tool.spec.cost {
         // Trying out costs nothing, and so holds nothing that others could spend.
-        Some(cost) if ask.wanted == ProposalMode::Act => set_aside(tx, office, ask, cost, now),
+        Some(cost) if ask.wanted == ProposalMode::Act => reserve_cost(tx, office, ask, cost, now),
         _ => Ok(ActCapacity::Taken(None)),
     }
 }
 
-fn full(name: &str, limit: u32, wait: Duration, now: Timestamp) -> ExhaustedLimit {
+fn build_exhausted_limit(name: &str, limit: u32, wait: Duration, now: Timestamp) -> ExhaustedLimit {
     if limit == 0 {
         return ExhaustedLimit { which: format!("No calls to {name} are permitted."), frees_at: None };
     }
@@ -50,7 +50,7 @@ fn full(name: &str, limit: u32, wait: Duration, now: Timestamp) -> ExhaustedLimi
     ExhaustedLimit { which, frees_at: Some(now.plus(wait)) }
 }
 
-fn set_aside(
+fn reserve_cost(
     tx: &mut Tx<'_>,
     office: &ActServices,
     ask: &PolicyRequest<'_>,
@@ -64,19 +64,19 @@ fn set_aside(
         lane: if caller.background { BudgetLane::Background } else { BudgetLane::People },
         zone: caller.zone.clone(),
     };
-    match office.governor.reserve(tx, &account, &price(office, cost), now) {
+    match office.governor.reserve(tx, &account, &to_budget_amount(office, cost), now) {
         Ok(reserved) => Ok(ActCapacity::Taken(Some(reserved.id))),
         Err(Error::OverBudget(refused)) => Ok(ActCapacity::None(ExhaustedLimit {
             which: format!("{refused}."),
-            frees_at: refused.frees.at(),
+            frees_at: refused.frees.timestamp(),
         })),
         Err(error) => Err(error),
     }
 }
 
 /// What a tool says it costs, in the currency of the limits.
-fn price(office: &ActServices, cost: Money) -> BudgetAmount {
-    BudgetAmount::money(office.governor.settings().rates.dollars(cost))
+fn to_budget_amount(office: &ActServices, cost: Money) -> BudgetAmount {
+    BudgetAmount::money(office.governor.settings().rates.to_dollars(cost))
 }
 
 pub(super) fn release(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId) -> Result<()> {
@@ -86,6 +86,6 @@ pub(super) fn release(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId
 
 /// What was set aside is what it cost: a tool's price is fixed.
 pub(super) fn settle(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId, cost: Money) -> Result<()> {
-    office.governor.settle(tx, held, &price(office, cost))?;
+    office.governor.settle(tx, held, &to_budget_amount(office, cost))?;
     Ok(())
 }

@@ -6,30 +6,30 @@
 //! them has the tool called in between: that is the dispatcher alone.
 
 mod begin;
-mod books;
-mod consider;
+mod decision_store;
+mod deferred_audit;
+mod description;
 mod digest;
 mod finish;
 mod limits;
-mod office;
-mod open;
+mod open_tools;
 mod permit;
+mod preview;
 mod recover;
 mod refusals;
-mod row;
-mod untold;
-mod words;
+mod services;
+mod store;
 
 pub use begin::{ActDecision, begin};
-pub use consider::consider;
+pub use deferred_audit::DeferredAuditEntries;
+pub use description::describe_call as in_plain_words;
 pub use digest::ActDigest;
 pub use finish::{ActOutcome, LOGIN_NEEDED, finish};
-pub use office::{ActServices, RefusalObserver};
-pub use open::open;
+pub use open_tools::check_open;
 pub use permit::{Permit, PermitMode};
-pub use recover::{ACTS, ActRecovery, LapsedAct, TakeoverReason, lapsed, leased, recover};
-pub use refusals::{CountedRefusals, tell_together, unheard};
-pub use row::{Act, ActState, find, find_held, newest, of_run};
-pub(crate) use row::{kept, note_answer};
-pub use untold::DeferredAuditEntries;
-pub use words::plain as in_plain_words;
+pub use preview::preview;
+pub use recover::{ACTS, ActRecovery, LapsedAct, TakeoverReason, list_lapsed, list_leased, recover};
+pub use refusals::{CountedRefusals, flush_counted_refusals, list_counted_refusals};
+pub use services::{ActServices, RefusalObserver};
+pub use store::{Act, ActState, find, find_for_update, list, list_by_run};
+pub(crate) use store::{record_answer, to_stored_json};

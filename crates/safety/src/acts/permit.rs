@@ -17,7 +17,7 @@ use uuid::{Builder, Uuid};
 /// }
 /// ```
 #[derive(Debug)]
-#[must_use = "an act that was begun has to be ended"]
+#[must_use = "a started act must be finished"]
 pub struct Permit {
     pub(super) act: ActId,
     pub(super) tenant: TenantId,
@@ -79,16 +79,16 @@ impl Permit {
 
     /// Makes repeating harmless where the other side keeps such keys: the same for every attempt at this act. A rehearsal
     /// has another: whoever answers a known key with what was answered before would answer the act with its rehearsal.
-    pub fn key(&self) -> String {
+    pub fn idempotency_key(&self) -> String {
         match self.mode {
             PermitMode::Apply => self.act.to_string(),
-            PermitMode::Rehearse => rehearsal_of(self.act).to_string(),
+            PermitMode::Rehearse => derive_rehearsal_id(self.act).to_string(),
         }
     }
 }
 
 /// Of the same form as an act's own, since others may take nothing else for a key.
-fn rehearsal_of(act: ActId) -> Uuid {
+fn derive_rehearsal_id(act: ActId) -> Uuid {
     let hash = Sha256::new().chain_update("rehearsal").chain_update(act.as_uuid().as_bytes()).finalize();
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(hash).for_each(|(byte, of)| *byte = of);

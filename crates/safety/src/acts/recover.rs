@@ -7,9 +7,9 @@ use munshi_types::{ActId, Autonomy, Effect, Money, TenantId, TenantStatus, Times
 use serde_json::json;
 
 use super::limits;
-use super::office::ActServices;
 use super::permit::{Permit, PermitMode};
-use super::row::{self, Act, ActState};
+use super::services::ActServices;
+use super::store::{self, Act, ActState};
 use crate::approvals;
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::Result;
@@ -41,7 +41,7 @@ pub enum TakeoverReason {
 }
 
 impl TakeoverReason {
-    pub(super) const fn is_before_its_lease(self, attempt: i64) -> bool {
+    pub(super) const fn ignores_lease(self, attempt: i64) -> bool {
         match self {
             Self::Lapsed => false,
             Self::ByRun => attempt == 1,
@@ -64,7 +64,7 @@ pub enum ActRecovery {
 }
 
 /// The oldest acts past their lease, of all tenants that are active: what a paused one left waits with it.
-pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<LapsedAct>> {
+pub fn list_lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<LapsedAct>> {
     Ok(tx.all(
         across_tenants(
             "SELECT l.tenant_id, l.act_id FROM act_leases l JOIN tenants t ON t.id = l.tenant_id
@@ -76,7 +76,7 @@ pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<
 }
 
 /// All acts under way, of all tenants that are active: for the one process there is, when it starts.
-pub fn leased(tx: &mut PlatformTx<'_>, most: u32) -> Result<Vec<LapsedAct>> {
+pub fn list_leased(tx: &mut PlatformTx<'_>, most: u32) -> Result<Vec<LapsedAct>> {
     Ok(tx.all(
         across_tenants(
             "SELECT l.tenant_id, l.act_id FROM act_leases l JOIN tenants t ON t.id = l.tenant_id
@@ -98,35 +98,35 @@ pub fn recover(
     tool: Option<&CompiledTool>,
     now: Timestamp,
 ) -> Result<ActRecovery> {
-    let Some(act) = row::find(tx, id)? else { return Ok(ActRecovery::Gone) };
+    let Some(act) = store::find(tx, id)? else { return Ok(ActRecovery::Gone) };
     if act.state == ActState::Rehearsing {
         let nothing = json!({ "ok": false, "code": "interrupted", "retryable": true });
-        row::end(tx, id, ActState::Rehearsing, ActState::Rehearsed, Some(&nothing), None, now)?;
+        store::end(tx, id, ActState::Rehearsing, ActState::Rehearsed, Some(&nothing), None, now)?;
         return Ok(ActRecovery::Gone);
     }
     // It may have been paused since the act was found: what it left waits with it.
-    if office.standing(tx)? != TenantStatus::Active {
+    if office.load_tenant_status(tx)? != TenantStatus::Active {
         return Ok(ActRecovery::Gone);
     }
     let timeout = tool.map_or(GONE, |tool| tool.spec.timeout);
     let cost = tool.and_then(|tool| tool.spec.cost);
     let until = now.plus(ActServices::lease(timeout));
-    if act.state != ActState::Intended || !row::lease_again(tx, &act, left, until, now)? {
+    if act.state != ActState::Intended || !store::renew_lease(tx, &act, left, until, now)? {
         return Ok(ActRecovery::Gone);
     }
-    if act.effect.writes() && !still_holds(tx, office, &act, tool, now)? {
-        return give_up(tx, office, &act, cost, now);
+    if act.effect.writes() && !is_still_permitted(tx, office, &act, tool, now)? {
+        return mark_unknown(tx, office, &act, cost, now);
     }
     match act.effect {
-        Effect::Read | Effect::Keyed => Ok(ActRecovery::Again(again(tx, act, cost)?)),
-        Effect::Checked => Ok(ActRecovery::LookUp(again(tx, act, cost)?)),
+        Effect::Read | Effect::Keyed => Ok(ActRecovery::Again(build_retry_permit(tx, act, cost)?)),
+        Effect::Checked => Ok(ActRecovery::LookUp(build_retry_permit(tx, act, cost)?)),
         // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
-        Effect::Inside | Effect::Once => give_up(tx, office, &act, cost, now),
+        Effect::Inside | Effect::Once => mark_unknown(tx, office, &act, cost, now),
     }
 }
 
 /// Whether what was decided then may still be done: keys are forgotten, people leave, and policies are tightened.
-fn still_holds(
+fn is_still_permitted(
     tx: &mut Tx<'_>,
     office: &ActServices,
     act: &Act,
@@ -134,17 +134,17 @@ fn still_holds(
     now: Timestamp,
 ) -> Result<bool> {
     let Some(tool) = tool else { return Ok(true) };
-    let policy = office.policy(tx)?;
+    let policy = office.load_policy(tx)?;
     let connector = policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
-    let scope = tool.scope(&act.arguments);
+    let scope = tool.render_scope(&act.arguments);
     let open = connector.is_some_and(|conduct| {
         let level = conduct.autonomy.min(policy.most_autonomy.unwrap_or(Autonomy::Act));
-        level >= Autonomy::Propose && conduct.denies(&scope).is_none() && conduct.allows(&scope, true)
+        level >= Autonomy::Propose && conduct.find_denial(&scope).is_none() && conduct.allows(&scope, true)
     });
     Ok(open && now.since(act.began_at) < LONGEST_AGE)
 }
 
-fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
+fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
     Ok(Permit {
         act: act.id,
         tenant: tx.tenant(),
@@ -160,11 +160,11 @@ fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
         began_at: act.began_at,
         cost,
         reservation: act.reservation,
-        actor: super::begin::speaker(act.binding),
+        actor: super::begin::actor_id(act.binding),
     })
 }
 
-fn give_up(
+fn mark_unknown(
     tx: &mut Tx<'_>,
     office: &ActServices,
     act: &Act,
@@ -172,7 +172,7 @@ fn give_up(
     now: Timestamp,
 ) -> Result<ActRecovery> {
     let kept = json!({ "ok": false, "code": "unknown_outcome", "retryable": false });
-    row::end(tx, act.id, ActState::Intended, ActState::Unknown, Some(&kept), None, now)?;
+    store::end(tx, act.id, ActState::Intended, ActState::Unknown, Some(&kept), None, now)?;
     if let (Some(held), Some(cost)) = (act.reservation, cost) {
         limits::settle(tx, office, held, cost)?;
     }

@@ -7,10 +7,10 @@ use munshi_store::{PlatformTx, Tx, across_tenants, params};
 use munshi_types::{BindingId, PersonId, TenantId, Timestamp};
 use serde_json::json;
 
-use super::begin::speaker;
-use super::untold::DeferredAuditEntries;
+use super::begin::actor_id;
+use super::deferred_audit::DeferredAuditEntries;
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use crate::budget::rate::{self, RateDecision, RateQuota};
+use crate::budget::rate_quota::{self, RateDecision, RateQuota};
 use crate::error::Result;
 use crate::pipeline::{ActRefusal, Proposal, RefusalCode, StageName};
 
@@ -25,7 +25,7 @@ pub(super) enum RefusalReporting {
 }
 
 /// Takes note of a proposal that is refused.
-pub(super) fn hear(
+pub(super) fn record_refusal(
     tx: &mut Tx<'_>,
     proposal: &Proposal,
     most: u32,
@@ -33,33 +33,36 @@ pub(super) fn hear(
 ) -> Result<RefusalReporting> {
     let (binding, person) = (proposal.caller.binding, proposal.caller.principal.person);
     let source = source(binding, person);
-    match rate::take(tx, &format!("refused {source}"), RateQuota::per_minute(most), now)? {
+    match rate_quota::consume(tx, &format!("refused {source}"), RateQuota::per_minute(most), now)? {
         RateDecision::Taken => Ok(RefusalReporting::Apart),
         RateDecision::Wait(wait) => {
-            let since = count(tx, &source, binding, person, now)?;
+            let since = increment(tx, &source, binding, person, now)?;
             let due = now.since(since) >= TOGETHER;
-            let untold =
-                if due { tell_together(tx, &source, now)?.1 } else { DeferredAuditEntries::default() };
+            let untold = if due {
+                flush_counted_refusals(tx, &source, now)?.1
+            } else {
+                DeferredAuditEntries::default()
+            };
             Ok(RefusalReporting::Counted(now.plus(wait), untold))
         }
     }
 }
 
 /// Instead of what was refused, which was told often enough.
-pub(super) fn too_many(again_at: Timestamp) -> ActRefusal {
+pub(super) fn build_rate_refusal(again_at: Timestamp) -> ActRefusal {
     let what = "Too many proposals were refused, one after the other. Propose nothing more: answer without tools, and \
                 tell the person what can't be done.";
     ActRefusal::new(StageName::Limits, RefusalCode::TooManyRefused, what).again_at(Some(again_at))
 }
 
 fn source(binding: Option<BindingId>, person: Option<PersonId>) -> String {
-    let binding = speaker(binding);
+    let binding = actor_id(binding);
     let person = person.map_or_else(|| "anybody".to_owned(), |id| id.to_string());
     format!("{binding} {person}")
 }
 
 /// Counts one more; gives since when they are counted.
-fn count(
+fn increment(
     tx: &mut Tx<'_>,
     source: &str,
     binding: Option<BindingId>,
@@ -83,8 +86,12 @@ pub struct CountedRefusals {
     pub source: String,
 }
 
-/// Counts whose time has come, of all tenants; each is then told in its tenant's transaction by [`tell_together`].
-pub fn unheard(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<CountedRefusals>> {
+/// Counts whose time has come, of all tenants; each is then told in its tenant's transaction by [`flush_counted_refusals`].
+pub fn list_counted_refusals(
+    tx: &mut PlatformTx<'_>,
+    most: u32,
+    now: Timestamp,
+) -> Result<Vec<CountedRefusals>> {
     Ok(tx.all(
         across_tenants(
             "SELECT tenant_id, source FROM act_refusals WHERE since <= $1 ORDER BY since LIMIT $2",
@@ -95,7 +102,11 @@ pub fn unheard(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec
 }
 
 /// Takes a count out, and says how many it was, for the audit to be told of.
-pub fn tell_together(tx: &mut Tx<'_>, source: &str, now: Timestamp) -> Result<(u64, DeferredAuditEntries)> {
+pub fn flush_counted_refusals(
+    tx: &mut Tx<'_>,
+    source: &str,
+    now: Timestamp,
+) -> Result<(u64, DeferredAuditEntries)> {
     let taken = tx.optional(
         "DELETE FROM act_refusals WHERE tenant_id = $1 AND source = $2
          RETURNING refused, since, binding_id, person_id",
@@ -109,12 +120,12 @@ pub fn tell_together(tx: &mut Tx<'_>, source: &str, now: Timestamp) -> Result<(u
         return Ok((0, DeferredAuditEntries::default()));
     };
     let entry = NewAuditEntry {
-        actor: AuditActor::new(AuditActorKind::Agent, speaker(binding)),
+        actor: AuditActor::new(AuditActorKind::Agent, actor_id(binding)),
         event: AuditEvent::ACTS_REFUSED,
         subject: person.map_or_else(|| "anybody".to_owned(), |id| id.to_string()),
         payload: json!({
             "code": RefusalCode::TooManyRefused, "refused": refused, "since": since, "until": now, "person": person,
         }),
     };
-    Ok((refused.unsigned_abs(), DeferredAuditEntries::of(entry)))
+    Ok((refused.unsigned_abs(), DeferredAuditEntries::from_entry(entry)))
 }

@@ -5,7 +5,7 @@ use munshi_store::Tx;
 use munshi_types::{ApprovalId, KeyId, Timestamp};
 use serde_json::json;
 
-use super::{Approval, ApprovalKind, ApprovalStatus, row, whom};
+use super::{Approval, ApprovalKind, ApprovalStatus, approvers, store};
 use crate::acts::{self, ActDigest, ActServices};
 use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::Result;
@@ -77,8 +77,8 @@ pub fn answer(
     said: &ApprovalAnswer<'_>,
     now: Timestamp,
 ) -> Result<ApprovalAnswerOutcome> {
-    let Some(approval) = row::find(tx, id)? else { return Ok(ApprovalAnswerOutcome::Unknown) };
-    if !whom::is_for(tx, office, &approval, said.who)? {
+    let Some(approval) = store::find(tx, id)? else { return Ok(ApprovalAnswerOutcome::Unknown) };
+    if !approvers::is_addressed_to(tx, office, &approval, said.who)? {
         return Ok(ApprovalAnswerOutcome::NotYours { ask: Role::Admin });
     }
     if approval.state != ApprovalStatus::Pending {
@@ -90,7 +90,7 @@ pub fn answer(
     if said.shown.is_some_and(|shown| shown != approval.digest.to_string()) {
         return Ok(ApprovalAnswerOutcome::Changed { now: approval.digest });
     }
-    if is_own_wish(tx, &approval, said)? {
+    if is_self_approval(tx, &approval, said)? {
         return Ok(ApprovalAnswerOutcome::OwnWish);
     }
     let waivable = approval.kind == ApprovalKind::Act
@@ -100,16 +100,16 @@ pub fn answer(
         ApprovalDecision::Yes => (ApprovalStatus::Granted, AuditEvent::APPROVAL_GRANTED),
         ApprovalDecision::No => (ApprovalStatus::Refused, AuditEvent::APPROVAL_REFUSED),
     };
-    if !row::set_answer(tx, id, state, &ApprovalAnswer { covers, ..said.clone() }, now)? {
-        let current = row::find(tx, id)?.map(Box::new);
+    if !store::set_answer(tx, id, state, &ApprovalAnswer { covers, ..said.clone() }, now)? {
+        let current = store::find(tx, id)?.map(Box::new);
         return Ok(current.map_or(ApprovalAnswerOutcome::Unknown, ApprovalAnswerOutcome::Already));
     }
-    settle(tx, &approval, said.answer, now)?;
+    apply_to_act(tx, &approval, said.answer, now)?;
     if (approval.kind, said.answer) == (ApprovalKind::Act, ApprovalDecision::No) {
-        office.tell_no(tx, approval.act, now)?;
+        office.notify_refused(tx, approval.act, now)?;
     }
-    tell(tx, office, &approval, said, event, now)?;
-    let current = Box::new(row::find(tx, id)?.unwrap_or(approval));
+    record_audit(tx, office, &approval, said, event, now)?;
+    let current = Box::new(store::find(tx, id)?.unwrap_or(approval));
     Ok(match said.answer {
         ApprovalDecision::Yes => ApprovalAnswerOutcome::Granted(current),
         ApprovalDecision::No => ApprovalAnswerOutcome::Refused(current),
@@ -119,18 +119,23 @@ pub fn answer(
 /// Whether a program answers about its own call, with its key or with another that has the same maker. It may take the
 /// call back; all else is a person's to say, and a program that is told what to answer has nobody before it who saw the
 /// question.
-fn is_own_wish(tx: &mut Tx<'_>, approval: &Approval, said: &ApprovalAnswer<'_>) -> Result<bool> {
+fn is_self_approval(tx: &mut Tx<'_>, approval: &Approval, said: &ApprovalAnswer<'_>) -> Result<bool> {
     let takes_back = (approval.kind, said.answer) == (ApprovalKind::Act, ApprovalDecision::No);
     let (Some(key), false) = (said.key, takes_back) else { return Ok(false) };
     let act = acts::find(tx, approval.act)?;
     match act.and_then(|act| act.rests_on.caller.key) {
         None => Ok(false),
-        Some(asked) => Ok(keys::share_maker(tx, asked, key)?),
+        Some(asked) => Ok(keys::has_common_maker(tx, asked, key)?),
     }
 }
 
 /// What the answer means for the act itself.
-fn settle(tx: &mut Tx<'_>, approval: &Approval, answer: ApprovalDecision, now: Timestamp) -> Result<()> {
+fn apply_to_act(
+    tx: &mut Tx<'_>,
+    approval: &Approval,
+    answer: ApprovalDecision,
+    now: Timestamp,
+) -> Result<()> {
     use acts::ActState as Act;
     let (from, to) = match (approval.kind, answer) {
         (ApprovalKind::Act, ApprovalDecision::Yes) => return Ok(()),
@@ -138,11 +143,11 @@ fn settle(tx: &mut Tx<'_>, approval: &Approval, answer: ApprovalDecision, now: T
         (ApprovalKind::Outcome, ApprovalDecision::Yes) => (Act::Unknown, Act::Applied),
         (ApprovalKind::Outcome, ApprovalDecision::No) => (Act::Unknown, Act::Failed),
     };
-    acts::note_answer(tx, approval.act, from, to, now)?;
+    acts::record_answer(tx, approval.act, from, to, now)?;
     Ok(())
 }
 
-fn tell(
+fn record_audit(
     tx: &mut Tx<'_>,
     office: &ActServices,
     approval: &Approval,

@@ -7,8 +7,8 @@ use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{ActId, ApprovalId, PersonId, TenantId, TenantStatus, Timestamp};
 use serde_json::{Value, json};
 
-use super::row::{self, OUTCOME_HOURS};
-use super::whom::{ApproverChain, whom};
+use super::approvers::{ApproverChain, resolve_approvers};
+use super::store::{self, OUTCOME_HOURS};
 use super::{Approval, ApprovalKind, ApprovalStatus};
 use crate::acts::{self, ActServices, DeferredAuditEntries};
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
@@ -42,7 +42,7 @@ pub enum ApprovalExpiryOutcome {
 
 /// Those that are due, of all tenants but those that are paused: what waits there waits with its tenant. Each is then
 /// dealt with in its own tenant's transaction by [`expire`].
-pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<ExpiredApproval>> {
+pub fn list_due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<ExpiredApproval>> {
     Ok(tx.all(
         across_tenants(
             "SELECT a.tenant_id, a.id, a.act_id FROM approvals a JOIN tenants t ON t.id = a.tenant_id
@@ -62,15 +62,15 @@ pub fn expire(
     expired: ExpiredApproval,
     now: Timestamp,
 ) -> Result<Option<(ApprovalExpiry, DeferredAuditEntries)>> {
-    let Some(approval) = row::find(tx, expired.approval)? else { return Ok(None) };
-    let ApproverChain { first, above } = whom(tx, office, &approval)?;
+    let Some(approval) = store::find(tx, expired.approval)? else { return Ok(None) };
+    let ApproverChain { first, above } = resolve_approvers(tx, office, &approval)?;
     let asked: Vec<PersonId> = match &approval.escalated_to {
         Some(later) => first.iter().chain(later.iter().filter(|one| !first.contains(one))).copied().collect(),
         None => first,
     };
     let may_wait = approval.state == ApprovalStatus::Pending
         && approval.escalated_at.is_none()
-        && office.standing(tx)? == TenantStatus::Active;
+        && office.load_tenant_status(tx)? == TenantStatus::Active;
     let (done, event, fate) = if may_wait && !above.is_empty() {
         (
             escalate(tx, office, &approval, &above, now)?,
@@ -78,13 +78,13 @@ pub fn expire(
             ApprovalExpiryOutcome::Escalated(above),
         )
     } else {
-        (end(tx, &approval, now)?, AuditEvent::APPROVAL_EXPIRED, ApprovalExpiryOutcome::Dropped)
+        (mark_expired(tx, &approval, now)?, AuditEvent::APPROVAL_EXPIRED, ApprovalExpiryOutcome::Dropped)
     };
     if !done {
         return Ok(None);
     }
-    let untold = DeferredAuditEntries::of(entry(&approval, event, &fate));
-    let approval = row::find(tx, approval.id)?.unwrap_or(approval);
+    let untold = DeferredAuditEntries::from_entry(build_audit_entry(&approval, event, &fate));
+    let approval = store::find(tx, approval.id)?.unwrap_or(approval);
     Ok(Some((ApprovalExpiry { approval, asked, fate }, untold)))
 }
 
@@ -96,7 +96,7 @@ fn escalate(
     now: Timestamp,
 ) -> Result<bool> {
     let hours = match approval.kind {
-        ApprovalKind::Act => office.policy(tx)?.approvals.hours,
+        ApprovalKind::Act => office.load_policy(tx)?.approvals.hours,
         ApprovalKind::Outcome => OUTCOME_HOURS,
     };
     let until = now.plus(Duration::from_secs(u64::from(hours) * 3600));
@@ -108,7 +108,7 @@ fn escalate(
     Ok(escalated > 0)
 }
 
-fn end(tx: &mut Tx<'_>, approval: &Approval, now: Timestamp) -> Result<bool> {
+fn mark_expired(tx: &mut Tx<'_>, approval: &Approval, now: Timestamp) -> Result<bool> {
     let ended = tx.execute(
         "UPDATE approvals SET state = 'expired', answered_at = $3
          WHERE tenant_id = $1 AND id = $2 AND expires_at <= $3 AND used_at IS NULL
@@ -116,12 +116,12 @@ fn end(tx: &mut Tx<'_>, approval: &Approval, now: Timestamp) -> Result<bool> {
         params![approval.id, now],
     )?;
     if ended > 0 && approval.kind == ApprovalKind::Act {
-        acts::note_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
+        acts::record_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
     }
     Ok(ended > 0)
 }
 
-fn entry(approval: &Approval, event: AuditEvent, fate: &ApprovalExpiryOutcome) -> NewAuditEntry {
+fn build_audit_entry(approval: &Approval, event: AuditEvent, fate: &ApprovalExpiryOutcome) -> NewAuditEntry {
     let to: Value = match fate {
         ApprovalExpiryOutcome::Escalated(to) => json!(to),
         ApprovalExpiryOutcome::Dropped => Value::Null,

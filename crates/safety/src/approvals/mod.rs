@@ -3,9 +3,9 @@
 //! [`answer`] is the one way to say yes or no, for the API, the command line and the chat alike.
 
 mod answer;
+mod approvers;
 mod expire;
-mod row;
-mod whom;
+mod store;
 mod withdraw;
 
 use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
@@ -17,10 +17,14 @@ use crate::acts::ActDigest;
 use crate::pipeline::ConsentQuestion;
 
 pub use answer::{ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer};
-pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, due, expire};
-pub use row::{ApprovalFilter, beginning_with, find, list, move_asker, move_session, of_act, pending_in};
-pub(crate) use row::{ask_outcome, attach, give_back, granted_for, open, take_up, waived};
-pub use whom::{ApproverChain, is_for, whom};
+pub use approvers::{ApproverChain, is_addressed_to, resolve_approvers};
+pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, expire, list_due};
+pub use store::{
+    ApprovalFilter, find, find_by_act, list, list_by_prefix, list_pending, move_asker, move_session,
+};
+pub(crate) use store::{
+    ask_outcome, attach_rehearsal, find_grant, find_session_grant, insert, redeem, reinstate,
+};
 pub use withdraw::{WITHDRAWN, withdraw};
 
 /// A question as it is shown.
@@ -45,7 +49,7 @@ pub struct Approval {
     /// What a rehearsal gave.
     pub rehearsal: Option<Value>,
     /// What the answer is for: shown, and compared.
-    #[serde(serialize_with = "shown")]
+    #[serde(serialize_with = "serialize_digest")]
     pub digest: ActDigest,
     pub state: ApprovalStatus,
     pub asked_at: Timestamp,
@@ -60,7 +64,7 @@ pub struct Approval {
     pub escalated_to: Option<Vec<PersonId>>,
 }
 
-fn shown<S: serde::Serializer>(digest: &ActDigest, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_digest<S: serde::Serializer>(digest: &ActDigest, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(digest)
 }
 

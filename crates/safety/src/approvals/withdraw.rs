@@ -4,7 +4,7 @@ use munshi_store::{Tx, params};
 use munshi_types::{ApprovalId, Timestamp};
 use serde_json::json;
 
-use super::{ApprovalKind, row};
+use super::{ApprovalKind, store};
 use crate::acts::{self, DeferredAuditEntries};
 use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub fn withdraw(
     reason: &str,
     now: Timestamp,
 ) -> Result<Option<DeferredAuditEntries>> {
-    let Some(approval) = row::find(tx, id)?.filter(|approval| approval.kind == ApprovalKind::Act) else {
+    let Some(approval) = store::find(tx, id)?.filter(|approval| approval.kind == ApprovalKind::Act) else {
         return Ok(None);
     };
     let withdrawn = tx.execute(
@@ -31,8 +31,8 @@ pub fn withdraw(
     if withdrawn == 0 {
         return Ok(None);
     }
-    acts::note_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
-    Ok(Some(DeferredAuditEntries::of(NewAuditEntry {
+    acts::record_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
+    Ok(Some(DeferredAuditEntries::from_entry(NewAuditEntry {
         actor: AuditActor::new(AuditActorKind::System, "approvals"),
         event: AuditEvent::APPROVAL_WITHDRAWN,
         subject: approval.act.to_string(),

@@ -3,20 +3,20 @@
 use munshi_store::{Tx, params};
 use munshi_types::{EntryId, IdGenerator, Timestamp};
 
-use super::entry::{AuditEntry, ChainHash, NewAuditEntry, cleaned};
-use super::hide::hidden;
+use super::entry::{AuditEntry, ChainHash, NewAuditEntry, clean_name};
 use super::read::hash_at;
+use super::redaction::redact_text;
 use crate::error::Result;
 
 /// Adds an entry to the chain of the transaction's tenant. It is there if and only if the transaction commits.
 ///
 /// Phones and secrets in it are hidden. Whoever should be recognised again by their phone is named by a
-/// [`pseudonym`](super::pseudonym()).
+/// [`derive_pseudonym`](super::pseudonym()).
 ///
 /// Call it last: on Postgres it holds the end of the tenant's chain until the transaction ends, so what stands after it
 /// makes others wait, and who locks anything after it may wait for each other forever.
 pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry, now: Timestamp, ids: &IdGenerator) -> Result<EntryId> {
-    let mut end = head(tx)?;
+    let mut end = lock_or_create_head(tx)?;
     add(tx, &mut end, new, now, ids)
 }
 
@@ -25,7 +25,7 @@ pub fn append_all(tx: &mut Tx<'_>, new: &[NewAuditEntry], now: Timestamp, ids: &
     if new.is_empty() {
         return Ok(());
     }
-    let mut end = head(tx)?;
+    let mut end = lock_or_create_head(tx)?;
     new.iter().try_for_each(|new| add(tx, &mut end, new, now, ids).map(drop))
 }
 
@@ -43,10 +43,10 @@ fn add(
         id: ids.next(),
         made_at: now,
         actor_kind: new.actor.kind.as_str().to_owned(),
-        actor_id: cleaned(&hidden(&new.actor.id)),
+        actor_id: clean_name(&redact_text(&new.actor.id)),
         event: new.event.as_str().to_owned(),
-        subject: cleaned(&hidden(&new.subject)),
-        payload: new.body(),
+        subject: clean_name(&redact_text(&new.subject)),
+        payload: new.render_payload(),
         prev: *prev,
         hash: ChainHash::START,
     };
@@ -57,18 +57,18 @@ fn add(
 }
 
 /// The end of the chain, held until the transaction ends; a chain without entries gets its row first.
-fn head(tx: &mut Tx<'_>) -> Result<(i64, ChainHash)> {
-    if let Some(head) = lock(tx)? {
+fn lock_or_create_head(tx: &mut Tx<'_>) -> Result<(i64, ChainHash)> {
+    if let Some(head) = lock_head(tx)? {
         return Ok(head);
     }
     tx.execute(
         "INSERT INTO audit_heads (tenant_id, seq, hash) VALUES ($1, 0, $2) ON CONFLICT (tenant_id) DO NOTHING",
         params![&ChainHash::START.0[..]],
     )?;
-    Ok(lock(tx)?.unwrap_or((0, ChainHash::START)))
+    Ok(lock_head(tx)?.unwrap_or((0, ChainHash::START)))
 }
 
-fn lock(tx: &mut Tx<'_>) -> Result<Option<(i64, ChainHash)>> {
+fn lock_head(tx: &mut Tx<'_>) -> Result<Option<(i64, ChainHash)>> {
     Ok(tx.optional(
         (
             "SELECT seq, hash FROM audit_heads WHERE tenant_id = $1",

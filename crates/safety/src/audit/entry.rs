@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::canonical::{canonical, write_text};
-use super::hide::hidden_json;
+use super::canonical_json::{to_canonical_json, write_text};
+use super::redaction::redact_json;
 use crate::error::{Error, Result};
 
 /// Longer names are cut: they come from outside as well.
@@ -61,51 +61,51 @@ impl AuditActor {
 pub struct AuditEvent(std::borrow::Cow<'static, str>);
 
 impl AuditEvent {
-    pub const ACT_INTENDED: Self = Self::known("act.intended");
-    pub const ACT_APPLIED: Self = Self::known("act.applied");
-    pub const ACT_REFUSED: Self = Self::known("act.refused");
+    pub const ACT_INTENDED: Self = Self::from_static("act.intended");
+    pub const ACT_APPLIED: Self = Self::from_static("act.applied");
+    pub const ACT_REFUSED: Self = Self::from_static("act.refused");
     /// Several at once, past the rate of refusals.
-    pub const ACTS_REFUSED: Self = Self::known("acts.refused");
-    pub const ACT_FAILED: Self = Self::known("act.failed");
-    pub const ACT_REHEARSED: Self = Self::known("act.rehearsed");
-    pub const ACT_UNKNOWN: Self = Self::known("act.unknown");
-    pub const APPROVAL_ASKED: Self = Self::known("approval.asked");
-    pub const APPROVAL_GRANTED: Self = Self::known("approval.granted");
-    pub const APPROVAL_REFUSED: Self = Self::known("approval.refused");
-    pub const APPROVAL_ESCALATED: Self = Self::known("approval.escalated");
-    pub const APPROVAL_WITHDRAWN: Self = Self::known("approval.withdrawn");
-    pub const APPROVAL_EXPIRED: Self = Self::known("approval.expired");
-    pub const PERSON_ADDED: Self = Self::known("person.added");
-    pub const PERSON_CHANGED: Self = Self::known("person.changed");
-    pub const PERSON_ROLE_CHANGED: Self = Self::known("person.role_changed");
-    pub const PERSON_LEFT: Self = Self::known("person.left");
-    pub const PERSON_RETURNED: Self = Self::known("person.returned");
-    pub const TENANT_ADDED: Self = Self::known("tenant.added");
-    pub const TENANT_PAUSED: Self = Self::known("tenant.paused");
-    pub const TENANT_RESUMED: Self = Self::known("tenant.resumed");
-    pub const TENANT_ARCHIVED: Self = Self::known("tenant.archived");
-    pub const TIER_CHANGED: Self = Self::known("tier.changed");
-    pub const BUDGET_CHANGED: Self = Self::known("budget.changed");
-    pub const POLICY_CHANGED: Self = Self::known("policy.changed");
-    pub const CONNECTORS_CHANGED: Self = Self::known("connectors.changed");
+    pub const ACTS_REFUSED: Self = Self::from_static("acts.refused");
+    pub const ACT_FAILED: Self = Self::from_static("act.failed");
+    pub const ACT_REHEARSED: Self = Self::from_static("act.rehearsed");
+    pub const ACT_UNKNOWN: Self = Self::from_static("act.unknown");
+    pub const APPROVAL_ASKED: Self = Self::from_static("approval.asked");
+    pub const APPROVAL_GRANTED: Self = Self::from_static("approval.granted");
+    pub const APPROVAL_REFUSED: Self = Self::from_static("approval.refused");
+    pub const APPROVAL_ESCALATED: Self = Self::from_static("approval.escalated");
+    pub const APPROVAL_WITHDRAWN: Self = Self::from_static("approval.withdrawn");
+    pub const APPROVAL_EXPIRED: Self = Self::from_static("approval.expired");
+    pub const PERSON_ADDED: Self = Self::from_static("person.added");
+    pub const PERSON_CHANGED: Self = Self::from_static("person.changed");
+    pub const PERSON_ROLE_CHANGED: Self = Self::from_static("person.role_changed");
+    pub const PERSON_LEFT: Self = Self::from_static("person.left");
+    pub const PERSON_RETURNED: Self = Self::from_static("person.returned");
+    pub const TENANT_ADDED: Self = Self::from_static("tenant.added");
+    pub const TENANT_PAUSED: Self = Self::from_static("tenant.paused");
+    pub const TENANT_RESUMED: Self = Self::from_static("tenant.resumed");
+    pub const TENANT_ARCHIVED: Self = Self::from_static("tenant.archived");
+    pub const TIER_CHANGED: Self = Self::from_static("tier.changed");
+    pub const BUDGET_CHANGED: Self = Self::from_static("budget.changed");
+    pub const POLICY_CHANGED: Self = Self::from_static("policy.changed");
+    pub const CONNECTORS_CHANGED: Self = Self::from_static("connectors.changed");
     /// Its first list of tools.
-    pub const CONNECTOR_SEEN: Self = Self::known("connector.seen");
+    pub const CONNECTOR_SEEN: Self = Self::from_static("connector.seen");
     /// Another list of tools than the one before.
-    pub const CONNECTOR_CHANGED: Self = Self::known("connector.changed");
-    pub const CONNECTOR_ACCEPTED: Self = Self::known("connector.accepted");
-    pub const CONNECTOR_DEGRADED: Self = Self::known("connector.degraded");
+    pub const CONNECTOR_CHANGED: Self = Self::from_static("connector.changed");
+    pub const CONNECTOR_ACCEPTED: Self = Self::from_static("connector.accepted");
+    pub const CONNECTOR_DEGRADED: Self = Self::from_static("connector.degraded");
     /// Somebody let us into its service.
-    pub const CONNECTOR_LOGGED_IN: Self = Self::known("connector.logged_in");
-    pub const SECRET_SET: Self = Self::known("secret.set");
-    pub const SECRET_REMOVED: Self = Self::known("secret.removed");
-    pub const KEY_ROTATED: Self = Self::known("key.rotated");
-    pub const KEY_DESTROYED: Self = Self::known("key.destroyed");
-    pub const AUDIT_ANCHORED: Self = Self::known("audit.anchored");
-    pub const AUDIT_ANCHORS_RESTARTED: Self = Self::known("audit.anchors_restarted");
-    pub const AUDIT_VERIFIED: Self = Self::known("audit.verified");
-    pub const AUDIT_BROKEN: Self = Self::known("audit.broken");
+    pub const CONNECTOR_LOGGED_IN: Self = Self::from_static("connector.logged_in");
+    pub const SECRET_SET: Self = Self::from_static("secret.set");
+    pub const SECRET_REMOVED: Self = Self::from_static("secret.removed");
+    pub const KEY_ROTATED: Self = Self::from_static("key.rotated");
+    pub const KEY_DESTROYED: Self = Self::from_static("key.destroyed");
+    pub const AUDIT_ANCHORED: Self = Self::from_static("audit.anchored");
+    pub const AUDIT_ANCHORS_RESTARTED: Self = Self::from_static("audit.anchors_restarted");
+    pub const AUDIT_VERIFIED: Self = Self::from_static("audit.verified");
+    pub const AUDIT_BROKEN: Self = Self::from_static("audit.broken");
 
-    const fn known(word: &'static str) -> Self {
+    const fn from_static(word: &'static str) -> Self {
         Self(std::borrow::Cow::Borrowed(word))
     }
 
@@ -125,8 +125,8 @@ impl FromStr for AuditEvent {
             return Ok(Self(text.to_owned().into()));
         }
         Err(Error::Invalid(format!(
-            "`{}` is no event: write small words with dots between, like act.applied",
-            cleaned(text)
+            "`{}` is not an event: use lowercase words separated by dots, like act.applied",
+            clean_name(text)
         )))
     }
 }
@@ -150,13 +150,13 @@ pub struct NewAuditEntry {
 
 impl NewAuditEntry {
     /// The payload as it is kept.
-    pub(super) fn body(&self) -> String {
-        let text = canonical(&hidden_json(&self.payload));
+    pub(super) fn render_payload(&self) -> String {
+        let text = to_canonical_json(&redact_json(&self.payload));
         if text.len() <= LARGEST_PAYLOAD {
             return text;
         }
         let hash = ChainHash(Sha256::digest(text.as_bytes()).into());
-        canonical(&json!({ "left_out": { "bytes": text.len(), "sha256": hash } }))
+        to_canonical_json(&json!({ "left_out": { "bytes": text.len(), "sha256": hash } }))
     }
 }
 
@@ -168,7 +168,7 @@ impl ChainHash {
     /// Before the first entry.
     pub const START: Self = Self([0; 32]);
 
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 }
@@ -195,7 +195,7 @@ impl FromStr for ChainHash {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no hash: it has 64 hexadecimal digits");
+        let wrong = || format!("`{text}` is not a hash: a hash has 64 hexadecimal digits");
         let mut bytes = [0; 32];
         if text.len() != 64 || !text.is_ascii() {
             return Err(wrong());
@@ -279,7 +279,7 @@ impl AuditEntry {
 }
 
 /// A name as it is kept: without signs that drive a terminal or that a column can't hold, and not endless.
-pub(super) fn cleaned(text: &str) -> String {
+pub(super) fn clean_name(text: &str) -> String {
     text.chars()
         .take(LONGEST_NAME)
         .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
@@ -310,13 +310,13 @@ mod tests {
     fn a_line_is_canonical_and_its_hash_can_be_made_by_anybody() {
         let entry = entry();
         let line: Value = serde_json::from_str(&entry.to_line()).unwrap();
-        assert_eq!(canonical(&line), entry.to_line());
+        assert_eq!(to_canonical_json(&line), entry.to_line());
         // What docs/safety.md tells people to do with an exported line.
         let mut row = line.clone();
         row.as_object_mut().unwrap().remove("hash");
         let mut digest = Sha256::new();
         digest.update([0xab; 32]);
-        digest.update(canonical(&row).as_bytes());
+        digest.update(to_canonical_json(&row).as_bytes());
         assert_eq!(entry.computed_hash(), ChainHash(digest.finalize().into()));
     }
 
@@ -356,7 +356,8 @@ mod tests {
             subject: String::new(),
             payload: json!({ "text": text }),
         };
-        let (small, large) = (entry("a".repeat(1000)).body(), entry("a".repeat(100_000)).body());
+        let (small, large) =
+            (entry("a".repeat(1000)).render_payload(), entry("a".repeat(100_000)).render_payload());
         assert_eq!(small.len(), 1011);
         assert!(
             large.starts_with("{\"left_out\":{\"bytes\":100011,\"sha256\":\"") && large.len() < 200,

@@ -9,27 +9,27 @@
 //! # Layout
 //! - [`append`], [`NewAuditEntry`], [`AuditEvent`], [`AuditActor`]: adding, without phones and secrets; [`pseudonym`]: phones as nobody
 //!   can read them
-//! - [`tail`], [`page`], [`export`], [`AuditEntry`]: reading; [`canonical`]: the one spelling that is hashed
+//! - [`tail`], [`list_after`], [`export`], [`AuditEntry`]: reading; [`canonical_json`]: the one spelling that is hashed
 //! - [`verify`](mod@verify), [`anchors`]: what shows that nothing was done to it
 //! - [`install`], [`set_schedules`]: by the clock
 
 pub mod anchors;
 mod append;
-mod canonical;
-mod daily;
+mod canonical_json;
 mod entry;
-mod hide;
+mod jobs;
 mod pseudonym;
 mod read;
+mod redaction;
 pub mod verify;
 
 pub use append::{append, append_all};
-pub use canonical::canonical;
-pub use daily::{examine, install, set_schedules};
+pub use canonical_json::to_canonical_json;
 pub use entry::{AuditActor, AuditActorKind, AuditEntry, AuditEvent, ChainHash, NewAuditEntry};
-pub use hide::{names_a_phone, pseudonymised};
-pub use pseudonym::{PseudonymKey, pseudonym};
-pub use read::{ChainHead, PAGE, export, heads, page, tail};
+pub use jobs::{install, set_schedules, verify_and_anchor};
+pub use pseudonym::{PseudonymKey, derive_pseudonym};
+pub use read::{ChainHead, PAGE, export, list_after, list_heads, tail};
+pub use redaction::{contains_phone, pseudonymise_phones};
 
 use munshi_store::PlatformScope;
 

@@ -27,7 +27,7 @@ impl fmt::Debug for PseudonymKey {
 
 /// `phone:` and 32 hexadecimal digits. A number's blanks, dashes, brackets and signs don't matter, nor whether `00`
 /// stands for its `+`; its country code does, so hand it in as the channel gives it, with the code.
-pub fn pseudonym(key: &PseudonymKey, phone: &str) -> String {
+pub fn derive_pseudonym(key: &PseudonymKey, phone: &str) -> String {
     let digits: String =
         phone.chars().filter_map(|letter| letter.to_digit(10)).map(|digit| digit.to_string()).collect();
     let digits = digits.strip_prefix("00").unwrap_or(&digits);
@@ -43,12 +43,12 @@ mod tests {
     #[test]
     fn one_number_has_one_pseudonym_however_it_is_written() {
         let key = PseudonymKey::new(Zeroizing::new([7; 32]));
-        let first = pseudonym(&key, "+919876543210");
+        let first = derive_pseudonym(&key, "+919876543210");
         for same in ["+91 98765 43210", "0091-98765-43210", "(+91) 98765.43210", "919876543210"] {
-            assert_eq!(pseudonym(&key, same), first, "{same}");
+            assert_eq!(derive_pseudonym(&key, same), first, "{same}");
         }
-        assert_ne!(pseudonym(&key, "+919876543211"), first);
-        assert_ne!(pseudonym(&PseudonymKey::new(Zeroizing::new([8; 32])), "+919876543210"), first);
+        assert_ne!(derive_pseudonym(&key, "+919876543211"), first);
+        assert_ne!(derive_pseudonym(&PseudonymKey::new(Zeroizing::new([8; 32])), "+919876543210"), first);
         assert!(!first.contains("98765") && first.len() == 38, "{first}");
         assert_eq!(format!("{key:?}"), "PseudonymKey");
     }

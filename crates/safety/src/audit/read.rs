@@ -33,7 +33,7 @@ pub fn tail(tx: &mut Tx<'_>, count: u32) -> Result<Vec<AuditEntry>> {
 }
 
 /// The entries after a number, in their order.
-pub fn page(tx: &mut Tx<'_>, after: i64, count: u32) -> Result<Vec<AuditEntry>> {
+pub fn list_after(tx: &mut Tx<'_>, after: i64, count: u32) -> Result<Vec<AuditEntry>> {
     Ok(tx.all(
         "SELECT tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload, prev_hash, hash
          FROM audit_entries WHERE tenant_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
@@ -47,7 +47,7 @@ pub fn page(tx: &mut Tx<'_>, after: i64, count: u32) -> Result<Vec<AuditEntry>> 
 pub async fn export(db: &Db, tenant: TenantId, mut each: impl FnMut(&str) -> Result<()>) -> Result<u64> {
     let (mut after, mut count) = (i64::MIN, 0);
     loop {
-        let entries = db.read(tenant, move |tx| page(tx, after, PAGE)).await?;
+        let entries = db.read(tenant, move |tx| list_after(tx, after, PAGE)).await?;
         let Some(last) = entries.last() else { return Ok(count) };
         after = last.seq;
         for entry in &entries {
@@ -58,7 +58,7 @@ pub async fn export(db: &Db, tenant: TenantId, mut each: impl FnMut(&str) -> Res
 }
 
 /// What the head's row says, the number of the last entry, and how many there are, all seen at one moment.
-pub(super) fn ends(tx: &mut Tx<'_>) -> Result<(Option<ChainHead>, i64, i64)> {
+pub(super) fn load_ends(tx: &mut Tx<'_>) -> Result<(Option<ChainHead>, i64, i64)> {
     let head =
         tx.optional("SELECT tenant_id, seq, hash FROM audit_heads WHERE tenant_id = $1", &[], read_head)?;
     let (last, count) = tx.one(
@@ -70,7 +70,7 @@ pub(super) fn ends(tx: &mut Tx<'_>) -> Result<(Option<ChainHead>, i64, i64)> {
 }
 
 /// The first number that two entries have, which takes somebody who can lift the table's own rules.
-pub(super) fn twice(tx: &mut Tx<'_>) -> Result<Option<i64>> {
+pub(super) fn find_duplicate_seq(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     Ok(tx.optional(
         "SELECT seq FROM audit_entries WHERE tenant_id = $1 GROUP BY seq HAVING count(*) > 1 ORDER BY seq LIMIT 1",
         &[],
@@ -88,7 +88,7 @@ pub(super) fn next_seq(tx: &mut Tx<'_>, after: i64) -> Result<i64> {
 }
 
 /// Whether any entry of the chain has this hash.
-pub(super) fn stands(tx: &mut Tx<'_>, hash: ChainHash) -> Result<bool> {
+pub(super) fn contains_hash(tx: &mut Tx<'_>, hash: ChainHash) -> Result<bool> {
     let found = tx.optional(
         "SELECT seq FROM audit_entries WHERE tenant_id = $1 AND hash = $2 LIMIT 1",
         params![&hash.0[..]],
@@ -99,7 +99,7 @@ pub(super) fn stands(tx: &mut Tx<'_>, hash: ChainHash) -> Result<bool> {
 
 /// The newest entry about the file of anchors, its event and its payload. The chain is the installation's, where few
 /// others stand between.
-pub(super) fn last_of_anchors(tx: &mut Tx<'_>) -> Result<Option<(String, String)>> {
+pub(super) fn find_last_anchor_event(tx: &mut Tx<'_>) -> Result<Option<(String, String)>> {
     Ok(tx.optional(
         "SELECT event, payload FROM audit_entries
          WHERE tenant_id = $1 AND event IN ('audit.anchored', 'audit.anchors_restarted') ORDER BY seq DESC LIMIT 1",
@@ -109,17 +109,17 @@ pub(super) fn last_of_anchors(tx: &mut Tx<'_>) -> Result<Option<(String, String)
 }
 
 /// The ends of all chains, a page at a time in the order of their tenants.
-pub async fn heads(db: &Db) -> Result<Vec<ChainHead>> {
+pub async fn list_heads(db: &Db) -> Result<Vec<ChainHead>> {
     let (mut heads, mut after) = (Vec::<ChainHead>::new(), None);
     loop {
-        let page = db.platform(AUDIT).read(move |tx| heads_after(tx, after)).await?;
+        let page = db.platform(AUDIT).read(move |tx| list_heads_after(tx, after)).await?;
         let Some(last) = page.last() else { return Ok(heads) };
         after = Some(last.tenant);
         heads.extend(page);
     }
 }
 
-fn heads_after(tx: &mut PlatformTx<'_>, after: Option<TenantId>) -> Result<Vec<ChainHead>> {
+fn list_heads_after(tx: &mut PlatformTx<'_>, after: Option<TenantId>) -> Result<Vec<ChainHead>> {
     Ok(match after {
         None => tx.all(
             across_tenants("SELECT tenant_id, seq, hash FROM audit_heads ORDER BY tenant_id LIMIT $1"),
@@ -159,7 +159,7 @@ fn read(row: &Row<'_>) -> StoreResult<AuditEntry> {
 /// A hash of another length is none that was ever written: it reads as one that matches nothing.
 pub(super) fn hash_at(row: &Row<'_>, at: usize) -> StoreResult<ChainHash> {
     let bytes: Vec<u8> = row.get(at)?;
-    Ok(ChainHash::of(&bytes).unwrap_or(ChainHash([0xff; 32])))
+    Ok(ChainHash::from_bytes(&bytes).unwrap_or(ChainHash([0xff; 32])))
 }
 
 /// Whether the store could not make sense of a row, as opposed to not answering.

@@ -36,7 +36,7 @@ macro_rules! word {
                 let found = Self::ALL.iter().find(|known| known.as_str() == text).copied();
                 found.ok_or_else(|| {
                     let known: Vec<&str> = Self::ALL.iter().map(|known| known.as_str()).collect();
-                    format!("`{text}` is no {}: use {}", $noun, known.join(" or "))
+                    format!("`{text}` is not a {}: use {}", $noun, known.join(" or "))
                 })
             }
         }
@@ -100,7 +100,7 @@ impl BudgetAccount {
 }
 
 /// Two to six slots, in the order of their names.
-pub(crate) fn slots(
+pub(crate) fn build_slots(
     lane: BudgetLane,
     binding: Option<BindingId>,
     person: Option<PersonId>,
@@ -166,7 +166,7 @@ mod tests {
     fn edges(zone: &str, now: &str) -> (String, String, String) {
         let account = account(zone);
         let day = account.day(now.parse().unwrap());
-        let slots = slots(BudgetLane::People, None, None, day);
+        let slots = build_slots(BudgetLane::People, None, None, day);
         let ends = |slot: &CounterSlot| slot.ends_at(&account.zone).to_string();
         (day.to_string(), ends(&slots[1]), ends(&slots[0]))
     }
@@ -205,7 +205,7 @@ mod tests {
         let account = account("Asia/Kolkata");
         let day = account.day(Timestamp::EPOCH);
         let names = |lane, binding, person| {
-            slots(lane, binding, person, day).into_iter().map(|slot| slot.key).collect::<Vec<_>>()
+            build_slots(lane, binding, person, day).into_iter().map(|slot| slot.key).collect::<Vec<_>>()
         };
         let all = names(BudgetLane::People, account.binding, account.person);
         assert_eq!(all.len(), 6);

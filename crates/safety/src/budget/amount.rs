@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use munshi_llm::gateway::CallSpend;
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use serde::{Deserialize, Serialize};
 
-use super::rates::PriceConversion;
+use super::price_conversion::PriceConversion;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl BudgetMeasure {
     }
 
     /// `50`, `$0.500000`
-    pub fn shown(self, amount: i64) -> String {
+    pub fn render(self, amount: i64) -> String {
         match self {
             Self::Money => Cost::from_micros(amount).to_string(),
             _ => amount.to_string(),
@@ -54,9 +54,7 @@ impl FromStr for BudgetMeasure {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|known| known.as_str() == text);
-        found.ok_or_else(|| {
-            format!("`{text}` is nothing that is counted: use interactions, jobs, tokens or money")
-        })
+        found.ok_or_else(|| format!("unknown measure `{text}`: use interactions, jobs, tokens or money"))
     }
 }
 
@@ -92,22 +90,22 @@ impl BudgetAmount {
 
     /// The same with nothing for an answer that was only an excuse: what it cost us is kept, the person is not billed.
     #[must_use]
-    pub const fn degraded(self) -> Self {
+    pub const fn without_billing(self) -> Self {
         Self { interactions: 0, jobs: 0, ..self }
     }
 
     pub(crate) fn figures(&self, rates: &PriceConversion) -> BudgetFigures {
-        let money = self.money.unwrap_or_else(|| rates.worst(self.tokens));
+        let money = self.money.unwrap_or_else(|| rates.worst_case_cost(self.tokens));
         BudgetFigures([
-            whole(self.interactions),
-            whole(self.jobs),
-            whole(self.tokens),
-            within(money.as_micros()),
+            clamp_count(self.interactions),
+            clamp_count(self.jobs),
+            clamp_count(self.tokens),
+            clamp_amount(money.as_micros()),
         ])
     }
 
     pub(crate) fn output_tokens(&self) -> i64 {
-        whole(self.output)
+        clamp_count(self.output)
     }
 }
 
@@ -122,7 +120,7 @@ impl From<CallSpend> for BudgetAmount {
 pub(crate) struct BudgetFigures(pub(crate) [i64; 4]);
 
 impl BudgetFigures {
-    pub(crate) const fn of(&self, measure: BudgetMeasure) -> i64 {
+    pub(crate) const fn get(&self, measure: BudgetMeasure) -> i64 {
         self.0[measure as usize]
     }
 
@@ -134,11 +132,11 @@ impl BudgetFigures {
 }
 
 /// Bounded, so that a server that lies about its counts can't make a sum overflow.
-fn whole(count: u64) -> i64 {
-    within(i64::try_from(count).unwrap_or(i64::MAX))
+fn clamp_count(count: u64) -> i64 {
+    clamp_amount(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-fn within(amount: i64) -> i64 {
+fn clamp_amount(amount: i64) -> i64 {
     amount.clamp(0, 1 << 45)
 }
 
@@ -151,7 +149,7 @@ mod tests {
         let rates =
             PriceConversion { unknown_price: Cost::from_micros(30_000_000), ..PriceConversion::default() };
         let unknown = BudgetAmount { tokens: 10_000, money: None, ..BudgetAmount::NOTHING };
-        assert_eq!(unknown.figures(&rates).of(BudgetMeasure::Money), 300_000);
+        assert_eq!(unknown.figures(&rates).get(BudgetMeasure::Money), 300_000);
         let absurd = BudgetAmount { tokens: u64::MAX, jobs: u64::MAX, money: None, ..BudgetAmount::NOTHING };
         assert_eq!(absurd.figures(&rates), BudgetFigures([0, 1 << 45, 1 << 45, 1 << 45]));
         let negative = BudgetAmount::money(Cost::from_micros(-5));
@@ -162,7 +160,7 @@ mod tests {
     fn an_excuse_is_not_billed() {
         let spent =
             BudgetAmount { tokens: 7, money: Some(Cost::from_micros(3)), ..BudgetAmount::delegated_job() };
-        let kept = spent.degraded();
+        let kept = spent.without_billing();
         assert_eq!((kept.interactions, kept.jobs, kept.tokens, kept.money), (0, 0, 7, spent.money));
     }
 }

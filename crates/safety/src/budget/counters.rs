@@ -7,7 +7,7 @@ use super::account::{BudgetLane, CounterSlot};
 use super::amount::{BudgetFigures, BudgetMeasure};
 use super::plan::UsagePlan;
 use super::settings::BudgetLimits;
-use super::stored::read_plan;
+use super::tenant_terms::parse_plan;
 use crate::error::Result;
 
 /// A row as it is now.
@@ -27,8 +27,8 @@ impl BudgetCounter {
     /// Whether it has no room even if all that is held were given back.
     pub(crate) fn is_used_up(&self, asked: &BudgetFigures) -> bool {
         BudgetMeasure::ALL.into_iter().any(|measure| {
-            let after = self.used.of(measure).saturating_add(asked.of(measure));
-            asked.of(measure) > 0 && self.limits.0[measure as usize].is_some_and(|limit| after > limit)
+            let after = self.used.get(measure).saturating_add(asked.get(measure));
+            asked.get(measure) > 0 && self.limits.0[measure as usize].is_some_and(|limit| after > limit)
         })
     }
 
@@ -39,19 +39,19 @@ impl BudgetCounter {
             used: BudgetFigures([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]),
             held: BudgetFigures([row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
             limits: BudgetLimits([row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?]),
-            plan: read_plan(row.get(14)?)?,
+            plan: parse_plan(row.get(14)?)?,
         })
     }
 }
 
 /// The six places a statement has for slots; where there are fewer, the last stands in the others too.
-pub(crate) fn six(slots: &[CounterSlot]) -> [&str; 6] {
+pub(crate) fn pad_to_six(slots: &[CounterSlot]) -> [&str; 6] {
     std::array::from_fn(|at| slots.get(at).or(slots.last()).map_or("", |slot| slot.key.as_str()))
 }
 
 /// Those of the slots that are there.
-pub(crate) fn find(tx: &mut Tx<'_>, slots: &[CounterSlot]) -> Result<Vec<BudgetCounter>> {
-    let keys = six(slots);
+pub(crate) fn list(tx: &mut Tx<'_>, slots: &[CounterSlot]) -> Result<Vec<BudgetCounter>> {
+    let keys = pad_to_six(slots);
     Ok(tx.all(
         "SELECT slot, limits_from, used_interactions, used_jobs, used_tokens, used_money, held_interactions, held_jobs,
                 held_tokens, held_money, limit_interactions, limit_jobs, limit_tokens, limit_money,
@@ -70,7 +70,7 @@ pub(crate) fn hold(
     asked: &BudgetFigures,
     stamp: i64,
 ) -> Result<bool> {
-    let (keys, BudgetFigures([interactions, jobs, tokens, money])) = (six(slots), asked);
+    let (keys, BudgetFigures([interactions, jobs, tokens, money])) = (pad_to_six(slots), asked);
     let count = i64::try_from(slots.len()).unwrap_or(i64::MAX);
     let held = tx.execute(
         (
@@ -129,7 +129,7 @@ pub(crate) fn book(
     used: &BudgetFigures,
     output: i64,
 ) -> Result<()> {
-    let (keys, BudgetFigures(held), BudgetFigures(used)) = (six(slots), held, used);
+    let (keys, BudgetFigures(held), BudgetFigures(used)) = (pad_to_six(slots), held, used);
     tx.send(
         (
             "UPDATE usage_counters SET

@@ -42,8 +42,8 @@ impl CallBudget for DurableBudget {
             Ok(reserved) => Ok(reserved.id),
             Err(Error::OverBudget(refused)) => Err(ModelError::OverBudget(refused.to_string())),
             Err(error) => {
-                tracing::error!(%error, "a budget can't be asked");
-                Err(ModelError::OverBudget("the budget can't be asked".to_owned()))
+                tracing::error!(%error, "budget check failed");
+                Err(ModelError::OverBudget("the budget check failed".to_owned()))
             }
         }
     }
@@ -57,16 +57,16 @@ impl CallBudget for DurableBudget {
             match self.db.write(self.tenant, unit).await {
                 Ok(SettleOutcome::Now) => return,
                 Ok(SettleOutcome::Late) => {
-                    tracing::warn!(%reservation, "a call was settled after its reservation had expired");
+                    tracing::warn!(%reservation, "call settled after its reservation expired");
                     return;
                 }
                 // After a commit whose outcome was unknown, the try before has done it.
                 Ok(SettleOutcome::NotHeld) => {
-                    tracing::debug!(%reservation, "nothing was held to settle");
+                    tracing::debug!(%reservation, "no reservation to settle");
                     return;
                 }
                 Err(error) if number == TRIES => {
-                    tracing::error!(%reservation, %error, ?spent, "what a call has spent could not be booked");
+                    tracing::error!(%reservation, %error, ?spent, "failed to record the spending of a call");
                 }
                 Err(_) => tokio::time::sleep(pause).await,
             }

@@ -26,7 +26,7 @@ const LATE: Duration = Duration::from_secs(7 * 86_400);
 const CLOCK_ERROR: Duration = Duration::from_secs(120);
 
 /// When a reservation made under a clock that was far ahead would end is no time to wait for.
-fn absurd(settings: &BudgetSettings, now: Timestamp) -> Timestamp {
+fn compute_expiry_horizon(settings: &BudgetSettings, now: Timestamp) -> Timestamp {
     now.plus(settings.hold.saturating_mul(2)).plus(CLOCK_ERROR)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn reclaim_month(
     let Some(month) = slots.first().map(|slot| slot.starts_on) else { return Ok(0) };
     let mut reclaimed = 0;
     loop {
-        let step = reclaim_step(tx, lane, month, now, absurd(settings, now))?;
+        let step = reclaim_step(tx, lane, month, now, compute_expiry_horizon(settings, now))?;
         reclaimed += step;
         if step < STEP.unsigned_abs() {
             return Ok(reclaimed);
@@ -108,10 +108,10 @@ pub struct BudgetSweepReport {
 
 /// Keeps the tables small. Nothing waits for it: what has expired does not count either way.
 pub async fn sweep(db: &Db, settings: &BudgetSettings, now: Timestamp) -> Result<BudgetSweepReport> {
-    let absurd = absurd(settings, now);
+    let absurd = compute_expiry_horizon(settings, now);
     let mut swept = BudgetSweepReport::default();
     loop {
-        let due = db.platform(BUDGET).read(move |tx| due(tx, now, absurd)).await?;
+        let due = db.platform(BUDGET).read(move |tx| list_expired_months(tx, now, absurd)).await?;
         let mut step = 0;
         for (tenant, lane, month) in due {
             step += db.write(tenant, move |tx| sweep_month(tx, lane, month, now, absurd)).await?;
@@ -123,18 +123,18 @@ pub async fn sweep(db: &Db, settings: &BudgetSettings, now: Timestamp) -> Result
     }
     let (late, oldest) = (now.minus(LATE), now.minus(settings.keep));
     (swept.forgotten, swept.removed) =
-        db.platform(BUDGET).write(move |tx| forget(tx, late, oldest, now)).await?;
+        db.platform(BUDGET).write(move |tx| delete_old(tx, late, oldest, now)).await?;
     if swept.forgotten > 0 {
         tracing::warn!(
             count = swept.forgotten,
-            "reservations were never settled: what they spent is not in the books"
+            "reservations expired unsettled; their spending is not recorded"
         );
     }
     Ok(swept)
 }
 
 /// Where something has expired: whose, in which lane and month.
-fn due(
+fn list_expired_months(
     tx: &mut PlatformTx<'_>,
     now: Timestamp,
     absurd: Timestamp,
@@ -149,7 +149,7 @@ fn due(
             let decode = munshi_store::Error::Decode;
             let month: String = row.get(2)?;
             let first =
-                format!("{month}-01").parse().map_err(|_| decode(format!("`{month}` is no month")))?;
+                format!("{month}-01").parse().map_err(|_| decode(format!("`{month}` is not a month")))?;
             Ok((row.get(0)?, row.get::<String>(1)?.parse().map_err(decode)?, first))
         },
     )?;
@@ -164,12 +164,17 @@ fn sweep_month(
     absurd: Timestamp,
 ) -> Result<u64> {
     // The month's first lock, as everybody takes it.
-    let slots = super::account::slots(lane, None, None, month);
+    let slots = super::account::build_slots(lane, None, None, month);
     counters::book(tx, &slots[..1], &BudgetFigures::default(), &BudgetFigures::default(), 0)?;
     reclaim_step(tx, lane, month, now, absurd)
 }
 
-fn forget(tx: &mut PlatformTx<'_>, late: Timestamp, oldest: Timestamp, now: Timestamp) -> Result<(u64, u64)> {
+fn delete_old(
+    tx: &mut PlatformTx<'_>,
+    late: Timestamp,
+    oldest: Timestamp,
+    now: Timestamp,
+) -> Result<(u64, u64)> {
     let forgotten = tx.execute(
         across_tenants("DELETE FROM usage_reservations WHERE state = 'expired' AND expires_at < $1"),
         params![late],

@@ -7,10 +7,10 @@
 //!
 //! # Layout
 //! - [`UsagePlan`], [`ModelClasses`]: what a tenant has agreed to; [`BudgetSettings`]: what the installation has decided
-//! - [`BudgetAccount`], [`BudgetAmount`]: who pays how much; `rates`: how rupees and unknown prices become dollars
-//! - [`BudgetGovernor`]: `reserve`, `settle`, `release` and `let_go`; `counters`, `reservations`: the rows; `expire`: what nobody settled
-//! - `stored`: a tenant's plan and own limits; `usage`: reading the ledger
-//! - [`DurableBudget`]: the same for the gateway; [`RunBudget`]: a pure value for one run; [`rate`]: how often
+//! - [`BudgetAccount`], [`BudgetAmount`]: who pays how much; `price_conversion`: how rupees and unknown prices become dollars
+//! - [`BudgetGovernor`]: `reserve`, `settle`, `release` and `release_run`; `counters`, `reservations`: the rows; `expire`: what nobody settled
+//! - `tenant_terms`: a tenant's plan and own limits; `usage`: reading the ledger
+//! - [`DurableBudget`]: the same for the gateway; [`RunBudget`]: a pure value for one run; [`rate_quota`]: how often
 
 mod account;
 mod amount;
@@ -18,15 +18,15 @@ mod counters;
 mod durable;
 mod expire;
 mod plan;
-pub mod rate;
-mod rates;
+mod price_conversion;
+pub mod rate_quota;
 mod refusal;
 mod reservations;
 mod reserve;
 mod run;
 mod settings;
 mod settle;
-mod stored;
+mod tenant_terms;
 mod usage;
 
 pub use account::{BudgetAccount, BudgetLane, BudgetPeriod, BudgetScope};
@@ -34,12 +34,14 @@ pub use amount::{BudgetAmount, BudgetMeasure};
 pub use durable::DurableBudget;
 pub use expire::{BUDGET, BudgetSweepReport, sweep};
 pub use plan::{ModelClass, ModelClasses, PlanExclusion, UsagePlan};
-pub use rates::PriceConversion;
+pub use price_conversion::PriceConversion;
 pub use refusal::{BudgetRefusal, BudgetRelease};
-pub use reservations::{OpenReservation, aside};
+pub use reservations::{OpenReservation, find_reservation};
 pub use reserve::{BudgetGovernor, Reservation};
 pub use run::{RunBudget, RunExhaustion, RunUse};
 pub use settings::BudgetSettings;
-pub use settle::{SettleOutcome, is_held_for};
-pub use stored::{BudgetLimitSubject, BudgetLimitValue, plan, set_limit, set_plan};
-pub use usage::{BudgetLimitStatus, UsageDimension, UsageLine, UsageTotals, standings, unsettled, used};
+pub use settle::{SettleOutcome, has_open_reservations};
+pub use tenant_terms::{BudgetLimitSubject, BudgetLimitValue, load_plan, set_limit, set_plan};
+pub use usage::{
+    BudgetLimitStatus, UsageDimension, UsageLine, UsageTotals, list_limit_statuses, list_usage, sum_unsettled,
+};

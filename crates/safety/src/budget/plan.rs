@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use munshi_llm::ModelTarget;
 use munshi_llm::chat::TokenUsage;
-use munshi_llm::money::{Cost, PriceBook};
+use munshi_llm::pricing::{Cost, PriceBook};
 use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl UsagePlan {
     }
 
     /// The least plan that permits a class.
-    pub fn least_for(class: ModelClass) -> Self {
+    pub fn minimum_for(class: ModelClass) -> Self {
         Self::ALL.into_iter().find(|plan| plan.permits(class)).unwrap_or(Self::Business)
     }
 }
@@ -73,7 +73,7 @@ impl FromStr for UsagePlan {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|plan| plan.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no plan: use free, starter, pro or business"))
+        found.ok_or_else(|| format!("unknown plan `{text}`: use free, starter, pro or business"))
     }
 }
 
@@ -103,7 +103,7 @@ impl ModelClass {
     }
 
     /// By what it costs to have it write. What runs on this machine is small: nobody sends a bill for it.
-    pub fn of(target: &ModelTarget, prices: &PriceBook, now: Timestamp) -> Self {
+    pub fn classify(target: &ModelTarget, prices: &PriceBook, now: Timestamp) -> Self {
         const SAMPLE: u64 = 100_000;
         let usage = TokenUsage { output: SAMPLE, ..TokenUsage::default() };
         match prices.cost(target, &usage, now).map(|cost| cost.as_micros().saturating_mul(10)) {
@@ -134,7 +134,7 @@ impl ModelClasses {
         now: Timestamp,
     ) -> Self {
         let class = |target: &ModelTarget| {
-            given.get(&target.name).copied().unwrap_or_else(|| ModelClass::of(target, prices, now))
+            given.get(&target.name).copied().unwrap_or_else(|| ModelClass::classify(target, prices, now))
         };
         Self(targets.iter().map(|target| (target.name.clone(), class(target))).collect())
     }
@@ -159,13 +159,13 @@ impl ModelClasses {
         if plan.permits(class) {
             return Ok(());
         }
-        Err(PlanExclusion { plan, target: target.to_owned(), class, needs: UsagePlan::least_for(class) })
+        Err(PlanExclusion { plan, target: target.to_owned(), class, needs: UsagePlan::minimum_for(class) })
     }
 }
 
 /// A model beyond the plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{target}` is a {class} model, and the plan {plan} has none such: the plan {needs} has")]
+#[error("plan {plan} does not include {class} models such as `{target}`; plan {needs} does")]
 pub struct PlanExclusion {
     pub plan: UsagePlan,
     pub target: String,
@@ -221,10 +221,7 @@ mod tests {
         assert_eq!(needs(UsagePlan::Pro, "never heard of"), Some(UsagePlan::Business));
         assert_eq!(needs(UsagePlan::Free, "vetted"), None);
         let words = classes.check(UsagePlan::Free, "gpt-4o").unwrap_err().to_string();
-        assert_eq!(
-            words,
-            "`gpt-4o` is a medium model, and the plan free has none such: the plan starter has"
-        );
+        assert_eq!(words, "plan free does not include medium models such as `gpt-4o`; plan starter does");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::account::BudgetPeriod;
 use super::amount::BudgetMeasure;
 use super::plan::UsagePlan;
-use super::stored::BudgetLimitSubject;
+use super::tenant_terms::BudgetLimitSubject;
 
 /// The strictest of the limits that stand in the way: the one that frees last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ pub enum BudgetRelease {
 }
 
 impl BudgetRelease {
-    pub const fn at(self) -> Option<Timestamp> {
+    pub const fn timestamp(self) -> Option<Timestamp> {
         match self {
             Self::UnderWay(at) | Self::PeriodEnds(at) => Some(at),
             Self::Never => None,
@@ -57,7 +57,7 @@ impl BudgetRefusal {
 impl fmt::Display for BudgetRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let on = &self.on;
-        let shown = |amount| on.measure.shown(amount);
+        let shown = |amount| on.measure.render(amount);
         let lane = match on.lane {
             super::BudgetLane::People => "",
             super::BudgetLane::Background => " of background work",
@@ -73,16 +73,16 @@ impl fmt::Display for BudgetRefusal {
         )?;
         write!(f, ": {} used", shown(self.used))?;
         if self.held > 0 {
-            write!(f, ", {} set aside", shown(self.held))?;
+            write!(f, ", {} reserved", shown(self.held))?;
         }
-        write!(f, ", {} more asked for", shown(self.asked))?;
+        write!(f, ", {} more requested", shown(self.asked))?;
         match self.frees {
-            BudgetRelease::UnderWay(_) => write!(f, "; what is under way frees some soon"),
-            BudgetRelease::PeriodEnds(at) => write!(f, "; it is free again from {}", self.moment(at)),
-            BudgetRelease::Never => write!(f, "; so much never fits"),
+            BudgetRelease::UnderWay(_) => write!(f, "; running calls release some soon"),
+            BudgetRelease::PeriodEnds(at) => write!(f, "; it resets at {}", self.moment(at)),
+            BudgetRelease::Never => write!(f, "; the request exceeds the limit by itself"),
         }?;
-        match self.raised_by() {
-            Some(plan) => write!(f, ", and the plan {plan} has more"),
+        match self.find_larger_plan() {
+            Some(plan) => write!(f, "; plan {plan} has more"),
             None => Ok(()),
         }
     }
@@ -100,7 +100,7 @@ impl BudgetRefusal {
     }
 
     /// The least plan that has more interactions, where the plan's own limit is what stands in the way.
-    pub fn raised_by(&self) -> Option<UsagePlan> {
+    pub fn find_larger_plan(&self) -> Option<UsagePlan> {
         let is_plans =
             self.on.measure == BudgetMeasure::Interactions && Some(self.limit) == self.plan.interactions();
         let more = |plan: &UsagePlan| plan.interactions().is_none_or(|count| count > self.limit);

@@ -1,13 +1,13 @@
 //! What is set aside and not yet settled, as rows.
 
 use jiff::civil::Date;
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_store::{Tx, params};
 use munshi_types::{ReservationId, RunId, Timestamp};
 
 use super::account::{BudgetAccount, CounterSlot};
 use super::amount::{BudgetAmount, BudgetFigures};
-use super::counters::six;
+use super::counters::pad_to_six;
 use super::reserve::Reservation;
 use crate::error::Result;
 
@@ -30,7 +30,11 @@ pub struct OpenReservation {
 
 /// What stands aside under a reservation, as it was written down. None where it was settled or has expired: others may
 /// have the room by now. Where the price was unknown, the money is that of the worst one.
-pub fn aside(tx: &mut Tx<'_>, id: ReservationId, now: Timestamp) -> Result<Option<OpenReservation>> {
+pub fn find_reservation(
+    tx: &mut Tx<'_>,
+    id: ReservationId,
+    now: Timestamp,
+) -> Result<Option<OpenReservation>> {
     Ok(tx.optional(
         "SELECT interactions, jobs, tokens, money, expires_at FROM usage_reservations
          WHERE tenant_id = $1 AND id = $2 AND state = 'held' AND expires_at > $3",
@@ -85,7 +89,7 @@ pub(super) fn hold_and_add(
     stamp: i64,
 ) -> Result<bool> {
     let (keys, account, BudgetFigures([interactions, jobs, tokens, money])) =
-        (six(slots), new.account, new.asked);
+        (pad_to_six(slots), new.account, new.asked);
     let count = i64::try_from(slots.len()).unwrap_or(i64::MAX);
     let added = tx.execute(
         "WITH rows AS MATERIALIZED (

@@ -7,7 +7,7 @@
 use munshi_store::{Tx, params};
 use munshi_types::{IdGenerator, ReservationId, RunId, Timestamp};
 
-use super::account::{BudgetAccount, CounterSlot, slots};
+use super::account::{BudgetAccount, CounterSlot, build_slots};
 use super::amount::{BudgetAmount, BudgetFigures, BudgetMeasure};
 use super::counters::{self, BudgetCounter};
 use super::expire;
@@ -15,7 +15,7 @@ use super::plan::UsagePlan;
 use super::refusal::{BudgetRefusal, BudgetRelease};
 use super::reservations::{self, NewReservation};
 use super::settings::BudgetSettings;
-use super::stored::{BudgetLimitSubject, TenantBudgetTerms};
+use super::tenant_terms::{BudgetLimitSubject, TenantBudgetTerms};
 use crate::error::{Error, Result};
 
 /// Decides what may be spent. One for the program; clones share nothing but what they were made of.
@@ -68,7 +68,7 @@ impl BudgetGovernor {
         now: Timestamp,
     ) -> Result<Reservation> {
         let day = account.day(now);
-        let slots = slots(account.lane, account.binding, account.person, day);
+        let slots = build_slots(account.lane, account.binding, account.person, day);
         let asked = most.figures(&self.settings.rates);
         let reserved = Reservation { id: self.ids.next(), expires_at: now.plus(self.settings.hold) };
         let new = NewReservation { account, run, day, asked: &asked, reserved };
@@ -77,16 +77,16 @@ impl BudgetGovernor {
             if reservations::hold_and_add(tx, &slots, &new, self.stamp)? {
                 return Ok(reserved);
             }
-            self.look_closer(tx, account, &slots, &asked, now)?;
+            self.retry_after_refresh(tx, account, &slots, &asked, now)?;
         } else if !counters::hold(tx, &slots, &asked, self.stamp)? {
-            self.look_closer(tx, account, &slots, &asked, now)?;
+            self.retry_after_refresh(tx, account, &slots, &asked, now)?;
         }
         reservations::add(tx, &new)?;
         Ok(reserved)
     }
 
     /// Brings the counters up to date and tries again, or says what stands in the way.
-    fn look_closer(
+    fn retry_after_refresh(
         &self,
         tx: &mut Tx<'_>,
         account: &BudgetAccount,
@@ -98,22 +98,22 @@ impl BudgetGovernor {
         if counters::hold(tx, slots, asked, self.stamp)? {
             return Ok(());
         }
-        let mut found = counters::find(tx, slots)?;
+        let mut found = counters::list(tx, slots)?;
         // What is used frees nothing before its day or month ends; what is held may have expired.
         let is_used_up = found.iter().any(|counter| counter.is_used_up(asked));
         if !is_used_up && expire::reclaim_month(tx, account.lane, slots, &self.settings, now)? > 0 {
             if counters::hold(tx, slots, asked, self.stamp)? {
                 return Ok(());
             }
-            found = counters::find(tx, slots)?;
+            found = counters::list(tx, slots)?;
         }
         let what = Asked { account, slots, asked, now, default_plan: self.settings.plan };
-        match what.refusal(tx, &found)? {
+        match what.find_refusal(tx, &found)? {
             Some(refused) => Err(Error::OverBudget(Box::new(refused))),
             // Another has freed it between two looks.
             None if counters::hold(tx, slots, asked, self.stamp)? => Ok(()),
             None => {
-                Err(munshi_store::Error::Busy("the budget changed meanwhile: ask again".to_owned()).into())
+                Err(munshi_store::Error::Busy("the budget changed concurrently: retry".to_owned()).into())
             }
         }
     }
@@ -131,7 +131,7 @@ impl BudgetGovernor {
         };
         let Some((first, others)) = slots.split_first() else { return Ok(()) };
         write(tx, first)?;
-        let found = counters::find(tx, others)?;
+        let found = counters::list(tx, others)?;
         for slot in others {
             let known = found.iter().find(|counter| counter.slot == slot.key);
             if known.is_none_or(|counter| counter.limits_from != limits_from) {
@@ -152,18 +152,18 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Of all limits in the way, the one that frees last.
-    fn refusal(&self, tx: &mut Tx<'_>, found: &[BudgetCounter]) -> Result<Option<BudgetRefusal>> {
+    fn find_refusal(&self, tx: &mut Tx<'_>, found: &[BudgetCounter]) -> Result<Option<BudgetRefusal>> {
         let is_used_up = found.iter().any(|counter| counter.is_used_up(self.asked));
-        let under_way = if is_used_up { None } else { self.under_way(tx)? };
+        let under_way = if is_used_up { None } else { self.find_next_expiry(tx)? };
         let refused = self.slots.iter().flat_map(|slot| {
             let counter = found.iter().find(|counter| counter.slot == slot.key);
-            counter.into_iter().flat_map(move |counter| self.in_the_way(slot, counter, under_way))
+            counter.into_iter().flat_map(move |counter| self.list_exceeded(slot, counter, under_way))
         });
         Ok(refused.max_by_key(|refused| refused.frees))
     }
 
     /// When the next of what is held will have expired.
-    fn under_way(&self, tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+    fn find_next_expiry(&self, tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
         Ok(tx.one(
             "SELECT min(expires_at) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND expires_at > $2",
             params![self.now],
@@ -171,7 +171,7 @@ impl Asked<'_> {
         )?)
     }
 
-    fn in_the_way(
+    fn list_exceeded(
         &self,
         slot: &CounterSlot,
         counter: &BudgetCounter,
@@ -179,8 +179,8 @@ impl Asked<'_> {
     ) -> impl Iterator<Item = BudgetRefusal> {
         let ends_at = slot.ends_at(&self.account.zone);
         BudgetMeasure::ALL.into_iter().filter_map(move |measure| {
-            let (used, held) = (counter.used.of(measure), counter.held.of(measure));
-            let asked = self.asked.of(measure);
+            let (used, held) = (counter.used.get(measure), counter.held.get(measure));
+            let asked = self.asked.get(measure);
             let limit = counter.limits.0[measure as usize]
                 .filter(|limit| asked > 0 && used + held + asked > *limit)?;
             let frees = match under_way {

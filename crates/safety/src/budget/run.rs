@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use serde::{Deserialize, Serialize};
 
 /// A run that reaches any of these stops and says so; it never quietly does worse.
@@ -33,18 +33,18 @@ pub struct RunUse {
 impl RunUse {
     /// After a call that used so much.
     #[must_use]
-    pub fn plus(self, tokens: u64, money: Cost) -> Self {
+    pub fn with_call(self, tokens: u64, money: Cost) -> Self {
         Self { tokens: self.tokens.saturating_add(tokens), money: self.money.plus(money), ..self }
     }
 
     /// After another turn of the loop.
     #[must_use]
-    pub fn again(self) -> Self {
+    pub fn with_iteration(self) -> Self {
         Self { iterations: self.iterations.saturating_add(1), ..self }
     }
 
     #[must_use]
-    pub fn after(self, elapsed: Duration) -> Self {
+    pub fn with_elapsed(self, elapsed: Duration) -> Self {
         Self { seconds: elapsed.as_secs(), ..self }
     }
 }
@@ -93,7 +93,7 @@ impl RunBudget {
     /// Whether the run may begin something that uses so much at most.
     pub fn check_next(&self, used: &RunUse, tokens: u64, money: Cost) -> Result<(), RunExhaustion> {
         self.check(used)?;
-        let next = used.plus(tokens, money);
+        let next = used.with_call(tokens, money);
         if next.tokens > self.tokens {
             return Err(RunExhaustion::Tokens { used: used.tokens, of: self.tokens });
         }
@@ -119,7 +119,10 @@ mod tests {
         let money = Cost::from_micros(600_000);
         assert_eq!(stopped(RunUse { money, ..used }), "this run has spent $0.600000 of $0.500000");
         assert_eq!(stopped(RunUse { iterations: 20, ..used }), "this run has taken 20 of 20 steps");
-        assert_eq!(stopped(used.after(Duration::from_secs(600))), "this run has taken 600 of 600 seconds");
+        assert_eq!(
+            stopped(used.with_elapsed(Duration::from_secs(600))),
+            "this run has taken 600 of 600 seconds"
+        );
     }
 
     proptest! {
@@ -130,7 +133,7 @@ mod tests {
             for (tokens, micros) in calls {
                 let money = Cost::from_micros(micros);
                 if budget.check_next(&used, tokens, money).is_ok() {
-                    used = used.plus(tokens, money).again();
+                    used = used.with_call(tokens, money).with_iteration();
                 }
                 prop_assert!(used.tokens <= budget.tokens && used.money <= budget.money);
                 prop_assert!(used.iterations <= budget.iterations);

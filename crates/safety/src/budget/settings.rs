@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use sha2::{Digest, Sha256};
 
 use super::account::{BudgetLane, BudgetPeriod, BudgetScope};
 use super::plan::UsagePlan;
-use super::rates::PriceConversion;
+use super::price_conversion::PriceConversion;
 use super::run::RunBudget;
 
 /// The section `[budget]`. A money limit of zero is a limit of zero; `None` is none.

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use munshi_store::{Row, Tx, params};
 use munshi_types::{BindingId, PersonId, ReservationId, RunId};
 
-use super::account::{BudgetLane, CounterSlot, slots};
+use super::account::{BudgetLane, CounterSlot, build_slots};
 use super::amount::{BudgetAmount, BudgetFigures};
 use super::counters;
 use super::reserve::BudgetGovernor;
@@ -24,7 +24,7 @@ impl BudgetGovernor {
     /// Books what was spent, also where it is more than was set aside, in the day in which it was set aside. Done again,
     /// it books nothing.
     pub fn settle(&self, tx: &mut Tx<'_>, id: ReservationId, spent: &BudgetAmount) -> Result<SettleOutcome> {
-        let Some(taken) = ClaimedReservation::take(tx, id)? else { return Ok(SettleOutcome::NotHeld) };
+        let Some(taken) = ClaimedReservation::claim(tx, id)? else { return Ok(SettleOutcome::NotHeld) };
         let (settled, held) = match taken.state {
             ReservationState::Held => (SettleOutcome::Now, taken.held),
             ReservationState::Expired => (SettleOutcome::Late, BudgetFigures::default()),
@@ -41,7 +41,7 @@ impl BudgetGovernor {
 
     /// Lets go of what was set aside for calls of a run by a process that is thought dead. Nobody can tell what they
     /// cost; where it was only slow, it can still book that.
-    pub fn let_go(&self, tx: &mut Tx<'_>, run: RunId) -> Result<usize> {
+    pub fn release_run(&self, tx: &mut Tx<'_>, run: RunId) -> Result<usize> {
         let left = tx.all(
             "UPDATE usage_reservations SET state = 'expired' WHERE tenant_id = $1 AND run_id = $2 AND state = 'held'
              RETURNING lane, binding_id, person_id, day, interactions, jobs, tokens, money, state",
@@ -72,7 +72,7 @@ pub(crate) struct ClaimedReservation {
 }
 
 /// Whether anything is set aside for calls of a run.
-pub fn is_held_for(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
+pub fn has_open_reservations(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
     let found = tx.optional(
         "SELECT 1 FROM usage_reservations WHERE tenant_id = $1 AND run_id = $2 AND state = 'held' LIMIT 1",
         params![run],
@@ -82,7 +82,7 @@ pub fn is_held_for(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
 }
 
 impl ClaimedReservation {
-    fn take(tx: &mut Tx<'_>, id: ReservationId) -> Result<Option<Self>> {
+    fn claim(tx: &mut Tx<'_>, id: ReservationId) -> Result<Option<Self>> {
         Ok(tx.optional(
             "DELETE FROM usage_reservations WHERE tenant_id = $1 AND id = $2
              RETURNING lane, binding_id, person_id, day, interactions, jobs, tokens, money, state",
@@ -99,7 +99,7 @@ impl ClaimedReservation {
             lane: row.get::<String>(0)?.parse().map_err(decode)?,
             binding: row.get(1)?,
             person: row.get(2)?,
-            day: day.parse().map_err(|error| decode(format!("`{day}` is no day: {error}")))?,
+            day: day.parse().map_err(|error| decode(format!("`{day}` is not a day: {error}")))?,
             held: BudgetFigures([row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?]),
             state: if row.get::<String>(8)? == "held" {
                 ReservationState::Held
@@ -110,6 +110,6 @@ impl ClaimedReservation {
     }
 
     pub(crate) fn slots(&self) -> Vec<CounterSlot> {
-        slots(self.lane, self.binding, self.person, self.day)
+        build_slots(self.lane, self.binding, self.person, self.day)
     }
 }

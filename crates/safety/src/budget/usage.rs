@@ -5,11 +5,11 @@ use munshi_types::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::account::{BudgetAccount, BudgetLane, BudgetPeriod, BudgetScope, slots};
+use super::account::{BudgetAccount, BudgetLane, BudgetPeriod, BudgetScope, build_slots};
 use super::amount::{BudgetFigures, BudgetMeasure};
 use super::counters;
 use super::settings::BudgetSettings;
-use super::stored::{BudgetLimitSubject, TenantBudgetTerms};
+use super::tenant_terms::{BudgetLimitSubject, TenantBudgetTerms};
 use crate::error::Result;
 
 /// How the ledger is told.
@@ -50,7 +50,7 @@ pub struct UsageLine {
 }
 
 /// What was used since a day (`2026-11-01`, in the tenant's zone), the newest or the dearest first.
-pub fn used(tx: &mut Tx<'_>, since: &str, by: UsageDimension) -> Result<Vec<UsageLine>> {
+pub fn list_usage(tx: &mut Tx<'_>, since: &str, by: UsageDimension) -> Result<Vec<UsageLine>> {
     let (scope, sql) = match by {
         UsageDimension::Day => (
             BudgetScope::Tenant,
@@ -103,22 +103,22 @@ pub struct BudgetLimitStatus {
 
 /// The limits of an account as they are now, also where nothing was used yet: its tenant's, and its binding's and
 /// person's where it names them.
-pub fn standings(
+pub fn list_limit_statuses(
     tx: &mut Tx<'_>,
     settings: &BudgetSettings,
     account: &BudgetAccount,
     now: Timestamp,
 ) -> Result<Vec<BudgetLimitStatus>> {
-    let slots = slots(account.lane, account.binding, account.person, account.day(now));
+    let slots = build_slots(account.lane, account.binding, account.person, account.day(now));
     let terms = TenantBudgetTerms::load(tx)?;
-    let found = counters::find(tx, &slots)?;
+    let found = counters::list(tx, &slots)?;
     let mut standings = Vec::new();
     for slot in &slots {
         let counter = found.iter().find(|counter| counter.slot == slot.key);
         let used = counter.map_or_else(BudgetFigures::default, |counter| counter.used);
         let expired = match counter {
             Some(counter) if counter.held != BudgetFigures::default() => {
-                expired(tx, account.lane, slot, now)?
+                sum_expired(tx, account.lane, slot, now)?
             }
             _ => BudgetFigures::default(),
         };
@@ -126,7 +126,7 @@ pub fn standings(
         let limits = terms.limits(settings, account.lane, slot);
         for measure in BudgetMeasure::ALL {
             let Some(limit) = limits.0[measure as usize] else { continue };
-            let (used, held) = (used.of(measure), held.of(measure) - expired.of(measure));
+            let (used, held) = (used.get(measure), held.get(measure) - expired.get(measure));
             let (lane, scope, period) = (account.lane, slot.scope, slot.period);
             let on = BudgetLimitSubject {
                 lane,
@@ -143,7 +143,7 @@ pub fn standings(
 }
 
 /// What stands in a counter as held though it has expired.
-fn expired(
+fn sum_expired(
     tx: &mut Tx<'_>,
     lane: BudgetLane,
     slot: &super::account::CounterSlot,
@@ -166,7 +166,7 @@ fn expired(
 }
 
 /// How many reservations expired that nobody has settled since, and what they had set aside at most.
-pub fn unsettled(tx: &mut Tx<'_>, now: Timestamp) -> Result<(i64, UsageTotals)> {
+pub fn sum_unsettled(tx: &mut Tx<'_>, now: Timestamp) -> Result<(i64, UsageTotals)> {
     Ok(tx.one(
         "SELECT count(*), CAST(coalesce(sum(interactions), 0) AS BIGINT), CAST(coalesce(sum(jobs), 0) AS BIGINT),
                 CAST(coalesce(sum(tokens), 0) AS BIGINT), CAST(coalesce(sum(money), 0) AS BIGINT)

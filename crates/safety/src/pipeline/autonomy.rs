@@ -22,8 +22,9 @@ pub(super) fn run(
         if tool.connector.declares { Autonomy::Act } else { Autonomy::Investigate },
     ];
     draft.autonomy = said.into_iter().min().unwrap_or_default();
-    let no =
-        |code, what: &str| refuse(ActRefusal::new(StageName::Autonomy, code, what).ask(Some(Role::Admin)));
+    let no = |code, what: &str| {
+        refuse(ActRefusal::new(StageName::Autonomy, code, what).with_approver(Some(Role::Admin)))
+    };
     match draft.autonomy {
         Autonomy::Off => {
             no(RefusalCode::Off, "Nothing is done here at the moment. Say so, and offer to pass the wish on.")

@@ -4,7 +4,7 @@ use munshi_identity::Role;
 use munshi_types::{Autonomy, Egress, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-use super::ground::ConsentGrant;
+use super::decision_store::ConsentGrant;
 use super::refusal::{ActRefusal, RefusalCode};
 use super::taint::ArgumentFacts;
 use super::{
@@ -36,7 +36,7 @@ pub enum ConsentReason {
 
 impl ConsentReason {
     /// Who has to say yes.
-    const fn needs(self) -> ConsentGiver {
+    const fn required_giver(self) -> ConsentGiver {
         match self {
             Self::Destructive | Self::Foreign | Self::Concern | Self::Egress => ConsentGiver::Asker,
             Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => {
@@ -82,7 +82,7 @@ pub(super) fn run(
     ground: &mut dyn DecisionStore,
 ) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
-    let leaves = egress::of(ask.proposal);
+    let leaves = egress::decide(ask.proposal);
     // A rehearsal is given the arguments, too, and nobody is asked before one.
     let is_refused = match (ask.wanted, leaves) {
         (_, Egress::Allow) => false,
@@ -93,34 +93,36 @@ pub(super) fn run(
         let what = "What it would be given are not the person's own words, and may carry away what was read. Call it with \
                     their words, or answer without it.";
         return refuse(
-            ActRefusal::new(StageName::Consent, RefusalCode::CarriesData, what).ask(Some(Role::Owner)),
+            ActRefusal::new(StageName::Consent, RefusalCode::CarriesData, what)
+                .with_approver(Some(Role::Owner)),
         );
     }
     if ask.wanted == ProposalMode::Rehearsal {
         return rehearse(ask, draft, &tool.spec);
     }
     let reasons = match tool.spec.effect.writes() {
-        true => reasons(ask, draft, ground)?,
+        true => collect_reasons(ask, draft, ground)?,
         false => (leaves == Egress::Ask).then_some(ConsentReason::Egress).into_iter().collect(),
     };
     if reasons.is_empty() {
         return Ok(Step::On);
     }
-    let needs = needs(&reasons);
-    match ground.given(ask, &reasons)? {
+    let needs = resolve_giver(&reasons);
+    match ground.find_consent(ask, &reasons)? {
         Some(ConsentGrant::Act(approval, asked)) if needs <= asked => draft.consent = Some(approval),
         // Whoever confirmed their own wish has not approved what somebody else must approve since.
         Some(ConsentGrant::Act(..)) => {
             let what =
                 "What was agreed to is no longer enough. Propose it anew, so that the right person is asked.";
             return refuse(
-                ActRefusal::new(StageName::Consent, RefusalCode::Outgrown, what).ask(Some(Role::Admin)),
+                ActRefusal::new(StageName::Consent, RefusalCode::Outgrown, what)
+                    .with_approver(Some(Role::Admin)),
             );
         }
         Some(ConsentGrant::Session(approval)) if reasons.iter().all(|reason| reason.is_waivable()) => {
             draft.consent = Some(approval);
         }
-        _ => return Ok(Step::Stop(ActVerdict::Ask(question(reasons, &tool.spec)))),
+        _ => return Ok(Step::Stop(ActVerdict::Ask(build_question(reasons, &tool.spec)))),
     }
     Ok(Step::On)
 }
@@ -135,7 +137,7 @@ fn rehearse(ask: &PolicyRequest<'_>, draft: &mut Draft, spec: &ToolSpec) -> Resu
     Ok(Step::Stop(ActVerdict::Rehearse(cleared)))
 }
 
-fn reasons(
+fn collect_reasons(
     ask: &PolicyRequest<'_>,
     draft: &Draft,
     ground: &mut dyn DecisionStore,
@@ -143,11 +145,14 @@ fn reasons(
     let Some(tool) = &ask.tool else { return Ok(Vec::new()) };
     let spec = &tool.spec;
     let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
-    let asked = ask.agent.asks(&draft.scope) || connector.is_some_and(|conduct| conduct.asks(&draft.scope));
+    let asked = ask.agent.requires_approval(&draft.scope)
+        || connector.is_some_and(|conduct| conduct.requires_approval(&draft.scope));
     let unseen = spec.sends.is_some() && !is_authorised(ask, spec, ground)?;
-    let names =
-        ArgumentFacts { is_named: &|name| tool.names(name), counts_paise: &|name| tool.counts_paise(name) };
-    let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments, names);
+    let names = ArgumentFacts {
+        is_named: &|name| tool.has_argument(name),
+        counts_paise: &|name| tool.counts_paise(name),
+    };
+    let foreign = !ask.taint.is_clean() && !ask.taint.own_words_cover(&ask.arguments, names);
     let found = [
         (draft.autonomy < Autonomy::Act, ConsentReason::Proposes),
         (asked, ConsentReason::Policy),
@@ -167,20 +172,20 @@ fn is_authorised(ask: &PolicyRequest<'_>, spec: &ToolSpec, ground: &mut dyn Deci
     let argument = |name: &str| ask.arguments.get(name).and_then(serde_json::Value::as_str);
     let template = sending.template.as_deref().and_then(argument);
     let (Some(recipient), Some(template)) = (argument(&sending.to), template) else { return Ok(false) };
-    for audience in ask.policy.authorises(&spec.name, template) {
-        if ground.belongs(recipient, audience)? {
+    for audience in ask.policy.authorised_audiences(&spec.name, template) {
+        if ground.is_in_audience(recipient, audience)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn needs(reasons: &[ConsentReason]) -> ConsentGiver {
-    reasons.iter().map(|reason| reason.needs()).max().unwrap_or(ConsentGiver::Approver)
+fn resolve_giver(reasons: &[ConsentReason]) -> ConsentGiver {
+    reasons.iter().map(|reason| reason.required_giver()).max().unwrap_or(ConsentGiver::Approver)
 }
 
-fn question(reasons: Vec<ConsentReason>, spec: &ToolSpec) -> ConsentQuestion {
-    let needs = needs(&reasons);
+fn build_question(reasons: Vec<ConsentReason>, spec: &ToolSpec) -> ConsentQuestion {
+    let needs = resolve_giver(&reasons);
     let risk = match () {
         () if spec.dangerous => Risk::High,
         () if spec.money || spec.destructive || spec.sends.is_some() => Risk::Medium,

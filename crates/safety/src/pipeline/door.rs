@@ -38,7 +38,7 @@ impl CallerAudience {
     }
 
     /// The least reach a tool must have to be in this door's palette; none where nobody of that standing comes in.
-    pub fn palette(self, standing: PrincipalStanding) -> Option<Reach> {
+    pub fn minimum_reach(self, standing: PrincipalStanding) -> Option<Reach> {
         match (self, standing) {
             (Self::Private, PrincipalStanding::Member(Role::Owner)) => Some(Reach::Owner),
             (Self::Private | Self::Work, PrincipalStanding::Member(_)) => Some(Reach::Business),
@@ -72,7 +72,7 @@ impl FromStr for CallerAudience {
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|door| door.as_str() == text);
         found.ok_or_else(|| {
-            format!("`{text}` is no door: write private, work, public, distribution or agents")
+            format!("`{text}` is not a door: use private, work, public, distribution or agents")
         })
     }
 }
@@ -83,13 +83,13 @@ pub(super) fn run(
     _ground: &mut dyn DecisionStore,
 ) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
-    let palette = ask.caller.door.palette(ask.caller.principal.standing);
+    let palette = ask.caller.door.minimum_reach(ask.caller.principal.standing);
     if palette.is_some_and(|least| tool.spec.reach >= least) {
         return Ok(Step::On);
     }
     let what =
         "This tool can't be reached through this door. Answer with what can, and offer to pass the wish on.";
-    refuse(ActRefusal::new(StageName::Door, RefusalCode::WrongDoor, what).ask(Some(Role::Owner)))
+    refuse(ActRefusal::new(StageName::Door, RefusalCode::WrongDoor, what).with_approver(Some(Role::Owner)))
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
             (CallerAudience::Agents, PrincipalStanding::Known, Some(Reach::Person)),
             (CallerAudience::Agents, PrincipalStanding::Anonymous, Some(Reach::Anyone)),
         ] {
-            assert_eq!(door.palette(standing), expected, "{door} {standing:?}");
+            assert_eq!(door.minimum_reach(standing), expected, "{door} {standing:?}");
         }
         assert_eq!("work".parse::<CallerAudience>(), Ok(CallerAudience::Work));
         assert!("window".parse::<CallerAudience>().is_err());

@@ -9,7 +9,7 @@ pub(super) fn run(
     _draft: &mut Draft,
     ground: &mut dyn DecisionStore,
 ) -> Result<Step> {
-    match ground.take(ask)? {
+    match ground.reserve(ask)? {
         None => Ok(Step::On),
         Some(full) => {
             let what = format!("{} Tell the person when to try again.", full.which);

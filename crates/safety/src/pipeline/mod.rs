@@ -7,19 +7,19 @@
 //! A file with a function of the type [`Run`], its line in [`STAGES`], and an invariant in `docs/safety.md` with the
 //! hostile test that fails without it.
 
-mod ask;
 mod autonomy;
+mod compiled_tool;
 mod consent;
+mod decision_store;
 mod door;
 pub(crate) mod egress;
-mod ground;
-mod known;
 mod limits;
 mod numbers;
-mod open;
+mod open_tools;
 mod permission;
 mod redaction;
 mod refusal;
+mod request;
 mod schema;
 mod scope;
 mod taint;
@@ -31,13 +31,13 @@ use munshi_types::{ApprovalId, Autonomy};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use ask::{ActCaller, ActConcern, CheckedArguments, PolicyRequest, Proposal, ProposalMode};
+pub use compiled_tool::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
 pub use consent::{ConsentGiver, ConsentQuestion, ConsentReason, Risk};
+pub use decision_store::{ConsentGrant, DecisionStore, ExhaustedLimit};
 pub use door::CallerAudience;
-pub use ground::{ConsentGrant, DecisionStore, ExhaustedLimit};
-pub use known::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
-pub use open::is_open;
+pub use open_tools::is_open;
 pub use refusal::{ActRefusal, RefusalCode};
+pub use request::{ActCaller, ActConcern, CheckedArguments, PolicyRequest, Proposal, ProposalMode};
 pub use taint::{Taint, TaintSource};
 pub use trace::{DecisionTrace, PassedStage, trace};
 
@@ -127,26 +127,26 @@ pub struct ActClearance {
 
 /// Decides about one act. Reads and sets aside through `ground` only.
 pub fn decide(ask: &PolicyRequest<'_>, ground: &mut dyn DecisionStore) -> Result<ActVerdict> {
-    walk(&STAGES, ask, ground)
+    run_stages(&STAGES, ask, ground)
 }
 
-fn walk(
+fn run_stages(
     stages: &[PipelineStage],
     ask: &PolicyRequest<'_>,
     ground: &mut dyn DecisionStore,
 ) -> Result<ActVerdict> {
-    follow(stages, ask, ground, &mut |_, _| {})
+    run_stages_observed(stages, ask, ground, &mut |_, _| {})
 }
 
 /// Walks and tells of each stage that lets pass.
-fn follow(
+fn run_stages_observed(
     stages: &[PipelineStage],
     ask: &PolicyRequest<'_>,
     ground: &mut dyn DecisionStore,
     passed: &mut dyn FnMut(StageName, &Draft),
 ) -> Result<ActVerdict> {
     let mut draft = Draft {
-        scope: ask.tool.as_ref().map(|tool| tool.scope(&ask.arguments)).unwrap_or_default(),
+        scope: ask.tool.as_ref().map(|tool| tool.render_scope(&ask.arguments)).unwrap_or_default(),
         autonomy: Autonomy::Act,
         leaving: Value::Null,
         consent: None,

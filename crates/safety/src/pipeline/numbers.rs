@@ -18,11 +18,11 @@ thread_local! {
 }
 
 /// The numbers a message says, those that are exact.
-pub(super) fn of(text: &str) -> Vec<Number> {
+pub(super) fn find_exact(text: &str) -> Vec<Number> {
     let key: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let known = LAST.with_borrow(|last| last.iter().find(|kept| kept.0 == key).map(|kept| kept.1.clone()));
     known.unwrap_or_else(|| {
-        let numbers = read(text);
+        let numbers = find_uncached(text);
         LAST.with_borrow_mut(|last| {
             last.truncate(KEPT - 1);
             last.push_front((key, numbers.clone()));
@@ -31,7 +31,7 @@ pub(super) fn of(text: &str) -> Vec<Number> {
     })
 }
 
-fn read(text: &str) -> Vec<Number> {
+fn find_uncached(text: &str) -> Vec<Number> {
     let found = understand(text, &UnderstandingContext::default()).numbers;
     found
         .into_iter()
@@ -48,9 +48,9 @@ mod tests {
     fn what_is_remembered_is_what_is_read() {
         let texts: Vec<String> = (0..40).map(|n| format!("Raju ko {n} sau diye, paanch kilo")).collect();
         for text in texts.iter().chain(&texts).chain(texts.iter().rev()).chain([&texts[3], &texts[3]]) {
-            assert_eq!(of(text), read(text), "{text}");
+            assert_eq!(find_exact(text), find_uncached(text), "{text}");
         }
         assert!(LAST.with_borrow(VecDeque::len) <= KEPT);
-        assert!(!of("7 bori chawal").is_empty());
+        assert!(!find_exact("7 bori chawal").is_empty());
     }
 }

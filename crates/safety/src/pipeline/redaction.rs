@@ -2,7 +2,7 @@
 
 use munshi_identity::Role;
 
-use super::known::ConnectorOrigin;
+use super::compiled_tool::ConnectorOrigin;
 use super::refusal::{ActRefusal, RefusalCode};
 use super::{DecisionStore, Draft, PolicyRequest, StageName, Step, refuse};
 use crate::error::Result;
@@ -20,7 +20,8 @@ pub(super) fn run(
             None => {
                 let what = "Something this tool needs may not leave here. Say so, and that it has to be done by hand.";
                 return refuse(
-                    ActRefusal::new(StageName::Redaction, RefusalCode::Hidden, what).ask(Some(Role::Admin)),
+                    ActRefusal::new(StageName::Redaction, RefusalCode::Hidden, what)
+                        .with_approver(Some(Role::Admin)),
                 );
             }
         }

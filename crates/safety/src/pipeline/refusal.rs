@@ -74,12 +74,12 @@ impl RefusalCode {
     }
 
     /// Whether the same call may pass later or in another form without anybody changing the policy.
-    pub const fn retryable(self) -> bool {
+    pub const fn is_retryable(self) -> bool {
         matches!(self, Self::BadArguments | Self::OverLimit | Self::TooManyRefused | Self::Outgrown)
     }
 
     /// Whether it passes by itself. An act that a person approved waits for that, and is not refused for good.
-    pub const fn passes(self) -> bool {
+    pub const fn is_transient(self) -> bool {
         matches!(self, Self::OverLimit | Self::Paused)
     }
 
@@ -100,7 +100,7 @@ impl ActRefusal {
         Self { stage, code, suggestion: suggestion.into(), ask: None, again_at: None }
     }
 
-    pub(super) fn ask(self, ask: Option<Role>) -> Self {
+    pub(super) fn with_approver(self, ask: Option<Role>) -> Self {
         Self { ask, ..self }
     }
 
@@ -109,11 +109,11 @@ impl ActRefusal {
     }
 
     /// As a tool's answer to the model.
-    pub fn for_model(&self) -> Value {
+    pub fn to_model_json(&self) -> Value {
         let mut told = json!({
             "ok": false,
             "code": self.code.as_str(),
-            "retryable": self.code.retryable(),
+            "retryable": self.code.is_retryable(),
             "suggestion": self.suggestion,
         });
         if let Some(at) = self.again_at {

@@ -12,13 +12,15 @@ pub(super) fn run(
     _ground: &mut dyn DecisionStore,
 ) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
-    let no = |code, what: &str| refuse(ActRefusal::new(StageName::Scope, code, what).ask(Some(Role::Admin)));
+    let no = |code, what: &str| {
+        refuse(ActRefusal::new(StageName::Scope, code, what).with_approver(Some(Role::Admin)))
+    };
     let closed =
         "This is not open to this agent here. Don't try it another way; say that it can't be done here.";
     let conduct = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let Some(conduct) = conduct else { return no(RefusalCode::OutOfScope, closed) };
     let (scope, writes) = (draft.scope.as_str(), tool.spec.effect.writes());
-    if ask.agent.denies(scope).or_else(|| conduct.denies(scope)).is_some() {
+    if ask.agent.find_denial(scope).or_else(|| conduct.find_denial(scope)).is_some() {
         return no(RefusalCode::Denied, closed);
     }
     if ask.agent.allows(scope, writes) && conduct.allows(scope, writes) {

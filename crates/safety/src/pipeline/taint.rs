@@ -8,7 +8,7 @@ use munshi_lang::number::Number;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::known::CompiledTool;
+use super::compiled_tool::CompiledTool;
 use super::numbers;
 
 /// Where foreign text came from.
@@ -29,19 +29,19 @@ pub struct Taint {
     pub own_words: Vec<String>,
     /// It knows what is not for everybody: results of tools, facts, what was said before. A run that was stored before this
     /// was noted counts as one that does.
-    #[serde(default = "is_private")]
+    #[serde(default = "default_holds_private")]
     pub holds_private: bool,
     /// How many choices of yes or no the run's calls have left to the model so far, where they left without a question.
     #[serde(default)]
     pub choices: u32,
 }
 
-const fn is_private() -> bool {
+const fn default_holds_private() -> bool {
     true
 }
 
 impl Taint {
-    pub fn clean(own_words: impl Into<String>) -> Self {
+    pub fn from_own_words(own_words: impl Into<String>) -> Self {
         Self { own_words: vec![own_words.into()], ..Self::default() }
     }
 
@@ -52,20 +52,21 @@ impl Taint {
     /// Whether every value stands in the principal's own words: texts word for word in any script, numbers as numbers.
     /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
     /// is to be done has not said it.
-    pub(super) fn said(&self, arguments: &Value, names: ArgumentFacts<'_>) -> bool {
-        let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
+    pub(super) fn own_words_cover(&self, arguments: &Value, names: ArgumentFacts<'_>) -> bool {
+        let words: Vec<Own> = self.own_words.iter().map(|text| Own::from_message(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
         holds_value(arguments)
-            && texts_stand(arguments, &words, names.is_named)
+            && all_texts_said(arguments, &words, names.is_named)
             && (!holds_number(arguments) || {
-                let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::of(text)).collect();
+                let numbers: Vec<Number> =
+                    self.own_words.iter().flat_map(|text| numbers::find_exact(text)).collect();
                 let Value::Object(fields) = arguments else {
-                    return numbers_stand(arguments, &numbers, Unit::AsSaid, names.is_named);
+                    return all_numbers_said(arguments, &numbers, Unit::AsSaid, names.is_named);
                 };
                 fields.iter().all(|(field, value)| {
                     let declared = (names.counts_paise)(field).then_some(Unit::Paise);
-                    let unit = declared.unwrap_or_else(|| Unit::of(field, names.is_named));
-                    numbers_stand(value, &numbers, unit, names.is_named)
+                    let unit = declared.unwrap_or_else(|| Unit::from_field(field, names.is_named));
+                    all_numbers_said(value, &numbers, unit, names.is_named)
                 })
             })
     }
@@ -89,40 +90,40 @@ impl Taint {
     /// words, a number that neither does nor is small, the name of a field that is neither theirs nor the tool's. What the
     /// tool itself lists, switches, and which of the principal's words are picked, are nobody's data unless there are many
     /// such choices, here or in the run's calls before.
-    pub(super) fn may_be_in(&self, arguments: &Value, tool: &CompiledTool) -> bool {
-        let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
-        let is_named = |name: &str| tool.names(name);
+    pub(super) fn may_leak_into(&self, arguments: &Value, tool: &CompiledTool) -> bool {
+        let words: Vec<Own> = self.own_words.iter().map(|text| Own::from_message(text)).collect();
+        let is_named = |name: &str| tool.has_argument(name);
         let Value::Object(fields) = arguments else { return true };
         let choices = count_choices(fields, tool, &words);
         if choices > MOST_CHOICES || self.choices.saturating_add(choices) > MOST_CHOICES_OF_A_RUN {
             return true;
         }
         let told: Vec<(&String, &Value)> =
-            fields.iter().filter(|(field, value)| tool.listed_with(field, value).is_none()).collect();
+            fields.iter().filter(|(field, value)| tool.find_enum_size(field, value).is_none()).collect();
         if told.iter().any(|(field, value)| {
             !(is_named(field) || is_their_name(field, &words)) || !texts_are_theirs(value, &words, &is_named)
         }) {
             return true;
         }
-        let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::of(text)).collect();
+        let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::find_exact(text)).collect();
         told.iter().any(|(field, value)| {
             let declared = tool.counts_paise(field).then_some(Unit::Paise);
-            let unit = declared.unwrap_or_else(|| Unit::of(field, &is_named));
-            !numbers_stand(&without_small(value), &numbers, unit, &is_named)
+            let unit = declared.unwrap_or_else(|| Unit::from_field(field, &is_named));
+            !all_numbers_said(&drop_small_numbers(value), &numbers, unit, &is_named)
         })
     }
 
     /// Notes a call whose tool is gone: what it may have carried nobody can tell any more.
-    pub fn note_unknown_call(&mut self) {
+    pub fn record_unknown_call(&mut self) {
         self.choices = self.choices.saturating_add(MOST_CHOICES);
     }
 
     /// Notes a call that left without a question, so that the run's next ones have so much less to choose. What somebody
     /// was asked about is theirs to send.
-    pub fn note_choices(&mut self, arguments: &Value, tool: &CompiledTool) {
+    pub fn record_choices(&mut self, arguments: &Value, tool: &CompiledTool) {
         let Value::Object(fields) = arguments else { return };
-        if tool.carries_away() && !self.may_be_in(arguments, tool) {
-            let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
+        if tool.sends_data_out() && !self.may_leak_into(arguments, tool) {
+            let words: Vec<Own> = self.own_words.iter().map(|text| Own::from_message(text)).collect();
             self.choices = self.choices.saturating_add(count_choices(fields, tool, &words));
         }
     }
@@ -132,11 +133,11 @@ impl Taint {
 fn count_choices(fields: &Map<String, Value>, tool: &CompiledTool, words: &[Own]) -> u32 {
     let names = tool.count_names();
     let free = fields.keys().filter(|field| !tool.requires(field)).count();
-    let values = fields.iter().map(|(field, value)| match tool.listed_with(field, value) {
+    let values = fields.iter().map(|(field, value)| match tool.find_enum_size(field, value) {
         Some(listed) => bits(listed),
-        None => name_choices(field, tool, words).saturating_add(choices(value, tool, words)),
+        None => name_choices(field, tool, words).saturating_add(count_value_choices(value, tool, words)),
     });
-    values.fold(presence(free, names), u32::saturating_add)
+    values.fold(count_presence_choices(free, names), u32::saturating_add)
 }
 
 /// How many choices of yes or no lead to one of so many.
@@ -145,31 +146,36 @@ fn bits(count: usize) -> u32 {
 }
 
 /// Which of the names are there: each is or is not, or each that is was picked among all.
-fn presence(there: usize, names: usize) -> u32 {
+fn count_presence_choices(there: usize, names: usize) -> u32 {
     let each = u32::try_from(names).unwrap_or(u32::MAX);
     let picked = u32::try_from(there).unwrap_or(u32::MAX).saturating_mul(bits(names));
     each.min(picked)
 }
 
 /// How many choices a value leaves, where its text is the principal's: at least whether it stands there at all.
-fn choices(value: &Value, tool: &CompiledTool, words: &[Own]) -> u32 {
+fn count_value_choices(value: &Value, tool: &CompiledTool, words: &[Own]) -> u32 {
     match value {
         Value::Number(_) => CHOICES_OF_A_SMALL,
         Value::Null | Value::Bool(_) => 1,
         Value::String(text) => text_choices(text, words),
         Value::Array(items) => {
-            items.iter().map(|item| choices(item, tool, words)).fold(1, u32::saturating_add)
+            items.iter().map(|item| count_value_choices(item, tool, words)).fold(1, u32::saturating_add)
         }
         Value::Object(inner) => inner
             .iter()
-            .map(|(name, item)| name_choices(name, tool, words).saturating_add(choices(item, tool, words)))
-            .fold(presence(inner.len(), tool.count_names()).saturating_add(1), u32::saturating_add),
+            .map(|(name, item)| {
+                name_choices(name, tool, words).saturating_add(count_value_choices(item, tool, words))
+            })
+            .fold(
+                count_presence_choices(inner.len(), tool.count_names()).saturating_add(1),
+                u32::saturating_add,
+            ),
     }
 }
 
 /// A name that is not the tool's own was cut out of the words as a text is.
 fn name_choices(name: &str, tool: &CompiledTool, words: &[Own]) -> u32 {
-    if tool.names(name) { 0 } else { text_choices(name, words) }
+    if tool.has_argument(name) { 0 } else { text_choices(name, words) }
 }
 
 /// Where in the words a text was cut out, and how it is written: each letter could be one of a dozen that sound alike
@@ -204,12 +210,12 @@ fn has_plain_case(text: &str, lower: &str) -> bool {
     text == lower || text == capital(lower) || text == every_word
 }
 
-/// As [`texts_stand`], where a switch is no matter.
+/// As [`all_texts_said`], where a switch is no matter.
 fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) | Value::Bool(_) => true,
         // Blanks and lists of switches can spell anything.
-        Value::String(text) => text.is_empty() || (is_single_spaced(text) && stands(text, words)),
+        Value::String(text) => text.is_empty() || (is_single_spaced(text) && is_said(text, words)),
         Value::Array(items) => {
             items.iter().all(|item| !item.is_boolean() && texts_are_theirs(item, words, is_named))
         }
@@ -221,7 +227,7 @@ fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> boo
 
 /// Blanks in a name can spell as much as those in a text.
 fn is_their_name(name: &str, words: &[Own]) -> bool {
-    is_single_spaced(name) && stands(name, words)
+    is_single_spaced(name) && is_said(name, words)
 }
 
 fn is_single_spaced(text: &str) -> bool {
@@ -229,11 +235,11 @@ fn is_single_spaced(text: &str) -> bool {
 }
 
 /// Small numbers say little by themselves; in a list they can spell anything.
-fn without_small(value: &Value) -> Value {
+fn drop_small_numbers(value: &Value) -> Value {
     match value {
         Value::Number(number) if number.as_u64().is_some_and(|number| number <= SMALL) => Value::Null,
         Value::Object(inner) => {
-            Value::Object(inner.iter().map(|(key, item)| (key.clone(), without_small(item))).collect())
+            Value::Object(inner.iter().map(|(key, item)| (key.clone(), drop_small_numbers(item))).collect())
         }
         other => other.clone(),
     }
@@ -265,10 +271,10 @@ struct OwnWord {
 }
 
 impl Own {
-    fn of(text: &str) -> Self {
+    fn from_message(text: &str) -> Self {
         // Joiners shape letters, and whoever writes a word again may leave them out.
         let words = split(text).map(|word| {
-            let sound = sound(&word.replace(['\u{200c}', '\u{200d}'], ""));
+            let sound = to_phonetic_key(&word.replace(['\u{200c}', '\u{200d}'], ""));
             OwnWord { sound, exact: word.to_lowercase() }
         });
         Self { words: words.collect(), written: text.to_owned(), text: text.to_lowercase() }
@@ -276,9 +282,9 @@ impl Own {
 
     /// The words in their order, in any script. Signs and line breaks change what a value means (`-500`, `../7`), so a
     /// value that has any must stand there as it is.
-    fn holds(&self, wanted: &[WantedWord], text: &str) -> bool {
+    fn contains(&self, wanted: &[WantedWord], text: &str) -> bool {
         self.words.windows(wanted.len().max(1)).any(|part| {
-            part.len() == wanted.len() && part.iter().zip(wanted).all(|(own, wanted)| wanted.is(own))
+            part.len() == wanted.len() && part.iter().zip(wanted).all(|(own, wanted)| wanted.matches(own))
         }) && (text.chars().all(|c| c.is_alphanumeric() || c == ' ' || is_mark(c))
             || self.text.contains(&text.to_lowercase()))
     }
@@ -293,10 +299,10 @@ enum WantedWord {
 
 impl WantedWord {
     fn of(word: &str) -> Self {
-        sound(word).map_or_else(|| Self::Exact(word.to_lowercase()), Self::Sound)
+        to_phonetic_key(word).map_or_else(|| Self::Exact(word.to_lowercase()), Self::Sound)
     }
 
-    fn is(&self, own: &OwnWord) -> bool {
+    fn matches(&self, own: &OwnWord) -> bool {
         match self {
             Self::Sound(sound) => own.sound.as_ref() == Some(sound),
             Self::Exact(exact) => *exact == own.exact,
@@ -309,7 +315,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What a word sounds like. None where something of it would be left out, or all.
-fn sound(word: &str) -> Option<String> {
+fn to_phonetic_key(word: &str) -> Option<String> {
     fold::has_only_known_letters(word).then(|| fold::key(word)).filter(|key| !key.is_empty())
 }
 
@@ -338,23 +344,23 @@ fn holds_number(value: &Value) -> bool {
     }
 }
 
-fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
+fn all_texts_said(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) => true,
         // Nobody says "true": what a switch does was not in their words.
         Value::Bool(_) => false,
-        Value::String(text) => text.trim().is_empty() || stands(text, words),
-        Value::Array(items) => items.iter().all(|item| texts_stand(item, words, is_named)),
-        Value::Object(inner) => inner
-            .iter()
-            .all(|(key, item)| (is_named(key) || stands(key, words)) && texts_stand(item, words, is_named)),
+        Value::String(text) => text.trim().is_empty() || is_said(text, words),
+        Value::Array(items) => items.iter().all(|item| all_texts_said(item, words, is_named)),
+        Value::Object(inner) => inner.iter().all(|(key, item)| {
+            (is_named(key) || is_said(key, words)) && all_texts_said(item, words, is_named)
+        }),
     }
 }
 
 /// Nobody says a space before or behind, and to a tool it may be another value.
-fn stands(text: &str, words: &[Own]) -> bool {
+fn is_said(text: &str, words: &[Own]) -> bool {
     let wanted: Vec<WantedWord> = split(text).map(WantedWord::of).collect();
-    !wanted.is_empty() && text.trim() == text && words.iter().any(|said| said.holds(&wanted, text))
+    !wanted.is_empty() && text.trim() == text && words.iter().any(|said| said.contains(&wanted, text))
 }
 
 /// In what a field counts.
@@ -366,29 +372,29 @@ enum Unit {
 
 impl Unit {
     /// By the tool's own name for a field. A name the model made up says nothing.
-    fn of(field: &str, is_named: &dyn Fn(&str) -> bool) -> Self {
+    fn from_field(field: &str, is_named: &dyn Fn(&str) -> bool) -> Self {
         let paise = is_named(field) && field.to_ascii_lowercase().ends_with("paise");
         if paise { Self::Paise } else { Self::AsSaid }
     }
 }
 
-fn numbers_stand(value: &Value, numbers: &[Number], unit: Unit, is_named: &dyn Fn(&str) -> bool) -> bool {
+fn all_numbers_said(value: &Value, numbers: &[Number], unit: Unit, is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Number(number) => {
             let wanted = Number::from_decimal(&number.to_string());
-            wanted.is_some_and(|wanted| numbers.iter().any(|said| same(*said, wanted, unit)))
+            wanted.is_some_and(|wanted| numbers.iter().any(|said| is_same_number(*said, wanted, unit)))
         }
-        Value::Array(items) => items.iter().all(|item| numbers_stand(item, numbers, unit, is_named)),
-        Value::Object(inner) => {
-            inner.iter().all(|(key, item)| numbers_stand(item, numbers, Unit::of(key, is_named), is_named))
-        }
+        Value::Array(items) => items.iter().all(|item| all_numbers_said(item, numbers, unit, is_named)),
+        Value::Object(inner) => inner
+            .iter()
+            .all(|(key, item)| all_numbers_said(item, numbers, Unit::from_field(key, is_named), is_named)),
         _ => true,
     }
 }
 
 /// As said, or in paise where rupees were said and the field counts paise.
-fn same(said: Number, wanted: Number, unit: Unit) -> bool {
-    said == wanted || (unit == Unit::Paise && said.times(100) == Some(wanted))
+fn is_same_number(said: Number, wanted: Number, unit: Unit) -> bool {
+    said == wanted || (unit == Unit::Paise && said.checked_mul(100) == Some(wanted))
 }
 
 #[cfg(test)]
@@ -397,12 +403,15 @@ mod tests {
     use serde_json::json;
 
     fn said(taint: &Taint, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
-        taint.said(arguments, ArgumentFacts { is_named: &is_named, counts_paise: &|name| name == "price" })
+        taint.own_words_cover(
+            arguments,
+            ArgumentFacts { is_named: &is_named, counts_paise: &|name| name == "price" },
+        )
     }
 
     #[test]
     fn a_value_stands_in_the_words_or_it_does_not() {
-        let taint = Taint::clean("राजू को पाँच सौ का माल दिया, note: second shelf");
+        let taint = Taint::from_own_words("राजू को पाँच सौ का माल दिया, note: second shelf");
         for (arguments, expected) in [
             (json!({ "name": "राजू", "amount": 500 }), true),
             (json!({ "name": "Raju", "amount_paise": 50000 }), true),
@@ -450,7 +459,7 @@ mod tests {
 
     #[test]
     fn digits_in_a_text_are_words() {
-        let taint = Taint::clean("raju 42 rice 7");
+        let taint = Taint::from_own_words("raju 42 rice 7");
         assert!(said(&taint, &json!({ "id": "42", "to": "raju" }), |_| true));
         assert!(said(&taint, &json!({ "id": 42 }), |_| true));
         assert!(!said(&taint, &json!({ "id": "4" }), |_| true));
@@ -461,6 +470,6 @@ mod tests {
     #[test]
     fn with_no_words_nothing_was_said() {
         assert!(!said(&Taint::default(), &json!({ "x": "a" }), |_| true));
-        assert!(!said(&Taint::clean(""), &json!({ "x": 1 }), |_| true));
+        assert!(!said(&Taint::from_own_words(""), &json!({ "x": 1 }), |_| true));
     }
 }

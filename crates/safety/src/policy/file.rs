@@ -13,10 +13,10 @@ pub struct PolicyFileError {
 }
 
 /// Reads a policy, or says what is wrong with it and where.
-pub fn read(text: &str) -> std::result::Result<Policy, PolicyFileError> {
+pub fn parse_file(text: &str) -> std::result::Result<Policy, PolicyFileError> {
     let policy: Policy = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        slip(text, at, error.message())
+        build_error(text, at, error.message())
     })?;
     // No database keeps it, and nobody means it.
     let has_nul = |text: &String| text.contains('\0');
@@ -24,17 +24,17 @@ pub fn read(text: &str) -> std::result::Result<Policy, PolicyFileError> {
     let listed: Vec<String> = policy.redaction.fields.clone().into();
     if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul) || policy.residency.holds_nul() {
         let at = text.find("\\u0000").or_else(|| text.find("\\U00000000")).unwrap_or(0);
-        return Err(slip(text, at, "a text holds a NUL character: leave it out"));
+        return Err(build_error(text, at, "the text contains a NUL character: remove it"));
     }
     Ok(policy)
 }
 
 /// The same for a text that is no file: the place stands in the words.
 pub fn parse(text: &str) -> Result<Policy> {
-    read(text).map_err(|slip| Error::Invalid(format!("policy.toml:{}: {}", slip.line, slip.what)))
+    parse_file(text).map_err(|slip| Error::Invalid(format!("policy.toml:{}: {}", slip.line, slip.what)))
 }
 
-fn slip(text: &str, at: usize, what: &str) -> PolicyFileError {
+fn build_error(text: &str, at: usize, what: &str) -> PolicyFileError {
     let before = text.get(..at).unwrap_or(text);
     let line = 1 + before.matches('\n').count();
     let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
@@ -71,7 +71,7 @@ mod tests {
         assert!(policy.conduct("mail", None).is_none(), "nothing is open by itself");
         assert_eq!(policy.roles.0[&Role::Staff].deny.len(), 1);
         let tool = "send_reminder".parse().unwrap();
-        assert_eq!(policy.authorises(&tool, "payment-due").collect::<Vec<_>>(), ["customers"]);
+        assert_eq!(policy.authorised_audiences(&tool, "payment-due").collect::<Vec<_>>(), ["customers"]);
         assert_eq!(policy.approvals.hours, 24);
     }
 
@@ -81,9 +81,9 @@ mod tests {
             ("\n\nautonomy = \"act\"\n", "policy.toml:3"),
             ("[connectors.x]\nautonomy = \"always\"\n", "policy.toml:2"),
             ("[connectors.x]\nread = [\"a b\"]\n", "policy.toml:2"),
-            ("[approvals]\nhours = 0\n", "policy.toml:2: approvals.hours is 1 to 720"),
-            ("[approvals]\nhours = 70000\n", "policy.toml:2: approvals.hours is 1 to 720"),
-            ("[connectors.\"a\\u0000b\"]\n", "policy.toml:1: a text holds a NUL"),
+            ("[approvals]\nhours = 0\n", "policy.toml:2: approvals.hours must be from 1 to 720"),
+            ("[approvals]\nhours = 70000\n", "policy.toml:2: approvals.hours must be from 1 to 720"),
+            ("[connectors.\"a\\u0000b\"]\n", "policy.toml:1: the text contains a NUL character"),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(line), "{error}");

@@ -1,11 +1,11 @@
 //! What a tenant says about acts: `policy.toml`, with versions.
 
 mod file;
-mod leaving;
+mod outbound_redaction;
 mod residency;
 mod schema;
+mod serialize;
 mod store;
-mod write;
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use munshi_identity::PermissionRules;
 use munshi_types::{Autonomy, Conduct, ToolName};
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use file::{PolicyFileError, parse, read};
-pub use leaving::OutboundRedaction;
+pub use file::{PolicyFileError, parse, parse_file};
+pub use outbound_redaction::OutboundRedaction;
 pub use residency::DataResidency;
-pub use schema::schema;
-pub use store::{PolicyVersion, current, history, put, version};
-pub use write::{to_toml, written};
+pub use schema::build_schema;
+pub use serialize::{to_minimal_map, to_toml};
+pub use store::{PolicyVersion, apply, list_versions, load_current, load_version};
 
 /// A tenant's policy. The empty one opens nothing of a foreign connector and leaves a pack's own conduct as shipped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct ToolRateLimits {
     pub calls_per_minute: u32,
     pub writes_per_minute: u32,
     /// Of each person at each binding; past it refusals are only counted.
-    #[serde(deserialize_with = "at_least_one")]
+    #[serde(deserialize_with = "deserialize_positive")]
     pub refused_per_minute: u32,
 }
 
@@ -65,32 +65,29 @@ impl Default for ToolRateLimits {
     }
 }
 
-fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+fn deserialize_positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let given = i64::deserialize(deserializer)?;
-    u32::try_from(given).ok().filter(|most| *most > 0).ok_or_else(|| {
-        serde::de::Error::custom("rates.refused_per_minute is 1 or more: so many refusals are told each")
-    })
+    u32::try_from(given)
+        .ok()
+        .filter(|most| *most > 0)
+        .ok_or_else(|| serde::de::Error::custom("rates.refused_per_minute must be at least 1"))
 }
 
 /// How long an approval is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalTimeout {
-    #[serde(deserialize_with = "hours")]
+    #[serde(deserialize_with = "deserialize_hours")]
     pub hours: u16,
 }
 
 /// A month at most: by then nobody knows what they would agree to.
 const MOST_HOURS: u16 = 24 * 30;
 
-fn hours<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+fn deserialize_hours<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
     let given = i64::deserialize(deserializer)?;
     let fits = u16::try_from(given).ok().filter(|hours| (1..=MOST_HOURS).contains(hours));
-    fits.ok_or_else(|| {
-        serde::de::Error::custom(format!(
-            "approvals.hours is 1 to {MOST_HOURS}: how long an approval is waited for"
-        ))
-    })
+    fits.ok_or_else(|| serde::de::Error::custom(format!("approvals.hours must be from 1 to {MOST_HOURS}")))
 }
 
 impl Default for ApprovalTimeout {
@@ -105,7 +102,7 @@ impl Policy {
         self.connectors.get(connector).or(shipped)
     }
 
-    pub fn authorises(&self, tool: &ToolName, template: &str) -> impl Iterator<Item = &str> {
+    pub fn authorised_audiences(&self, tool: &ToolName, template: &str) -> impl Iterator<Item = &str> {
         self.messages
             .iter()
             .filter(move |message| message.tool == *tool && message.template == template)

@@ -5,20 +5,20 @@ use serde_json::{Value, json};
 use super::MOST_HOURS;
 
 /// The JSON schema of `policy.toml`.
-pub fn schema() -> Value {
+pub fn build_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Munshi policy: policy.toml",
         "type": "object",
         "properties": {
-            "most_autonomy": autonomy("No agent and no connector goes further; without it, as far as they say."),
+            "most_autonomy": autonomy("The maximum autonomy of every agent and connector; default no maximum."),
             "connectors": {
-                "description": "How each connector or pack may be used, by its name. A foreign one that is not listed is closed; a pack of the house that is not listed is used as it was shipped.",
+                "description": "How each connector or pack may be used, by name. An external connector that is not listed is denied; a built-in pack that is not listed uses its shipped rules.",
                 "type": "object",
                 "additionalProperties": conduct(),
             },
             "roles": {
-                "description": "What a role may do beyond its nature or short of it. An owner can't be locked out.",
+                "description": "Changes to what a role may do by default. An owner can't be locked out.",
                 "type": "object",
                 "properties": { "owner": role(), "admin": role(), "staff": role(), "viewer": role() },
                 "additionalProperties": false,
@@ -30,13 +30,13 @@ pub fn schema() -> Value {
                 "items": message(),
             },
             "residency": residency(),
-            "rates": table("How often tools may be called in a minute, for the whole tenant.", &json!({
-                "calls_per_minute": number("All calls; 600 unless given.", 0, u32::MAX),
-                "writes_per_minute": number("Calls that write; 120 unless given.", 0, u32::MAX),
-                "refused_per_minute": number("Refused proposals of one person at one binding; past it they are counted and not looked at one by one. 30 unless given.", 1, u32::MAX),
+            "rates": table("Rate limits on tool calls per minute, for the whole tenant.", &json!({
+                "calls_per_minute": number("All calls; default 600.", 0, u32::MAX),
+                "writes_per_minute": number("Calls that write; default 120.", 0, u32::MAX),
+                "refused_per_minute": number("Refused proposals of one person at one binding that are recorded one by one; past it they are only counted. Default 30.", 1, u32::MAX),
             })),
-            "approvals": table("How a person is asked.", &json!({
-                "hours": number("How long an answer is waited for; 24 unless given.", 1, MOST_HOURS.into()),
+            "approvals": table("How approvals work.", &json!({
+                "hours": number("How long an approval request waits; default 24.", 1, MOST_HOURS.into()),
             })),
         },
         "additionalProperties": false,
@@ -64,11 +64,11 @@ fn conduct() -> Value {
     table(
         "One connector.",
         &json!({
-            "autonomy": autonomy("How far it goes by itself; `investigate` (looks, never writes) unless given."),
-            "read": scopes("What may be looked at, such as `ledger.*`."),
-            "write": scopes("What may be written."),
-            "deny": scopes("Never, whatever else is listed."),
-            "ask": scopes("Written only after a person approved, even where it acts by itself."),
+            "autonomy": autonomy("What it may do without a person; default `investigate` (read only)."),
+            "read": scopes("Scopes that may be read, such as `ledger.*`."),
+            "write": scopes("Scopes that may be written."),
+            "deny": scopes("Scopes that are always denied."),
+            "ask": scopes("Scopes that need a person's approval, even at `act`."),
         }),
     )
 }
@@ -77,36 +77,33 @@ fn role() -> Value {
     table(
         "One role.",
         &json!({
-            "allow": scopes("Instead of what the role may do by nature."),
-            "deny": scopes("Never, whatever opens it."),
-            "approve": scopes("What it may approve of others' acts, beside owners and admins."),
+            "allow": scopes("Scopes that replace the role's defaults."),
+            "deny": scopes("Scopes that are always denied, whatever allows them."),
+            "approve": scopes("Scopes of others' acts that it may approve; owners and admins may anyway."),
         }),
     )
 }
 
 fn redaction() -> Value {
     let fields = json!({
-        "description": "Fields by name or dotted path, whatever they hold.",
+        "description": "Fields to redact by name or dotted path, whatever they contain.",
         "type": "array",
         "items": { "type": "string" },
     });
     let profile = json!({
-        "description": "Which kinds of values are hidden; `none` unless given.",
+        "description": "Which kinds of values are redacted; default `none`.",
         "enum": ["none", "standard", "hipaa", "finance"],
     });
-    table(
-        "What is hidden from tools that are not of the house.",
-        &json!({ "profile": profile, "fields": fields }),
-    )
+    table("What is redacted for external tools.", &json!({ "profile": profile, "fields": fields }))
 }
 
 fn residency() -> Value {
     let words = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string" } });
     table(
-        "Which models may see the tenant's data, within what the installation and the agent permit. The model of this machine always may.",
+        "Which models may see the tenant's data, within what the installation and the agent permit. The offline model is always permitted.",
         &json!({
-            "providers": words("Models by their names, or all of a provider by its name; an empty list permits none elsewhere."),
-            "places": words("Where data may go: the `residency` of models; an empty list permits none elsewhere."),
+            "providers": words("Names of models, or of providers for all their models. An empty list permits no remote model."),
+            "places": words("Where data may go: the `residency` of models. An empty list permits no remote model."),
         }),
     )
 }
@@ -116,8 +113,8 @@ fn message() -> Value {
         "type": "object",
         "properties": {
             "tool": { "description": "The tool that sends it.", "type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$" },
-            "template": { "description": "The template, as the tool's argument names it.", "type": "string" },
-            "audience": { "description": "A tag of the people it may go to.", "type": "string" },
+            "template": { "description": "The template, as given in the tool's argument.", "type": "string" },
+            "audience": { "description": "The tag of the people it may be sent to.", "type": "string" },
         },
         "required": ["tool", "template", "audience"],
         "additionalProperties": false,
@@ -127,22 +124,22 @@ fn message() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::write::tests::policies;
-    use crate::policy::written;
+    use crate::policy::serialize::tests::policies;
+    use crate::policy::to_minimal_map;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn every_policy_that_can_be_written_fits_the_schema(policy in policies()) {
-            let validator = munshi_schema::Schema::compile(&schema()).unwrap();
-            let body = Value::Object(written(&policy).unwrap());
+            let validator = munshi_schema::Schema::compile(&build_schema()).unwrap();
+            let body = Value::Object(to_minimal_map(&policy).unwrap());
             prop_assert!(validator.is_valid(&body), "{body}");
         }
     }
 
     #[test]
     fn what_is_refused_does_not_fit() {
-        let validator = munshi_schema::Schema::compile(&schema()).unwrap();
+        let validator = munshi_schema::Schema::compile(&build_schema()).unwrap();
         for bad in [
             json!({ "autonomy": "act" }),
             json!({ "most_autonomy": "always" }),
@@ -163,7 +160,7 @@ mod tests {
     #[allow(clippy::disallowed_methods, reason = "whether to write the docs is said in the environment")]
     fn the_published_schema_is_fresh() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/policy.json");
-        let wanted = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        let wanted = serde_json::to_string_pretty(&build_schema()).unwrap() + "\n";
         if std::env::var("UPDATE_DOCS").is_ok() {
             std::fs::write(&path, &wanted).unwrap();
         }

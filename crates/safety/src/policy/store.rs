@@ -17,7 +17,7 @@ pub struct PolicyVersion {
 }
 
 /// The policy in force and its version; the empty one, version 0, where there is none.
-pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Policy)> {
+pub fn load_current(tx: &mut Tx<'_>) -> Result<(i64, Policy)> {
     let found = tx.optional(
         "SELECT version, body FROM policies WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
         &[],
@@ -30,7 +30,7 @@ pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Policy)> {
 }
 
 /// The number of the version in force; 0 where there is none.
-pub fn version(tx: &mut Tx<'_>) -> Result<i64> {
+pub fn load_version(tx: &mut Tx<'_>) -> Result<i64> {
     let newest = tx.one("SELECT MAX(version) FROM policies WHERE tenant_id = $1", &[], |row| {
         row.get::<Option<i64>>(0)
     })?;
@@ -38,8 +38,8 @@ pub fn version(tx: &mut Tx<'_>) -> Result<i64> {
 }
 
 /// Puts a policy in force, if it says something else than the one that is. Gives the version in force.
-pub fn put(tx: &mut Tx<'_>, policy: &Policy, author: &str, note: &str, now: Timestamp) -> Result<i64> {
-    let (version, known) = current(tx)?;
+pub fn apply(tx: &mut Tx<'_>, policy: &Policy, author: &str, note: &str, now: Timestamp) -> Result<i64> {
+    let (version, known) = load_current(tx)?;
     if version > 0 && known == *policy {
         return Ok(version);
     }
@@ -51,7 +51,7 @@ pub fn put(tx: &mut Tx<'_>, policy: &Policy, author: &str, note: &str, now: Time
 }
 
 /// Every version with what it said, the newest first.
-pub fn history(tx: &mut Tx<'_>) -> Result<Vec<(PolicyVersion, Policy)>> {
+pub fn list_versions(tx: &mut Tx<'_>) -> Result<Vec<(PolicyVersion, Policy)>> {
     let rows = tx.all(
         "SELECT version, author, note, made_at, body FROM policies WHERE tenant_id = $1 ORDER BY version DESC",
         &[],

@@ -15,9 +15,9 @@ use crate::error::{Error, Result};
 
 impl Vault {
     /// Sees that the key is the one this database knows, or, where it knows none, makes one and tells it.
-    pub(super) async fn require_key(&self, now: Timestamp) -> Result<()> {
-        self.source.tidy()?;
-        let current = self.db.platform(VAULT).read(|tx| slot(tx, "current")).await?;
+    pub(super) async fn ensure_master_key(&self, now: Timestamp) -> Result<()> {
+        self.source.remove_leftovers()?;
+        let current = self.db.platform(VAULT).read(|tx| find_slot_key(tx, "current")).await?;
         if current.is_none() {
             self.source.make_first(self.random.as_ref())?;
             let masters = self.reload()?;
@@ -30,12 +30,12 @@ impl Vault {
             };
             self.db.platform(VAULT).write(claim).await?;
         }
-        let current = self.db.platform(VAULT).read(|tx| slot(tx, "current")).await?;
-        current.map_or(Ok(()), |id| self.master(&id).map(|_| ()))
+        let current = self.db.platform(VAULT).read(|tx| find_slot_key(tx, "current")).await?;
+        current.map_or(Ok(()), |id| self.load_master(&id).map(|_| ()))
     }
 
     /// The installation's key of this id; the source is read again when it is not known yet.
-    pub(super) fn master(&self, id: &str) -> Result<Arc<MasterKey>> {
+    pub(super) fn load_master(&self, id: &str) -> Result<Arc<MasterKey>> {
         let known = self.masters.read().unwrap_or_else(PoisonError::into_inner).clone();
         let found = |masters: &[Arc<MasterKey>]| masters.iter().find(|master| master.id == id).cloned();
         if let Some(master) = found(&known) {
@@ -55,16 +55,16 @@ impl Vault {
         let source = &self.source;
         let what = match found.first() {
             None => format!("the key file {source} is missing"),
-            Some(master) => format!("{source} holds another key ({})", master.id),
+            Some(master) => format!("{source} contains another key ({})", master.id),
         };
         Error::Key(format!(
-            "{what}: this database's secrets are sealed with key {wanted}. Put that key back from where you keep it, \
+            "{what}: this database's secrets are encrypted with key {wanted}. Restore that key from your copy, \
              or copy it from another node"
         ))
     }
 
     /// The key of the transaction's tenant, if it has one.
-    pub(super) fn known_key(&self, tx: &mut Tx<'_>) -> Result<Option<SealKey>> {
+    pub(super) fn find_tenant_key(&self, tx: &mut Tx<'_>) -> Result<Option<SealKey>> {
         let found =
             tx.optional("SELECT key_id, wrapped FROM vault_keys WHERE tenant_id = $1", &[], |row| {
                 Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?))
@@ -74,7 +74,7 @@ impl Vault {
 
     /// A tenant's key, made if it has none. The current key of the installation is held meanwhile, so that no key is
     /// wrapped by one that has just been retired.
-    pub(super) fn tenant_key(
+    pub(super) fn find_or_create_key(
         &self,
         tx: &mut PlatformTx<'_>,
         tenant: TenantId,
@@ -88,7 +88,7 @@ impl Vault {
             "SELECT key_id FROM vault_masters WHERE slot = 'current' FOR SHARE",
         );
         let current: String = tx.one(across_tenants(text), &[], |row| row.get(0))?;
-        let master = self.master(&current)?;
+        let master = self.load_master(&current)?;
         let key = SealKey::random(self.random.as_ref());
         let wrapped = self.wrap(tenant, &key, &master)?;
         tx.execute(
@@ -99,8 +99,7 @@ impl Vault {
             params![tenant, current, wrapped, now],
         )?;
         // Another may have been quicker; then theirs is the tenant's key.
-        self.stored_key(tx, tenant)?
-            .ok_or_else(|| Error::Key("the tenant's key was destroyed meanwhile".to_owned()))
+        self.stored_key(tx, tenant)?.ok_or_else(|| Error::Key("the tenant's key was destroyed".to_owned()))
     }
 
     fn stored_key(&self, tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Option<SealKey>> {
@@ -118,7 +117,7 @@ impl Vault {
     }
 
     pub(super) fn unwrap_key(&self, tenant: TenantId, key_id: &str, wrapped: &[u8]) -> Result<SealKey> {
-        let master = self.master(key_id)?;
+        let master = self.load_master(key_id)?;
         let opened = master.key.open(wrapped, SealContext::TenantKey { tenant, key_id })?;
         let opened = opened.filter(|bytes| bytes.len() == 32);
         let Some(bytes) = opened else {
@@ -131,7 +130,7 @@ impl Vault {
 }
 
 /// The id of the installation's key in a slot.
-pub(super) fn slot(tx: &mut PlatformTx<'_>, slot: &str) -> Result<Option<String>> {
+pub(super) fn find_slot_key(tx: &mut PlatformTx<'_>, slot: &str) -> Result<Option<String>> {
     Ok(tx.optional(
         across_tenants("SELECT key_id FROM vault_masters WHERE slot = $1"),
         params![slot],

@@ -47,10 +47,10 @@ impl MasterKey {
         Self { id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(), key }
     }
 
-    fn read(text: &str, place: &str) -> Result<Self> {
+    fn parse(text: &str, place: &str) -> Result<Self> {
         let wrong = || {
-            let how = "it is 32 bytes in base64; `openssl rand -base64 32` makes one";
-            Error::Key(format!("{place} holds no key: {how}"))
+            let how = "a key is 32 bytes in base64; create one with `openssl rand -base64 32`";
+            Error::Key(format!("{place} does not contain a key: {how}"))
         };
         let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| wrong())?);
         if bytes.len() != 32 {
@@ -66,11 +66,11 @@ impl MasterKeySource {
     /// Every key there is: the one in use, and the next where one is being brought in.
     pub(super) fn load(&self) -> Result<Vec<Arc<MasterKey>>> {
         let keys = match self {
-            Self::File(path) => [read_file(path)?, read_file(&next_of(path))?],
+            Self::File(path) => [read_file(path)?, read_file(&next_path(path))?],
             Self::Given { key, next } => [
-                Some(MasterKey::read(key.expose(), "vault.key (MUNSHI__VAULT__KEY)")?),
+                Some(MasterKey::parse(key.expose(), "vault.key (MUNSHI__VAULT__KEY)")?),
                 next.as_ref()
-                    .map(|next| MasterKey::read(next.expose(), "vault.next_key (MUNSHI__VAULT__NEXT_KEY)"))
+                    .map(|next| MasterKey::parse(next.expose(), "vault.next_key (MUNSHI__VAULT__NEXT_KEY)"))
                     .transpose()?,
             ],
         };
@@ -86,25 +86,25 @@ impl MasterKeySource {
     }
 
     /// Removes what a process left that was killed while it made a key: half a key, or a second copy of one.
-    pub(super) fn tidy(&self) -> Result<()> {
+    pub(super) fn remove_leftovers(&self) -> Result<()> {
         let Self::File(path) = self else { return Ok(()) };
-        for path in [path.clone(), next_of(path)] {
+        for path in [path.clone(), next_path(path)] {
             remove_partials(&path).map_err(|error| Error::file(&path, "tidied", &error))?;
         }
         Ok(())
     }
 
     /// The next key, made where it is a file that is not there yet.
-    pub(super) fn next(&self, random: &dyn Random) -> Result<Arc<MasterKey>> {
+    pub(super) fn load_or_create_next(&self, random: &dyn Random) -> Result<Arc<MasterKey>> {
         match self {
             Self::File(path) => {
-                let next = next_of(path);
+                let next = next_path(path);
                 if !next.exists() {
                     make_file(&next, random)?;
                 }
                 read_file(&next)?
                     .map(Arc::new)
-                    .ok_or_else(|| Error::Key(format!("{} is gone", next.display())))
+                    .ok_or_else(|| Error::Key(format!("{} no longer exists", next.display())))
             }
             Self::Given { next: Some(_), .. } => {
                 self.load()?.pop().ok_or_else(|| Error::Key("there is no next key".to_owned()))
@@ -119,14 +119,14 @@ impl MasterKeySource {
 
     /// Puts the next key in the place of the one before, which stays beside it for backups from before. Says what is
     /// left for a person to do.
-    pub(super) fn settle(&self, retired: &str) -> Result<String> {
+    pub(super) fn promote_next(&self, retired: &str) -> Result<String> {
         let Self::File(path) = self else {
             return Ok(
-                "set vault.key to what vault.next_key is now, on every node, and leave vault.next_key out"
+                "set vault.key to the value of vault.next_key on every node, and remove vault.next_key"
                     .to_owned(),
             );
         };
-        let (next, mut kept) = (next_of(path), path.as_os_str().to_owned());
+        let (next, mut kept) = (next_path(path), path.as_os_str().to_owned());
         kept.push(format!(".retired-{retired}"));
         let kept = PathBuf::from(kept);
         let failed = |error: std::io::Error| Error::file(path, "replaced", &error);
@@ -135,11 +135,11 @@ impl MasterKeySource {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
                 _ => {}
             }
-            fs::rename(&next, path).and_then(|()| sync_folder_of(path)).map_err(failed)?;
+            fs::rename(&next, path).and_then(|()| sync_parent_folder(path)).map_err(failed)?;
         }
         Ok(format!(
-            "keep a copy of {} away from this machine. The key before is {}: backups from before need it; delete it \
-             when you have none",
+            "keep a copy of {} off this machine. The previous key is {}: older backups need it; delete it when \
+             none are left",
             path.display(),
             kept.display()
         ))
@@ -155,7 +155,7 @@ impl fmt::Display for MasterKeySource {
     }
 }
 
-fn next_of(path: &Path) -> PathBuf {
+fn next_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".next");
     PathBuf::from(name)
@@ -168,14 +168,14 @@ fn read_file(path: &Path) -> Result<Option<MasterKey>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file.map_err(|error| failed(&error))?,
     };
-    refuse_onlookers(&file, path)?;
+    check_permissions(&file, path)?;
     let mut text = Zeroizing::new(String::new());
     file.take(4096).read_to_string(&mut text).map_err(|error| failed(&error))?;
-    MasterKey::read(&text, &path.display().to_string()).map(Some)
+    MasterKey::parse(&text, &path.display().to_string()).map(Some)
 }
 
 #[cfg(unix)]
-fn refuse_onlookers(file: &File, path: &Path) -> Result<()> {
+fn check_permissions(file: &File, path: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = file.metadata().map_err(|error| Error::file(path, "read", &error))?;
     let mode = metadata.permissions().mode() & 0o777;
@@ -184,13 +184,13 @@ fn refuse_onlookers(file: &File, path: &Path) -> Result<()> {
     }
     let path = path.display();
     Err(Error::Key(format!(
-        "{path} can be read by others (mode {mode:o}): run `chmod 600 {path}`, and if others are on this machine, \
-         `munshi vault rotate` after that"
+        "{path} is readable by other users (mode {mode:o}): run `chmod 600 {path}`; if this machine has other users, \
+         also run `munshi vault rotate`"
     )))
 }
 
 #[cfg(not(unix))]
-fn refuse_onlookers(_: &File, _: &Path) -> Result<()> {
+fn check_permissions(_: &File, _: &Path) -> Result<()> {
     Ok(())
 }
 
@@ -216,7 +216,7 @@ fn make_file(path: &Path, random: &dyn Random) -> Result<()> {
         linked => linked,
     };
     fs::remove_file(&partial).map_err(failed)?;
-    linked.and_then(|()| sync_folder_of(path)).map_err(failed)
+    linked.and_then(|()| sync_parent_folder(path)).map_err(failed)
 }
 
 fn remove_partials(path: &Path) -> std::io::Result<()> {
@@ -244,7 +244,7 @@ fn remove_partials(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn sync_folder_of(path: &Path) -> std::io::Result<()> {
+fn sync_parent_folder(path: &Path) -> std::io::Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
         _ => File::open(".")?.sync_all(),

@@ -78,7 +78,7 @@ impl Vault {
         now: Timestamp,
     ) -> Result<Self> {
         let vault = Self { db, source: Arc::new(source), masters: Arc::default(), random, ids };
-        vault.require_key(now).await?;
+        vault.ensure_master_key(now).await?;
         Ok(vault)
     }
 
@@ -103,7 +103,7 @@ impl Vault {
         secret: &VaultSecret,
         by: &VaultAuditContext,
     ) -> Result<i64> {
-        let key = self.tenant_key(tx, tenant, by.now)?;
+        let key = self.find_or_create_key(tx, tenant, by.now)?;
         let version = version(tx, tenant, name)?.unwrap_or(0) + 1;
         let place = SealContext::Secret { tenant, name: name.name(), version };
         let sealed = key.seal(secret.expose().as_bytes(), place, self.random.as_ref())?;
@@ -122,7 +122,7 @@ impl Vault {
 
     /// Seals a secret in place of the one that is known. False where that is no longer the one that is there: then
     /// nothing is changed.
-    pub async fn replace(
+    pub async fn replace_if_unchanged(
         &self,
         tenant: TenantId,
         name: &SecretRef,
@@ -201,22 +201,22 @@ impl Vault {
 
     /// What makes the tenant's pseudonyms. Keep it for as long as it is used: it costs a look at the database.
     pub async fn pseudonym_key(&self, tenant: TenantId, now: Timestamp) -> Result<PseudonymKey> {
-        Ok(PseudonymKey::new(self.own_key(tenant, now).await?.derive("munshi audit phone")))
+        Ok(PseudonymKey::new(self.load_tenant_key(tenant, now).await?.derive("munshi audit phone")))
     }
 
     /// What the tenant's one-time codes are hashed with: the same on every node, and not in the database.
     pub async fn code_key(&self, tenant: TenantId, now: Timestamp) -> Result<CodeKey> {
-        Ok(CodeKey::new(&self.own_key(tenant, now).await?.derive("munshi one-time code")))
+        Ok(CodeKey::new(&self.load_tenant_key(tenant, now).await?.derive("munshi one-time code")))
     }
 
     /// The tenant's key, made where it has none yet.
-    async fn own_key(&self, tenant: TenantId, now: Timestamp) -> Result<seal::SealKey> {
+    async fn load_tenant_key(&self, tenant: TenantId, now: Timestamp) -> Result<seal::SealKey> {
         let vault = self.clone();
-        if let Some(key) = self.db.read(tenant, move |tx| vault.known_key(tx)).await? {
+        if let Some(key) = self.db.read(tenant, move |tx| vault.find_tenant_key(tx)).await? {
             return Ok(key);
         }
         let vault = self.clone();
-        self.db.platform(VAULT).write(move |tx| vault.tenant_key(tx, tenant, now)).await
+        self.db.platform(VAULT).write(move |tx| vault.find_or_create_key(tx, tenant, now)).await
     }
 
     fn record(
@@ -247,14 +247,14 @@ pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<SecretInfo>> {
 
 /// Removes a secret of the transaction's tenant, with what it was for: whoever takes that away tells the audit. False
 /// when there was none.
-pub fn forget(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<bool> {
+pub fn remove(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<bool> {
     let removed = tx
         .execute("DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2", params![reference.name()])?;
     Ok(removed > 0)
 }
 
 /// When a secret of the transaction's tenant was last set; none where there is none.
-pub fn set_at(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<Option<Timestamp>> {
+pub fn find_set_at(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<Option<Timestamp>> {
     Ok(tx.optional(
         "SELECT set_at FROM vault_secrets WHERE tenant_id = $1 AND name = $2",
         params![reference.name()],

@@ -12,7 +12,7 @@ use munshi_types::TenantId;
 use serde::Serialize;
 use serde_json::json;
 
-use super::keys::slot;
+use super::keys::find_slot_key;
 use super::{VAULT, Vault, VaultAuditContext};
 use crate::audit::AuditEvent;
 use crate::error::{Error, Result};
@@ -53,24 +53,26 @@ impl Vault {
                 some => keys += some,
             }
         }
-        let advice = self.source.settle(&begun.from)?;
+        let advice = self.source.promote_next(&begun.from)?;
         self.end_rotation(&begun, by, keys).await?;
         Ok(MasterKeyRotation { from: begun.from, to: begun.to, keys, resumed: begun.resumed, advice })
     }
 
     pub(super) async fn begin_rotation(&self, by: &VaultAuditContext) -> Result<RotationStart> {
-        let slots = |tx: &mut PlatformTx<'_>| Ok::<_, Error>((slot(tx, "current")?, slot(tx, "retiring")?));
+        let slots = |tx: &mut PlatformTx<'_>| {
+            Ok::<_, Error>((find_slot_key(tx, "current")?, find_slot_key(tx, "retiring")?))
+        };
         let (current, retiring) = self.db.platform(VAULT).read(slots).await?;
         let current = current.ok_or_else(|| Error::Key("there is no key to rotate yet".to_owned()))?;
         if let Some(from) = retiring {
-            self.master(&current)?;
+            self.load_master(&current)?;
             return Ok(RotationStart { from, to: current, resumed: true });
         }
-        self.master(&current)?;
-        self.source.tidy()?;
-        let next = self.source.next(self.random.as_ref())?.id.clone();
+        self.load_master(&current)?;
+        self.source.remove_leftovers()?;
+        let next = self.source.load_or_create_next(self.random.as_ref())?.id.clone();
         if next == current {
-            return Err(Error::Key("the next key is the one in use already: give another".to_owned()));
+            return Err(Error::Key("the next key is already in use: provide another".to_owned()));
         }
         let (from, to, now) = (current.clone(), next.clone(), by.now);
         let switch = move |tx: &mut PlatformTx<'_>| {
@@ -81,7 +83,7 @@ impl Vault {
                 params![to, from, now],
             )?;
             if changed == 0 {
-                return Err(Error::Key("somebody else is rotating the key: try again later".to_owned()));
+                return Err(Error::Key("another process is rotating the key: try again later".to_owned()));
             }
             tx.execute(
                 across_tenants("INSERT INTO vault_masters (slot, key_id, since) VALUES ('retiring', $1, $2)"),
@@ -96,10 +98,10 @@ impl Vault {
     /// Wraps some tenants' keys anew and says how many; 0 when none is left.
     pub(super) async fn rewrap(&self, begun: &RotationStart) -> Result<u64> {
         let (vault, from, to) = (self.clone(), begun.from.clone(), begun.to.clone());
-        self.db.platform(VAULT).write(move |tx| vault.rewrap_some(tx, &from, &to)).await
+        self.db.platform(VAULT).write(move |tx| vault.rewrap_batch(tx, &from, &to)).await
     }
 
-    fn rewrap_some(&self, tx: &mut PlatformTx<'_>, from: &str, to: &str) -> Result<u64> {
+    fn rewrap_batch(&self, tx: &mut PlatformTx<'_>, from: &str, to: &str) -> Result<u64> {
         let text = (
             "SELECT tenant_id, wrapped FROM vault_keys WHERE key_id = $1 ORDER BY tenant_id LIMIT $2",
             "SELECT tenant_id, wrapped FROM vault_keys WHERE key_id = $1 ORDER BY tenant_id LIMIT $2 FOR UPDATE",
@@ -109,7 +111,7 @@ impl Vault {
         if rows.is_empty() {
             return Ok(0);
         }
-        let master = self.master(to)?;
+        let master = self.load_master(to)?;
         for (tenant, wrapped) in &rows {
             let key = self.unwrap_key(*tenant, from, wrapped)?;
             tx.execute(

@@ -71,7 +71,7 @@ impl SealKey {
     }
 
     pub(super) fn seal(&self, value: &[u8], place: SealContext<'_>, random: &dyn Random) -> Result<Vec<u8>> {
-        let failed = |_| Error::Key("the value can't be sealed".to_owned());
+        let failed = |_| Error::Key("encryption failed".to_owned());
         let mut nonce = [0; NONCE_LEN];
         random.fill(&mut nonce);
         let mut body = Zeroizing::new(value.to_vec());

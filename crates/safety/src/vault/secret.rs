@@ -34,7 +34,7 @@ impl VaultSecret {
         match value.len() {
             0 => Err(Error::Invalid("the secret is empty".to_owned())),
             size if size > LARGEST => {
-                Err(Error::Invalid(format!("the secret has {size} bytes; {LARGEST} is the most")))
+                Err(Error::Invalid(format!("the secret has {size} bytes; the maximum is {LARGEST}")))
             }
             _ => Ok(Self(value)),
         }
@@ -66,7 +66,7 @@ impl SecretRef {
     const SCHEME: &'static str = "vault:";
 
     /// The name without `vault:`.
-    pub fn named(name: &str) -> Result<Self, Error> {
+    pub fn from_name(name: &str) -> Result<Self, Error> {
         let fits =
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_./".contains(letter);
         let starts = name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit());
@@ -75,7 +75,7 @@ impl SecretRef {
         }
         // What was written may be the secret itself, so it is not repeated.
         Err(Error::Invalid(
-            "this is no name of a secret: write up to 100 small letters, digits, dots, dashes, underscores and \
+            "invalid secret name: use up to 100 lowercase letters, digits, dots, dashes, underscores and \
              slashes, like razorpay.key"
                 .to_owned(),
         ))
@@ -91,10 +91,9 @@ impl FromStr for SecretRef {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.strip_prefix(Self::SCHEME) {
-            Some(name) => Self::named(name),
+            Some(name) => Self::from_name(name),
             None => Err(Error::Invalid(
-                "this is no reference to a secret: write vault: and its name, like vault:razorpay.key"
-                    .to_owned(),
+                "invalid secret reference: write vault: and the name, like vault:razorpay.key".to_owned(),
             )),
         }
     }

@@ -9,7 +9,7 @@ use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
 
 use super::{MasterKeySource, SecretRef, VAULT, Vault, VaultAuditContext, VaultSecret};
-use crate::audit::{self, AuditActor, AuditActorKind, pseudonym};
+use crate::audit::{self, AuditActor, AuditActorKind, derive_pseudonym};
 use crate::error::{Error, Result};
 
 fn key_file(test: &TestDb) -> PathBuf {
@@ -29,7 +29,7 @@ fn by() -> VaultAuditContext {
 }
 
 fn name(text: &str) -> SecretRef {
-    SecretRef::named(text).unwrap()
+    SecretRef::from_name(text).unwrap()
 }
 
 async fn set(vault: &Vault, tenant: TenantId, called: &str, value: &str) -> i64 {
@@ -48,7 +48,7 @@ on_both_engines! {
     with [MIGRATIONS, munshi_jobs::MIGRATIONS, crate::MIGRATIONS];
 
     async fn what_is_kept_comes_back(test: TestDb) {
-        let (vault, one, other) = (start(&test).await, test.tenant("one").await, test.tenant("other").await);
+        let (vault, one, other) = (start(&test).await, test.add_tenant("one").await, test.add_tenant("other").await);
         assert_eq!(set(&vault, one, "razorpay.key", "hunter2").await, 1);
         assert_eq!(set(&vault, other, "razorpay.key", "swordfish").await, 1);
         assert_eq!(set(&vault, TenantId::PLATFORM, "razorpay.key", "राज़").await, 1);
@@ -68,10 +68,10 @@ on_both_engines! {
 
     /// What was read may be out of date by the time it is changed: a newer one, or none, stays as it is.
     async fn only_the_one_that_is_known_is_replaced(test: TestDb) {
-        let (vault, shop) = (start(&test).await, test.tenant("shop").await);
+        let (vault, shop) = (start(&test).await, test.add_tenant("shop").await);
         let replace = async |known: &str, value: &str| {
             let secret = |text: &str| VaultSecret::new(text.to_owned()).unwrap();
-            vault.replace(shop, &name("a"), secret(known), secret(value), by()).await.unwrap()
+            vault.replace_if_unchanged(shop, &name("a"), secret(known), secret(value), by()).await.unwrap()
         };
         assert!(!replace("one", "two").await, "there is none");
         assert!(opened(&vault, shop, "a").await.is_err());
@@ -79,13 +79,13 @@ on_both_engines! {
         assert!(replace("one", "two").await);
         assert!(!replace("one", "three").await, "another came before");
         assert_eq!(opened(&vault, shop, "a").await.unwrap(), "two");
-        let forgotten = |called: &'static str| test.db.write(shop, move |tx| crate::vault::forget(tx, &name(called)));
+        let forgotten = |called: &'static str| test.db.write(shop, move |tx| crate::vault::remove(tx, &name(called)));
         assert!(forgotten("a").await.unwrap() && !forgotten("a").await.unwrap());
         assert!(!replace("two", "three").await, "what was forgotten stays so");
     }
 
     async fn a_row_opens_only_in_its_own_place(test: TestDb) {
-        let (vault, one) = (start(&test).await, test.tenant("one").await);
+        let (vault, one) = (start(&test).await, test.add_tenant("one").await);
         set(&vault, one, "a", "hunter2").await;
         set(&vault, one, "b", "swordfish").await;
         run(&test, one, "UPDATE vault_secrets SET sealed = (SELECT sealed FROM vault_secrets WHERE tenant_id = $1 AND name = 'a')
@@ -98,7 +98,7 @@ on_both_engines! {
     }
 
     async fn a_tenants_row_or_key_is_of_no_use_to_another(test: TestDb) {
-        let (vault, one, other) = (start(&test).await, test.tenant("one").await, test.tenant("other").await);
+        let (vault, one, other) = (start(&test).await, test.add_tenant("one").await, test.add_tenant("other").await);
         set(&vault, one, "a", "hunter2").await;
         set(&vault, other, "a", "swordfish").await;
         let swap = move |tx: &mut munshi_store::PlatformTx<'_>| {
@@ -119,7 +119,7 @@ on_both_engines! {
     }
 
     async fn nothing_of_a_secret_is_stored_or_told(test: TestDb) {
-        let (vault, one) = (start(&test).await, test.tenant("one").await);
+        let (vault, one) = (start(&test).await, test.add_tenant("one").await);
         set(&vault, one, "a", "hunter2hunter2").await;
         vault.rotate(by()).await.unwrap();
         vault.remove(one, &name("a"), by()).await.unwrap();
@@ -144,15 +144,15 @@ on_both_engines! {
     }
 
     async fn another_key_is_refused_with_the_place_of_it(test: TestDb) {
-        let (vault, one) = (start(&test).await, test.tenant("one").await);
+        let (vault, one) = (start(&test).await, test.add_tenant("one").await);
         set(&vault, one, "a", "hunter2").await;
         let (path, other) = (key_file(&test), test.place.folder().join("other.key"));
         let given = |text: &str| MasterKeySource::Given { key: VaultSecret::new(text.to_owned()).unwrap(), next: None };
         let wrong = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
         let error = start_with(&test, given(wrong)).await.unwrap_err().to_string();
-        assert!(error.contains("vault.key (MUNSHI__VAULT__KEY) holds another key") && !error.contains(wrong), "{error}");
+        assert!(error.contains("vault.key (MUNSHI__VAULT__KEY) contains another key") && !error.contains(wrong), "{error}");
         let error = start_with(&test, MasterKeySource::File(other.clone())).await.unwrap_err().to_string();
-        assert!(error.contains("other.key is missing") && error.contains("Put that key back"), "{error}");
+        assert!(error.contains("other.key is missing") && error.contains("Restore that key"), "{error}");
         assert!(!other.exists(), "no second key is made beside a database that has one");
         let right = std::fs::read_to_string(&path).unwrap();
         let vault = start_with(&test, given(right.trim())).await.unwrap();
@@ -205,7 +205,7 @@ on_both_engines! {
         let before = start(&test).await;
         let mut tenants = Vec::new();
         for number in 0..3 {
-            let tenant = test.tenant(&format!("shop-{number}")).await;
+            let tenant = test.add_tenant(&format!("shop-{number}")).await;
             set(&before, tenant, "a", &format!("hunter{number}")).await;
             tenants.push(tenant);
         }
@@ -219,20 +219,20 @@ on_both_engines! {
                     vault.rewrap(&begun).await.unwrap();
                 }
                 if steps >= 3 {
-                    vault.source.settle(&begun.from).unwrap();
+                    vault.source.promote_next(&begun.from).unwrap();
                 }
                 if steps >= 4 {
                     vault.end_rotation(&begun, by(), 0).await.unwrap();
                 }
             } else {
-                vault.source.next(&SystemRandom).unwrap();
+                vault.source.load_or_create_next(&SystemRandom).unwrap();
             }
             // One that was there before, and one that starts now.
             for vault in [&before, &start(&test).await] {
                 for (number, tenant) in tenants.iter().enumerate() {
                     assert_eq!(opened(vault, *tenant, "a").await.unwrap(), format!("hunter{number}"), "after {steps} steps");
                 }
-                let late = test.tenant(&format!("late-{steps}-{}", test.ids.next::<munshi_types::JobId>())).await;
+                let late = test.add_tenant(&format!("late-{steps}-{}", test.ids.next::<munshi_types::JobId>())).await;
                 set(vault, late, "b", "swordfish").await;
                 assert_eq!(opened(&start(&test).await, late, "b").await.unwrap(), "swordfish");
             }
@@ -249,22 +249,22 @@ on_both_engines! {
     async fn a_key_from_the_settings_is_rotated_to_the_next(test: TestDb) {
         let (old, new) = ("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
         let secret = |text: &str| VaultSecret::new(text.to_owned()).unwrap();
-        let one = test.tenant("one").await;
+        let one = test.add_tenant("one").await;
         let vault = start_with(&test, MasterKeySource::Given { key: secret(old), next: None }).await.unwrap();
         set(&vault, one, "a", "hunter2").await;
         let error = vault.rotate(by()).await.unwrap_err().to_string();
         assert!(error.contains("MUNSHI__VAULT__NEXT_KEY"), "{error}");
         let both = MasterKeySource::Given { key: secret(old), next: Some(secret(new)) };
         let rotated = start_with(&test, both).await.unwrap().rotate(by()).await.unwrap();
-        assert!(rotated.advice.contains("vault.next_key is now"), "{rotated:?}");
+        assert!(rotated.advice.contains("remove vault.next_key"), "{rotated:?}");
         let vault = start_with(&test, MasterKeySource::Given { key: secret(new), next: None }).await.unwrap();
         assert_eq!(opened(&vault, one, "a").await.unwrap(), "hunter2");
         assert!(start_with(&test, MasterKeySource::Given { key: secret(old), next: None }).await.is_err());
     }
 
     async fn a_destroyed_key_takes_secrets_and_pseudonyms_with_it(test: TestDb) {
-        let (vault, one, other) = (start(&test).await, test.tenant("one").await, test.tenant("other").await);
-        let alias = async |tenant| pseudonym(&vault.pseudonym_key(tenant, MORNING).await.unwrap(), "+91 98765 43210");
+        let (vault, one, other) = (start(&test).await, test.add_tenant("one").await, test.add_tenant("other").await);
+        let alias = async |tenant| derive_pseudonym(&vault.pseudonym_key(tenant, MORNING).await.unwrap(), "+91 98765 43210");
         let before = alias(one).await;
         assert_ne!(alias(other).await, before, "tenants can't compare their customers");
         vault.rotate(by()).await.unwrap();

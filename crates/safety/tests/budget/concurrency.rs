@@ -149,7 +149,7 @@ impl Town {
         let wanted = wanted();
         let mut homes = Vec::new();
         for number in 0..TENANTS {
-            let tenant = test.tenant(&format!("home-{number}")).await;
+            let tenant = test.add_tenant(&format!("home-{number}")).await;
             let scene = Scene::of_tenant(test, tenant);
             let ids = &test.ids;
             homes.push(Home {
@@ -367,7 +367,7 @@ impl Caller {
         let asked: Vec<(BudgetAccount, BudgetAmount)> = (0..A_UNIT)
             .map(|_| {
                 let job = u64::from(self.below(10) == 0);
-                let money = munshi_llm::money::Cost::from_micros(i64::try_from(self.below(20)).unwrap());
+                let money = munshi_llm::pricing::Cost::from_micros(i64::try_from(self.below(20)).unwrap());
                 let (interactions, tokens) = (1, self.below(30));
                 let amount = BudgetAmount { interactions, jobs: job, tokens, output: 0, money: Some(money) };
                 (self.account(home, lane), amount)
@@ -403,7 +403,7 @@ impl Caller {
                     continue;
                 }
                 1..=5 => BudgetAmount::NOTHING,
-                6 => most.degraded(),
+                6 => most.without_billing(),
                 _ => BudgetAmount { tokens: most.tokens / 2, ..most },
             };
             self.books.spend(tenant, &account, &spent);

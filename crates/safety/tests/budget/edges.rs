@@ -26,14 +26,14 @@ on_both_engines! {
             ("Pacific/Kiritimati", "2026-11-15T10:00:00Z"),
         ];
         for (number, (zone, midnight)) in zones.into_iter().enumerate() {
-            let tenant = test.tenant(&format!("shop-{number}")).await;
+            let tenant = test.add_tenant(&format!("shop-{number}")).await;
             let scene = Scene::of_tenant(&test, tenant);
             let account = BudgetAccount { zone: zone.parse().unwrap(), ..tenant_alone(BudgetLane::People) };
             scene.limit(on(BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Day, BudgetMeasure::Tokens), BudgetLimitValue::AtMost(10)).await;
             scene.clock.set(at(midnight).minus(Duration::from_micros(1)));
             scene.spend(&account, tokens(10)).await;
             let refused = scene.try_reserve(&account, tokens(1)).await.unwrap_err();
-            assert_eq!(refused.frees.at(), Some(at(midnight)), "{zone}");
+            assert_eq!(refused.frees.timestamp(), Some(at(midnight)), "{zone}");
             scene.clock.set(at(midnight));
             scene.spend(&account, tokens(10)).await;
             assert!(scene.try_reserve(&account, tokens(1)).await.is_err());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_llm::ModelError;
 use munshi_llm::gateway::{CallBudget, CallSpend};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::budget::{
     BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, DurableBudget,
 };

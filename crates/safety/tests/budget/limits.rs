@@ -1,6 +1,6 @@
 //! Plans and limits: the strictest wins, and says which it is.
 
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::Error;
 use munshi_safety::budget::{
     BudgetAmount, BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetRelease, BudgetScope,
@@ -29,8 +29,8 @@ on_both_engines! {
         assert_eq!((refused.used, refused.limit, refused.held), (50, 50, 0));
         assert_eq!(
             refused.to_string(),
-            "this tenant's limit for the month is 50 interactions: 50 used, 1 more asked for; it is free again from \
-             2026-12-01 00:00 (Asia/Kolkata), and the plan starter has more"
+            "this tenant's limit for the month is 50 interactions: 50 used, 1 more requested; it resets at \
+             2026-12-01 00:00 (Asia/Kolkata); plan starter has more"
         );
         // What costs nothing is not stopped by what is used up.
         scene.spend(&account, tokens(100)).await;
@@ -53,7 +53,7 @@ on_both_engines! {
         scene.spend(&account, cents(99_999)).await;
         let refused = scene.try_reserve(&account, cents(2)).await.unwrap_err();
         assert_eq!((refused.on.measure, refused.limit), (BudgetMeasure::Money, 1_000_000_000));
-        assert!(refused.to_string().contains("is $1000.000000: $999.990000 used, $0.020000 more asked for"), "{refused}");
+        assert!(refused.to_string().contains("is $1000.000000: $999.990000 used, $0.020000 more requested"), "{refused}");
         let ceiling = on(BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Month, BudgetMeasure::Money);
         let now = scene.now();
         let set = move |tx: &mut munshi_store::Tx<'_>| set_limit(tx, ceiling, BudgetLimitValue::Unlimited, now);
@@ -102,7 +102,7 @@ on_both_engines! {
         scene.spend(&account, tokens(10)).await;
         let refused = scene.try_reserve(&account, tokens(1)).await.unwrap_err();
         assert_eq!(refused.on.period, BudgetPeriod::Month);
-        assert_eq!(refused.frees.at().unwrap().to_string(), "2026-11-30T18:30:00Z");
+        assert_eq!(refused.frees.timestamp().unwrap().to_string(), "2026-11-30T18:30:00Z");
     }
 
     async fn what_others_have_set_aside_counts_and_says_that_it_frees_soon(test: TestDb) {
@@ -114,7 +114,7 @@ on_both_engines! {
         let refused = scene.try_reserve(&account, BudgetAmount::delegated_job()).await.unwrap_err();
         assert_eq!((refused.used, refused.held), (1, 1));
         assert_eq!(refused.frees, BudgetRelease::UnderWay(scene.now().plus(scene.governor.settings().hold)));
-        assert!(refused.to_string().ends_with("what is under way frees some soon"), "{refused}");
+        assert!(refused.to_string().ends_with("running calls release some soon"), "{refused}");
         assert_eq!(scene.settle(first, BudgetAmount::NOTHING).await, SettleOutcome::Now);
         scene.spend(&account, BudgetAmount::delegated_job()).await;
     }
@@ -153,7 +153,7 @@ on_both_engines! {
         assert_eq!(scene.month(BudgetMeasure::Money).await, (0, 3_000_000));
         scene.settle(id, BudgetAmount { tokens: 50_000, money: None, ..BudgetAmount::NOTHING }).await;
         assert_eq!(scene.month(BudgetMeasure::Money).await, (1_500_000, 0));
-        let rupees = scene.governor.settings().rates.dollars(munshi_types::Money::from_paise(85));
+        let rupees = scene.governor.settings().rates.to_dollars(munshi_types::Money::from_paise(85));
         assert_eq!(rupees, Cost::from_micros(10_000), "a tool's rupees go under the same ceiling");
         scene.spend(&account, BudgetAmount::money(rupees)).await;
         assert_eq!(scene.month(BudgetMeasure::Money).await.0, 1_510_000);
@@ -161,7 +161,7 @@ on_both_engines! {
 
     async fn a_tenant_sees_and_pays_for_nothing_of_another(test: TestDb) {
         let scene = Scene::of(&test).await;
-        let other = Scene { tenant: test.tenant("other").await, ..scene.restarted(BudgetSettings::default()) };
+        let other = Scene { tenant: test.add_tenant("other").await, ..scene.restarted(BudgetSettings::default()) };
         scene.plan(UsagePlan::Free).await;
         scene.spend(&tenant_alone(BudgetLane::People), BudgetAmount { interactions: 50, ..BudgetAmount::NOTHING }).await;
         let id = other.reserve(&tenant_alone(BudgetLane::People), BudgetAmount::interaction()).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_safety::budget::rate::{RateDecision, RateQuota, take};
+use munshi_safety::budget::rate_quota::{RateDecision, RateQuota, consume};
 use munshi_test_support::on_both_engines;
 use tokio::task::JoinSet;
 
@@ -11,7 +11,7 @@ use crate::budget::support::Scene;
 impl Scene {
     async fn take(&self, name: &'static str, rate: RateQuota) -> RateDecision {
         let now = self.now();
-        self.db.write(self.tenant, move |tx| take(tx, name, rate, now)).await.unwrap()
+        self.db.write(self.tenant, move |tx| consume(tx, name, rate, now)).await.unwrap()
     }
 }
 
@@ -64,7 +64,7 @@ on_both_engines! {
         let (rate, now, mut callers) = (RateQuota::per_minute(20), scene.now(), JoinSet::new());
         for _ in 0..100 {
             let (db, tenant) = (scene.db.clone(), scene.tenant);
-            callers.spawn(async move { db.write(tenant, move |tx| take(tx, "tool", rate, now)).await.unwrap() });
+            callers.spawn(async move { db.write(tenant, move |tx| consume(tx, "tool", rate, now)).await.unwrap() });
         }
         let taken = callers.join_all().await.into_iter().filter(|took| *took == RateDecision::Taken).count();
         assert_eq!(taken, 20);

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use munshi_safety::Error;
-use munshi_safety::rate_limits::{LIMITS, LimitRefill, LimitSubject, RateLimit, RateLimitHit, count, sweep};
+use munshi_safety::rate_limits::{
+    LIMITS, LimitRefill, LimitSubject, RateLimit, RateLimitHit, consume, sweep,
+};
 use munshi_store::{Db, PlatformTx, Tx};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, TenantId};
@@ -17,7 +19,7 @@ fn of(subject: LimitSubject, whose: &str, most: u32) -> RateLimit {
 /// Counts on one node; the limit that was reached, if one was.
 async fn uses(db: &Db, test: &TestDb, tenant: TenantId, limits: Vec<RateLimit>) -> Option<RateLimitHit> {
     let now = test.clock.now();
-    match db.write(tenant, move |tx: &mut Tx<'_>| count(tx, &limits, now)).await {
+    match db.write(tenant, move |tx: &mut Tx<'_>| consume(tx, &limits, now)).await {
         Ok(()) => None,
         Err(Error::RateLimited(reached)) => Some(reached),
         Err(error) => panic!("{error}"),
@@ -28,7 +30,7 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_safety::MIGRATIONS];
 
     async fn two_nodes_are_one(test: TestDb) {
-        let (tenant, other) = (test.tenant("shop").await, test.tenant("other").await);
+        let (tenant, other) = (test.add_tenant("shop").await, test.add_tenant("other").await);
         let nodes = [test.db.clone(), test.open_again().await];
         let limits = || vec![of(LimitSubject::Tenant, "", 100), of(LimitSubject::Person, "asha", 6)];
         for at in 0..6 {
@@ -47,7 +49,7 @@ on_both_engines! {
     }
 
     async fn what_is_refused_counts_for_nothing(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let both = || vec![of(LimitSubject::Tenant, "", 3), of(LimitSubject::Person, "asha", 1)];
         assert_eq!(uses(&test.db, &test, tenant, both()).await, None);
         for _ in 0..5 {
@@ -61,7 +63,7 @@ on_both_engines! {
     }
 
     async fn a_visit_begins_anew_after_a_silence(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let visit = || vec![RateLimit::new(LimitSubject::Visit, "v", (3, MINUTE), LimitRefill::AfterSilence)];
         for _ in 0..3 {
             assert_eq!(uses(&test.db, &test, tenant, visit()).await, None);
@@ -77,7 +79,7 @@ on_both_engines! {
     }
 
     async fn what_is_free_again_is_swept(test: TestDb) {
-        let (tenant, other) = (test.tenant("shop").await, test.tenant("other").await);
+        let (tenant, other) = (test.add_tenant("shop").await, test.add_tenant("other").await);
         uses(&test.db, &test, tenant, vec![of(LimitSubject::Person, "asha", 1)]).await;
         test.clock.advance(Duration::from_secs(30));
         uses(&test.db, &test, other, vec![of(LimitSubject::Person, "asha", 1)]).await;
@@ -91,7 +93,7 @@ on_both_engines! {
     }
 
     async fn many_at_once_get_no_more_than_there_is(test: TestDb) {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         let nodes = [test.db.clone(), test.open_again().await];
         let (mut tries, now) = (tokio::task::JoinSet::new(), test.clock.now());
         for at in 0..40 {
@@ -101,7 +103,7 @@ on_both_engines! {
                 limits.reverse();
             }
             let node = nodes[at % 2].clone();
-            tries.spawn(async move { node.write(tenant, move |tx: &mut Tx<'_>| count(tx, &limits, now)).await });
+            tries.spawn(async move { node.write(tenant, move |tx: &mut Tx<'_>| consume(tx, &limits, now)).await });
         }
         let outcomes = tries.join_all().await;
         assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 15);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::Error;
 use munshi_safety::budget::{
     BudgetAmount, BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, SettleOutcome,
@@ -41,7 +41,7 @@ on_both_engines! {
         let scene = Scene::of(&test).await;
         let account = scene.person();
         let id = scene.reserve(&account, BudgetAmount { tokens: 500, ..BudgetAmount::interaction() }).await;
-        scene.settle(id, BudgetAmount { tokens: 200, ..BudgetAmount::interaction() }.degraded()).await;
+        scene.settle(id, BudgetAmount { tokens: 200, ..BudgetAmount::interaction() }.without_billing()).await;
         assert_eq!(scene.month(BudgetMeasure::Interactions).await, (0, 0));
         assert_eq!(scene.month(BudgetMeasure::Tokens).await, (200, 0), "what it cost us is kept");
     }

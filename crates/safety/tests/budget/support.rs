@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::Error;
 use munshi_safety::budget::{
     BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetLimitSubject, BudgetLimitValue,
@@ -28,7 +28,7 @@ impl Scene {
     }
 
     pub(crate) async fn with(test: &TestDb, settings: BudgetSettings) -> Self {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         Self::of_tenant(test, tenant).restarted(settings)
     }
 

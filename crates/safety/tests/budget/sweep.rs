@@ -34,7 +34,7 @@ on_both_engines! {
 
     async fn what_expired_is_counted_and_in_the_end_forgotten(test: TestDb) {
         let scene = Scene::of(&test).await;
-        let other = Scene::of_tenant(&test, test.tenant("other").await);
+        let other = Scene::of_tenant(&test, test.add_tenant("other").await);
         for (number, scene) in [&scene, &other].into_iter().enumerate() {
             for _ in 0..=number {
                 scene.reserve(&scene.person(), tokens(5)).await;

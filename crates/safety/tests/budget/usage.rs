@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use munshi_safety::budget::{
     BudgetAmount, BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, UsageDimension,
-    standings, unsettled, used,
+    list_limit_statuses, list_usage, sum_unsettled,
 };
 use munshi_test_support::on_both_engines;
 use munshi_types::Id;
@@ -25,7 +25,7 @@ on_both_engines! {
         scene.spend(&other, tokens(7)).await;
         scene.spend(&tenant_alone(BudgetLane::Background), tokens(100)).await;
 
-        let read = |since: &'static str, by| scene.db.read(scene.tenant, move |tx| used(tx, since, by));
+        let read = |since: &'static str, by| scene.db.read(scene.tenant, move |tx| list_usage(tx, since, by));
         let days = read("2026-11-15", UsageDimension::Day).await.unwrap();
         let told: Vec<_> =
             days.iter().map(|line| (line.day.as_deref().unwrap(), line.lane, line.used.tokens, line.used.jobs)).collect();
@@ -55,7 +55,7 @@ on_both_engines! {
         let now = scene.now();
         let look = |now| {
             let (settings, asked) = (scene.governor.settings().clone(), account.clone());
-            scene.db.read(scene.tenant, move |tx| standings(tx, &settings, &asked, now))
+            scene.db.read(scene.tenant, move |tx| list_limit_statuses(tx, &settings, &asked, now))
         };
         let tokens_of = |standings: Vec<munshi_safety::budget::BudgetLimitStatus>| {
             let found = standings.into_iter().find(|standing| standing.on.measure == BudgetMeasure::Tokens).unwrap();
@@ -70,7 +70,7 @@ on_both_engines! {
         scene.clock.advance(Duration::from_secs(3600));
         let later = scene.now();
         assert_eq!(tokens_of(look(later).await.unwrap()), (20, 0, 80), "expired, so not held");
-        let (count, most) = scene.db.read(scene.tenant, move |tx| unsettled(tx, later)).await.unwrap();
+        let (count, most) = scene.db.read(scene.tenant, move |tx| sum_unsettled(tx, later)).await.unwrap();
         assert_eq!((count, most.tokens), (1, 30));
         scene.limit(on(BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Day, BudgetMeasure::Tokens), BudgetLimitValue::AtMost(5)).await;
         assert_eq!(tokens_of(look(later).await.unwrap()).2, 0);

@@ -28,7 +28,7 @@ pub(crate) async fn append(test: &TestDb, tenant: TenantId, number: i64) -> Resu
 
 /// A tenant with a chain of so many entries.
 pub(crate) async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
-    let tenant = test.tenant(name).await;
+    let tenant = test.add_tenant(name).await;
     for number in 1..=entries {
         append(test, tenant, number).await.unwrap();
     }
@@ -36,7 +36,7 @@ pub(crate) async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
 }
 
 pub(crate) async fn entries(test: &TestDb, tenant: TenantId) -> Vec<AuditEntry> {
-    test.db.read(tenant, |tx| audit::page(tx, i64::MIN, 10_000)).await.unwrap()
+    test.db.read(tenant, |tx| audit::list_after(tx, i64::MIN, 10_000)).await.unwrap()
 }
 
 pub(crate) fn anchoring(test: &TestDb, every: i64) -> AnchorService {
@@ -83,7 +83,7 @@ pub(crate) fn by_force_keeping_triggers(test: &TestDb, statements: &str) {
 fn force(test: &TestDb, statements: &str) -> Vec<String> {
     let path = match &test.address {
         DatabaseAddress::Postgres(_) => {
-            test.place.as_superuser(statements);
+            test.place.run_as_superuser(statements);
             return Vec::new();
         }
         DatabaseAddress::Sqlite(path) => path,

@@ -1,7 +1,7 @@
 //! From a document to nodes. Every place is compiled once, however many references lead there.
 
-mod circles;
-mod keyword;
+mod cycles;
+mod simple_keywords;
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const MOST_PATTERNS: usize = 256;
 
 /// Why a schema can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} (at {})", if .place.is_empty() { "its top" } else { .place })]
+#[error("{what} (at {})", if .place.is_empty() { "the root" } else { .place })]
 pub struct SchemaError {
     /// The place in the schema, as a JSON pointer.
     pub place: String,
@@ -28,12 +28,12 @@ pub struct SchemaError {
 
 pub(crate) fn compile(document: &Value) -> Result<(Vec<Node>, NodeId), SchemaError> {
     let mut compiler = Compiler { document, nodes: Vec::new(), places: HashMap::new(), depth: 0 };
-    let root = compiler.place(document, "")?;
+    let root = compiler.compile_node(document, "")?;
     let Compiler { nodes, places, .. } = compiler;
     if nodes.iter().map(Node::pattern_count).sum::<usize>() > MOST_PATTERNS {
-        return Err(at("", "it has too many patterns"));
+        return Err(error_at("", "it has too many patterns"));
     }
-    circles::refuse(&nodes, &places)?;
+    cycles::reject(&nodes, &places)?;
     Ok((nodes, root))
 }
 
@@ -45,21 +45,21 @@ struct Compiler<'a> {
 }
 
 /// A failure at this place.
-fn at(place: &str, what: impl Into<String>) -> SchemaError {
+fn error_at(place: &str, what: impl Into<String>) -> SchemaError {
     SchemaError { place: place.to_owned(), what: what.into() }
 }
 
-fn below(place: &str, part: &str) -> String {
+fn join_pointer(place: &str, part: &str) -> String {
     format!("{place}/{}", part.replace('~', "~0").replace('/', "~1"))
 }
 
 impl Compiler<'_> {
-    fn place(&mut self, schema: &Value, place: &str) -> Result<NodeId, SchemaError> {
+    fn compile_node(&mut self, schema: &Value, place: &str) -> Result<NodeId, SchemaError> {
         if let Some(known) = self.places.get(place) {
             return Ok(*known);
         }
         if self.nodes.len() >= MOST_NODES || self.depth >= DEEPEST {
-            return Err(at(place, "it is too large or too deep"));
+            return Err(error_at(place, "it is too large or too deep"));
         }
         let id = self.nodes.len();
         self.nodes.push(Node { assertions: Vec::new(), is_shared: false });
@@ -69,7 +69,7 @@ impl Compiler<'_> {
             Value::Bool(true) => Vec::new(),
             Value::Bool(false) => vec![Assertion::Never],
             Value::Object(keywords) => self.assertions(keywords, place)?,
-            _ => return Err(at(place, "a schema is an object or a boolean")),
+            _ => return Err(error_at(place, "a schema is an object or a boolean")),
         };
         self.depth -= 1;
         self.nodes[id].assertions = assertions;
@@ -82,12 +82,13 @@ impl Compiler<'_> {
         place: &str,
     ) -> Result<Vec<Assertion>, SchemaError> {
         if let Some(keyword) = keywords.keys().find(|keyword| is_unsupported(keyword)) {
-            return Err(at(place, format!("`{keyword}` is not supported")));
+            return Err(error_at(place, format!("`{keyword}` is not supported")));
         }
         if keywords.contains_key("$id") && !place.is_empty() {
-            return Err(at(place, "`$id` below the top is not supported"));
+            return Err(error_at(place, "`$id` below the root is not supported"));
         }
-        let mut assertions = keyword::plain(keywords).map_err(|what| at(place, what))?;
+        let mut assertions =
+            simple_keywords::parse_simple_keywords(keywords).map_err(|what| error_at(place, what))?;
         self.objects(keywords, place, &mut assertions)?;
         self.arrays(keywords, place, &mut assertions)?;
         self.branches(keywords, place, &mut assertions)?;
@@ -100,37 +101,44 @@ impl Compiler<'_> {
         place: &str,
         keyword: &str,
     ) -> Result<Option<NodeId>, SchemaError> {
-        keywords.get(keyword).map(|schema| self.place(schema, &below(place, keyword))).transpose()
+        keywords
+            .get(keyword)
+            .map(|schema| self.compile_node(schema, &join_pointer(place, keyword)))
+            .transpose()
     }
 
-    fn named(
+    fn compile_schema_map(
         &mut self,
         keywords: &Map<String, Value>,
         place: &str,
         keyword: &str,
     ) -> Result<Vec<(String, NodeId)>, SchemaError> {
         let Some(schemas) = keywords.get(keyword) else { return Ok(Vec::new()) };
-        let within = below(place, keyword);
-        let schemas = schemas.as_object().ok_or_else(|| at(&within, "it must be an object of schemas"))?;
+        let within = join_pointer(place, keyword);
+        let schemas =
+            schemas.as_object().ok_or_else(|| error_at(&within, "it must be an object of schemas"))?;
         schemas
             .iter()
-            .map(|(name, schema)| Ok((name.clone(), self.place(schema, &below(&within, name))?)))
+            .map(|(name, schema)| {
+                Ok((name.clone(), self.compile_node(schema, &join_pointer(&within, name))?))
+            })
             .collect()
     }
 
-    fn listed(
+    fn compile_schema_list(
         &mut self,
         keywords: &Map<String, Value>,
         place: &str,
         keyword: &str,
     ) -> Result<Option<Vec<NodeId>>, SchemaError> {
         let Some(schemas) = keywords.get(keyword) else { return Ok(None) };
-        let within = below(place, keyword);
-        let schemas = schemas.as_array().ok_or_else(|| at(&within, "it must be a list of schemas"))?;
+        let within = join_pointer(place, keyword);
+        let schemas =
+            schemas.as_array().ok_or_else(|| error_at(&within, "it must be an array of schemas"))?;
         let nodes = schemas
             .iter()
             .enumerate()
-            .map(|(index, schema)| self.place(schema, &below(&within, &index.to_string())));
+            .map(|(index, schema)| self.compile_node(schema, &join_pointer(&within, &index.to_string())));
         nodes.collect::<Result<_, _>>().map(Some)
     }
 
@@ -141,12 +149,12 @@ impl Compiler<'_> {
         into: &mut Vec<Assertion>,
     ) -> Result<(), SchemaError> {
         let mut properties = Properties {
-            named: self.named(keywords, place, "properties")?,
+            named: self.compile_schema_map(keywords, place, "properties")?,
             patterns: Vec::new(),
             others: self.child(keywords, place, "additionalProperties")?,
         };
-        for (pattern, node) in self.named(keywords, place, "patternProperties")? {
-            let pattern = SchemaPattern::compile(&pattern).map_err(|what| at(place, what))?;
+        for (pattern, node) in self.compile_schema_map(keywords, place, "patternProperties")? {
+            let pattern = SchemaPattern::compile(&pattern).map_err(|what| error_at(place, what))?;
             properties.patterns.push((pattern, node));
         }
         properties.named.sort_unstable();
@@ -156,22 +164,24 @@ impl Compiler<'_> {
         if let Some(node) = self.child(keywords, place, "propertyNames")? {
             into.push(Assertion::PropertyNames(node));
         }
-        for (property, node) in self.named(keywords, place, "dependentSchemas")? {
+        for (property, node) in self.compile_schema_map(keywords, place, "dependentSchemas")? {
             into.push(Assertion::FitsWith { property, node });
         }
         // The older word for both kinds of dependency.
         if let Some(older) = keywords.get("dependencies") {
-            let older = older.as_object().ok_or_else(|| at(place, "`dependencies` must be an object"))?;
+            let older =
+                older.as_object().ok_or_else(|| error_at(place, "`dependencies` must be an object"))?;
             for (property, needs) in older {
-                let within = below(&below(place, "dependencies"), property);
+                let within = join_pointer(&join_pointer(place, "dependencies"), property);
                 into.push(match needs {
                     Value::Array(_) => Assertion::RequiredWith {
                         property: property.clone(),
-                        names: keyword::texts(needs).map_err(|what| at(&within, what))?,
+                        names: simple_keywords::texts(needs).map_err(|what| error_at(&within, what))?,
                     },
-                    schema => {
-                        Assertion::FitsWith { property: property.clone(), node: self.place(schema, &within)? }
-                    }
+                    schema => Assertion::FitsWith {
+                        property: property.clone(),
+                        node: self.compile_node(schema, &within)?,
+                    },
                 });
             }
         }
@@ -187,12 +197,14 @@ impl Compiler<'_> {
         // A list under `items` is the older word for `prefixItems`, and `additionalItems` went with it.
         let is_older = keywords.get("items").is_some_and(Value::is_array);
         let (first, rest) = if is_older { ("items", "additionalItems") } else { ("prefixItems", "items") };
-        let (first, rest) = (self.listed(keywords, place, first)?, self.child(keywords, place, rest)?);
+        let (first, rest) =
+            (self.compile_schema_list(keywords, place, first)?, self.child(keywords, place, rest)?);
         if first.is_some() || rest.is_some() {
             into.push(Assertion::Items { first: first.unwrap_or_default(), rest });
         }
         if let Some(node) = self.child(keywords, place, "contains")? {
-            let bound = |keyword| keyword::count(keywords, keyword).map_err(|what| at(place, what));
+            let bound =
+                |keyword| simple_keywords::count(keywords, keyword).map_err(|what| error_at(place, what));
             let (least, most) = (bound("minContains")?.unwrap_or(1), bound("maxContains")?);
             into.push(Assertion::Contains { node, least, most });
         }
@@ -205,9 +217,9 @@ impl Compiler<'_> {
         place: &str,
         into: &mut Vec<Assertion>,
     ) -> Result<(), SchemaError> {
-        into.extend(self.listed(keywords, place, "allOf")?.map(Assertion::All));
-        into.extend(self.listed(keywords, place, "anyOf")?.map(Assertion::Any));
-        into.extend(self.listed(keywords, place, "oneOf")?.map(Assertion::One));
+        into.extend(self.compile_schema_list(keywords, place, "allOf")?.map(Assertion::All));
+        into.extend(self.compile_schema_list(keywords, place, "anyOf")?.map(Assertion::Any));
+        into.extend(self.compile_schema_list(keywords, place, "oneOf")?.map(Assertion::One));
         into.extend(self.child(keywords, place, "not")?.map(Assertion::Not));
         if let Some(test) = self.child(keywords, place, "if")? {
             let then = self.child(keywords, place, "then")?;
@@ -221,18 +233,17 @@ impl Compiler<'_> {
     }
 
     fn reference(&mut self, reference: &Value, place: &str) -> Result<NodeId, SchemaError> {
-        let text = reference.as_str().ok_or_else(|| at(place, "`$ref` must be a text"))?;
-        let lost = || at(place, format!("its reference {text} leads nowhere in this schema"));
+        let text = reference.as_str().ok_or_else(|| error_at(place, "`$ref` must be a string"))?;
+        let lost = || error_at(place, format!("its reference {text} does not resolve in this schema"));
         let fragment = text.strip_prefix('#').ok_or_else(lost)?;
-        let pointer = keyword::percent_decoded(fragment).ok_or_else(lost)?;
+        let pointer = simple_keywords::percent_decoded(fragment).ok_or_else(lost)?;
         let document = self.document;
         let target = document.pointer(&pointer).ok_or_else(lost)?;
         // Spelled anew, so that two spellings of one place are one node.
-        let place = pointer
-            .split('/')
-            .skip(1)
-            .fold(String::new(), |place, part| below(&place, &part.replace("~1", "/").replace("~0", "~")));
-        let node = self.place(target, &place)?;
+        let place = pointer.split('/').skip(1).fold(String::new(), |place, part| {
+            join_pointer(&place, &part.replace("~1", "/").replace("~0", "~"))
+        });
+        let node = self.compile_node(target, &place)?;
         self.nodes[node].is_shared = true;
         Ok(node)
     }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use munshi_types::Money;
 
-use crate::clean::SmsTokenKind;
 use crate::lexicon::SmsWordClass;
 use crate::parsed_message::{AmountRole, ParsedSms, SmsAmount, SmsTokenUse};
 use crate::reading::Currency;
+use crate::tokens::SmsTokenKind;
 
 const RUPEES: [&str; 40] = [
     "rs",
@@ -63,7 +63,7 @@ pub(crate) fn amounts(page: &mut ParsedSms) {
         match amount(page, at) {
             Some(amount) => {
                 at = amount.tokens.end;
-                page.take(amount.tokens.clone(), SmsTokenUse::Amount);
+                page.assign_use(amount.tokens.clone(), SmsTokenUse::Amount);
                 page.amounts.push(amount);
             }
             None => at += 1,
@@ -81,7 +81,7 @@ fn currency(page: &ParsedSms, at: usize) -> Option<Currency> {
         SmsTokenKind::Sign('€') => Some(Currency::new(*b"EUR")),
         SmsTokenKind::Sign('£') => Some(Currency::new(*b"GBP")),
         SmsTokenKind::Word => {
-            let word = page.cut.low(at);
+            let word = page.cut.lowercase(at);
             if RUPEES.contains(&word) {
                 return Some(Currency::INR);
             }
@@ -98,23 +98,23 @@ fn currency(page: &ParsedSms, at: usize) -> Option<Currency> {
 /// The currency before the figure, or behind it.
 fn amount(page: &ParsedSms, at: usize) -> Option<SmsAmount> {
     if let Some(currency) = currency(page, at) {
-        let figure = figure_behind(page, at + 1)?;
+        let figure = find_figure_after(page, at + 1)?;
         let negative = page.cut.is_sign(figure - 1, '-') && page.cut.is_glued(figure) && figure - at == 2;
-        return made(page, at..figure + 1, figure, currency, negative);
+        return build_amount(page, at..figure + 1, figure, currency, negative);
     }
     if !page.is_free(at) || !page.cut.is_number(at) {
         return None;
     }
     if page.cut.is_sign(at + 1, '/') && page.cut.is_sign(at + 2, '-') && page.cut.is_glued(at + 1) {
-        return made(page, at..at + 3, at, Currency::INR, false);
+        return build_amount(page, at..at + 3, at, Currency::INR, false);
     }
-    let end = whole(page, at).0;
+    let end = join_figure(page, at).0;
     let currency = currency(page, end)?;
-    let of_the_next = figure_behind(page, end + 1).is_some();
-    if of_the_next { None } else { made(page, at..end + 1, at, currency, false) }
+    let of_the_next = find_figure_after(page, end + 1).is_some();
+    if of_the_next { None } else { build_amount(page, at..end + 1, at, currency, false) }
 }
 
-fn figure_behind(page: &ParsedSms, from: usize) -> Option<usize> {
+fn find_figure_after(page: &ParsedSms, from: usize) -> Option<usize> {
     let sign = |at: usize| {
         matches!(page.cut.shape(at), Some(SmsTokenKind::Sign('.' | ':' | '-' | '=' | '~' | '₹' | '/')))
     };
@@ -126,15 +126,15 @@ fn figure_behind(page: &ParsedSms, from: usize) -> Option<usize> {
     (page.is_free(at) && page.cut.is_number(at)).then_some(at)
 }
 
-fn made(
+fn build_amount(
     page: &ParsedSms,
     tokens: Range<usize>,
     figure: usize,
     currency: Currency,
     negative: bool,
 ) -> Option<SmsAmount> {
-    let (figure_end, text) = whole(page, figure);
-    let mut money = parsed(&text)?;
+    let (figure_end, text) = join_figure(page, figure);
+    let mut money = parse_money(&text)?;
     let mut tokens = tokens.start..tokens.end.max(figure_end);
     let scale = scale(page, tokens.end);
     if scale > 1 {
@@ -150,11 +150,13 @@ fn made(
 
 /// A figure written with blanks, `1 , 200 .00`: where it ends, and without them. Its groups are as they are in India, or it
 /// is two figures.
-fn whole(page: &ParsedSms, figure: usize) -> (usize, String) {
-    let mut text = page.cut.low(figure).to_owned();
+fn join_figure(page: &ParsedSms, figure: usize) -> (usize, String) {
+    let mut text = page.cut.lowercase(figure).to_owned();
     let mut end = figure + 1;
-    let digits = |at: usize| if page.is_free(at) && page.cut.is_plain(at) { page.cut.low(at) } else { "" };
-    let group = |at: usize| if page.is_free(at) && page.cut.is_number(at) { page.cut.low(at) } else { "" };
+    let digits =
+        |at: usize| if page.is_free(at) && page.cut.is_digits(at) { page.cut.lowercase(at) } else { "" };
+    let group =
+        |at: usize| if page.is_free(at) && page.cut.is_number(at) { page.cut.lowercase(at) } else { "" };
     // The last group is three digits, and may have the paise.
     let length = |at: usize| group(at).split_once('.').map_or(group(at).len(), |(whole, _)| whole.len());
     let groups: Vec<usize> = (0..4)
@@ -162,7 +164,7 @@ fn whole(page: &ParsedSms, figure: usize) -> (usize, String) {
         .take_while(|at| page.cut.is_sign(at - 1, ',') && matches!(length(*at), 2 | 3))
         .collect();
     let last = groups.iter().position(|at| length(*at) == 3);
-    if let Some(last) = last.filter(|_| page.cut.is_plain(figure) && text.len() <= 2) {
+    if let Some(last) = last.filter(|_| page.cut.is_digits(figure) && text.len() <= 2) {
         groups[..=last].iter().for_each(|at| text.push_str(group(*at)));
         end = groups[last] + 1;
     }
@@ -175,7 +177,7 @@ fn whole(page: &ParsedSms, figure: usize) -> (usize, String) {
 }
 
 fn scale(page: &ParsedSms, at: usize) -> i64 {
-    match page.cut.low(at) {
+    match page.cut.lowercase(at) {
         "lakh" | "lakhs" | "lac" | "lacs" => 100_000,
         "l" if page.cut.is_glued(at) => 100_000,
         "crore" | "crores" => 10_000_000,
@@ -185,7 +187,7 @@ fn scale(page: &ParsedSms, at: usize) -> i64 {
 }
 
 /// Digits in any grouping, with paise or without. Three decimals are a rate, not an amount.
-fn parsed(text: &str) -> Option<Money> {
+fn parse_money(text: &str) -> Option<Money> {
     let (whole, paise) = text.split_once('.').unwrap_or((text, ""));
     let whole: String = whole.chars().filter(|letter| *letter != ',').collect();
     let paise = if paise.len() > 2 { paise.trim_end_matches('0') } else { paise };
@@ -202,16 +204,16 @@ pub(crate) fn bare_amounts(page: &mut ParsedSms) {
         if !page.is_free(at) || !page.cut.is_number(at) || page.cut.is_glued(at) && page.cut.is_word(at - 1) {
             continue;
         }
-        let counted = page.is(at + 1, SmsWordClass::Points)
+        let counted = page.is_class(at + 1, SmsWordClass::Points)
             || page.cut.is_sign(at + 1, '%')
             || page.cut.is_glued(at + 1)
                 && page.cut.is_word(at + 1)
-                && !matches!(page.cut.low(at + 1), "cr" | "dr");
-        if counted || page.cut.low(at).len() > 12 || !stands_for_amount(page, at) {
+                && !matches!(page.cut.lowercase(at + 1), "cr" | "dr");
+        if counted || page.cut.lowercase(at).len() > 12 || !stands_for_amount(page, at) {
             continue;
         }
-        let Some(money) = parsed(page.cut.low(at)) else { continue };
-        page.take(at..at + 1, SmsTokenUse::Amount);
+        let Some(money) = parse_money(page.cut.lowercase(at)) else { continue };
+        page.assign_use(at..at + 1, SmsTokenUse::Amount);
         let amount = SmsAmount {
             tokens: at..at + 1,
             money,
@@ -231,25 +233,26 @@ fn stands_for_amount(page: &ParsedSms, figure: usize) -> bool {
             page.class(at),
             Some(SmsWordClass::By | SmsWordClass::Towards | SmsWordClass::Ending | SmsWordClass::Of)
         ) || matches!(page.cut.shape(at), Some(SmsTokenKind::Sign(':' | '-' | '.' | '=')))
-            || matches!(page.cut.low(at), "is" | "rs")
+            || matches!(page.cut.lowercase(at), "is" | "rs")
     };
     let mut at = figure;
     while at > 0 && figure - at < 4 && link(at - 1) {
         at -= 1;
     }
     let before = at.checked_sub(1).and_then(|at| page.class(at));
-    let points = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, SmsWordClass::Points));
+    let points =
+        (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| page.is_class(at, SmsWordClass::Points));
     if points {
         return false;
     }
     let linked = at < figure;
-    let amounts = (at..figure).any(|at| page.is(at, SmsWordClass::Of));
+    let amounts = (at..figure).any(|at| page.is_class(at, SmsWordClass::Of));
     match before {
         Some(SmsWordClass::Debited | SmsWordClass::Credited) => true,
         Some(SmsWordClass::Balance) => {
             let ended = figure + 1 == page.len() || page.sentence(figure + 1) != page.sentence(figure);
             let stopped = ended || page.cut.is_sign(figure + 1, '.');
-            linked || page.cut.low(figure).contains(['.', ',']) || stopped
+            linked || page.cut.lowercase(figure).contains(['.', ',']) || stopped
         }
         Some(
             SmsWordClass::Paid
@@ -259,6 +262,6 @@ fn stands_for_amount(page: &ParsedSms, figure: usize) -> bool {
             | SmsWordClass::Credit
             | SmsWordClass::Pay,
         ) => amounts,
-        _ => amounts && page.cut.low(figure).contains('.'),
+        _ => amounts && page.cut.lowercase(figure).contains('.'),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn dates(page: &mut ParsedSms, day: Option<Date>) {
         let found = if page.is_free(at) { date(page, at, day) } else { None };
         match found {
             Some((end, date)) => {
-                page.take(at..end, SmsTokenUse::Date);
+                page.assign_use(at..end, SmsTokenUse::Date);
                 page.date = page.date.or(date);
                 at = end;
             }
@@ -29,11 +29,11 @@ pub(crate) fn dates(page: &mut ParsedSms, day: Option<Date>) {
 
 /// Where a day that begins here ends, and which it is. A day without a year and none to take it from is still a day.
 fn date(page: &ParsedSms, at: usize, day: Option<Date>) -> Option<(usize, Option<Date>)> {
-    dotted(page, at)
-        .or_else(|| figures(page, at))
+    parse_dotted(page, at)
+        .or_else(|| parse_numeric(page, at))
         .map(|(end, date)| (end, Some(date)))
-        .or_else(|| named(page, at, day))
-        .or_else(|| short(page, at, day))
+        .or_else(|| parse_named_month(page, at, day))
+        .or_else(|| parse_short(page, at, day))
         .or_else(|| month_of_year(page, at).map(|end| (end, None)))
 }
 
@@ -44,30 +44,32 @@ fn month_of_year(page: &ParsedSms, at: usize) -> Option<usize> {
         ['-', '/', '\''].iter().any(|sign| page.cut.is_sign(at + 1, *sign)) && page.cut.is_glued(at + 1);
     let year_at = at + 1 + usize::from(signed);
     year(page, year_at)
-        .filter(|_| page.cut.low(year_at).len() == 4 || (signed && page.cut.is_glued(year_at)))?;
+        .filter(|_| page.cut.lowercase(year_at).len() == 4 || (signed && page.cut.is_glued(year_at)))?;
     Some(year_at + 1)
 }
 
 fn number(page: &ParsedSms, at: usize) -> Option<i16> {
-    (page.cut.is_plain(at) && page.cut.low(at).len() <= 4).then(|| page.cut.low(at).parse().ok()).flatten()
+    (page.cut.is_digits(at) && page.cut.lowercase(at).len() <= 4)
+        .then(|| page.cut.lowercase(at).parse().ok())
+        .flatten()
 }
 
 fn year(page: &ParsedSms, at: usize) -> Option<i16> {
     let value = number(page, at)?;
-    match page.cut.low(at).len() {
+    match page.cut.lowercase(at).len() {
         2 => Some(2000 + value),
         4 if (1990..2100).contains(&value) => Some(value),
         _ => None,
     }
 }
 
-fn of(year: i16, month: i16, day: i16) -> Option<Date> {
+fn build_date(year: i16, month: i16, day: i16) -> Option<Date> {
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
 /// `12.03.2025` is one token.
-fn dotted(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
-    let text = page.cut.is_number(at).then(|| page.cut.low(at))?;
+fn parse_dotted(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
+    let text = page.cut.is_number(at).then(|| page.cut.lowercase(at))?;
     let parts: Vec<&str> = text.split('.').collect();
     let [day, month, year] = parts[..] else { return None };
     let year: i16 = match year.len() {
@@ -75,11 +77,11 @@ fn dotted(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
         4 => year.parse().ok()?,
         _ => return None,
     };
-    Some((at + 1, of(year, month.parse().ok()?, day.parse().ok()?)?))
+    Some((at + 1, build_date(year, month.parse().ok()?, day.parse().ok()?)?))
 }
 
 /// `12-03-25`, `12/03/2025`, `2025-03-12`, `2025:03:12`.
-fn figures(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
+fn parse_numeric(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
     let sign = page.cut.shape(at + 1).filter(|_| page.cut.is_glued(at + 1))?;
     let same = page.cut.shape(at + 3) == Some(sign) && page.cut.is_glued(at + 2) && page.cut.is_glued(at + 4);
     let usual = ['-', '/', ':'].iter().any(|usual| page.cut.is_sign(at + 1, *usual));
@@ -87,19 +89,19 @@ fn figures(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
         return None;
     }
     let (first, second) = (number(page, at)?, number(page, at + 2)?);
-    let found = if page.cut.low(at).len() == 4 {
-        of(year(page, at)?, second, number(page, at + 4)?)
+    let found = if page.cut.lowercase(at).len() == 4 {
+        build_date(year(page, at)?, second, number(page, at + 4)?)
     } else if page.cut.is_sign(at + 1, ':') {
         None
     } else {
         let year = year(page, at + 4)?;
-        of(year, second, first).or_else(|| of(year, first, second))
+        build_date(year, second, first).or_else(|| build_date(year, first, second))
     };
     found.map(|date| (at + 5, date))
 }
 
 fn month(page: &ParsedSms, at: usize) -> Option<i16> {
-    let word = page.cut.low(at);
+    let word = page.cut.lowercase(at);
     let known = page.cut.is_word(at) && (3..=9).contains(&word.len()) && word.is_ascii();
     let place = MONTHS.iter().position(|month| known && word.starts_with(month))?;
     let whole = [
@@ -122,7 +124,7 @@ fn month(page: &ParsedSms, at: usize) -> Option<i16> {
 }
 
 /// `12-Mar-25`, `12Mar25`, `12 March 2025`, `Mar 12, 2025`, and the same without a year.
-fn named(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
+fn parse_named_month(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
     let step = |mut at: usize| {
         while ['-', '/', ',', '\'', '.'].iter().any(|sign| page.cut.is_sign(at, *sign)) {
             at += 1;
@@ -131,38 +133,40 @@ fn named(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Opt
     };
     if let Some(month) = month(page, at) {
         let (day_at, year_at) = (step(at + 1), step(step(at + 1) + 1));
-        let day = number(page, day_at).filter(|_| page.cut.low(day_at).len() <= 2)?;
-        let year = year(page, year_at).filter(|_| page.cut.low(year_at).len() == 4)?;
-        return Some((year_at + 1, Some(of(year, month, day)?)));
+        let day = number(page, day_at).filter(|_| page.cut.lowercase(day_at).len() <= 2)?;
+        let year = year(page, year_at).filter(|_| page.cut.lowercase(year_at).len() == 4)?;
+        return Some((year_at + 1, Some(build_date(year, month, day)?)));
     }
-    let day = number(page, at).filter(|_| page.cut.low(at).len() <= 2)?;
-    let suffix = matches!(page.cut.low(at + 1), "st" | "nd" | "rd" | "th") && page.cut.is_glued(at + 1);
+    let day = number(page, at).filter(|_| page.cut.lowercase(at).len() <= 2)?;
+    let suffix = matches!(page.cut.lowercase(at + 1), "st" | "nd" | "rd" | "th") && page.cut.is_glued(at + 1);
     let month_at = step(at + 1 + usize::from(suffix));
     let month = month(page, month_at)?;
     let year_at = step(month_at + 1);
     match year(page, year_at) {
         // "12 Mar 18:20" has a time, not a year.
-        Some(year) if !page.cut.is_sign(year_at + 1, ':') => Some((year_at + 1, Some(of(year, month, day)?))),
-        _ => Some((month_at + 1, yearless(month, day, today))),
+        Some(year) if !page.cut.is_sign(year_at + 1, ':') => {
+            Some((year_at + 1, Some(build_date(year, month, day)?)))
+        }
+        _ => Some((month_at + 1, resolve_year(month, day, today))),
     }
 }
 
 /// `12-03` or `12/03`, only behind "on".
-fn short(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
-    let behind = at.checked_sub(1).is_some_and(|before| page.is(before, SmsWordClass::On));
+fn parse_short(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
+    let behind = at.checked_sub(1).is_some_and(|before| page.is_class(before, SmsWordClass::On));
     let signed = page.cut.is_sign(at + 1, '-') || page.cut.is_sign(at + 1, '/');
     if !behind || !signed || !page.cut.is_glued(at + 1) || !page.cut.is_glued(at + 2) {
         return None;
     }
     let (day, month) = (number(page, at)?, number(page, at + 2)?);
-    of(2024, month, day)?;
-    Some((at + 3, yearless(month, day, today)))
+    build_date(2024, month, day)?;
+    Some((at + 3, resolve_year(month, day, today)))
 }
 
 /// The latest such day that is not after today.
-fn yearless(month: i16, day: i16, today: Option<Date>) -> Option<Date> {
+fn resolve_year(month: i16, day: i16, today: Option<Date>) -> Option<Date> {
     let today = today?;
-    (0..5).filter_map(|back| of(today.year() - back, month, day)).find(|date| *date <= today)
+    (0..5).filter_map(|back| build_date(today.year() - back, month, day)).find(|date| *date <= today)
 }
 
 fn times(page: &mut ParsedSms) {
@@ -171,7 +175,7 @@ fn times(page: &mut ParsedSms) {
         match time(page, at).or_else(|| hour(page, at)) {
             Some((tokens, time)) => {
                 at = tokens.end;
-                page.take(tokens, SmsTokenUse::Time);
+                page.assign_use(tokens, SmsTokenUse::Time);
                 page.time = page.time.or(Some(time));
             }
             None => at += 1,
@@ -181,12 +185,12 @@ fn times(page: &mut ParsedSms) {
 
 /// `11 PM`, `9.30 AM`.
 fn hour(page: &ParsedSms, at: usize) -> Option<(Range<usize>, Time)> {
-    let noon = match page.cut.low(at + 1) {
+    let noon = match page.cut.lowercase(at + 1) {
         "am" => 0,
         "pm" => 12,
         _ => return None,
     };
-    let text = (page.is_free(at) && page.cut.is_number(at)).then(|| page.cut.low(at))?;
+    let text = (page.is_free(at) && page.cut.is_number(at)).then(|| page.cut.lowercase(at))?;
     let (hour, minute) = text.split_once('.').unwrap_or((text, "0"));
     let hour: i8 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
     Some((at..at + 2, Time::new(hour % 12 + noon, minute.parse().ok()?, 0, 0).ok()?))
@@ -195,8 +199,8 @@ fn hour(page: &ParsedSms, at: usize) -> Option<(Range<usize>, Time)> {
 /// `18:20`, `18:20:11`, `06:20:11 PM`.
 fn time(page: &ParsedSms, at: usize) -> Option<(Range<usize>, Time)> {
     let piece = |at: usize| {
-        let short = page.is_free(at) && page.cut.is_plain(at) && page.cut.low(at).len() <= 2;
-        short.then(|| page.cut.low(at).parse::<i8>().ok()).flatten()
+        let short = page.is_free(at) && page.cut.is_digits(at) && page.cut.lowercase(at).len() <= 2;
+        short.then(|| page.cut.lowercase(at).parse::<i8>().ok()).flatten()
     };
     let colon = |at: usize| page.cut.is_sign(at, ':') && page.cut.is_glued(at) && page.cut.is_glued(at + 1);
     if !colon(at + 1) {
@@ -207,12 +211,12 @@ fn time(page: &ParsedSms, at: usize) -> Option<(Range<usize>, Time)> {
         Some(second) => (second, at + 5),
         None => (0, at + 3),
     };
-    let hour = match page.cut.low(end) {
+    let hour = match page.cut.lowercase(end) {
         "pm" if hour < 12 => hour + 12,
         "am" if hour == 12 => 0,
         _ => hour,
     };
-    end += usize::from(matches!(page.cut.low(end), "am" | "pm"));
-    end += usize::from(page.cut.low(end) == "ist");
+    end += usize::from(matches!(page.cut.lowercase(end), "am" | "pm"));
+    end += usize::from(page.cut.lowercase(end) == "ist");
     Some((at..end, Time::new(hour, minute, second, 0).ok()?))
 }

@@ -1,8 +1,8 @@
 //! Web addresses, mail addresses and payment addresses (`name@bank`).
 
-use crate::clean::SmsTokenKind;
 use crate::lexicon::SmsWordClass;
 use crate::parsed_message::{ParsedSms, SmsTokenUse};
+use crate::tokens::SmsTokenKind;
 
 const DOMAINS: [&str; 22] = [
     "com", "in", "co", "org", "net", "ly", "io", "me", "gov", "app", "link", "gl", "page", "site", "xyz",
@@ -16,14 +16,14 @@ pub(crate) fn links(page: &mut ParsedSms) {
         }
         if page.cut.is_sign(at, '@') {
             address(page, at);
-        } else if matches!(page.cut.low(at), "http" | "https" | "www") && page.cut.is_glued(at + 1) {
+        } else if matches!(page.cut.lowercase(at), "http" | "https" | "www") && page.cut.is_glued(at + 1) {
             let end = glued_end(page, at + 1, |_| true);
-            page.take(at..end, SmsTokenUse::Link);
+            page.assign_use(at..end, SmsTokenUse::Link);
         } else if is_domain_dot(page, at) {
             let end = glued_end(page, at + 1, |_| true);
             let start =
                 (0..at).rev().find(|before| !page.cut.is_glued(before + 1)).map_or(0, |before| before + 1);
-            page.take(start..end, SmsTokenUse::Link);
+            page.assign_use(start..end, SmsTokenUse::Link);
         }
     }
 }
@@ -32,9 +32,9 @@ pub(crate) fn links(page: &mut ParsedSms) {
 fn is_domain_dot(page: &ParsedSms, at: usize) -> bool {
     let cut = &page.cut;
     let dotted = cut.is_sign(at, '.') && cut.is_glued(at) && cut.is_glued(at + 1);
-    let domain = dotted && DOMAINS.contains(&cut.low(at + 1));
+    let domain = dotted && DOMAINS.contains(&cut.lowercase(at + 1));
     let path = cut.is_sign(at + 2, '/') && cut.is_glued(at + 2) && cut.is_glued(at + 3);
-    let second = cut.is_sign(at + 2, '.') && cut.is_glued(at + 2) && DOMAINS.contains(&cut.low(at + 3));
+    let second = cut.is_sign(at + 2, '.') && cut.is_glued(at + 2) && DOMAINS.contains(&cut.lowercase(at + 3));
     domain && (path || second)
 }
 
@@ -62,11 +62,11 @@ fn address(page: &mut ParsedSms, at: usize) {
     }
     let handle = glued_end(page, at + 2, |shape| matches!(shape, SmsTokenKind::Word | SmsTokenKind::Number));
     let mailed = page.cut.is_sign(handle, '.') && page.cut.is_glued(handle) && page.cut.is_glued(handle + 1);
-    if mailed && DOMAINS.contains(&page.cut.low(handle + 1)) {
+    if mailed && DOMAINS.contains(&page.cut.lowercase(handle + 1)) {
         let end = glued_end(page, handle, may);
-        page.take(start..end, SmsTokenUse::Link);
+        page.assign_use(start..end, SmsTokenUse::Link);
     } else {
-        page.take(start..handle, SmsTokenUse::Vpa);
+        page.assign_use(start..handle, SmsTokenUse::Vpa);
         page.vpas.push(start..handle);
     }
 }

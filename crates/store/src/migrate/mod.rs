@@ -10,7 +10,7 @@ pub(crate) mod render;
 mod sqlite;
 
 pub(crate) use apply::require_current;
-pub use apply::{run, state};
+pub use apply::{load_state, run};
 pub use plan::{AppliedMigration, MigrationOutcome, MigrationRequest, MigrationState};
 
 use sha2::{Digest, Sha256};

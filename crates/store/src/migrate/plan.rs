@@ -49,7 +49,7 @@ pub struct MigrationOutcome {
 
 /// What is still to apply. Refused: a database that knows more than this binary, and a migration that was altered,
 /// renamed or slipped in below one that is already there.
-pub(super) fn pending<'m>(
+pub(super) fn find_pending<'m>(
     applied: &[AppliedMigration],
     migrations: &'m Migrations,
 ) -> Result<Vec<&'m Migration>> {
@@ -57,11 +57,11 @@ pub(super) fn pending<'m>(
     for row in applied {
         let known = migrations.iter().find(|migration| migration.number().ok() == Some(row.number));
         match known {
-            None => return Err(newer(row)),
+            None => return Err(newer_schema_error(row)),
             Some(known) if known.name != row.name || known.checksum() != row.checksum => {
                 return Err(Error::Schema(format!(
-                    "migration {} is not the one this database was made with: migrations are only ever added. \
-                     Use the program version that made it, or restore the original text",
+                    "migration {} differs from the one applied to this database: migrations are only ever added. \
+                     Use the program version that applied it, or restore the original text",
                     row.name
                 )));
             }
@@ -76,7 +76,7 @@ pub(super) fn pending<'m>(
         }
         if number < newest {
             return Err(Error::Schema(format!(
-                "migration {} comes before one this database already has ({newest:04}): give it a higher number",
+                "migration {} comes before one that is already applied ({newest:04}): give it a higher number",
                 migration.name
             )));
         }
@@ -85,7 +85,7 @@ pub(super) fn pending<'m>(
     Ok(missing)
 }
 
-fn newer(row: &AppliedMigration) -> Error {
+fn newer_schema_error(row: &AppliedMigration) -> Error {
     Error::Schema(format!(
         "this database was made by a newer Munshi (it has migration {}): install that version or newer, \
          or restore a backup made before the upgrade",
@@ -110,7 +110,7 @@ mod tests {
 
     fn names(applied: &[AppliedMigration], lists: &[&[Migration]]) -> Result<Vec<&'static str>> {
         let migrations = Migrations::new(lists)?;
-        Ok(pending(applied, &migrations)?.iter().map(|migration| migration.name).collect())
+        Ok(find_pending(applied, &migrations)?.iter().map(|migration| migration.name).collect())
     }
 
     #[test]

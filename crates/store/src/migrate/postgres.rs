@@ -1,17 +1,19 @@
 //! Migrating Postgres: as the tables' owner, under an advisory lock, in one transaction.
 
 use super::Migration;
-use super::plan::{AppliedMigration, MigrationOutcome, MigrationRequest, pending};
+use super::plan::{AppliedMigration, MigrationOutcome, MigrationRequest, find_pending};
 use super::render::{SqlDialect, render};
 use crate::address::PostgresAddress;
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
-use crate::postgres::{APP_ROLE, BlockingPostgresClient, PostgresConnection, PostgresLogin, unprepared};
+use crate::postgres::{
+    APP_ROLE, BlockingPostgresClient, PostgresConnection, PostgresLogin, missing_schema_error,
+};
 
 /// Held while migrating, so that of many nodes starting at once one migrates and the others wait ("MUNS").
 const LOCK: i64 = 0x4D55_4E53;
 
-pub(super) fn applied(place: &PostgresAddress, options: &StoreOptions) -> Result<Vec<AppliedMigration>> {
+pub(super) fn list_applied(place: &PostgresAddress, options: &StoreOptions) -> Result<Vec<AppliedMigration>> {
     let connection = PostgresConnection::open(place, options, PostgresLogin::Owner)?;
     read_applied(&connection.line)
 }
@@ -36,41 +38,41 @@ fn apply(
     request: &MigrationRequest,
 ) -> Result<MigrationOutcome> {
     let before = read_applied(line)?;
-    let waiting = pending(&before, &request.migrations)?;
+    let waiting = find_pending(&before, &request.migrations)?;
     if waiting.is_empty() {
         return Ok(MigrationOutcome::default());
     }
     require_version(line)?;
     ensure_role(line)?;
-    line.command("BEGIN")?;
-    if let Err(error) = write(line, (app, owner), request, &waiting, before.is_empty()) {
-        line.command("ROLLBACK")?;
+    line.run_command("BEGIN")?;
+    if let Err(error) = apply_pending(line, (app, owner), request, &waiting, before.is_empty()) {
+        line.run_command("ROLLBACK")?;
         return Err(error);
     }
-    line.command("COMMIT")?;
+    line.run_command("COMMIT")?;
     Ok(MigrationOutcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
 }
 
-fn write(
+fn apply_pending(
     line: &BlockingPostgresClient,
     (app, owner): (&PostgresAddress, &PostgresAddress),
     request: &MigrationRequest,
     waiting: &[&Migration],
     is_first: bool,
 ) -> Result<()> {
-    grant_role(line, app, owner).map_err(not_the_owner)?;
+    grant_role(line, app, owner).map_err(to_ownership_error)?;
     if is_first {
-        prepare(line).map_err(not_the_owner)?;
+        create_migrations_table(line).map_err(to_ownership_error)?;
     }
-    set_force(line, "NO FORCE")?;
+    set_row_security(line, "NO FORCE")?;
     for migration in waiting {
         let failed = |error| match error {
             Error::Misuse(what) => {
-                Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
+                Error::Schema(format!("migration {} failed; nothing was changed: {what}", migration.name))
             }
-            other => not_the_owner(other),
+            other => to_ownership_error(other),
         };
-        line.command(&render(migration.name, migration.text, SqlDialect::Postgres)?).map_err(failed)?;
+        line.run_command(&render(migration.name, migration.text, SqlDialect::Postgres)?).map_err(failed)?;
         line.execute(
             "INSERT INTO schema_migrations (number, name, checksum, applied_at)
              VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000000.0))",
@@ -83,14 +85,14 @@ fn write(
         )
         .map_err(failed)?;
     }
-    set_force(line, "FORCE")
+    set_row_security(line, "FORCE")
 }
 
-fn not_the_owner(error: Error) -> Error {
+fn to_ownership_error(error: Error) -> Error {
     match error {
         Error::Refused(what) => Error::Schema(format!(
-            "this login may not make or change the tables ({what}), and nothing was changed: \
-             give the login that owns the database as store.owner_url"
+            "this login may not create or change the tables ({what}); nothing was changed: \
+             set store.owner_url to the login that owns the database"
         )),
         other => other,
     }
@@ -98,7 +100,7 @@ fn not_the_owner(error: Error) -> Error {
 
 /// What tenancy rests on came with Postgres 16.
 fn require_version(line: &BlockingPostgresClient) -> Result<()> {
-    let row = line.one("SELECT current_setting('server_version_num')::int", &[])?;
+    let row = line.query_one("SELECT current_setting('server_version_num')::int", &[])?;
     let version: i32 = row.get(0);
     if version >= 160_000 {
         return Ok(());
@@ -111,8 +113,8 @@ fn require_version(line: &BlockingPostgresClient) -> Result<()> {
 
 /// Row-level security binds the owner too, who would see no row to migrate. It is lifted for the owner alone and
 /// inside this transaction alone: every table is under it again before anybody can look.
-fn set_force(line: &BlockingPostgresClient, word: &str) -> Result<()> {
-    let tables = line.all(
+fn set_row_security(line: &BlockingPostgresClient, word: &str) -> Result<()> {
+    let tables = line.query_all(
         "SELECT quote_ident(relname) FROM pg_class
              WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity
                AND pg_has_role(current_user, relowner, 'USAGE') ORDER BY relname",
@@ -120,18 +122,18 @@ fn set_force(line: &BlockingPostgresClient, word: &str) -> Result<()> {
     )?;
     for row in tables {
         let table: String = row.get(0);
-        line.command(&format!("ALTER TABLE public.{table} {word} ROW LEVEL SECURITY"))?;
+        line.run_command(&format!("ALTER TABLE public.{table} {word} ROW LEVEL SECURITY"))?;
     }
     Ok(())
 }
 
 /// The role belongs to the whole server, so another database's migration may make it at the same moment.
 fn ensure_role(line: &BlockingPostgresClient) -> Result<()> {
-    let known = line.all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
+    let known = line.query_all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
     if !known.is_empty() {
         return Ok(());
     }
-    let made = line.command(&format!("CREATE ROLE {APP_ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS"));
+    let made = line.run_command(&format!("CREATE ROLE {APP_ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS"));
     match made {
         Err(Error::Conflict { .. }) => Ok(()),
         Err(Error::Misuse(what)) if what.contains("already exists") => Ok(()),
@@ -148,20 +150,20 @@ fn grant_role(line: &BlockingPostgresClient, app: &PostgresAddress, owner: &Post
     for place in [app, owner] {
         let config = place.driver_config()?;
         let Some(login) = config.get_user() else { continue };
-        let row = line.one(
+        let row = line.query_one(
             "SELECT pg_has_role($1::text::name, $2::text::name, 'SET'), quote_ident($1)",
             &[&login, &APP_ROLE],
         )?;
         let (may, quoted): (bool, String) = (row.get(0), row.get(1));
         if !may {
-            line.command(&format!("GRANT {APP_ROLE} TO {quoted}"))?;
+            line.run_command(&format!("GRANT {APP_ROLE} TO {quoted}"))?;
         }
     }
     Ok(())
 }
 
-fn prepare(line: &BlockingPostgresClient) -> Result<()> {
-    line.command(&format!(
+fn create_migrations_table(line: &BlockingPostgresClient) -> Result<()> {
+    line.run_command(&format!(
         "CREATE TABLE schema_migrations (
            number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL
          );
@@ -171,14 +173,14 @@ fn prepare(line: &BlockingPostgresClient) -> Result<()> {
 }
 
 fn read_applied(line: &BlockingPostgresClient) -> Result<Vec<AppliedMigration>> {
-    let known = line.one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[])?;
+    let known = line.query_one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[])?;
     if !known.get::<_, bool>(0) {
         return Ok(Vec::new());
     }
     let rows = line
-        .all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", &[])
+        .query_all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", &[])
         .map_err(|error| match error {
-            Error::Refused(_) => unprepared(),
+            Error::Refused(_) => missing_schema_error(),
             other => other,
         })?;
     rows.iter()

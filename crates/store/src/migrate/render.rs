@@ -94,19 +94,18 @@ impl Renderer<'_> {
                 _ => {}
             }
             if token == "DEFERRABLE" {
-                let why =
-                    "a rule that waits for the commit would fail the neighbours of the unit that broke it";
+                let why = "a deferred constraint would fail other units in the same commit";
                 return Err(Error::Schema(format!(
                     "migration {}: DEFERRABLE can't be used: {why}",
                     self.name
                 )));
             }
             if token == "CREATE" {
-                rest = self.create(rest)?;
+                rest = self.render_create(rest)?;
             } else if token == ";" {
                 self.end_statement();
             } else {
-                self.out.push_str(self.word(token));
+                self.out.push_str(self.translate_type(token));
                 if token == ")"
                     && self.depth == 0
                     && self.table.is_some()
@@ -120,7 +119,7 @@ impl Renderer<'_> {
     }
 
     /// Reads what follows CREATE; anything but one of our tables is passed on untouched.
-    fn create<'t>(&mut self, rest: &'t str) -> Result<&'t str> {
+    fn render_create<'t>(&mut self, rest: &'t str) -> Result<&'t str> {
         let head = rest.split('(').next().unwrap_or_default();
         let words: Vec<&str> = head.split_whitespace().collect();
         let append_only = words.ends_with(&["APPEND", "ONLY"]);
@@ -149,13 +148,15 @@ impl Renderer<'_> {
         self.out.push(';');
         let Some(table) = self.table.take() else { return };
         match self.engine {
-            SqlDialect::Postgres => self.out.push_str(&row_level_security(&table)),
-            SqlDialect::Sqlite if table.append_only => self.out.push_str(&refusals(&table.name)),
+            SqlDialect::Postgres => self.out.push_str(&render_row_security(&table)),
+            SqlDialect::Sqlite if table.append_only => {
+                self.out.push_str(&render_append_only_triggers(&table.name));
+            }
             SqlDialect::Sqlite => {}
         }
     }
 
-    fn word<'t>(&self, token: &'t str) -> &'t str {
+    fn translate_type<'t>(&self, token: &'t str) -> &'t str {
         let known = TYPES.iter().find(|(word, _, _)| *word == token);
         match (known, self.engine) {
             (Some((_, sqlite, _)), SqlDialect::Sqlite) => sqlite,
@@ -179,7 +180,7 @@ fn token_of(rest: &str, first: char) -> &str {
 }
 
 /// SQLite has no rights to take away.
-fn refusals(table: &str) -> String {
+fn render_append_only_triggers(table: &str) -> String {
     let refusal = |act: &str| {
         format!(
             "\nCREATE TRIGGER {table}_no_{name} BEFORE {act} ON {table} \
@@ -190,7 +191,7 @@ fn refusals(table: &str) -> String {
     refusal("UPDATE") + &refusal("DELETE")
 }
 
-fn row_level_security(table: &Table) -> String {
+fn render_row_security(table: &Table) -> String {
     let Table { name: table, kind, append_only } = table;
     let rights = if *append_only { "SELECT, INSERT" } else { "SELECT, INSERT, UPDATE, DELETE" };
     let own = "tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), '')::uuid)";

@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
-use super::plan::{AppliedMigration, MigrationOutcome, MigrationRequest, pending};
+use super::plan::{AppliedMigration, MigrationOutcome, MigrationRequest, find_pending};
 use super::render::{SqlDialect, render};
 use super::{Migration, Migrations};
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
 use crate::sqlite::{SqliteConnection, backup, file, translate};
 
-pub(super) fn applied(path: &Path, options: &StoreOptions) -> Result<Vec<AppliedMigration>> {
+pub(super) fn list_applied(path: &Path, options: &StoreOptions) -> Result<Vec<AppliedMigration>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
     // Looking must not change anything: a writer would turn a backup's plain file into one with a log beside it.
-    let connection = SqliteConnection::reader(path, options.busy_timeout)?;
+    let connection = SqliteConnection::open_reader(path, options.busy_timeout)?;
     file::refuse_foreign(&connection.raw, path)?;
     read_applied(&connection.raw)
 }
@@ -24,37 +24,37 @@ pub(super) fn applied(path: &Path, options: &StoreOptions) -> Result<Vec<Applied
 pub(super) fn run(path: &Path, request: &MigrationRequest) -> Result<MigrationOutcome> {
     file::prepare_folder(path)?;
     file::make_private(path)?;
-    applied(path, &request.options)?;
-    let connection = SqliteConnection::writer(path, request.options.busy_timeout)?;
+    list_applied(path, &request.options)?;
+    let connection = SqliteConnection::open_writer(path, request.options.busy_timeout)?;
     // A migration may rebuild a table that others point at; what points nowhere afterwards is found by the check.
     connection.raw.pragma_update(None, "foreign_keys", "OFF").map_err(translate)?;
     let before = read_applied(&connection.raw)?;
-    if pending(&before, &request.migrations)?.is_empty() {
+    if find_pending(&before, &request.migrations)?.is_empty() {
         return Ok(MigrationOutcome::default());
     }
     let backup = match &request.backups {
-        Some(folder) if !before.is_empty() => Some(copy_first(path, folder, &before, request)?),
+        Some(folder) if !before.is_empty() => Some(back_up_first(path, folder, &before, request)?),
         _ => None,
     };
     let applied = apply(&connection.raw, request)?;
-    if let Err(error) = file::check(&connection.raw) {
+    if let Err(error) = file::check_integrity(&connection.raw) {
         let advice = match &backup {
-            Some(copy) => format!("the copy made before migrating is {}", copy.display()),
-            None => "there was nothing to copy before".to_owned(),
+            Some(copy) => format!("the backup made before migrating is {}", copy.display()),
+            None => "there was nothing to back up before migrating".to_owned(),
         };
         return Err(Error::Corrupt(format!("{error} after migrating; {advice}")));
     }
     Ok(MigrationOutcome { applied, backup })
 }
 
-fn copy_first(
+fn back_up_first(
     path: &Path,
     folder: &Path,
     before: &[AppliedMigration],
     request: &MigrationRequest,
 ) -> Result<PathBuf> {
     let newest = before.iter().map(|row| row.number).max().unwrap_or(0);
-    let stamp = file::stamp(request.now);
+    let stamp = file::format_timestamp(request.now);
     let target = folder.join(format!("before-migrating-from-{newest:04}-{stamp}.db"));
     backup::copy(path, &target, &request.options, &mut |_| {})?;
     Ok(target)
@@ -79,7 +79,7 @@ fn apply_locked(raw: &rusqlite::Connection, request: &MigrationRequest) -> Resul
     .map_err(translate)?;
     raw.pragma_update(None, "application_id", file::APPLICATION_ID).map_err(translate)?;
     let migrations: &Migrations = &request.migrations;
-    let waiting = pending(&read_applied(raw)?, migrations)?;
+    let waiting = find_pending(&read_applied(raw)?, migrations)?;
     for migration in &waiting {
         apply_one(raw, migration, request)?;
     }
@@ -91,7 +91,7 @@ fn apply_one(raw: &rusqlite::Connection, migration: &Migration, request: &Migrat
     let text = render(migration.name, migration.text, SqlDialect::Sqlite)?;
     let failed = |error: rusqlite::Error| match translate(error) {
         Error::Misuse(what) | Error::Refused(what) => {
-            Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
+            Error::Schema(format!("migration {} failed; nothing was changed: {what}", migration.name))
         }
         other => other,
     };

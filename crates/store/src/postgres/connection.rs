@@ -7,14 +7,14 @@ use bytes::BytesMut;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
+use super::blocking_client::BlockingPostgresClient;
 use super::errors::{TABLES_CHANGED, translate};
-use super::line::BlockingPostgresClient;
-use super::outgoing::{self, OwnedParam, PipelinedCommand};
+use super::pipeline::{self, OwnedParam, PipelinedCommand};
 use crate::address::{DatabaseAddress, PostgresAddress};
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
 use crate::row::{EngineRow, Row};
-use crate::sql::shortened;
+use crate::sql::shorten;
 use crate::threads::start;
 use crate::value::Param;
 
@@ -76,24 +76,26 @@ impl PostgresConnection {
         config.keepalives_idle(LINE_CHECK).keepalives_interval(LINE_CHECK / 2).keepalives_retries(3);
         config.tcp_user_timeout(LINE_CHECK * 3);
         config.application_name("munshi");
-        let line = BlockingPostgresClient::open(address, &config, patience(options, login))?;
+        let line = BlockingPostgresClient::open(address, &config, response_timeout(options, login))?;
         let (statements, outgoing) = (HashMap::new(), Vec::new());
         let mut connection = Self { line, statements, outgoing, answered_at: Instant::now() };
         match login {
-            PostgresLogin::App => connection.become_app(options)?,
-            PostgresLogin::Owner => connection.command("SET TIME ZONE 'UTC'; SET search_path = public")?,
+            PostgresLogin::App => connection.assume_app_role(options)?,
+            PostgresLogin::Owner => {
+                connection.run_command("SET TIME ZONE 'UTC'; SET search_path = public")?;
+            }
         }
         Ok(connection)
     }
 
     /// Takes the role that row-level security holds for, and makes sure that it does.
-    fn become_app(&mut self, options: &StoreOptions) -> Result<()> {
-        let known = self.line.all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
+    fn assume_app_role(&mut self, options: &StoreOptions) -> Result<()> {
+        let known = self.line.query_all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
         if known.is_empty() {
-            return Err(unprepared());
+            return Err(missing_schema_error());
         }
         let millis = options.statement_timeout.as_millis();
-        self.command(&format!(
+        self.run_command(&format!(
             "SET ROLE {APP_ROLE}; SET TIME ZONE 'UTC'; SET search_path = public; SET statement_timeout = {millis};
              SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}",
             // Whoever waits behind this unit for its tenant is to have time left.
@@ -102,7 +104,7 @@ impl PostgresConnection {
         ))?;
         let row = self
             .line
-            .one("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user", &[])?;
+            .query_one("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user", &[])?;
         if row.get(0) {
             return Err(Error::Schema(format!(
                 "the role `{APP_ROLE}` bypasses row-level security, so tenants would not be kept apart: \
@@ -118,34 +120,34 @@ impl PostgresConnection {
         first: Option<Param<'_>>,
         params: &[Param<'_>],
     ) -> Result<u64> {
-        let statement = self.prepared(sql, first, params)?;
+        let statement = self.prepare(sql, first, params)?;
         let bound = bind(first.as_ref(), params);
         let outgoing = std::mem::take(&mut self.outgoing);
         let outcome =
-            outgoing::with_last(&self.line, &outgoing, self.line.client.execute(&statement, &bound));
-        self.answered(outcome)
+            pipeline::send_all_with(&self.line, &outgoing, self.line.client.execute(&statement, &bound));
+        self.record_response(outcome)
     }
 
     /// Runs a statement whose count nobody wants to know: it goes with the next one, and so does what is wrong with it.
-    pub(crate) fn send(
+    pub(crate) fn execute_pipelined(
         &mut self,
         sql: &'static str,
         first: Option<Param<'_>>,
         params: &[Param<'_>],
     ) -> Result<()> {
-        let statement = self.prepared(sql, first, params)?;
+        let statement = self.prepare(sql, first, params)?;
         check(&statement, sql, &bind(first.as_ref(), params))?;
         let kept = first.into_iter().chain(params.iter().copied()).map(OwnedParam::from).collect();
         self.outgoing.push(PipelinedCommand::Statement(statement, kept));
-        if self.outgoing.len() < outgoing::MOST { Ok(()) } else { self.flush() }
+        if self.outgoing.len() < pipeline::MOST { Ok(()) } else { self.flush() }
     }
 
     /// Waits for everything that was sent.
     pub(crate) fn flush(&mut self) -> Result<()> {
         let mut outgoing = std::mem::take(&mut self.outgoing);
         let Some(last) = outgoing.pop() else { return Ok(()) };
-        let outcome = outgoing::with_last(&self.line, &outgoing, last.go(&self.line.client));
-        self.answered(outcome)
+        let outcome = pipeline::send_all_with(&self.line, &outgoing, last.execute(&self.line.client));
+        self.record_response(outcome)
     }
 
     pub(crate) fn query(
@@ -155,44 +157,48 @@ impl PostgresConnection {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let statement = self.prepared(sql, first, params)?;
+        let statement = self.prepare(sql, first, params)?;
         let bound = bind(first.as_ref(), params);
         let outgoing = std::mem::take(&mut self.outgoing);
-        let outcome = outgoing::with_last(&self.line, &outgoing, self.line.client.query(&statement, &bound));
-        let rows = self.answered(outcome)?;
+        let outcome =
+            pipeline::send_all_with(&self.line, &outgoing, self.line.client.query(&statement, &bound));
+        let rows = self.record_response(outcome)?;
         rows.iter().try_for_each(|row| each(&Row(EngineRow::Postgres(row))))
     }
 
     /// Makes a transaction last, with everything that was sent.
     pub(crate) fn commit(&mut self) -> Result<()> {
         let outgoing = std::mem::take(&mut self.outgoing);
-        let outcome = outgoing::with_commit(&self.line, &outgoing);
-        self.answered(outcome)
+        let outcome = pipeline::send_all_and_commit(&self.line, &outgoing);
+        self.record_response(outcome)
     }
 
     /// A transaction or session command; never a statement with data in it.
-    pub(crate) fn command(&mut self, text: &str) -> Result<()> {
+    pub(crate) fn run_command(&mut self, text: &str) -> Result<()> {
         let outgoing = std::mem::take(&mut self.outgoing);
-        let outcome = outgoing::with_last(&self.line, &outgoing, self.line.client.batch_execute(text));
-        self.answered(outcome)
+        let outcome = pipeline::send_all_with(&self.line, &outgoing, self.line.client.batch_execute(text));
+        self.record_response(outcome)
     }
 
     /// Opens a transaction: with its first statement where the line has just answered, else at once, so that a line that
     /// went dark meanwhile is noticed before anything ran.
     pub(crate) fn begin(&mut self, text: String) -> Result<()> {
-        self.forget_sent();
+        self.discard_pipelined();
         if self.line.is_closed() {
-            return Err(Error::Unavailable { what: "the server hung up".to_owned(), source: None });
+            return Err(Error::Unavailable {
+                what: "the server closed the connection".to_owned(),
+                source: None,
+            });
         }
         if self.answered_at.elapsed() > FRESH {
-            return self.command(&text);
+            return self.run_command(&text);
         }
         self.outgoing.push(PipelinedCommand::Command(text));
         Ok(())
     }
 
     /// Drops what still waits for the next statement: it will be undone.
-    pub(crate) fn forget_sent(&mut self) {
+    pub(crate) fn discard_pipelined(&mut self) {
         self.outgoing.clear();
     }
 
@@ -200,8 +206,8 @@ impl PostgresConnection {
     pub(crate) fn roll_back(&mut self) -> Result<()> {
         // The only command that ever waits is the one that opens the transaction.
         let is_unopened = matches!(self.outgoing.first(), Some(PipelinedCommand::Command(_)));
-        self.forget_sent();
-        if is_unopened { Ok(()) } else { self.command("ROLLBACK") }
+        self.discard_pipelined();
+        if is_unopened { Ok(()) } else { self.run_command("ROLLBACK") }
     }
 
     /// Whether its end has been heard of already.
@@ -209,7 +215,7 @@ impl PostgresConnection {
         self.line.has_ended()
     }
 
-    fn prepared(
+    fn prepare(
         &mut self,
         sql: &'static str,
         first: Option<Param<'_>>,
@@ -220,8 +226,8 @@ impl PostgresConnection {
             Some(statement) => statement.clone(),
             None => {
                 let asked = self.line.client.prepare(sql);
-                let statement = self.line.wait(asked)?.map_err(|error| match translate(error) {
-                    Error::Misuse(what) => Error::Misuse(format!("{what} in: {}", shortened(sql))),
+                let statement = self.line.block_on(asked)?.map_err(|error| match translate(error) {
+                    Error::Misuse(what) => Error::Misuse(format!("{what} in: {}", shorten(sql))),
                     other => other,
                 })?;
                 self.statements.entry(key).or_insert(statement).clone()
@@ -229,14 +235,14 @@ impl PostgresConnection {
         };
         let (wanted, given) = (statement.params().len(), params.len() + usize::from(first.is_some()));
         if wanted != given {
-            let what = format!("{given} parameters given, {wanted} wanted in: {}", shortened(sql));
+            let what = format!("{given} parameters given, {wanted} wanted in: {}", shorten(sql));
             return Err(Error::Misuse(what));
         }
         Ok(statement)
     }
 
     /// Notes that the line lives. After a migration elsewhere, plans made before it no longer fit: they are made anew at the next try.
-    fn answered<T>(&mut self, outcome: Result<T>) -> Result<T> {
+    fn record_response<T>(&mut self, outcome: Result<T>) -> Result<T> {
         self.answered_at = Instant::now();
         if let Err(Error::Busy(what)) = &outcome
             && what == TABLES_CHANGED
@@ -254,13 +260,13 @@ fn check(statement: &Statement, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Re
     statement.params().iter().zip(params).try_for_each(|(kind, param)| {
         scratch.clear();
         param.to_sql_checked(kind, &mut scratch).map(drop).map_err(|error| {
-            Error::Misuse(format!("a value does not fit `{kind}` ({error}) in: {}", shortened(sql)))
+            Error::Misuse(format!("a value does not fit `{kind}` ({error}) in: {}", shorten(sql)))
         })
     })
 }
 
 /// Long enough for a statement that runs into its own limit with another waiting behind it; a migration takes what it takes.
-fn patience(options: &StoreOptions, login: PostgresLogin) -> Duration {
+fn response_timeout(options: &StoreOptions, login: PostgresLogin) -> Duration {
     match login {
         PostgresLogin::App => {
             options.statement_timeout.saturating_mul(2).saturating_add(options.connect_timeout)
@@ -273,8 +279,9 @@ pub(super) fn bind<'a>(first: Option<&'a Param<'a>>, params: &'a [Param<'a>]) ->
     first.into_iter().chain(params).map(|param| param as &(dyn ToSql + Sync)).collect()
 }
 
-pub(crate) fn unprepared() -> Error {
+pub(crate) fn missing_schema_error() -> Error {
     Error::Schema(
-        "the database has no tables yet: run `munshi migrate`, or `munshi serve`, which does it".to_owned(),
+        "the database has no tables yet: run `munshi migrate`, or `munshi serve`, which migrates first"
+            .to_owned(),
     )
 }

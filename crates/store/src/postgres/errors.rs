@@ -3,22 +3,22 @@
 use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::Error;
-use crate::session::reader_writes;
+use crate::session::read_only_error;
 
 /// A plan made before a migration no longer fits; made anew, it does.
-pub(super) const TABLES_CHANGED: &str = "the tables have just changed";
+pub(super) const TABLES_CHANGED: &str = "the schema has just changed";
 
 pub(crate) fn translate(error: tokio_postgres::Error) -> Error {
     match error.as_db_error() {
         Some(refusal) => from_refusal(refusal),
-        None if error.is_closed() || is_io(&error) => Error::unavailable("the connection broke", error),
-        None => Error::Misuse(spelled_out(&error)),
+        None if error.is_closed() || is_io(&error) => Error::unavailable("the connection failed", error),
+        None => Error::Misuse(render_error_chain(&error)),
     }
 }
 
 /// An error met while connecting: whatever it is, the database can't be reached.
 pub(crate) fn translate_connect(error: tokio_postgres::Error, place: &str) -> Error {
-    let what = format!("{place}: {}", spelled_out(&error));
+    let what = format!("{place}: {}", render_error_chain(&error));
     Error::unavailable(what, error)
 }
 
@@ -33,7 +33,7 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     false
 }
 
-fn spelled_out(error: &tokio_postgres::Error) -> String {
+fn render_error_chain(error: &tokio_postgres::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
@@ -59,7 +59,7 @@ fn from_refusal(refusal: &DbError) -> Error {
         &SqlState::FEATURE_NOT_SUPPORTED if text.contains("cached plan") => {
             Error::Busy(TABLES_CHANGED.to_owned())
         }
-        &SqlState::READ_ONLY_SQL_TRANSACTION => reader_writes(),
+        &SqlState::READ_ONLY_SQL_TRANSACTION => read_only_error(),
         &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => Error::Corrupt(text),
         // What a row breaks: integrity (23), data too long or malformed (22), and row-level security (42501).
         code if code.code().starts_with("23") || code.code().starts_with("22") => Error::Refused(text),

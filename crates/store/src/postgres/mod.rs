@@ -1,16 +1,16 @@
 //! The Postgres engine: a pool of connections, each owned by a thread that runs units on it.
 
+mod blocking_client;
 mod connection;
 mod errors;
-mod line;
-mod outgoing;
+mod pipeline;
 mod pool;
 mod queue;
 mod tls;
 mod wire;
 mod worker;
 
-pub(crate) use connection::{APP_ROLE, PostgresConnection, PostgresLogin, unprepared};
-pub(crate) use line::BlockingPostgresClient;
+pub(crate) use blocking_client::BlockingPostgresClient;
+pub(crate) use connection::{APP_ROLE, PostgresConnection, PostgresLogin, missing_schema_error};
 pub(crate) use pool::PostgresPool;
 pub(crate) use wire::column_of;

@@ -10,7 +10,7 @@ use crate::address::PostgresAddress;
 use crate::error::Result;
 use crate::health::StoreHealth;
 use crate::options::StoreOptions;
-use crate::threads::{join, start, too_many};
+use crate::threads::{join, queue_full_error, start};
 use crate::unit::UnitOfWork;
 
 /// The pool. Dropping it lets queued units finish, then ends the threads.
@@ -48,8 +48,8 @@ impl PostgresPool {
     }
 
     fn submit(&self, task: QueuedUnit) {
-        if let Err(work) = self.queue.put(task) {
-            work.settle(Err(too_many()));
+        if let Err(work) = self.queue.push(task) {
+            work.settle(Err(queue_full_error()));
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct TenantWriteGuard<'q> {
 
 impl Drop for TenantWriteGuard<'_> {
     fn drop(&mut self) {
-        self.queue.leave(self.tenant);
+        self.queue.release_tenant(self.tenant);
     }
 }
 
@@ -64,7 +64,7 @@ impl PostgresQueue {
     }
 
     /// Takes a unit in, or gives it back where too many wait.
-    pub(crate) fn put(&self, task: QueuedUnit) -> Result<(), UnitOfWork> {
+    pub(crate) fn push(&self, task: QueuedUnit) -> Result<(), UnitOfWork> {
         let mut inside = self.lock();
         if inside.is_closed || inside.ready.len() + inside.waiting >= QUEUE_LENGTH {
             return Err(task.work);
@@ -86,12 +86,12 @@ impl PostgresQueue {
             }
         }
         inside.ready.push_back(task);
-        self.call_one(&mut inside);
+        self.wake_one(&mut inside);
         Ok(())
     }
 
     /// The next unit for a thread, as soon as there is one; none when the end has come and all are done.
-    pub(crate) fn take(&self, thread: usize) -> Option<QueuedUnit> {
+    pub(crate) fn pop(&self, thread: usize) -> Option<QueuedUnit> {
         let mut inside = self.lock();
         loop {
             if let Some(task) = inside.ready.pop_front() {
@@ -105,8 +105,8 @@ impl PostgresQueue {
         }
     }
 
-    /// The seat of a unit from [`take`](Self::take), to be held until it is done.
-    pub(crate) fn seat(&self, task: &QueuedUnit) -> Option<TenantWriteGuard<'_>> {
+    /// The seat of a unit from [`pop`](Self::take), to be held until it is done.
+    pub(crate) fn write_guard(&self, task: &QueuedUnit) -> Option<TenantWriteGuard<'_>> {
         match (task.access, task.work.scope()) {
             (UnitAccess::Write, UnitScope::Tenant(tenant)) => Some(TenantWriteGuard { queue: self, tenant }),
             _ => None,
@@ -115,7 +115,7 @@ impl PostgresQueue {
 
     /// The unit that wrote to a tenant is done: the next one that somebody still waits for takes its place behind all who
     /// are ready.
-    fn leave(&self, tenant: TenantId) {
+    fn release_tenant(&self, tenant: TenantId) {
         let mut inside = self.lock();
         let Inside { seats, waiting, ready, .. } = &mut *inside;
         let Some(behind) = seats.get_mut(&tenant) else { return };
@@ -125,7 +125,7 @@ impl PostgresQueue {
         match next {
             Some(work) => {
                 ready.push_back(QueuedUnit { work, access: UnitAccess::Write });
-                self.call_one(&mut inside);
+                self.wake_one(&mut inside);
             }
             None => {
                 seats.remove(&tenant);
@@ -133,7 +133,7 @@ impl PostgresQueue {
         }
     }
 
-    fn call_one(&self, inside: &mut Inside) {
+    fn wake_one(&self, inside: &mut Inside) {
         if let Some(bell) = inside.resting.pop().and_then(|thread| self.bells.get(thread)) {
             bell.notify_one();
         }
@@ -159,20 +159,20 @@ mod tests {
     use super::*;
     use crate::error::{Error, Result as Stored};
     use crate::session::UnitSession;
-    use crate::unit::{UnitAnswer, UnitHandle, UnitOfWork, untyped};
+    use crate::unit::{UnitAnswer, UnitHandle, UnitOfWork, erase_types};
 
     type Held = (oneshot::Receiver<Stored<UnitAnswer>>, UnitHandle);
 
     fn write(tenant: u128) -> (QueuedUnit, Held) {
         let scope = UnitScope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
-        let act = untyped::<(), Error>(|_: &mut UnitSession| Ok(()));
+        let act = erase_types::<(), Error>(|_: &mut UnitSession| Ok(()));
         let (work, answer, claim) = UnitOfWork::new(scope, act);
         (QueuedUnit { work, access: UnitAccess::Write }, (answer, claim))
     }
 
     fn put(queue: &PostgresQueue, tenant: u128) -> Held {
         let (task, held) = write(tenant);
-        assert!(queue.put(task).is_ok());
+        assert!(queue.push(task).is_ok());
         held
     }
 
@@ -180,20 +180,20 @@ mod tests {
     fn those_who_have_gone_keep_nobody_waiting() {
         let queue = PostgresQueue::new(1);
         let _first = put(&queue, 1);
-        let task = queue.take(0).unwrap();
+        let task = queue.pop(0).unwrap();
         let gone: Vec<Held> = (0..3).map(|_| put(&queue, 1)).collect();
         let _living = put(&queue, 1);
         let _other = put(&queue, 2);
         drop(gone);
-        let seat = queue.seat(&task);
+        let seat = queue.write_guard(&task);
         drop(seat);
         assert_eq!(queue.lock().waiting, 0);
-        let next = [queue.take(0).unwrap(), queue.take(0).unwrap()];
+        let next = [queue.pop(0).unwrap(), queue.pop(0).unwrap()];
         assert!(
             next.iter().all(|task| task.work.is_wanted()),
             "the one behind the dead comes right after the other"
         );
-        next.iter().for_each(|task| drop(queue.seat(task)));
+        next.iter().for_each(|task| drop(queue.write_guard(task)));
         assert!(queue.lock().seats.is_empty());
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let queue = PostgresQueue::new(1);
         let _first = put(&queue, 1);
         let _held: Vec<Held> = (0..MOST_BEHIND).map(|_| put(&queue, 1)).collect();
-        assert!(queue.put(write(1).0).is_err());
+        assert!(queue.push(write(1).0).is_err());
         let _other = put(&queue, 2);
     }
 }

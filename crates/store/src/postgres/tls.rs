@@ -10,7 +10,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Error, Result};
 
-pub(crate) fn connector(root_certificate: Option<&Path>) -> Result<MakeRustlsConnect> {
+pub(crate) fn build_connector(root_certificate: Option<&Path>) -> Result<MakeRustlsConnect> {
     let mut roots = RootCertStore::empty();
     match root_certificate {
         Some(path) => add_file(&mut roots, path)?,
@@ -22,7 +22,7 @@ pub(crate) fn connector(root_certificate: Option<&Path>) -> Result<MakeRustlsCon
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| Error::unavailable("TLS can't be set up", error))?
+        .map_err(|error| Error::unavailable("TLS setup failed", error))?
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
@@ -35,5 +35,5 @@ fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<()> {
         let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
         roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
     }
-    if roots.is_empty() { Err(unreadable("holds no certificate".to_owned())) } else { Ok(()) }
+    if roots.is_empty() { Err(unreadable("contains no certificate".to_owned())) } else { Ok(()) }
 }

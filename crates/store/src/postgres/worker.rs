@@ -47,15 +47,15 @@ impl PostgresWorker {
 
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.place.queue);
-        while let Some(task) = queue.take(self.place.number) {
-            let _seat = queue.seat(&task);
+        while let Some(task) = queue.pop(self.place.number) {
+            let _seat = queue.write_guard(&task);
             let done = catch_unwind(AssertUnwindSafe(|| match task.access {
                 UnitAccess::Read => self.read(task.work),
                 UnitAccess::Write => self.write(task.work),
             }));
             if done.is_err() {
                 // Such as what a unit answered with, when it is dropped. The connection, if it was out, went with it.
-                tracing::error!("a unit's answer panicked on its way back");
+                tracing::error!("panic while returning the result of a unit of work");
             }
         }
     }
@@ -68,63 +68,63 @@ impl PostgresWorker {
         let mut session = match self.begin(work.scope(), UnitAccess::Read) {
             Ok(session) => session,
             Err(error) => {
-                self.reads.failed(&error);
-                self.health.failed(&error);
+                self.reads.record_failure(&error);
+                self.health.record_failure(&error);
                 return work.settle(Err(error));
             }
         };
         match work.run(&mut session) {
-            UnitVerdict::Commit => self.reads.committed(1),
-            UnitVerdict::RollBack => self.reads.rolled_back(),
+            UnitVerdict::Commit => self.reads.record_commits(1),
+            UnitVerdict::RollBack => self.reads.record_rollback(),
         }
         if let Some(error) = session.outage() {
-            self.health.failed(error);
+            self.health.record_failure(error);
         }
         work.settle(Ok(()));
         if let Err(error) = connection_of(&mut session).and_then(PostgresConnection::roll_back) {
-            tracing::debug!(%error, "a transaction that only read did not end");
+            tracing::debug!(%error, "ending a read-only transaction failed");
         }
-        self.put_back(session);
+        self.return_session(session);
     }
 
     fn write(&mut self, mut work: UnitOfWork) {
         if !work.claim() {
             return;
         }
-        let outcome = self.committed(&mut work);
+        let outcome = self.run_and_commit(&mut work);
         if let Err(error) = &outcome {
-            self.writes.failed(error);
-            self.health.failed(error);
+            self.writes.record_failure(error);
+            self.health.record_failure(error);
         }
         work.settle(outcome);
     }
 
-    fn committed(&mut self, work: &mut UnitOfWork) -> Result<()> {
+    fn run_and_commit(&mut self, work: &mut UnitOfWork) -> Result<()> {
         let mut session = self.begin(work.scope(), UnitAccess::Write)?;
         let verdict = work.run(&mut session);
         if let Some(error) = session.outage() {
-            self.health.failed(error);
+            self.health.record_failure(error);
         }
         let outcome = self.end(&mut session, verdict);
         if outcome.is_ok() && verdict == UnitVerdict::Commit {
-            self.writes.committed(1);
+            self.writes.record_commits(1);
             if session.has_changed_rows() {
-                self.health.wrote();
+                self.health.record_success();
             }
         }
-        self.put_back(session);
+        self.return_session(session);
         outcome
     }
 
     /// Opens the transaction. A connection that died while idle is noticed here, before anything ran, and replaced.
     fn begin(&mut self, scope: UnitScope, access: UnitAccess) -> Result<UnitSession> {
-        let text = opening(scope, access);
+        let text = render_begin(scope, access);
         if let Some(mut session) = self.session.take() {
             session.may_write = access == UnitAccess::Write;
             match connection_of(&mut session)?.begin(text.clone()) {
                 Ok(()) => return Ok(session),
                 Err(Error::Unavailable { .. }) => {
-                    tracing::warn!("the Postgres connection was lost; reconnecting");
+                    tracing::warn!("Postgres connection lost; reconnecting");
                 }
                 Err(error) => return Err(error),
             }
@@ -139,27 +139,27 @@ impl PostgresWorker {
     fn end(&self, session: &mut UnitSession, verdict: UnitVerdict) -> Result<()> {
         let connection = connection_of(session)?;
         if verdict == UnitVerdict::RollBack {
-            self.writes.rolled_back();
+            self.writes.record_rollback();
             // The closure's own error is the answer; a line that broke has rolled back by itself.
             if let Err(error) = connection.roll_back() {
-                tracing::debug!(%error, "rolling back failed");
+                tracing::debug!(%error, "rollback failed");
             }
             return Ok(());
         }
         let began = Instant::now();
         let outcome = connection.commit();
-        self.writes.group(1, began.elapsed());
+        self.writes.record_group(1, began.elapsed());
         outcome
     }
 
-    fn put_back(&mut self, mut session: UnitSession) {
+    fn return_session(&mut self, mut session: UnitSession) {
         if connection_of(&mut session).is_ok_and(|connection| !connection.has_ended()) {
             self.session = Some(session);
         }
     }
 }
 
-fn opening(scope: UnitScope, access: UnitAccess) -> String {
+fn render_begin(scope: UnitScope, access: UnitAccess) -> String {
     let begin = match access {
         UnitAccess::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         UnitAccess::Write => "BEGIN",

@@ -9,7 +9,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use super::connection::SqliteConnection;
 use super::errors::translate;
-use super::file::{self, APPLICATION_ID, failed};
+use super::file::{self, APPLICATION_ID, io_error};
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
 
@@ -33,20 +33,20 @@ pub(crate) fn copy(
     options: &StoreOptions,
     progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<()> {
-    if let Some(there) = file::family(target).iter().find(|path| path.exists()) {
+    if let Some(there) = file::list_database_files(target).iter().find(|path| path.exists()) {
         let what =
-            format!("{} is already there: choose another name, nothing was overwritten", there.display());
+            format!("{} already exists: choose another name; nothing was overwritten", there.display());
         return Err(Error::Address(what));
     }
-    let partial = checked_copy(source, target, options, progress)?;
+    let partial = make_verified_copy(source, target, options, progress)?;
     // A link can't replace what somebody else put there meanwhile, as a rename would.
-    fs::hard_link(&partial, target).map_err(|error| failed("can't name the copy", target, error))?;
+    fs::hard_link(&partial, target).map_err(|error| io_error("can't name the copy", target, error))?;
     remove_if_there(&partial)?;
-    file::sync_folder_of(target)
+    file::sync_parent_folder(target)
 }
 
 /// A sound copy beside `target`, on disk, under a name of its own.
-fn checked_copy(
+fn make_verified_copy(
     source: &Path,
     target: &Path,
     options: &StoreOptions,
@@ -76,7 +76,7 @@ fn copy_pages(
     remove_if_there(partial)?;
     file::prepare_folder(partial)?;
     file::make_private(partial)?;
-    let from = SqliteConnection::reader(source, options.busy_timeout)?;
+    let from = SqliteConnection::open_reader(source, options.busy_timeout)?;
     // One moment of the source is held for the whole copy; without that every commit would begin it anew.
     from.raw.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(translate)?;
     let mut into = rusqlite::Connection::open(partial).map_err(translate)?;
@@ -139,39 +139,41 @@ pub(crate) fn restore(
     verify(source)?;
     // A link stays a link: what it points at is replaced.
     let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-    let partial = checked_copy(source, target, options, progress)?;
-    let kept = keep_old(target, aside, options)?;
+    let partial = make_verified_copy(source, target, options, progress)?;
+    let kept = move_aside(target, aside, options)?;
     // The one step that counts: before it the old database is in place, whole; after it the new one.
-    fs::rename(&partial, target).map_err(|error| failed("can't put the copy in place", target, error))?;
-    file::sync_folder_of(target)?;
+    fs::rename(&partial, target).map_err(|error| io_error("can't put the copy in place", target, error))?;
+    file::sync_parent_folder(target)?;
     Ok(kept)
 }
 
 /// Gives what is there a second name, and clears away what would be replayed into the restored file.
-fn keep_old(target: &Path, aside: &str, options: &StoreOptions) -> Result<Option<PathBuf>> {
+fn move_aside(target: &Path, aside: &str, options: &StoreOptions) -> Result<Option<PathBuf>> {
     let kept = free_name(target, aside);
     let there = target.exists();
     if there {
-        fold_log(target, options);
-        fs::hard_link(target, &kept).map_err(|error| failed("can't keep", target, error))?;
+        checkpoint_log(target, options);
+        fs::hard_link(target, &kept).map_err(|error| io_error("can't keep", target, error))?;
     }
-    for (from, to) in file::family(target).iter().zip(file::family(&kept).iter()).skip(1) {
+    for (from, to) in
+        file::list_database_files(target).iter().zip(file::list_database_files(&kept).iter()).skip(1)
+    {
         if from.exists() {
-            fs::rename(from, to).map_err(|error| failed("can't move aside", from, error))?;
+            fs::rename(from, to).map_err(|error| io_error("can't move aside", from, error))?;
         }
     }
-    file::sync_folder_of(target)?;
+    file::sync_parent_folder(target)?;
     Ok(there.then_some(kept))
 }
 
 /// Brings what is still in the log into the database, so that the file alone is all of it. A database too damaged
 /// for that is kept as it is, its log beside it.
-fn fold_log(target: &Path, options: &StoreOptions) {
-    let folded = SqliteConnection::writer(target, options.busy_timeout).and_then(|connection| {
+fn checkpoint_log(target: &Path, options: &StoreOptions) {
+    let folded = SqliteConnection::open_writer(target, options.busy_timeout).and_then(|connection| {
         connection.raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(translate)
     });
     if let Err(error) = folded {
-        tracing::warn!(%error, "the log of the old database could not be folded in; it is kept beside it");
+        tracing::warn!(%error, "checkpointing the old database failed; its write-ahead log is kept beside it");
     }
 }
 
@@ -181,14 +183,14 @@ fn free_name(target: &Path, aside: &str) -> PathBuf {
         name.push(if number < 2 { format!(".{aside}") } else { format!(".{aside}-{number}") });
         PathBuf::from(name)
     };
-    let is_free = |path: &PathBuf| !file::family(path).iter().any(|part| part.exists());
+    let is_free = |path: &PathBuf| !file::list_database_files(path).iter().any(|part| part.exists());
     (1..u32::MAX).map(named).find(is_free).unwrap_or_else(|| named(u32::MAX))
 }
 
 fn remove_if_there(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(failed("can't remove", path, error))
+            Err(io_error("can't remove", path, error))
         }
         _ => Ok(()),
     }

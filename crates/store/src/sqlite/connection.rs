@@ -10,11 +10,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OpenFlags, Statement};
 
+use super::checkpointer::LONGEST_LOG;
 use super::errors::translate;
-use super::tidier::LONGEST_LOG;
 use crate::error::{Error, Result};
 use crate::row::{EngineRow, Row};
-use crate::sql::{numbered, shortened};
+use crate::sql::{number_placeholders, shorten};
 use crate::value::{Column, Param};
 
 /// How often a running statement is asked whether its time is up, in virtual-machine steps.
@@ -33,7 +33,7 @@ pub(crate) struct SqliteConnection {
 }
 
 impl SqliteConnection {
-    pub(crate) fn writer(path: &Path, busy: Duration) -> Result<Self> {
+    pub(crate) fn open_writer(path: &Path, busy: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -53,13 +53,13 @@ impl SqliteConnection {
         .map_err(translate)?;
         let mode: String = raw.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(translate)?;
         if mode != "wal" {
-            let what = format!("{} can't keep a write-ahead log (journal mode {mode})", path.display());
+            let what = format!("{} can't use a write-ahead log (journal mode {mode})", path.display());
             return Err(Error::Unavailable { what, source: None });
         }
-        Ok(Self::around(raw))
+        Ok(Self::from_raw(raw))
     }
 
-    pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Self> {
+    pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let raw = open(path, flags, busy)?;
         raw.execute_batch(
@@ -68,10 +68,10 @@ impl SqliteConnection {
              PRAGMA cache_size = -2000;",
         )
         .map_err(translate)?;
-        Ok(Self::around(raw))
+        Ok(Self::from_raw(raw))
     }
 
-    fn around(raw: rusqlite::Connection) -> Self {
+    fn from_raw(raw: rusqlite::Connection) -> Self {
         raw.set_prepared_statement_cache_capacity(256);
         Self {
             raw,
@@ -83,23 +83,23 @@ impl SqliteConnection {
     }
 
     /// From here on a runaway statement is stopped instead of holding the thread.
-    pub(crate) fn watch_time(&mut self) -> Result<()> {
+    pub(crate) fn enforce_deadline(&mut self) -> Result<()> {
         let deadline = self.deadline.clone();
         let watch = move || deadline.has_passed();
         self.raw.progress_handler(STEPS_BETWEEN_CHECKS, Some(watch)).map_err(translate)
     }
 
     /// Statements may run for this long from `now`.
-    pub(crate) fn allow(&self, now: Instant, time: Duration) {
+    pub(crate) fn set_deadline(&self, now: Instant, time: Duration) {
         self.deadline.set(now, time);
     }
 
     /// Ending a transaction is never cut short: whether it happened would be unknown.
-    pub(crate) fn allow_all(&self) {
+    pub(crate) fn clear_deadline(&self) {
         self.deadline.clear();
     }
 
-    pub(crate) fn lost(&self) -> Option<&Error> {
+    pub(crate) fn loss(&self) -> Option<&Error> {
         self.lost.as_ref()
     }
 
@@ -109,7 +109,7 @@ impl SqliteConnection {
         first: Option<Param<'_>>,
         params: &[Param<'_>],
     ) -> Result<u64> {
-        let outcome = self.prepared(sql, first, params, |statement| {
+        let outcome = self.with_prepared(sql, first, params, |statement| {
             if statement.column_count() == 0 {
                 return statement.raw_execute().map_err(translate).map(|count| count as u64);
             }
@@ -119,7 +119,7 @@ impl SqliteConnection {
             }
             Ok(count)
         });
-        self.watch(outcome)
+        self.record_loss(outcome)
     }
 
     pub(crate) fn query(
@@ -129,27 +129,27 @@ impl SqliteConnection {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let outcome = self.prepared(sql, first, params, |statement| {
+        let outcome = self.with_prepared(sql, first, params, |statement| {
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next().map_err(translate)? {
                 each(&Row(EngineRow::Sqlite(row)))?;
             }
             Ok(())
         });
-        self.watch(outcome)
+        self.record_loss(outcome)
     }
 
     /// A transaction command; never a statement with data in it.
-    pub(crate) fn command(&mut self, text: &str) -> Result<()> {
+    pub(crate) fn run_command(&mut self, text: &str) -> Result<()> {
         let outcome = self.raw.prepare_cached(text).and_then(|mut statement| statement.raw_execute());
         let outcome = outcome.map(|_| ()).map_err(translate);
-        self.watch(outcome)
+        self.record_loss(outcome)
     }
 
     pub(crate) fn begin(&mut self, text: &str) -> Result<()> {
         self.lost = None;
         self.in_transaction = false;
-        self.command(text)?;
+        self.run_command(text)?;
         self.in_transaction = true;
         Ok(())
     }
@@ -159,16 +159,16 @@ impl SqliteConnection {
             return Err(reason.clone());
         }
         self.in_transaction = false;
-        self.command("COMMIT")
+        self.run_command("COMMIT")
     }
 
     /// Ends the transaction whatever state it is in.
     pub(crate) fn roll_back(&mut self) -> Result<()> {
         self.in_transaction = false;
-        if self.raw.is_autocommit() { Ok(()) } else { self.command("ROLLBACK") }
+        if self.raw.is_autocommit() { Ok(()) } else { self.run_command("ROLLBACK") }
     }
 
-    fn prepared<T>(
+    fn with_prepared<T>(
         &mut self,
         sql: &'static str,
         first: Option<Param<'_>>,
@@ -179,12 +179,12 @@ impl SqliteConnection {
             return Err(reason.clone());
         }
         let key = (sql.as_ptr() as usize, sql.len());
-        let text = self.rendered.entry(key).or_insert_with(|| numbered(sql).into_boxed_str());
+        let text = self.rendered.entry(key).or_insert_with(|| number_placeholders(sql).into_boxed_str());
         let mut statement = self.raw.prepare_cached(text).map_err(translate)?;
         let wanted = statement.parameter_count();
         let given = params.len() + usize::from(first.is_some());
         if wanted != given {
-            let what = format!("{given} parameters given, {wanted} wanted in: {}", shortened(sql));
+            let what = format!("{given} parameters given, {wanted} wanted in: {}", shorten(sql));
             return Err(Error::Misuse(what));
         }
         for (position, param) in first.iter().chain(params).enumerate() {
@@ -194,7 +194,7 @@ impl SqliteConnection {
         run(&mut statement)
     }
 
-    fn watch<T>(&mut self, outcome: Result<T>) -> Result<T> {
+    fn record_loss<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if let Err(error) = &outcome
             && self.in_transaction
             && self.raw.is_autocommit()

@@ -4,7 +4,7 @@ use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
 use crate::error::Error;
-use crate::session::reader_writes;
+use crate::session::read_only_error;
 
 pub(crate) fn translate(error: rusqlite::Error) -> Error {
     match &error {
@@ -13,7 +13,7 @@ pub(crate) fn translate(error: rusqlite::Error) -> Error {
             from_code(*failure, text).unwrap_or_else(|| Error::unavailable(error.to_string(), error))
         }
         rusqlite::Error::SqlInputError { msg, sql, .. } => {
-            Error::Misuse(format!("{msg} in: {}", crate::sql::shortened(sql)))
+            Error::Misuse(format!("{msg} in: {}", crate::sql::shorten(sql)))
         }
         _ => Error::Misuse(error.to_string()),
     }
@@ -24,7 +24,7 @@ fn from_code(failure: ffi::Error, text: String) -> Option<Error> {
         ErrorCode::DiskFull => Error::Full,
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Error::Corrupt(text),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-            Error::Busy("another program holds its lock".to_owned())
+            Error::Busy("another program holds the lock".to_owned())
         }
         ErrorCode::ConstraintViolation => constraint(failure.extended_code, text),
         ErrorCode::TypeMismatch => Error::Refused(text),
@@ -32,7 +32,7 @@ fn from_code(failure: ffi::Error, text: String) -> Option<Error> {
         ErrorCode::OperationInterrupted => {
             Error::Busy("the statement ran too long and was stopped".to_owned())
         }
-        ErrorCode::ReadOnly => reader_writes(),
+        ErrorCode::ReadOnly => read_only_error(),
         ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange => Error::Misuse(text),
         _ => return None,
     })

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// Marks a file as ours ("MUNS"), so that restore does not take somebody's photo library for a backup.
 pub(crate) const APPLICATION_ID: i32 = 0x4D55_4E53;
 
-pub(crate) fn failed(what: &str, path: &Path, error: std::io::Error) -> Error {
+pub(crate) fn io_error(what: &str, path: &Path, error: std::io::Error) -> Error {
     if error.kind() == std::io::ErrorKind::StorageFull {
         return Error::Full;
     }
@@ -29,7 +29,7 @@ pub(crate) fn prepare_folder(path: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| failed("can't make the folder", folder, error))
+    builder.create(folder).map_err(|error| io_error("can't create the folder", folder, error))
 }
 
 /// Makes the file before SQLite does, for nobody else to read; its logs follow its rights. One that is there keeps
@@ -41,19 +41,19 @@ pub(crate) fn make_private(path: &Path) -> Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(failed("can't make the file", path, error))
+            Err(io_error("can't create the file", path, error))
         }
         _ => Ok(()),
     }
 }
 
 /// A moment as part of a file name: `20261115T021741Z`.
-pub fn stamp(now: Timestamp) -> String {
+pub fn format_timestamp(now: Timestamp) -> String {
     now.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace(['-', ':'], "") + "Z"
 }
 
 /// The file and those SQLite keeps beside it.
-pub(crate) fn family(path: &Path) -> [PathBuf; 4] {
+pub(crate) fn list_database_files(path: &Path) -> [PathBuf; 4] {
     let beside = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -64,11 +64,11 @@ pub(crate) fn family(path: &Path) -> [PathBuf; 4] {
 
 /// Waits until a file, or a rename in its folder, is on disk.
 pub(crate) fn sync(path: &Path) -> Result<()> {
-    let open = fs::File::open(path).map_err(|error| failed("can't open", path, error))?;
-    open.sync_all().map_err(|error| failed("can't sync", path, error))
+    let open = fs::File::open(path).map_err(|error| io_error("can't open", path, error))?;
+    open.sync_all().map_err(|error| io_error("can't sync", path, error))
 }
 
-pub(crate) fn sync_folder_of(path: &Path) -> Result<()> {
+pub(crate) fn sync_parent_folder(path: &Path) -> Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => sync(folder),
         _ => sync(Path::new(".")),
@@ -90,7 +90,7 @@ pub(crate) fn refuse_foreign(raw: &rusqlite::Connection, path: &Path) -> Result<
 }
 
 /// Reads the whole structure and says what is wrong with it.
-pub(crate) fn check(raw: &rusqlite::Connection) -> Result<()> {
+pub(crate) fn check_integrity(raw: &rusqlite::Connection) -> Result<()> {
     let verdict: String = raw.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(translate)?;
     if verdict == "ok" { Ok(()) } else { Err(Error::Corrupt(verdict)) }
 }

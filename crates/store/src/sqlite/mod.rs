@@ -1,11 +1,11 @@
 //! The SQLite engine: one writer thread that commits in groups, reader threads with read-only connections, and one that
 //! keeps the log short.
 
+mod checkpointer;
 mod connection;
 mod errors;
-mod queue;
+mod pool;
 mod reader;
-mod tidier;
 mod writer;
 
 pub(crate) mod backup;
@@ -13,4 +13,4 @@ pub(crate) mod file;
 
 pub(crate) use connection::{SqliteConnection, column_of};
 pub(crate) use errors::translate;
-pub(crate) use queue::SqlitePool;
+pub(crate) use pool::SqlitePool;

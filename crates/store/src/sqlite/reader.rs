@@ -27,7 +27,7 @@ impl SqliteReader {
         options: &StoreOptions,
         health: &StoreHealth,
     ) -> Result<Self> {
-        connection.watch_time()?;
+        connection.enforce_deadline()?;
         let session = UnitSession::new(EngineConnection::Sqlite(connection));
         let meter = StoreMeter::new("sqlite", "read");
         Ok(Self { session, queue, time: options.statement_timeout, health: health.clone(), meter })
@@ -38,25 +38,25 @@ impl SqliteReader {
             if !work.claim() {
                 continue;
             }
-            let outcome = self.one(&mut work);
+            let outcome = self.run_unit(&mut work);
             match &outcome {
-                Ok(()) => self.meter.committed(1),
-                Err(error) => self.meter.failed(error),
+                Ok(()) => self.meter.record_commits(1),
+                Err(error) => self.meter.record_failure(error),
             }
             if let Some(error) = outcome.as_ref().err().or(self.session.outage()) {
-                self.health.failed(error);
+                self.health.record_failure(error);
             }
             work.settle(outcome);
         }
     }
 
-    fn one(&mut self, work: &mut UnitOfWork) -> Result<()> {
+    fn run_unit(&mut self, work: &mut UnitOfWork) -> Result<()> {
         let connection = connection_of(&mut self.session)?;
-        connection.allow(Instant::now(), self.time);
+        connection.set_deadline(Instant::now(), self.time);
         connection.begin("BEGIN")?;
         let verdict = work.run(&mut self.session);
         let connection = connection_of(&mut self.session)?;
-        connection.allow_all();
+        connection.clear_deadline();
         match verdict {
             UnitVerdict::Commit => connection.commit(),
             // The closure's own error is the answer; there is nothing to undo in a snapshot.

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
+use super::checkpointer::CheckpointSignal;
 use super::connection::SqliteConnection;
 use super::reader::connection_of;
-use super::tidier::CheckpointSignal;
 use crate::error::{Error, Result};
 use crate::health::StoreHealth;
 use crate::meter::StoreMeter;
@@ -32,7 +32,7 @@ const PATIENCE_SHARE: u32 = 8;
 const SHORTEST_PATIENCE: Duration = Duration::from_micros(100);
 
 /// What neighbours of a unit that had to be stopped are told.
-const UNDONE: &str = "it was undone because another unit took too long, try again";
+const UNDONE: &str = "rolled back because another unit of work took too long: try again";
 
 pub(crate) struct SqliteWriter {
     session: UnitSession,
@@ -58,7 +58,7 @@ impl SqliteWriter {
         bell: CheckpointSignal,
         (options, health): (&StoreOptions, &StoreHealth),
     ) -> Result<Self> {
-        connection.watch_time()?;
+        connection.enforce_deadline()?;
         let session = UnitSession::new(EngineConnection::Sqlite(connection));
         let meter = StoreMeter::new("sqlite", "write");
         let group = Vec::with_capacity(GROUP_UNITS);
@@ -79,18 +79,18 @@ impl SqliteWriter {
 
     pub(crate) fn run(mut self) {
         while let Ok(first) = self.queue.recv() {
-            let outcome = self.gather(first).and_then(|()| self.commit());
+            let outcome = self.run_group(first).and_then(|()| self.commit());
             self.answer(&outcome);
         }
     }
 
     /// Runs the first unit and those that wait behind it, in one open transaction.
-    fn gather(&mut self, first: UnitOfWork) -> Result<()> {
+    fn run_group(&mut self, first: UnitOfWork) -> Result<()> {
         let began = Instant::now();
         let (mut now, mut next) = (began, Some(first));
         while let Some(mut work) = next.take() {
             if work.claim() {
-                let outcome = self.include(&mut work, now);
+                let outcome = self.run_in_group(&mut work, now);
                 self.group.push(work);
                 outcome?;
             }
@@ -112,45 +112,45 @@ impl SqliteWriter {
     }
 
     /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
-    fn include(&mut self, work: &mut UnitOfWork, now: Instant) -> Result<()> {
+    fn run_in_group(&mut self, work: &mut UnitOfWork, now: Instant) -> Result<()> {
         let time = self.time;
         let connection = connection_of(&mut self.session)?;
-        connection.allow(now, time);
+        connection.set_deadline(now, time);
         let alone = connection.raw.is_autocommit();
         if alone {
             connection.begin("BEGIN IMMEDIATE")?;
         } else {
-            connection.command("SAVEPOINT unit")?;
+            connection.run_command("SAVEPOINT unit")?;
         }
         let verdict = work.run(&mut self.session);
-        self.judge(verdict);
+        self.record_verdict(verdict);
         let connection = connection_of(&mut self.session)?;
-        if let Some(reason) = connection.lost() {
+        if let Some(reason) = connection.loss() {
             return Err(reason.clone());
         }
-        connection.allow_all();
+        connection.clear_deadline();
         match (verdict, alone) {
             (UnitVerdict::Commit, true) => Ok(()),
-            (UnitVerdict::Commit, false) => connection.command("RELEASE SAVEPOINT unit"),
+            (UnitVerdict::Commit, false) => connection.run_command("RELEASE SAVEPOINT unit"),
             (UnitVerdict::RollBack, true) => connection.roll_back(),
             (UnitVerdict::RollBack, false) => {
-                connection.command("ROLLBACK TO SAVEPOINT unit")?;
-                connection.command("RELEASE SAVEPOINT unit")
+                connection.run_command("ROLLBACK TO SAVEPOINT unit")?;
+                connection.run_command("RELEASE SAVEPOINT unit")
             }
         }
     }
 
     /// Takes note of what one unit did.
-    fn judge(&mut self, verdict: UnitVerdict) {
+    fn record_verdict(&mut self, verdict: UnitVerdict) {
         if let Some(error) = self.session.outage() {
-            self.health.failed(error);
+            self.health.record_failure(error);
         }
         match verdict {
             UnitVerdict::Commit => {
                 self.kept += 1;
                 self.changed |= self.session.has_changed_rows();
             }
-            UnitVerdict::RollBack => self.meter.rolled_back(),
+            UnitVerdict::RollBack => self.meter.record_rollback(),
         }
     }
 
@@ -160,27 +160,27 @@ impl SqliteWriter {
             return Ok(());
         }
         let began = Instant::now();
-        connection.allow_all();
+        connection.clear_deadline();
         connection.commit()?;
         self.commit_took = began.elapsed();
-        self.meter.group(self.group.len(), self.commit_took);
+        self.meter.record_group(self.group.len(), self.commit_took);
         Ok(())
     }
 
     fn answer(&mut self, outcome: &Result<()>) {
         match outcome {
             Ok(()) => {
-                self.meter.committed(self.kept);
+                self.meter.record_commits(self.kept);
                 if self.changed {
-                    self.health.wrote();
-                    self.bell.ring();
+                    self.health.record_success();
+                    self.bell.notify();
                 }
             }
             Err(error) => {
-                self.meter.failed(error);
-                self.health.failed(error);
+                self.meter.record_failure(error);
+                self.health.record_failure(error);
                 if let Err(error) = connection_of(&mut self.session).and_then(SqliteConnection::roll_back) {
-                    tracing::error!(%error, "rolling back failed");
+                    tracing::error!(%error, "rollback failed");
                 }
             }
         }

@@ -42,8 +42,9 @@ impl<P> FaultyModel<P> {
         &self.inner
     }
 
-    fn mishap(&self) -> Option<InjectedFault> {
-        let (fails, kind, after) = (self.chance.below(100), self.chance.below(6), self.chance.below(4));
+    fn pick_fault(&self) -> Option<InjectedFault> {
+        let (fails, kind, after) =
+            (self.chance.next_below(100), self.chance.next_below(6), self.chance.next_below(4));
         let after = usize::try_from(after).unwrap_or(0);
         (fails < self.percent).then_some(match kind {
             0 => InjectedFault::Limited,
@@ -59,7 +60,7 @@ impl<P> FaultyModel<P> {
 #[async_trait]
 impl<P: Provider> Provider for FaultyModel<P> {
     async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
-        let mishap = self.mishap();
+        let mishap = self.pick_fault();
         match mishap {
             Some(InjectedFault::Limited) => {
                 return Err(ModelError::RateLimited { retry_after: Some(Duration::from_secs(1)) });
@@ -76,8 +77,10 @@ impl<P: Provider> Provider for FaultyModel<P> {
         }
         let stream = self.inner.stream(target, request).await?;
         Ok(match mishap {
-            Some(InjectedFault::Cut(after)) => Box::pin(front(stream, after).chain(broken())),
-            Some(InjectedFault::Stops(after)) => Box::pin(front(stream, after)),
+            Some(InjectedFault::Cut(after)) => {
+                Box::pin(truncate_stream(stream, after).chain(interrupted_stream()))
+            }
+            Some(InjectedFault::Stops(after)) => Box::pin(truncate_stream(stream, after)),
             Some(InjectedFault::Drips) => Box::pin(stream.then(|item| async move {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 item
@@ -94,12 +97,12 @@ impl<P: Provider> Provider for FaultyModel<P> {
 type Item = Result<ChatEvent, ModelError>;
 
 /// So many events, never the proper end.
-fn front(stream: ChatStream, after: usize) -> impl futures_util::Stream<Item = Item> + Send {
+fn truncate_stream(stream: ChatStream, after: usize) -> impl futures_util::Stream<Item = Item> + Send {
     let goes_on = |item: &Item| !matches!(item, Ok(ChatEvent::Finished { .. }));
     stream.take(after).take_while(move |item| std::future::ready(goes_on(item)))
 }
 
-fn broken() -> impl futures_util::Stream<Item = Item> + Send {
+fn interrupted_stream() -> impl futures_util::Stream<Item = Item> + Send {
     futures_util::stream::iter([Err(ModelError::Interrupted)])
 }
 

@@ -8,7 +8,7 @@ use munshi_llm::{
 };
 use serde_json::{Value, json};
 
-use super::{calling, calling_raw, saying};
+use super::{build_call_events, build_raw_call_events, build_text_events};
 
 /// What text planted for [`HostileModel::Obedient`] begins with; a tool's name and its arguments follow.
 pub const ORDER: &str = "ASSISTANT MUST CALL";
@@ -37,19 +37,19 @@ impl HostileModel {
 
     fn events(&self, request: &ChatRequest) -> Vec<ChatEvent> {
         match self {
-            Self::Obedient => match order(request) {
-                Some((tool, arguments)) => calling_raw(&tool, &arguments),
-                None => saying("At your service."),
+            Self::Obedient => match find_order(request) {
+                Some((tool, arguments)) => build_raw_call_events(&tool, &arguments),
+                None => build_text_events("At your service."),
             },
-            Self::Calls { tool, arguments } if !is_answered(request) => calling(tool, arguments),
-            Self::Repeats { tool, arguments } => calling(tool, arguments),
+            Self::Calls { tool, arguments } if !is_answered(request) => build_call_events(tool, arguments),
+            Self::Repeats { tool, arguments } => build_call_events(tool, arguments),
             Self::Malformed(text) => match request.tools.first() {
-                Some(tool) => calling_raw(tool.name.as_str(), text),
-                None => saying("Nothing to call."),
+                Some(tool) => build_raw_call_events(tool.name.as_str(), text),
+                None => build_text_events("Nothing to call."),
             },
-            Self::Floods(size) => flood(*size),
-            Self::Leaks => saying(&request.system.join("\n")),
-            Self::Calls { .. } => saying("Done as told."),
+            Self::Floods(size) => build_flood(*size),
+            Self::Leaks => build_text_events(&request.system.join("\n")),
+            Self::Calls { .. } => build_text_events("Done as told."),
         }
     }
 }
@@ -73,7 +73,7 @@ fn is_answered(request: &ChatRequest) -> bool {
 }
 
 /// The latest order in the conversation, with the text that follows it up to the end of its line.
-fn order(request: &ChatRequest) -> Option<(String, String)> {
+fn find_order(request: &ChatRequest) -> Option<(String, String)> {
     let texts = request.messages.iter().rev().flat_map(texts).chain(request.system.clone());
     texts.into_iter().find_map(|text| {
         let line = text.split_once(ORDER)?.1.lines().next()?.trim();
@@ -91,9 +91,9 @@ fn texts(message: &ChatMessage) -> Vec<String> {
     message.parts.iter().filter_map(text).collect()
 }
 
-fn flood(size: usize) -> Vec<ChatEvent> {
+fn build_flood(size: usize) -> Vec<ChatEvent> {
     const PIECE: usize = 4096;
-    let mut events = saying("");
+    let mut events = build_text_events("");
     let Some(end) = events.pop() else { return events };
     let pieces = std::iter::repeat_n(PIECE, size / PIECE).chain([size % PIECE]);
     events.extend(pieces.map(|size| ChatEvent::Text("x".repeat(size))));
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(complete(&HostileModel::Floods(10_000), &asked).await.unwrap().text().len(), 10_000);
         let again = HostileModel::Repeats { tool: "pay".to_owned(), arguments: json!({}) };
         assert_eq!(complete(&again, &told("ok")).await.unwrap().tool_calls().count(), 1);
-        let tool = munshi_types::tool::ToolSpec::read("look".parse().unwrap(), "", "");
+        let tool = munshi_types::tool::ToolSpec::read_only("look".parse().unwrap(), "", "");
         let offered = ChatRequest { tools: vec![tool.into()], ..asked };
         let fault = complete(&HostileModel::Malformed("{oops".to_owned()), &offered).await.unwrap_err();
         assert_eq!(fault.code(), "malformed_arguments");

@@ -29,17 +29,17 @@ pub const USED: TokenUsage = TokenUsage {
 };
 
 /// The events of a whole answer in words.
-pub fn saying(text: &str) -> Vec<ChatEvent> {
+pub fn build_text_events(text: &str) -> Vec<ChatEvent> {
     vec![started(), ChatEvent::Text(text.to_owned()), finished(StopReason::EndTurn)]
 }
 
 /// The events of a call of one tool.
-pub fn calling(tool: &str, arguments: &Value) -> Vec<ChatEvent> {
-    calling_raw(tool, &arguments.to_string())
+pub fn build_call_events(tool: &str, arguments: &Value) -> Vec<ChatEvent> {
+    build_raw_call_events(tool, &arguments.to_string())
 }
 
-/// As [`calling`], with arguments that need not be JSON.
-pub fn calling_raw(tool: &str, arguments: &str) -> Vec<ChatEvent> {
+/// As [`build_call_events`], with arguments that need not be JSON.
+pub fn build_raw_call_events(tool: &str, arguments: &str) -> Vec<ChatEvent> {
     vec![
         started(),
         ChatEvent::ToolCallStarted { index: 0, id: "call-0".to_owned(), name: tool.to_owned() },
@@ -49,7 +49,7 @@ pub fn calling_raw(tool: &str, arguments: &str) -> Vec<ChatEvent> {
 }
 
 /// The events of calls of several tools at once.
-pub fn calling_all<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<ChatEvent> {
+pub fn build_calls_events<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<ChatEvent> {
     let called = calls.into_iter().zip(0..).flat_map(|((tool, arguments), index)| {
         let (id, name) = (format!("call-{index}"), tool.to_owned());
         let fragment = arguments.to_string();

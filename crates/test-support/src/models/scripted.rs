@@ -10,7 +10,7 @@ use munshi_llm::{ChatEvent, ChatRequest, ChatStream, Embedding, ModelError, Mode
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{calling, calling_all, saying};
+use super::{build_call_events, build_calls_events, build_text_events};
 
 /// One answer of a script.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl ScriptGate {
         self.0.send_replace(true);
     }
 
-    async fn opened(&self) {
+    async fn wait_open(&self) {
         self.0.subscribe().wait_for(|is_open| *is_open).await.unwrap();
     }
 }
@@ -55,17 +55,17 @@ impl ScriptedTurn {
 
     /// A whole answer in words.
     pub fn text(text: &str) -> Self {
-        Self::events(saying(text))
+        Self::events(build_text_events(text))
     }
 
     /// A call of one tool.
     pub fn call(tool: &str, arguments: &Value) -> Self {
-        Self::events(calling(tool, arguments))
+        Self::events(build_call_events(tool, arguments))
     }
 
     /// Calls of several tools in one answer.
     pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
-        Self::events(calling_all(calls))
+        Self::events(build_calls_events(calls))
     }
 
     /// Its events, and then silence until the caller leaves.
@@ -76,13 +76,13 @@ impl ScriptedTurn {
 
     /// The same with a pause before each event.
     #[must_use]
-    pub fn slow(self, pause: Duration) -> Self {
+    pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
     /// The same once the gate is open: until then the model was asked and says nothing.
     #[must_use]
-    pub fn behind(self, gate: &ScriptGate) -> Self {
+    pub fn with_gate(self, gate: &ScriptGate) -> Self {
         Self { gate: Some(gate.clone()), ..self }
     }
 
@@ -97,7 +97,7 @@ impl ScriptedTurn {
         let rest = (items, self.gate, self.pause, self.hangs);
         Ok(Box::pin(stream::unfold(rest, |(mut items, mut gate, pause, hangs)| async move {
             if let Some(gate) = gate.take() {
-                gate.opened().await;
+                gate.wait_open().await;
             }
             let item = items.next();
             if item.is_none() && hangs {
@@ -136,7 +136,7 @@ impl ScriptedModel {
     }
 
     /// How many turns have not been asked for.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         lock(&self.turns).len()
     }
 }
@@ -171,7 +171,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_llm::provider::next;
+    use munshi_llm::provider::next_event;
     use tokio::time::Instant;
 
     fn target() -> ModelTarget {
@@ -188,20 +188,20 @@ mod tests {
         let over = model.complete(&target(), &request).await.unwrap_err();
         assert!(over.to_string().contains("nothing is written for call 3"), "{over}");
         let asked = model.requests();
-        assert_eq!((asked.len(), asked[0].target.as_str(), model.left()), (3, "one", 0));
+        assert_eq!((asked.len(), asked[0].target.as_str(), model.remaining()), (3, "one", 0));
         assert_eq!(asked[2].request.system, ["be kind"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_turn_breaks_off_where_it_was_told_to() {
-        let said = saying("hi").into_iter().take(2);
+        let said = build_text_events("hi").into_iter().take(2);
         let turn =
-            ScriptedTurn::events_then_fault(said, ModelError::Interrupted).slow(Duration::from_secs(2));
+            ScriptedTurn::events_then_fault(said, ModelError::Interrupted).with_pause(Duration::from_secs(2));
         let model = ScriptedModel::new([turn, ScriptedTurn::text("hi").hanging()]);
         let before = Instant::now();
         let mut stream = model.stream(&target(), &ChatRequest::default()).await.unwrap();
         let mut seen = Vec::new();
-        while let Some(item) = next(&mut stream).await {
+        while let Some(item) = next_event(&mut stream).await {
             seen.push(item);
         }
         assert_eq!(seen.last(), Some(&Err(ModelError::Interrupted)));
@@ -215,7 +215,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_turn_behind_a_gate_waits_for_it() {
         let gate = ScriptGate::default();
-        let model = ScriptedModel::new([ScriptedTurn::text("hi").behind(&gate)]);
+        let model = ScriptedModel::new([ScriptedTurn::text("hi").with_gate(&gate)]);
         let (target, request) = (target(), ChatRequest::default());
         let mut whole = model.complete(&target, &request);
         assert!(tokio::time::timeout(Duration::from_secs(60), &mut whole).await.is_err());

@@ -25,8 +25,8 @@ pub struct FolderExport {
 
 /// The file of a tier, to the byte.
 pub fn render(kind: TierKind, body: &TierBody) -> String {
-    let prose = shape::prose(kind);
-    let front = shape::write(shape::fields(kind), body, prose);
+    let prose = shape::prose_key(kind);
+    let front = shape::render_toml(shape::fields(kind), body, prose);
     let Some(key) = prose else { return front };
     let text = body.get(key).and_then(Value::as_str).unwrap_or_default();
     let end = if text.is_empty() { "" } else { "\n" };
@@ -57,7 +57,7 @@ pub fn export(
     let mut exported = FolderExport { written: Vec::new(), unchanged: 0, others: Vec::new() };
     let mut paths = BTreeSet::new();
     for (path, text) in files {
-        exported.put(&path, &text)?;
+        exported.write_file(&path, &text)?;
         paths.insert(path);
     }
     let folders = TierKind::ALL.into_iter().filter_map(|kind| fs::read_dir(folder.join(kind.folder())).ok());
@@ -70,7 +70,7 @@ pub fn export(
 }
 
 impl FolderExport {
-    fn put(&mut self, path: &Path, text: &str) -> Result<()> {
+    fn write_file(&mut self, path: &Path, text: &str) -> Result<()> {
         if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
             self.unchanged += 1;
             return Ok(());
@@ -85,7 +85,7 @@ impl FolderExport {
 pub(crate) fn write_plain(path: &Path, text: &str) -> Result<(), String> {
     let links = [path.parent(), Some(path)].into_iter().flatten().any(Path::is_symlink);
     if links {
-        return Err("this is a link; only plain files are written".to_owned());
+        return Err("this is a symlink; only regular files are written".to_owned());
     }
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     made.and_then(|()| fs::write(path, text)).map_err(|error| error.to_string())

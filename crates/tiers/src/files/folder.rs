@@ -9,12 +9,12 @@ use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierName};
 
 use super::parse;
-use super::parse::text_of;
-use crate::companion::{ExtensionFile, FolderExtension};
+use super::parse::decode_text;
 use crate::draft::TierDraft;
 use crate::error::Result;
-use crate::nearest;
+use crate::folder_extension::{ExtensionFile, FolderExtension};
 use crate::problem::{FolderProblem, FolderProblems, QuotedTierValue};
+use crate::suggestion;
 
 /// Larger files are no tiers.
 const LARGEST: u64 = 256 * 1024;
@@ -32,18 +32,18 @@ pub struct TenantFolder {
 /// Reads a tenant's folder, or all those in a folder of tenants. The folder's name is the tenant's unless another is
 /// given, which only a single tenant can have. Everything that is wrong is told at once.
 pub fn read(path: &Path, tenant: Option<&TenantName>) -> Result<Vec<TenantFolder>> {
-    read_with(path, tenant, &[])
+    read_with_extensions(path, tenant, &[])
 }
 
 /// The same, with files that are no tiers.
-pub fn read_with(
+pub fn read_with_extensions(
     path: &Path,
     tenant: Option<&TenantName>,
     companions: &[Arc<dyn FolderExtension>],
 ) -> Result<Vec<TenantFolder>> {
     let mut reader = Reader { companions: companions.to_vec(), problems: Vec::new() };
-    let folders = reader.all(path, tenant);
-    FolderProblems::refuse(reader.problems)?;
+    let folders = reader.read_all(path, tenant);
+    FolderProblems::ensure_none(reader.problems)?;
     Ok(folders)
 }
 
@@ -53,35 +53,37 @@ struct Reader {
 }
 
 impl Reader {
-    fn all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<TenantFolder> {
-        let Some(root) = self.canonical(path) else { return Vec::new() };
+    fn read_all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<TenantFolder> {
+        let Some(root) = self.canonicalize_folder(path) else { return Vec::new() };
         if self.is_tenant(&root) || tenant.is_some() {
-            return self.one(path, &root, tenant).into_iter().collect();
+            return self.read_tenant(path, &root, tenant).into_iter().collect();
         }
         let mut inside: Vec<PathBuf> = self.entries(path);
         inside.retain(|entry| self.is_tenant(entry));
         if inside.is_empty() {
-            let what = "there are no tiers here";
-            let hint = "name a tenant's folder, with humans/, teams/, agents/ and bindings/ in it";
-            self.problems.push(FolderProblem::of_file(shown(path), what).hint(hint));
+            let what = "no tiers found";
+            let hint = "pass a tenant's folder, with humans/, teams/, agents/ and bindings/ in it";
+            self.problems.push(FolderProblem::in_file(display_path(path), what).hint(hint));
         }
         let mut folders = Vec::new();
         for path in inside {
             match path.canonicalize() {
-                Ok(found) if found.starts_with(&root) => folders.extend(self.one(&path, &found, None)),
-                _ => self.outside(&path),
+                Ok(found) if found.starts_with(&root) => {
+                    folders.extend(self.read_tenant(&path, &found, None));
+                }
+                _ => self.report_outside(&path),
             }
         }
         folders
     }
 
-    fn one(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<TenantFolder> {
+    fn read_tenant(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<TenantFolder> {
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let tenant = match tenant.cloned().map_or_else(|| name.parse(), Ok) {
             Ok(tenant) => tenant,
             Err(error) => {
-                let hint = "rename the folder, or give the tenant's name with --tenant";
-                self.problems.push(FolderProblem::of_file(shown(path), error.to_string()).hint(hint));
+                let hint = "rename the folder, or pass the tenant's name with --tenant";
+                self.problems.push(FolderProblem::in_file(display_path(path), error.to_string()).hint(hint));
                 return None;
             }
         };
@@ -91,18 +93,19 @@ impl Reader {
                 self.tiers(kind, &entry, root, &mut found);
             }
         }
-        let beside = self.beside(path, root);
+        let beside = self.read_extensions(path, root);
         Some(TenantFolder { tenant, drafts: found.into_values().collect(), beside })
     }
 
-    fn beside(&mut self, path: &Path, root: &Path) -> Vec<ExtensionFile> {
+    fn read_extensions(&mut self, path: &Path, root: &Path) -> Vec<ExtensionFile> {
         let mut all = Vec::new();
         for companion in self.companions.clone() {
-            let file = path.join(companion.file());
+            let file = path.join(companion.file_name());
             let is_there = file.is_file() || file.is_symlink();
             let bytes = is_there.then(|| self.bytes(&file, root)).flatten();
             let read = bytes.map(|bytes| {
-                text_of(&shown(&file), &bytes).and_then(|text| companion.read(&shown(&file), &text))
+                decode_text(&display_path(&file), &bytes)
+                    .and_then(|text| companion.read(&display_path(&file), &text))
             });
             let found = match read {
                 Some(Err(problems)) => {
@@ -119,7 +122,7 @@ impl Reader {
 
     fn is_tenant(&self, path: &Path) -> bool {
         let has_tiers = TierKind::ALL.into_iter().any(|kind| path.join(kind.folder()).is_dir());
-        has_tiers || self.companions.iter().any(|companion| path.join(companion.file()).is_file())
+        has_tiers || self.companions.iter().any(|companion| path.join(companion.file_name()).is_file())
     }
 
     /// The kind of tier whose folder this is. Files beside the folders, such as a README, are nobody's business.
@@ -132,9 +135,9 @@ impl Reader {
             let known: Vec<&str> =
                 TierKind::ALL.iter().map(|kind| kind.folder()).chain([KNOWLEDGE]).collect();
             let otherwise = format!("the folders are {}", known.join(", "));
-            let hint = nearest::hint(&name, known, &otherwise);
-            let what = format!("there is no folder {}", QuotedTierValue(&name));
-            self.problems.push(FolderProblem::of_file(shown(entry), what).hint(hint));
+            let hint = suggestion::render_hint(&name, known, &otherwise);
+            let what = format!("unknown folder {}", QuotedTierValue(&name));
+            self.problems.push(FolderProblem::in_file(display_path(entry), what).hint(hint));
         }
         None
     }
@@ -152,7 +155,7 @@ impl Reader {
         for path in self.entries(folder) {
             let Some(name) = self.name(kind, &path) else { continue };
             let Some(bytes) = self.bytes(&path, root) else { continue };
-            match parse(kind, name.clone(), &shown(&path), &bytes) {
+            match parse(kind, name.clone(), &display_path(&path), &bytes) {
                 Ok(draft) => {
                     found.insert((kind, name), draft);
                 }
@@ -165,17 +168,18 @@ impl Reader {
         let name = file_name(path);
         let ending = format!(".{}", kind.extension());
         let Some(stem) = name.strip_suffix(&ending) else {
-            let what = format!("this is no {kind}");
+            let what = format!("this is not a valid {kind} file");
             let article = if kind == TierKind::Agent { "an" } else { "a" };
             let hint = format!("{article} {kind} is a file NAME{ending} in {}/", kind.folder());
-            self.problems.push(FolderProblem::of_file(shown(path), what).hint(hint));
+            self.problems.push(FolderProblem::in_file(display_path(path), what).hint(hint));
             return None;
         };
         match stem.parse() {
             Ok(name) => Some(name),
             Err(error) => {
-                self.problems
-                    .push(FolderProblem::of_file(shown(path), format!("{error}")).hint("rename the file"));
+                self.problems.push(
+                    FolderProblem::in_file(display_path(path), format!("{error}")).hint("rename the file"),
+                );
                 None
             }
         }
@@ -187,19 +191,19 @@ impl Reader {
         }
         match fs::metadata(path) {
             Ok(about) if !about.is_file() => {
-                self.problems.push(FolderProblem::of_file(shown(path), "this is not a plain file"));
+                self.problems.push(FolderProblem::in_file(display_path(path), "this is not a regular file"));
                 None
             }
             Ok(about) if about.len() > LARGEST => {
-                let what = format!("the file has {} bytes, {LARGEST} is the most", about.len());
+                let what = format!("the file has {} bytes; the maximum is {LARGEST}", about.len());
                 self.problems.push(
-                    FolderProblem::of_file(shown(path), what).hint("long texts belong into knowledge/"),
+                    FolderProblem::in_file(display_path(path), what).hint("move long texts to knowledge/"),
                 );
                 None
             }
-            Ok(_) => fs::read(path).map_err(|error| self.unreadable(path, &error)).ok(),
+            Ok(_) => fs::read(path).map_err(|error| self.report_unreadable(path, &error)).ok(),
             Err(error) => {
-                self.unreadable(path, &error);
+                self.report_unreadable(path, &error);
                 None
             }
         }
@@ -210,31 +214,33 @@ impl Reader {
         match path.canonicalize() {
             Ok(found) if found.starts_with(root) => true,
             Ok(_) => {
-                self.outside(path);
+                self.report_outside(path);
                 false
             }
             Err(error) => {
-                self.unreadable(path, &error);
+                self.report_unreadable(path, &error);
                 false
             }
         }
     }
 
-    fn outside(&mut self, path: &Path) {
-        let problem =
-            FolderProblem::of_file(shown(path), "this link leads out of the folder, so it is not followed");
-        self.problems.push(problem.hint("put the file itself here"));
+    fn report_outside(&mut self, path: &Path) {
+        let problem = FolderProblem::in_file(
+            display_path(path),
+            "this symlink points outside the folder and is not followed",
+        );
+        self.problems.push(problem.hint("copy the file here"));
     }
 
-    fn canonical(&mut self, path: &Path) -> Option<PathBuf> {
+    fn canonicalize_folder(&mut self, path: &Path) -> Option<PathBuf> {
         match path.canonicalize() {
             Ok(found) if found.is_dir() => Some(found),
             Ok(_) => {
-                self.problems.push(FolderProblem::of_file(shown(path), "this is not a folder"));
+                self.problems.push(FolderProblem::in_file(display_path(path), "this is not a folder"));
                 None
             }
             Err(error) => {
-                self.unreadable(path, &error);
+                self.report_unreadable(path, &error);
                 None
             }
         }
@@ -251,19 +257,19 @@ impl Reader {
                 paths
             }
             Err(error) => {
-                self.unreadable(path, &error);
+                self.report_unreadable(path, &error);
                 Vec::new()
             }
         }
     }
 
-    fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
+    fn report_unreadable(&mut self, path: &Path, error: &std::io::Error) {
         let what = match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-            std::io::ErrorKind::PermissionDenied => "it may not be read by this user".to_owned(),
+            std::io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
             _ => format!("it can't be read: {error}"),
         };
-        self.problems.push(FolderProblem::of_file(shown(path), what));
+        self.problems.push(FolderProblem::in_file(display_path(path), what));
     }
 }
 
@@ -271,6 +277,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }

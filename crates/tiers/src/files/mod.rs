@@ -11,5 +11,5 @@ mod parse;
 
 pub(crate) use export::write_plain;
 pub use export::{FolderExport, export, render};
-pub use folder::{TenantFolder, read, read_with};
+pub use folder::{TenantFolder, read, read_with_extensions};
 pub use parse::parse;

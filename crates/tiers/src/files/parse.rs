@@ -16,8 +16,8 @@ pub fn parse(
     file: &str,
     bytes: &[u8],
 ) -> Result<TierDraft, Vec<FolderProblem>> {
-    let text = text_of(file, bytes)?;
-    let (front, prose) = match shape::prose(kind) {
+    let text = decode_text(file, bytes)?;
+    let (front, prose) = match shape::prose_key(kind) {
         Some(key) => {
             let (front, rest) = split(file, &text)?;
             (front, Some((key, prose_of(&text[rest..]))))
@@ -27,8 +27,10 @@ pub fn parse(
     let CheckedFile { mut body, spots, mut problems } = shape::check(kind, file, &text, front);
     if let Some((key, prose)) = prose.filter(|(_, prose)| !prose.is_empty()) {
         if let Some(at) = text.find('\0') {
-            problems
-                .push(FolderProblem::of_file(file, "the text holds a NUL character").at(locate(&text, at)));
+            problems.push(
+                FolderProblem::in_file(file, "the text contains a NUL character")
+                    .at_position(locate(&text, at)),
+            );
         }
         body.insert(key.to_owned(), Value::String(prose.to_owned()));
     }
@@ -40,14 +42,15 @@ pub fn parse(
 }
 
 /// UTF-8 without a mark at its start, and with lines that end in one way.
-pub(super) fn text_of(file: &str, bytes: &[u8]) -> Result<String, Vec<FolderProblem>> {
+pub(super) fn decode_text(file: &str, bytes: &[u8]) -> Result<String, Vec<FolderProblem>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.replace("\r\n", "\n")),
         Err(error) => {
             let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
             let place = locate(&good, good.len());
-            let problem = FolderProblem::of_file(file, "from here on the file is not UTF-8 text").at(place);
+            let problem =
+                FolderProblem::in_file(file, "the file is not valid UTF-8 from here on").at_position(place);
             Err(vec![problem.hint("save it as UTF-8")])
         }
     }
@@ -64,12 +67,11 @@ fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<FolderProb
     let begins = lines.find(|(_, line)| !line.trim().is_empty());
     let Some((at, first)) = begins.filter(|(_, line)| is_fence(line)) else {
         let place = begins.map_or((1, 1), |(at, _)| locate(text, at));
-        let mut problem = FolderProblem::of_file(file, "the front matter is missing").at(place);
+        let mut problem = FolderProblem::in_file(file, "the front matter is missing").at_position(place);
         problem =
-            problem.hint("begin with a line +++, then keys such as name = \"Meera\", then another line +++");
+            problem.hint("start with a line +++, then keys such as name = \"Meera\", then another line +++");
         if begins.is_some_and(|(_, line)| line.trim_end() == "---") {
-            problem =
-                problem.hint("the front matter is TOML: put +++ in the place of ---, and write key = value");
+            problem = problem.hint("the front matter is TOML: use +++ instead of ---, and key = value");
         }
         return Err(vec![problem]);
     };
@@ -77,8 +79,9 @@ fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<FolderProb
     match lines.find(|(_, line)| is_fence(line)) {
         Some((end, fence)) => Ok((front..end, end + fence.len())),
         None => {
-            let problem = FolderProblem::of_file(file, "the front matter does not end").at(locate(text, at));
-            Err(vec![problem.hint("write a line +++ after its last key")])
+            let problem =
+                FolderProblem::in_file(file, "the front matter is not closed").at_position(locate(text, at));
+            Err(vec![problem.hint("add a line +++ after the last key")])
         }
     }
 }

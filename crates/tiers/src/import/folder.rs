@@ -35,26 +35,29 @@ pub struct WrittenFiles {
 /// is refused, for half a persona is none.
 pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
     let (mut files, mut problems) = (Vec::new(), Vec::new());
-    match listed(folder) {
+    match list_known_files(folder) {
         Ok((root, names)) => {
             for name in names {
                 let path = folder.join(&name);
-                match text_of(&path, &root) {
+                match read_text(&path, &root) {
                     Ok(text) => files.push((name, text)),
                     Err((what, hint)) => {
-                        problems.push(FolderProblem { hint: hint.map(str::to_owned), ..of(&path, what) });
+                        problems.push(FolderProblem {
+                            hint: hint.map(str::to_owned),
+                            ..file_problem(&path, what)
+                        });
                     }
                 }
             }
         }
-        Err(error) => problems.push(of(folder, unreadable(&error))),
+        Err(error) => problems.push(file_problem(folder, describe_io_error(&error))),
     }
-    FolderProblems::refuse(problems)?;
+    FolderProblems::ensure_none(problems)?;
     Ok(files)
 }
 
 /// Where the folder really is, and which of the known files it has.
-fn listed(folder: &Path) -> std::io::Result<(PathBuf, Vec<String>)> {
+fn list_known_files(folder: &Path) -> std::io::Result<(PathBuf, Vec<String>)> {
     let root = folder.canonicalize()?;
     let mut names = Vec::new();
     for entry in fs::read_dir(&root)? {
@@ -68,34 +71,34 @@ fn listed(folder: &Path) -> std::io::Result<(PathBuf, Vec<String>)> {
 }
 
 /// The text, or what is wrong with the file and what to do about it.
-fn text_of(path: &Path, root: &Path) -> Result<String, (String, Option<&'static str>)> {
-    let failed = |error: std::io::Error| (unreadable(&error), None);
+fn read_text(path: &Path, root: &Path) -> Result<String, (String, Option<&'static str>)> {
+    let failed = |error: std::io::Error| (describe_io_error(&error), None);
     let real = path.canonicalize().map_err(failed)?;
     if !real.starts_with(root) {
-        let what = "this link leads out of the folder, so it is not followed";
-        return Err((what.to_owned(), Some("put the file itself here")));
+        let what = "this symlink points outside the folder and is not followed";
+        return Err((what.to_owned(), Some("copy the file here")));
     }
     let about = fs::metadata(&real).map_err(failed)?;
     if !about.is_file() {
-        return Err(("this is not a plain file".to_owned(), None));
+        return Err(("this is not a regular file".to_owned(), None));
     }
     if about.len() > LARGEST {
-        let what = format!("the file has {} bytes, {LARGEST} is the most", about.len());
-        return Err((what, Some("take out what is not the persona, such as long documents")));
+        let what = format!("the file has {} bytes; the maximum is {LARGEST}", about.len());
+        return Err((what, Some("remove what is not the persona, such as long documents")));
     }
     let text = String::from_utf8(fs::read(&real).map_err(failed)?);
     text.map_err(|_| ("the file is not UTF-8 text".to_owned(), Some("save it as UTF-8")))
 }
 
-fn of(path: &Path, what: String) -> FolderProblem {
-    FolderProblem::of_file(path.display().to_string(), what)
+fn file_problem(path: &Path, what: String) -> FolderProblem {
+    FolderProblem::in_file(path.display().to_string(), what)
 }
 
-fn unreadable(error: &std::io::Error) -> String {
+fn describe_io_error(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        std::io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         std::io::ErrorKind::NotADirectory => "this is not a folder".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "it may not be read by this user".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => format!("it can't be read: {error}"),
     }
 }

@@ -3,7 +3,7 @@
 use munshi_types::tier::{LanguageCode, TierKind};
 
 use super::Draft;
-use super::markdown::{MarkdownFile, MarkdownSection, item};
+use super::markdown::{MarkdownFile, MarkdownSection, parse_item};
 use super::report::{ImportConcern, ImportDestination, WorkspaceImportReport};
 use super::rules;
 
@@ -14,7 +14,7 @@ const VERBS: [&str; 7] = ["speak", "reply", "answer", "respond", "write", "talk"
 
 /// `Speak Marathi, Hindi and English.` among rules: something to do, not something that is never done. One that names
 /// no language that is known here is told about.
-pub(super) fn told(
+pub(super) fn extract_from_rule(
     page: &MarkdownFile,
     line: usize,
     rule: &str,
@@ -23,7 +23,7 @@ pub(super) fn told(
 ) -> bool {
     let plain = rule.trim_start_matches(['*', '_', ' ']);
     let rest = ["Always ", "always ", "Please ", "please "].iter().find_map(|word| plain.strip_prefix(word));
-    let said = rules::allowed(rest.unwrap_or(plain));
+    let said = rules::strip_prohibition(rest.unwrap_or(plain));
     let mut words = said.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     let verb = words.next().map(str::to_lowercase).unwrap_or_default();
     if !VERBS.contains(&verb.as_str()) {
@@ -43,7 +43,7 @@ pub(super) fn told(
         rule.trim_end_matches('.').clone_into(&mut draft.human.speech.mixing);
         report.note(page.file, line, rule, SPEECH);
     } else if about || names_one {
-        report.eye(page.file, line, rule, ImportConcern::Unclear);
+        report.flag(page.file, line, rule, ImportConcern::Unclear);
     }
     about || names_one
 }
@@ -81,7 +81,7 @@ fn add(
 }
 
 /// A section that names languages, one to a line or all in one. Otherwise it is prose like any other.
-pub(super) fn spoken(
+pub(super) fn extract_from_section(
     page: &MarkdownFile,
     section: &MarkdownSection,
     draft: &mut Draft,
@@ -89,18 +89,18 @@ pub(super) fn spoken(
 ) -> bool {
     let is_named =
         |text: &str| text.split('.').next().is_some_and(|list| names(list).all(|name| code(name).is_some()));
-    let lines: Vec<&str> = section.lines().map(|(_, text)| item(text).unwrap_or(text)).collect();
+    let lines: Vec<&str> = section.lines().map(|(_, text)| parse_item(text).unwrap_or(text)).collect();
     let named = lines.iter().take_while(|text| is_named(text)).count();
     let Some((list, rest)) = lines.split_at_checked(named).filter(|(list, _)| !list.is_empty()) else {
         return false;
     };
     let rest: String = rest.iter().map(|text| format!(". {text}")).collect();
-    listed(page, section.line, &format!("{}{rest}", list.join(", ")), draft, report);
+    extract_from_list(page, section.line, &format!("{}{rest}", list.join(", ")), draft, report);
     true
 }
 
 /// `EN (default), HI, TA. Mirror the user's language.`
-pub(super) fn listed(
+pub(super) fn extract_from_list(
     page: &MarkdownFile,
     line: usize,
     value: &str,
@@ -110,7 +110,7 @@ pub(super) fn listed(
     let (list, mixing) = value.split_once('.').unwrap_or((value, ""));
     let codes = codes(list);
     if codes.is_empty() {
-        report.eye(page.file, line, value, ImportConcern::Unclear);
+        report.flag(page.file, line, value, ImportConcern::Unclear);
         return;
     }
     draft.human.speech.languages = codes;

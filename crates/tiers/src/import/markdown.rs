@@ -18,10 +18,10 @@ pub(super) enum MarkdownAside {
 }
 
 impl MarkdownAside {
-    pub(super) const fn words(self) -> &'static str {
+    pub(super) const fn description(self) -> &'static str {
         match self {
-            Self::FrontMatter => "the settings at the top",
-            Self::Code => "a block of code",
+            Self::FrontMatter => "the front matter",
+            Self::Code => "a code block",
         }
     }
 }
@@ -41,7 +41,7 @@ impl MarkdownFile {
         let mut sections = vec![MarkdownSection { line: 1, ..MarkdownSection::default() }];
         let mut asides = Vec::new();
         let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
-        let front = front_matter(&lines);
+        let front = count_front_matter_lines(&lines);
         if front > 0 {
             asides.push((1, MarkdownAside::FrontMatter));
         }
@@ -77,7 +77,7 @@ impl MarkdownFile {
 }
 
 /// How many lines the settings at the top take; none where there are none, or they never end.
-fn front_matter(lines: &[&str]) -> usize {
+fn count_front_matter_lines(lines: &[&str]) -> usize {
     let is_mark = |line: &&str| line.trim_end() == "---";
     if !lines.first().is_some_and(is_mark) {
         return 0;
@@ -100,7 +100,7 @@ impl MarkdownSection {
     }
 
     /// With its heading, as it was written.
-    pub(super) fn whole(&self) -> String {
+    pub(super) fn full_text(&self) -> String {
         let text = self.text();
         match (self.heading.is_empty(), text.is_empty()) {
             (true, _) => text,
@@ -121,7 +121,7 @@ impl MarkdownSection {
 }
 
 /// A list item's text; none where the line is no item.
-pub(super) fn item(line: &str) -> Option<&str> {
+pub(super) fn parse_item(line: &str) -> Option<&str> {
     let line = line.trim();
     let bullet = ["- ", "* ", "• ", "+ "].into_iter().find_map(|mark| line.strip_prefix(mark));
     let numbered = || {
@@ -133,14 +133,14 @@ pub(super) fn item(line: &str) -> Option<&str> {
 }
 
 /// `Tone: warm`, `- **Tone:** warm` or `**Tone**: warm` as a key in small letters and its value.
-pub(super) fn pair(line: &str) -> Option<(String, String)> {
-    let plain = item(line).unwrap_or(line.trim()).replace("**", "").replace("__", "");
+pub(super) fn parse_pair(line: &str) -> Option<(String, String)> {
+    let plain = parse_item(line).unwrap_or(line.trim()).replace("**", "").replace("__", "");
     let (key, value) = plain.split_once(':')?;
     let is_key = (1..=24).contains(&key.trim().len()) && key.split_whitespace().count() <= 3;
     is_key.then(|| (key.trim().to_lowercase(), value.trim().to_owned()))
 }
 
 /// `{{name}}` and the like: filled in by whatever ran the workspace.
-pub(super) fn is_template(text: &str) -> bool {
+pub(super) fn has_placeholder(text: &str) -> bool {
     text.contains("{{") && text.contains("}}")
 }

@@ -2,9 +2,9 @@
 
 use munshi_types::tier::TierKind;
 
-use super::markdown::{MarkdownFile, MarkdownSection, is_template, item, pair};
+use super::markdown::{MarkdownFile, MarkdownSection, has_placeholder, parse_item, parse_pair};
 use super::report::{ImportConcern, ImportDestination, WorkspaceImportReport};
-use super::{Draft, language, rules, work};
+use super::{Draft, agents_file, language, rules};
 
 const fn human(key: &'static str) -> ImportDestination {
     ImportDestination::Tier(TierKind::Human, key)
@@ -14,8 +14,8 @@ pub(super) fn read_identity(page: &MarkdownFile, draft: &mut Draft, report: &mut
     let mut told = Vec::new();
     for section in &page.sections {
         for (line, text) in section.lines() {
-            match pair(text) {
-                Some((key, value)) if key == "name" && !value.is_empty() && !is_template(&value) => {
+            match parse_pair(text) {
+                Some((key, value)) if key == "name" && !value.is_empty() && !has_placeholder(&value) => {
                     draft.human.name = value;
                     report.note(page.file, line, "the name", human("name"));
                 }
@@ -27,28 +27,30 @@ pub(super) fn read_identity(page: &MarkdownFile, draft: &mut Draft, report: &mut
                     report.note(page.file, line, key, ImportDestination::Nowhere);
                 }
                 Some((key, value)) if is_introduction(&key) && !value.is_empty() => told.push((line, value)),
-                _ => told.push((line, item(text).unwrap_or(text).replace("**", ""))),
+                _ => told.push((line, parse_item(text).unwrap_or(text).replace("**", ""))),
             }
         }
     }
     if draft.human.name.is_empty() {
-        let found = told.iter().find_map(|(line, text)| Some((*line, introduced(text)?)));
+        let found = told.iter().find_map(|(line, text)| Some((*line, parse_introduced_name(text)?)));
         if let Some((line, name)) = found {
             draft.human.name = name;
             report.note(page.file, line, "the name", human("name"));
         }
     }
     for (line, text) in &told {
-        if let Some((rule, place)) = rules::take_on(item(text).unwrap_or(text), draft) {
+        if let Some((rule, place)) = rules::adopt_rule(parse_item(text).unwrap_or(text), draft) {
             report.note(page.file, *line, format!("the rule {rule}"), place);
         }
     }
     let text: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    draft.human.identity = without_name(&text.join(" "), &draft.human.name);
+    draft.human.identity = strip_name(&text.join(" "), &draft.human.name);
     if let Some((line, _)) = told.first() {
-        let concern = is_template(&draft.human.identity).then_some(ImportConcern::Template);
+        let concern = has_placeholder(&draft.human.identity).then_some(ImportConcern::Template);
         match concern {
-            Some(concern) => report.doubt(page.file, *line, "the introduction", human("identity"), concern),
+            Some(concern) => {
+                report.note_with_concern(page.file, *line, "the introduction", human("identity"), concern);
+            }
             None => report.note(page.file, *line, "the introduction", human("identity")),
         }
     }
@@ -60,7 +62,7 @@ fn is_introduction(key: &str) -> bool {
 }
 
 /// The prompt says `You are NAME` by itself.
-fn without_name(text: &str, name: &str) -> String {
+fn strip_name(text: &str, name: &str) -> String {
     let starts = ["You are ", "I am ", "I'm "].into_iter().find_map(|start| text.strip_prefix(start));
     let rest = starts.and_then(|rest| rest.strip_prefix(name)).filter(|_| !name.is_empty());
     let Some(rest) = rest else { return text.to_owned() };
@@ -70,7 +72,7 @@ fn without_name(text: &str, name: &str) -> String {
 }
 
 /// `You are Aangan — the concierge …` to `Aangan`.
-fn introduced(text: &str) -> Option<String> {
+fn parse_introduced_name(text: &str) -> Option<String> {
     let rest = ["You are ", "I am ", "I'm "].into_iter().find_map(|start| text.strip_prefix(start))?;
     let end = rest.find([',', '.', '—', '–', '(', ';', ':', '-']).unwrap_or(rest.len());
     let name = rest.get(..end)?.trim();
@@ -96,18 +98,27 @@ pub(super) fn read_soul(page: &MarkdownFile, draft: &mut Draft, report: &mut Wor
             draft.human.flaw = section.text().replace('\n', " ");
             report.note(page.file, section.line, &*section.heading, human("flaw"));
         } else if section.is_about(&WORK) {
-            work::procedures(page, section, draft, report);
+            agents_file::add_procedures(page, section, draft, report);
         } else if section.is_about(&NEVER) || section.is_about(&RULES) {
-            sorted(page, section, draft, report);
-        } else if !(section.is_about(&["language"]) && language::spoken(page, section, draft, report)) {
-            let rest = MarkdownSection { body: voiced(page, section, draft, report), ..section.clone() };
-            if rest.text().is_empty() || toned(page, &rest, draft, report) {
+            sort_rules(page, section, draft, report);
+        } else if !(section.is_about(&["language"])
+            && language::extract_from_section(page, section, draft, report))
+        {
+            let rest =
+                MarkdownSection { body: extract_voice(page, section, draft, report), ..section.clone() };
+            if rest.text().is_empty() || extract_tone(page, &rest, draft, report) {
                 continue;
             }
             let what = if section.heading.is_empty() { "the text" } else { section.heading.as_str() };
-            let whole = rest.whole();
-            if is_template(&whole) {
-                report.doubt(page.file, section.line, what, human("soul"), ImportConcern::Template);
+            let whole = rest.full_text();
+            if has_placeholder(&whole) {
+                report.note_with_concern(
+                    page.file,
+                    section.line,
+                    what,
+                    human("soul"),
+                    ImportConcern::Template,
+                );
             } else {
                 report.note(page.file, section.line, what, human("soul"));
             }
@@ -118,7 +129,7 @@ pub(super) fn read_soul(page: &MarkdownFile, draft: &mut Draft, report: &mut Wor
 }
 
 /// Takes the lines that say how it sounds and which languages it speaks; gives back the others.
-fn voiced(
+fn extract_voice(
     page: &MarkdownFile,
     section: &MarkdownSection,
     draft: &mut Draft,
@@ -127,7 +138,7 @@ fn voiced(
     let mut rest = Vec::new();
     for (line, text) in &section.body {
         let voice = &mut draft.human.voice;
-        let known = pair(text).and_then(|(key, value)| match key.as_str() {
+        let known = parse_pair(text).and_then(|(key, value)| match key.as_str() {
             "tone" | "voice" | "style" => Some((&mut voice.tone, "voice.tone", value)),
             "sentences" | "sentence length" => Some((&mut voice.sentences, "voice.sentences", value)),
             "humour" | "humor" => Some((&mut voice.humour, "voice.humour", value)),
@@ -141,8 +152,8 @@ fn voiced(
             report.note(page.file, *line, text.trim(), human(key));
             continue;
         }
-        match pair(text).filter(|(key, _)| matches!(key.as_str(), "language" | "languages")) {
-            Some((_, value)) => language::listed(page, *line, &value, draft, report),
+        match parse_pair(text).filter(|(key, _)| matches!(key.as_str(), "language" | "languages")) {
+            Some((_, value)) => language::extract_from_list(page, *line, &value, draft, report),
             None => rest.push((*line, text.clone())),
         }
     }
@@ -150,7 +161,7 @@ fn voiced(
 }
 
 /// A short section about how it sounds becomes the tone.
-fn toned(
+fn extract_tone(
     page: &MarkdownFile,
     section: &MarkdownSection,
     draft: &mut Draft,
@@ -158,13 +169,13 @@ fn toned(
 ) -> bool {
     let heading = section.heading.to_lowercase();
     let is_voice = heading.split(|letter: char| !letter.is_alphanumeric()).any(|word| VOICE.contains(&word));
-    let lines = section.lines().map(|(line, text)| (line, item(text).unwrap_or(text)));
-    let (quoted, said): (Vec<_>, Vec<_>) = lines.partition(|(_, text)| quoted_in(text).is_some());
+    let lines = section.lines().map(|(line, text)| (line, parse_item(text).unwrap_or(text)));
+    let (quoted, said): (Vec<_>, Vec<_>) = lines.partition(|(_, text)| parse_quoted(text).is_some());
     let said = said.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ");
-    if !is_voice || said.chars().count() > LONGEST_TONE || is_template(&section.text()) {
+    if !is_voice || said.chars().count() > LONGEST_TONE || has_placeholder(&section.text()) {
         return false;
     }
-    for (line, phrase) in quoted.into_iter().filter_map(|(line, text)| Some((line, quoted_in(text)?))) {
+    for (line, phrase) in quoted.into_iter().filter_map(|(line, text)| Some((line, parse_quoted(text)?))) {
         draft.human.voice.phrases.push(phrase.to_owned());
         report.note(page.file, line, phrase, human("voice.phrases"));
     }
@@ -178,7 +189,7 @@ fn toned(
 }
 
 /// The phrase of a line that is nothing but one in quotes.
-fn quoted_in(text: &str) -> Option<&str> {
+fn parse_quoted(text: &str) -> Option<&str> {
     let text = text.trim();
     let marks = [('"', '"'), ('“', '”'), ('«', '»'), ('‘', '’')];
     let inner = marks.iter().find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close))?;
@@ -186,25 +197,25 @@ fn quoted_in(text: &str) -> Option<&str> {
 }
 
 /// Rules, one by one: those about who it is to the human, those about the work to the team.
-fn sorted(
+fn sort_rules(
     page: &MarkdownFile,
     section: &MarkdownSection,
     draft: &mut Draft,
     report: &mut WorkspaceImportReport,
 ) {
     for (line, text) in section.lines() {
-        let rule = item(text).unwrap_or(text);
-        if let Some((id, place)) = rules::take_on(rule, draft) {
+        let rule = parse_item(text).unwrap_or(text);
+        if let Some((id, place)) = rules::adopt_rule(rule, draft) {
             report.note(page.file, line, format!("the rule {id}"), place);
         }
         let forbids = section.is_about(&NEVER) || rules::is_forbidding(rule);
-        if language::told(page, line, rule, draft, report) {
+        if language::extract_from_rule(page, line, rule, draft, report) {
             continue;
         }
-        if section.is_about(&NEVER) || (forbids && rules::is_of_persona(rule)) {
+        if section.is_about(&NEVER) || (forbids && rules::is_about_persona(rule)) {
             draft.human.nevers.push(rule.to_owned());
             report.note(page.file, line, rule, human("nevers"));
-        } else if rules::is_of_voice(rule) {
+        } else if rules::is_about_voice(rule) {
             let tone = &mut draft.human.voice.tone;
             *tone = if tone.is_empty() { rule.to_owned() } else { format!("{tone}; {rule}") };
             report.note(page.file, line, rule, human("voice.tone"));

@@ -79,7 +79,7 @@ impl WorkspaceImportReport {
     }
 
     /// A part that was not copied, or not surely right.
-    pub(super) fn eye(
+    pub(super) fn flag(
         &mut self,
         file: &'static str,
         line: usize,
@@ -97,7 +97,7 @@ impl WorkspaceImportReport {
     }
 
     /// A part that was copied and still wants looking at.
-    pub(super) fn doubt(
+    pub(super) fn note_with_concern(
         &mut self,
         file: &'static str,
         line: usize,
@@ -132,8 +132,8 @@ impl fmt::Display for WorkspaceImportEntry {
         write!(f, "{file}:{line}: {what} → ")?;
         match self.place {
             ImportDestination::Tier(tier, key) => write!(f, "{tier}, {key}")?,
-            ImportDestination::EveryTurn => write!(f, "told in every turn by itself")?,
-            ImportDestination::Missing => write!(f, "not there")?,
+            ImportDestination::EveryTurn => write!(f, "added to every turn automatically")?,
+            ImportDestination::Missing => write!(f, "missing")?,
             ImportDestination::Nowhere if self.concern.is_none() => write!(f, "left out")?,
             ImportDestination::Nowhere => {}
         }
@@ -143,32 +143,31 @@ impl fmt::Display for WorkspaceImportEntry {
         }
         match concern {
             ImportConcern::Secret => {
-                write!(f, "not copied; put it into the vault and change it, for it was in a file")
+                write!(f, "not copied; store it in the vault and rotate it, because it was in a file")
             }
             ImportConcern::TooLarge { tokens, most } => {
-                write!(f, "{tokens} tokens, {} more than the {most} it may have; shorten it", tokens - most)
+                write!(f, "{tokens} tokens, {} over the limit of {most}; shorten it", tokens - most)
             }
             ImportConcern::Personal => {
-                write!(f, "not copied; it is about a person and belongs into their memory")
+                write!(f, "not copied; it is about a person and belongs in their memory")
             }
-            ImportConcern::Schedule => write!(f, "not copied; make a schedule of it"),
-            ImportConcern::Template => write!(f, "it has {{{{…}}}} in it, which nobody fills in here"),
+            ImportConcern::Schedule => write!(f, "not copied; create a schedule for it"),
+            ImportConcern::Template => {
+                write!(f, "it contains {{{{…}}}} placeholders, which are not filled in")
+            }
             ImportConcern::Guessed => {
-                write!(f, "no file says it, so something was put there; write it yourself")
+                write!(f, "no file defines it, so a default is used; write your own")
             }
             ImportConcern::ToolSchema => {
-                write!(f, "its arguments were in words; the installed tool's schema counts")
+                write!(f, "its arguments are prose; the installed tool's schema applies")
             }
-            ImportConcern::Unclear => write!(f, "not copied; it is not clear what it is"),
-            ImportConcern::Channel => write!(f, "not copied; there is no such channel here"),
-            ImportConcern::Program => write!(f, "not copied; it is for a program and not for a model"),
+            ImportConcern::Unclear => write!(f, "not copied; its purpose is unclear"),
+            ImportConcern::Channel => write!(f, "not copied; this channel is not supported"),
+            ImportConcern::Program => write!(f, "not copied; it is for a program, not a model"),
             ImportConcern::Machine => {
-                write!(
-                    f,
-                    "not copied; it says how a machine is reached, which belongs to the tool's settings"
-                )
+                write!(f, "not copied; connection details belong in the tool's settings")
             }
-            ImportConcern::Twice => write!(f, "left aside; the first one was taken"),
+            ImportConcern::Twice => write!(f, "ignored; the first one was used"),
         }
     }
 }

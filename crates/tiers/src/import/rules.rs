@@ -50,11 +50,11 @@ const FORBIDDING: [&str; 9] =
 
 /// Whether a sentence says what is not done.
 pub(super) fn is_forbidding(sentence: &str) -> bool {
-    allowed(sentence) != sentence
+    strip_prohibition(sentence) != sentence
 }
 
 /// The sentence up to the word that forbids.
-pub(super) fn allowed(sentence: &str) -> &str {
+pub(super) fn strip_prohibition(sentence: &str) -> &str {
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '’');
     let mut at = 0;
     for word in sentence.split(|letter: char| !is_part(letter)) {
@@ -70,7 +70,7 @@ pub(super) fn allowed(sentence: &str) -> &str {
 
 /// Takes on the rule that a sentence speaks of, and says which it was and where it went. The sentence itself is kept by
 /// whoever asked.
-pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str, ImportDestination)> {
+pub(super) fn adopt_rule(sentence: &str, draft: &mut Draft) -> Option<(&'static str, ImportDestination)> {
     let lower = sentence.to_lowercase();
     let is_meant = |known: &&Known| {
         let forbidden = !known.forbids || is_forbidding(sentence);
@@ -89,13 +89,13 @@ pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str
 }
 
 /// Whether a rule is about how it sounds.
-pub(super) fn is_of_voice(sentence: &str) -> bool {
+pub(super) fn is_about_voice(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     ["tone", "voice", "emoji", "swear"].iter().any(|word| lower.contains(word))
 }
 
 /// Whether a rule is about who the persona is, and not about how the work is done.
-pub(super) fn is_of_persona(sentence: &str) -> bool {
+pub(super) fn is_about_persona(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     [
         "persona",
@@ -132,8 +132,8 @@ mod tests {
             ("Be kind.", None),
         ] {
             let mut draft = Draft::default();
-            assert_eq!(take_on(sentence, &mut draft).map(|(id, _)| id), id, "{sentence}");
-            take_on(sentence, &mut draft);
+            assert_eq!(adopt_rule(sentence, &mut draft).map(|(id, _)| id), id, "{sentence}");
+            adopt_rule(sentence, &mut draft);
             let all = [&draft.human.guardrails, &draft.team.guardrails, &draft.agent.guardrails];
             assert_eq!(all.iter().map(|rules| rules.len()).sum::<usize>(), usize::from(id.is_some()), "once");
         }

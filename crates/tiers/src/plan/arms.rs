@@ -52,7 +52,7 @@ pub(super) fn arms(binding: &Binding) -> Vec<BindingArm> {
 }
 
 /// The versions that bindings hold on to, to be read before the plan is made.
-pub(crate) fn pins<'a>(bodies: impl Iterator<Item = &'a TierBody>) -> Vec<TierVersionPin> {
+pub(crate) fn list_pins<'a>(bodies: impl Iterator<Item = &'a TierBody>) -> Vec<TierVersionPin> {
     let bindings = bodies.filter_map(|body| Tier::read(TierKind::Binding, body).ok());
     let pinned = bindings.flat_map(|tier| match tier {
         Tier::Binding(binding) => arms(&binding),
@@ -98,13 +98,13 @@ impl PlannedTiers<'_> {
             return Some(self.agents.get(&tier.name)?.agent.clone());
         }
         let find = |name: &TierName| self.after.get(TierKind::Agent, name).map(|draft| &draft.body);
-        let chain = merge::chain(&tier.name, self.body(TierKind::Agent, tier)?, find).ok()?;
+        let chain = merge::resolve_chain(&tier.name, self.body(TierKind::Agent, tier)?, find).ok()?;
         merge::merge(&chain).ok().map(|merged| merged.agent)
     }
 
     /// Every arm of every active binding, with the binding's draft.
     pub(super) fn arms(&self) -> impl Iterator<Item = (&TierDraft, BindingArm)> {
-        self.after.of_kind(TierKind::Binding).flat_map(|draft| {
+        self.after.drafts_of_kind(TierKind::Binding).flat_map(|draft| {
             let read = match Tier::read(draft.kind, &draft.body) {
                 Ok(Tier::Binding(binding)) => arms(&binding),
                 _ => Vec::new(),

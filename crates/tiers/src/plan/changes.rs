@@ -11,7 +11,7 @@ use super::{StoredTenantState, StoredTier, VanishedTierPolicy};
 use crate::draft::{Tier, TierBody, TierDraft};
 use crate::error::Result;
 use crate::merge::MergedAgent;
-use crate::size::{TierTokenCounts, measure};
+use crate::token_counts::{TierTokenCounts, count_tier_tokens};
 
 /// What happens to a tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,7 +59,7 @@ pub enum DiffLine {
     Same(String),
 }
 
-pub(super) fn all(
+pub(super) fn list(
     state: &StoredTenantState,
     wanted: &[TierDraft],
     vanished: VanishedTierPolicy,
@@ -68,7 +68,7 @@ pub(super) fn all(
     let mut changes = Vec::new();
     for draft in wanted {
         let stored = state.tiers.get(&(draft.kind, draft.name.clone()));
-        changes.extend(of_draft(draft, stored, agents)?);
+        changes.extend(diff_draft(draft, stored, agents)?);
     }
     let named: BTreeSet<_> = wanted.iter().map(|draft| (draft.kind, draft.name.clone())).collect();
     if vanished == VanishedTierPolicy::Archive {
@@ -76,13 +76,13 @@ pub(super) fn all(
             .tiers
             .iter()
             .filter(|(title, tier)| tier.status == TierStatus::Active && !named.contains(*title));
-        changes.extend(gone.map(|(_, tier)| archived(tier)));
+        changes.extend(gone.map(|(_, tier)| build_archive_change(tier)));
     }
     changes.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
     Ok(changes)
 }
 
-fn of_draft(
+fn diff_draft(
     draft: &TierDraft,
     stored: Option<&StoredTier>,
     agents: &BTreeMap<TierName, MergedAgent>,
@@ -105,7 +105,7 @@ fn of_draft(
         Some(merged) => Tier::Agent(merged.agent.clone()),
         None => Tier::read(draft.kind, &draft.body)?,
     };
-    let fields = before.map(|before| fields(before, &draft.body)).unwrap_or_default();
+    let fields = before.map(|before| diff_fields(before, &draft.body)).unwrap_or_default();
     let is_new = before.is_none_or(|before| *before != draft.body);
     Ok(Some(TierChange {
         kind: draft.kind,
@@ -113,13 +113,13 @@ fn of_draft(
         action,
         from,
         to,
-        tokens: measure(&tier),
+        tokens: count_tier_tokens(&tier),
         fields,
         body: is_new.then(|| draft.body.clone()),
     }))
 }
 
-fn archived(tier: &StoredTier) -> TierChange {
+fn build_archive_change(tier: &StoredTier) -> TierChange {
     TierChange {
         kind: tier.kind,
         name: tier.name.clone(),
@@ -133,7 +133,7 @@ fn archived(tier: &StoredTier) -> TierChange {
 }
 
 /// Every value that differs, by path; lists are one value.
-pub fn fields(before: &TierBody, after: &TierBody) -> Vec<FieldChange> {
+pub fn diff_fields(before: &TierBody, after: &TierBody) -> Vec<FieldChange> {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     flatten(before, "", &mut old);
     flatten(after, "", &mut new);
@@ -142,7 +142,12 @@ pub fn fields(before: &TierBody, after: &TierBody) -> Vec<FieldChange> {
     differing
         .map(|path| {
             let (before, after) = (old.get(path).cloned(), new.get(path).cloned());
-            FieldChange { key: path.clone(), lines: lines(before.as_ref(), after.as_ref()), before, after }
+            FieldChange {
+                key: path.clone(),
+                lines: diff_lines(before.as_ref(), after.as_ref()),
+                before,
+                after,
+            }
         })
         .collect()
 }
@@ -160,7 +165,7 @@ fn flatten(body: &TierBody, path: &str, out: &mut BTreeMap<String, Value>) {
 }
 
 /// Line by line where either text has more than one line, with a line of what stays around each change.
-fn lines(before: Option<&Value>, after: Option<&Value>) -> Vec<DiffLine> {
+fn diff_lines(before: Option<&Value>, after: Option<&Value>) -> Vec<DiffLine> {
     let text =
         |value: Option<&Value>| value.map_or(Some(String::new()), |value| value.as_str().map(str::to_owned));
     let (Some(before), Some(after)) = (text(before), text(after)) else { return Vec::new() };

@@ -3,16 +3,16 @@
 //! # Layout
 //! - `arms`: a binding as each part of its people has it
 //! - `changes`: the difference between what is stored and what is wanted, field by field
-//! - `references`: whether everything that is named is there; `sizes`: whether every text fits its budget
-//! - `keys`: which addresses lead where; `rules`: whether guardrails can be checked; `words`: the plan for people to read
+//! - `references`: whether everything that is named is there; `token_budgets`: whether every text fits its budget
+//! - `routing_keys`: which addresses lead where; `rules`: whether guardrails can be checked; `display`: the plan for people to read
 
 mod arms;
 mod changes;
-mod keys;
+mod display;
 mod references;
+mod routing_keys;
 mod rules;
-mod sizes;
-mod words;
+mod token_budgets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,15 +20,15 @@ use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
 use munshi_types::{TenantId, TenantName, TierId};
 use serde::Serialize;
 
-pub(crate) use arms::pins;
-pub use changes::{DiffLine, FieldChange, TierAction, TierChange, fields};
-pub(crate) use keys::{TenantAddresses, wanted};
+pub(crate) use arms::list_pins;
+pub use changes::{DiffLine, FieldChange, TierAction, TierChange, diff_fields};
+pub(crate) use routing_keys::{TenantAddresses, list_wanted_keys};
 
-use crate::companion::ExtensionChange;
 use crate::draft::{TierBody, TierDraft};
 use crate::error::Result;
+use crate::folder_extension::ExtensionChange;
 use crate::problem::FolderProblems;
-use crate::size::TierTokenCounts;
+use crate::token_counts::TierTokenCounts;
 
 /// A tier by its kind and name.
 pub type TierTitle = (TierKind, TierName);
@@ -121,17 +121,21 @@ pub fn plan(
     vanished: VanishedTierPolicy,
     installed: &InstalledNames,
 ) -> Result<ApplyPlan> {
-    let after = PlannedTenant::of(state, wanted, vanished);
+    let after = PlannedTenant::new(state, wanted, vanished);
     let mut problems = references::check(&after, state);
     let agents = after.agents();
     let tiers = arms::PlannedTiers { after: &after, state, agents: &agents };
     problems.extend(rules::check(&tiers));
-    problems.extend(sizes::check(&tiers));
-    let (keys, clashes) = keys::check(&after, state);
+    problems.extend(token_budgets::check(&tiers));
+    let (keys, clashes) = routing_keys::check(&after, state);
     problems.extend(clashes);
-    FolderProblems::refuse(problems)?;
-    let changes = changes::all(state, wanted, vanished, &agents)?;
-    let left = if vanished == VanishedTierPolicy::Keep { after.left(wanted) } else { Vec::new() };
+    FolderProblems::ensure_none(problems)?;
+    let changes = changes::list(state, wanted, vanished, &agents)?;
+    let left = if vanished == VanishedTierPolicy::Keep {
+        after.list_missing_from_folder(wanted)
+    } else {
+        Vec::new()
+    };
     let mut warnings = references::warnings(&after, &agents, installed);
     warnings.extend(rules::warnings(&tiers));
     let mut connectors: BTreeMap<String, BTreeSet<TierName>> = BTreeMap::new();
@@ -168,7 +172,7 @@ pub(crate) struct PlannedTenant {
 }
 
 impl PlannedTenant {
-    fn of(state: &StoredTenantState, wanted: &[TierDraft], vanished: VanishedTierPolicy) -> Self {
+    fn new(state: &StoredTenantState, wanted: &[TierDraft], vanished: VanishedTierPolicy) -> Self {
         let mut drafts: BTreeMap<TierTitle, TierDraft> =
             wanted.iter().map(|draft| ((draft.kind, draft.name.clone()), draft.clone())).collect();
         let mut archived = BTreeSet::new();
@@ -177,7 +181,7 @@ impl PlannedTenant {
                 continue;
             }
             if tier.status == TierStatus::Active && vanished == VanishedTierPolicy::Keep {
-                let draft = TierDraft::of(tier.kind, tier.name.clone(), tier.body.clone());
+                let draft = TierDraft::without_file(tier.kind, tier.name.clone(), tier.body.clone());
                 drafts.insert(title.clone(), draft);
             } else {
                 archived.insert(title.clone());
@@ -190,21 +194,21 @@ impl PlannedTenant {
         self.drafts.get(&(kind, name.clone()))
     }
 
-    pub(crate) fn of_kind(&self, kind: TierKind) -> impl Iterator<Item = &TierDraft> {
+    pub(crate) fn drafts_of_kind(&self, kind: TierKind) -> impl Iterator<Item = &TierDraft> {
         self.drafts.values().filter(move |draft| draft.kind == kind)
     }
 
     /// Every agent put together with what it extends, as far as that can be done.
     fn agents(&self) -> BTreeMap<TierName, crate::merge::MergedAgent> {
         let find = |name: &TierName| self.get(TierKind::Agent, name).map(|draft| &draft.body);
-        let merged = self.of_kind(TierKind::Agent).filter_map(|draft| {
-            let chain = crate::merge::chain(&draft.name, &draft.body, find).ok()?;
+        let merged = self.drafts_of_kind(TierKind::Agent).filter_map(|draft| {
+            let chain = crate::merge::resolve_chain(&draft.name, &draft.body, find).ok()?;
             Some((draft.name.clone(), crate::merge::merge(&chain).ok()?))
         });
         merged.collect()
     }
 
-    fn left(&self, wanted: &[TierDraft]) -> Vec<String> {
+    fn list_missing_from_folder(&self, wanted: &[TierDraft]) -> Vec<String> {
         let named: BTreeSet<TierTitle> =
             wanted.iter().map(|draft| (draft.kind, draft.name.clone())).collect();
         let left = self.drafts.keys().filter(|title| !named.contains(*title));

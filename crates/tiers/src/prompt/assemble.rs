@@ -6,14 +6,14 @@ use munshi_llm::chat::{CacheBreakpoint, CacheLifetime, ToolResult};
 use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart, ModelRole};
 use munshi_types::ToolSpec;
 
-use super::cast::StaticPrompt;
+use super::connector_tools;
 use super::envelope;
 use super::fence::{self, FenceLabel};
 use super::fit::{FittedContext, PromptTooLarge, fit};
-use super::guests;
-use super::moment::TurnContext;
 use super::report::{PromptReport, PromptSection};
-use super::text::{UntrustedText, tokens};
+use super::static_prompt::StaticPrompt;
+use super::text::{UntrustedText, count_prompt_tokens};
+use super::turn_context::TurnContext;
 
 /// A prompt, ready for the gateway.
 #[derive(Clone, Debug)]
@@ -52,14 +52,14 @@ const LAST_STATIC: usize = 2;
 pub fn assemble(cast: &StaticPrompt, moment: &TurnContext) -> Result<AssembledPrompt, PromptTooLarge> {
     let mut report = cast.report().clone();
     let now = envelope::write(&moment.envelope, cast.speech());
-    let now_tokens = tokens(&now);
-    let tools = guests::tools(cast, moment, &mut report);
+    let now_tokens = count_prompt_tokens(&now);
+    let tools = connector_tools::collect_tools(cast, moment, &mut report);
     let fitted = fit(cast, moment, now_tokens, &mut report)?;
     report.add(PromptSection::Envelope, now_tokens);
     report.shares.sort_by_key(|share| share.section);
     let mut marks = Vec::new();
     let mut system = cast.system().to_vec();
-    system.push(dynamic(moment, &fitted, &now, &mut marks));
+    system.push(render_turn_context(moment, &fitted, &now, &mut marks));
     let messages = messages(moment, &fitted, &mut marks);
     let mut breakpoints = vec![CacheBreakpoint::AfterSystem(LAST_STATIC, CacheLifetime::OneHour)];
     if !moment.exchanges.is_empty() {
@@ -71,15 +71,30 @@ pub fn assemble(cast: &StaticPrompt, moment: &TurnContext) -> Result<AssembledPr
 }
 
 /// What this turn is about.
-fn dynamic(moment: &TurnContext, fitted: &FittedContext, now: &str, marks: &mut Vec<String>) -> String {
+fn render_turn_context(
+    moment: &TurnContext,
+    fitted: &FittedContext,
+    now: &str,
+    marks: &mut Vec<String>,
+) -> String {
     let mut out = String::with_capacity(16 * 1024);
     if fitted.profile {
         marks.extend(fence::write(moment.key, FenceLabel::Profile, moment.profile.iter(), &mut out));
     }
     let facts = moment.facts.iter().map(|fact| &fact.text);
-    marks.extend(fence::write(moment.key, FenceLabel::Facts, told(facts, &fitted.facts), &mut out));
+    marks.extend(fence::write(
+        moment.key,
+        FenceLabel::Facts,
+        filter_included(facts, &fitted.facts),
+        &mut out,
+    ));
     let recall = moment.recall.iter().map(|recalled| &recalled.text);
-    marks.extend(fence::write(moment.key, FenceLabel::Recall, told(recall, &fitted.recall), &mut out));
+    marks.extend(fence::write(
+        moment.key,
+        FenceLabel::Recall,
+        filter_included(recall, &fitted.recall),
+        &mut out,
+    ));
     if fitted.summary {
         marks.extend(fence::write(moment.key, FenceLabel::Summary, moment.summary.iter(), &mut out));
     }
@@ -88,7 +103,7 @@ fn dynamic(moment: &TurnContext, fitted: &FittedContext, now: &str, marks: &mut 
     out
 }
 
-fn told<'a>(
+fn filter_included<'a>(
     items: impl Iterator<Item = &'a UntrustedText> + Clone,
     flags: &[bool],
 ) -> impl Iterator<Item = &'a UntrustedText> + Clone {
@@ -102,7 +117,7 @@ fn messages(moment: &TurnContext, fitted: &FittedContext, marks: &mut Vec<String
     let mut messages: Vec<ChatMessage> = said.collect();
     messages.push(text(ModelRole::User, fitted.message.as_ref().unwrap_or(&moment.message).as_str()));
     for (step, exchange) in moment.exchanges.iter().enumerate() {
-        messages.push(exchange.asked().clone());
+        messages.push(exchange.model_message().clone());
         let parts = exchange.answers.iter().enumerate().map(|(at, answer)| {
             let short = fitted.answers.iter().find(|(of, place, _)| (*of, *place) == (step, at));
             let data = short.map_or(&answer.text, |(.., data)| data);

@@ -12,11 +12,11 @@ use munshi_types::tier::{
 };
 use serde_json::Value;
 
+use super::languages::join_language_names;
 use super::report::PromptSection;
-use super::speech::list;
 use super::text::CountedText;
-use crate::contract;
-use crate::rulebook;
+use crate::guardrail_rules;
+use crate::precedence;
 
 #[derive(Clone, Debug)]
 pub(super) struct PromptBlock {
@@ -29,24 +29,24 @@ fn blocks(parts: Vec<(PromptSection, String)>) -> Vec<PromptBlock> {
     told.map(|(section, text)| PromptBlock { section, text: CountedText::new(text) }).collect()
 }
 
-pub(super) fn of_human(human: &Human, set: &GuardrailParameters) -> Vec<PromptBlock> {
-    let nevers = human.nevers.iter().cloned().chain(ruled(&human.guardrails, &human.rules, set));
+pub(super) fn build_human_blocks(human: &Human, set: &GuardrailParameters) -> Vec<PromptBlock> {
+    let nevers = human.nevers.iter().cloned().chain(list_rule_prompts(&human.guardrails, &human.rules, set));
     blocks(vec![
         (PromptSection::Soul, prose(&human.soul)),
         (PromptSection::Identity, identity(human)),
         (PromptSection::Voice, voice(human)),
         (PromptSection::Language, language(&human.speech)),
-        (PromptSection::HumanGuardrails, listed("# What you never do, and always keep to", nevers)),
+        (PromptSection::HumanGuardrails, render_list("# What you never do, and always keep to", nevers)),
     ])
 }
 
-pub(super) fn of_team(team: &Team, set: &GuardrailParameters) -> Vec<PromptBlock> {
-    let rules = ruled(&team.guardrails, &team.rules, set).into_iter();
+pub(super) fn build_team_blocks(team: &Team, set: &GuardrailParameters) -> Vec<PromptBlock> {
+    let rules = list_rule_prompts(&team.guardrails, &team.rules, set).into_iter();
     blocks(vec![
         (PromptSection::Role, role(team)),
-        (PromptSection::Sops, headed("# How the work is done", &team.sops)),
+        (PromptSection::Sops, render_section("# How the work is done", &team.sops)),
         (PromptSection::Handoffs, handoffs(team)),
-        (PromptSection::TeamGuardrails, listed("# The team's rules", rules)),
+        (PromptSection::TeamGuardrails, render_list("# The team's rules", rules)),
     ])
 }
 
@@ -57,7 +57,7 @@ pub(super) struct MissingTools {
 }
 
 impl MissingTools {
-    pub(super) fn of((offered, missing): (Vec<&ToolName>, Vec<&ToolName>)) -> Self {
+    pub(super) fn new((offered, missing): (Vec<&ToolName>, Vec<&ToolName>)) -> Self {
         let names = missing.into_iter().map(ToString::to_string).collect();
         Self { any_offered: !offered.is_empty(), names }
     }
@@ -76,9 +76,13 @@ impl MissingTools {
     }
 }
 
-pub(super) fn of_agent(agent: &Agent, set: &GuardrailParameters, missing: &MissingTools) -> Vec<PromptBlock> {
+pub(super) fn build_agent_blocks(
+    agent: &Agent,
+    set: &GuardrailParameters,
+    missing: &MissingTools,
+) -> Vec<PromptBlock> {
     let limits = &agent.limits;
-    let mut hard = ruled(&agent.guardrails, &agent.rules, set);
+    let mut hard = list_rule_prompts(&agent.guardrails, &agent.rules, set);
     if missing.any_offered {
         hard.push(format!(
             "At most {} tool calls in a turn. When a tool has failed {} times, say kindly that it can't be done now, and stop.",
@@ -88,10 +92,10 @@ pub(super) fn of_agent(agent: &Agent, set: &GuardrailParameters, missing: &Missi
     let said = [agent.guidance.clone(), missing.line()];
     let guidance = said.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
     blocks(vec![
-        (PromptSection::Contract, contract::note() + "\n"),
+        (PromptSection::Contract, precedence::render() + "\n"),
         (PromptSection::Fences, FENCES.to_owned()),
-        (PromptSection::AgentGuardrails, listed("# Hard limits", hard.into_iter())),
-        (PromptSection::Guidance, headed("# Tools", &guidance)),
+        (PromptSection::AgentGuardrails, render_list("# Hard limits", hard.into_iter())),
+        (PromptSection::Guidance, render_section("# Tools", &guidance)),
     ])
 }
 
@@ -104,23 +108,23 @@ fn prose(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("{text}\n\n") }
 }
 
-fn headed(heading: &str, text: &str) -> String {
+fn render_section(heading: &str, text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("{heading}\n{text}\n\n") }
 }
 
-fn listed(heading: &str, items: impl Iterator<Item = String>) -> String {
-    let items: String = items.map(|item| format!("- {}\n", one_line(&item))).collect();
+fn render_list(heading: &str, items: impl Iterator<Item = String>) -> String {
+    let items: String = items.map(|item| format!("- {}\n", join_lines(&item))).collect();
     if items.is_empty() { items } else { format!("{heading}\n{items}\n") }
 }
 
 /// A line that began anew could begin with a heading of ours.
-fn one_line(text: &str) -> String {
+fn join_lines(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The sentences of shipped rules and of a tier's own.
-fn ruled(guardrails: &[GuardrailRef], rules: &[Value], set: &GuardrailParameters) -> Vec<String> {
-    let shipped = guardrails.iter().filter_map(|rule| rulebook::sentence(rule, set));
+fn list_rule_prompts(guardrails: &[GuardrailRef], rules: &[Value], set: &GuardrailParameters) -> Vec<String> {
+    let shipped = guardrails.iter().filter_map(|rule| guardrail_rules::find_rule_prompt(rule, set));
     let own = rules.iter().filter_map(|rule| rule.get("prompt")?.as_str().map(str::to_owned));
     shipped.chain(own).collect()
 }
@@ -161,10 +165,10 @@ fn voice(human: &Human) -> String {
 fn language(speech: &HumanLanguages) -> String {
     let mut out = String::from("# Your languages\n");
     if let Some(first) = speech.languages.first() {
-        let begin = list(std::slice::from_ref(first));
+        let begin = join_language_names(std::slice::from_ref(first));
         let _ = match speech.languages.len() {
             1 => writeln!(out, "You speak {begin}."),
-            _ => writeln!(out, "You speak {}, and begin in {begin}.", list(&speech.languages)),
+            _ => writeln!(out, "You speak {}, and begin in {begin}.", join_language_names(&speech.languages)),
         };
     }
     out.push_str(match speech.lock {
@@ -202,13 +206,13 @@ fn handoffs(team: &Team) -> String {
         let to = if escalation.to.trim().is_empty() { "a person" } else { escalation.to.trim() };
         let _ = writeln!(out, "To {to}, when:");
         escalation.when.iter().for_each(|when| {
-            let _ = writeln!(out, "- {}", one_line(when));
+            let _ = writeln!(out, "- {}", join_lines(when));
         });
     }
     for handoff in &team.handoffs {
         let _ = match &handoff.to {
-            Destination::Team(name) => writeln!(out, "To the team {name}: {}", one_line(&handoff.when)),
-            Destination::Binding(name) => writeln!(out, "To {name}: {}", one_line(&handoff.when)),
+            Destination::Team(name) => writeln!(out, "To the team {name}: {}", join_lines(&handoff.when)),
+            Destination::Binding(name) => writeln!(out, "To {name}: {}", join_lines(&handoff.when)),
         };
     }
     if out.is_empty() {

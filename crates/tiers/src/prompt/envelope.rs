@@ -3,9 +3,9 @@
 use jiff::Zoned;
 use munshi_types::tier::{Channel, HumanLanguages, LanguageLock};
 
-use super::moment::TurnEnvelope;
-use super::speech::{named, reply_language};
-use crate::contract::TurnSituation;
+use super::languages::{language_name, reply_language};
+use super::turn_context::TurnEnvelope;
+use crate::precedence::TurnSituation;
 
 /// Today's date is always known, and tomorrow's, for that is when most things are due.
 pub(super) fn write(envelope: &TurnEnvelope, speech: &HumanLanguages) -> String {
@@ -13,16 +13,19 @@ pub(super) fn write(envelope: &TurnEnvelope, speech: &HumanLanguages) -> String 
     let tomorrow = now.tomorrow().map(|day| date(&day)).unwrap_or_default();
     let mut out = format!("# Now\n{}, {:02}:{:02}", date(&now), now.hour(), now.minute());
     out.push_str(&format!(" in {}; tomorrow is {tomorrow}.\n", envelope.zone.as_str()));
-    out.push_str(way(envelope.channel));
+    out.push_str(channel_guidance(envelope.channel));
     if is_locale(&envelope.locale) {
         out.push_str(&format!(" Locale {}.", envelope.locale));
     }
     out.push('\n');
     if let Some(reply) = reply_language(speech, envelope.language.as_ref()) {
-        out.push_str(&format!("Answer in {}.", named(reply)));
+        out.push_str(&format!("Answer in {}.", language_name(reply)));
         let person = envelope.language.as_ref().filter(|person| person.language() != reply.language());
         if let Some(person) = person.filter(|_| speech.lock != LanguageLock::Open) {
-            out.push_str(&format!(" What concerns their money or safety you say in {}.", named(person)));
+            out.push_str(&format!(
+                " What concerns their money or safety you say in {}.",
+                language_name(person)
+            ));
         }
         out.push('\n');
     }
@@ -46,7 +49,7 @@ fn date(day: &Zoned) -> String {
 }
 
 /// How it came, and what that asks of the answer.
-const fn way(channel: Channel) -> &'static str {
+const fn channel_guidance(channel: Channel) -> &'static str {
     match channel {
         Channel::Whatsapp => "On WhatsApp: short paragraphs, no tables, no headings.",
         Channel::Web => "On the web chat.",

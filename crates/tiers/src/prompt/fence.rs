@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 
 use siphasher::sip::SipHasher24;
 
-use super::text::{UntrustedText, tokens};
+use super::text::{UntrustedText, count_prompt_tokens};
 
 /// The installation's secret for fences. Whoever knows it could forge one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) enum FenceLabel {
 impl FenceLabel {
     const ALL: [Self; 5] = [Self::Profile, Self::Facts, Self::Recall, Self::Summary, Self::ToolResult];
 
-    const fn words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::Profile => "what the visitor says of themselves",
             Self::Facts => "what is known of the person",
@@ -69,7 +69,9 @@ impl FenceLabel {
     /// Tokens of both ends.
     pub(super) fn cost(self) -> u32 {
         static COSTS: LazyLock<[u32; 5]> = LazyLock::new(|| {
-            FenceLabel::ALL.map(|label| tokens(&opening(label, NO_CODE)) + tokens(&closing(NO_CODE)))
+            FenceLabel::ALL.map(|label| {
+                count_prompt_tokens(&opening(label, NO_CODE)) + count_prompt_tokens(&closing(NO_CODE))
+            })
         });
         COSTS.get(self as usize).copied().unwrap_or_default()
     }
@@ -80,7 +82,7 @@ const NO_CODE: &str = "000000000000000";
 const CODES: u64 = 1_000_000_000_000_000;
 
 fn opening(label: FenceLabel, code: &str) -> String {
-    format!("⟦data {code}: {}⟧\n", label.words())
+    format!("⟦data {code}: {}⟧\n", label.description())
 }
 
 fn closing(code: &str) -> String {
@@ -113,8 +115,8 @@ pub(super) fn write<'a>(
 
 /// The text without what could be taken for a fence, a hidden order or a model's own marks. What people write in any
 /// script stays as it is.
-pub(super) fn harmless(raw: &str) -> Cow<'_, str> {
-    if is_harmless(raw) {
+pub(super) fn sanitize(raw: &str) -> Cow<'_, str> {
+    if is_sanitized(raw) {
         return Cow::Borrowed(raw);
     }
     let mut out = String::with_capacity(raw.len());
@@ -126,8 +128,8 @@ pub(super) fn harmless(raw: &str) -> Cow<'_, str> {
             '\r' => '\n',
             other => other,
         };
-        let Some(shown) = shown(letter, last) else { continue };
-        if parts(last, shown) {
+        let Some(shown) = sanitize_char(letter, last) else { continue };
+        if needs_separator(last, shown) {
             out.push(' ');
         }
         out.push(shown);
@@ -136,22 +138,22 @@ pub(super) fn harmless(raw: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-pub(super) fn is_harmless(text: &str) -> bool {
+pub(super) fn is_sanitized(text: &str) -> bool {
     let mut last = '\0';
     text.chars().all(|letter| {
-        let fine = shown(letter, last) == Some(letter) && !parts(last, letter);
+        let fine = sanitize_char(letter, last) == Some(letter) && !needs_separator(last, letter);
         last = letter;
         fine
     })
 }
 
 /// Two brackets look like one of ours, and `<|` opens the marks of many models' own templates.
-const fn parts(last: char, letter: char) -> bool {
+const fn needs_separator(last: char, letter: char) -> bool {
     matches!((last, letter), ('[', '[') | (']', ']') | ('<', '|'))
 }
 
 /// What a character is shown as; none where it is left out.
-const fn shown(letter: char, last: char) -> Option<char> {
+const fn sanitize_char(letter: char, last: char) -> Option<char> {
     match letter {
         // What nearly all text is made of: ASCII, and the scripts of India.
         ' '..='~' | '\n' | '\t' | '\u{900}'..='\u{dff}' => Some(letter),
@@ -311,9 +313,9 @@ mod tests {
             "مرحبا، كيف الحال؟",
             "{\"rows\": [[1, 2], [3]]}",
         ] {
-            let clean = harmless(text);
+            let clean = sanitize(text);
             assert_eq!(clean.replace("[ [", "[[").replace("] ]", "]]"), text);
-            assert_eq!(harmless(&clean), clean);
+            assert_eq!(sanitize(&clean), clean);
         }
     }
 
@@ -331,7 +333,7 @@ mod tests {
             ("hi\u{e0041}\u{e0042}", "hi"),
             ("<|im_start|>system", "< |im_start|>system"),
         ] {
-            assert_eq!(harmless(raw), clean, "{raw:?}");
+            assert_eq!(sanitize(raw), clean, "{raw:?}");
         }
     }
 
@@ -361,7 +363,7 @@ mod tests {
             for at in 0..400_u32 {
                 let items = [UntrustedText::new(&format!("fact {at}"))];
                 let text = fenced(label, &items);
-                assert_eq!(tokens(&text), label.cost() + items[0].tokens(), "{text}");
+                assert_eq!(count_prompt_tokens(&text), label.cost() + items[0].tokens(), "{text}");
             }
         }
     }

@@ -7,11 +7,11 @@
 
 use munshi_types::tier::PromptBudgets;
 
-use super::cast::StaticPrompt;
 use super::fence::FenceLabel;
-use super::moment::{PromptSpeaker, RecallItemKind, TurnContext, WRAPPING};
 use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
+use super::static_prompt::StaticPrompt;
 use super::text::{UntrustedText, UtteranceText};
+use super::turn_context::{PromptSpeaker, RecallItemKind, TurnContext, WRAPPING};
 
 /// A fact that is less sure than this is no fact. In thousandths.
 const SURE: u16 = 600;
@@ -40,8 +40,8 @@ impl PromptTooLarge {
 }
 
 /// Whether the cast leaves no room for the shortest message of a turn in which nothing else is known.
-pub(crate) fn without_room(cast: &StaticPrompt) -> Option<PromptTooLarge> {
-    let moment = TurnContext::shortest(UtteranceText::new(&"word ".repeat(LEAST as usize * 2)));
+pub(crate) fn check_minimum_room(cast: &StaticPrompt) -> Option<PromptTooLarge> {
+    let moment = TurnContext::with_message_only(UtteranceText::new(&"word ".repeat(LEAST as usize * 2)));
     super::assemble(cast, &moment).err()
 }
 
@@ -70,8 +70,8 @@ pub(super) fn fit(
     let budgets = cast.budgets();
     let fixed = report.total;
     let mut fitting = Fitting::new(moment, report);
-    fitting.policies(cast);
-    fitting.sections(budgets, envelope);
+    fitting.apply_policies(cast);
+    fitting.apply_section_budgets(budgets, envelope);
     let outside = fixed.saturating_add(envelope).saturating_add(fitting.words);
     let most = fitting.report.most;
     let tiers = outside.saturating_add(LEAST.min(fitting.message + WRAPPING)) > most;
@@ -82,7 +82,7 @@ pub(super) fn fit(
     if tiers || fitting.total() > room {
         return Err(PromptTooLarge { needed, most: most.min(outside.saturating_add(room)), tiers });
     }
-    fitting.shares();
+    fitting.report_shares();
     Ok(fitting.fitted)
 }
 
@@ -102,12 +102,12 @@ struct Fitting<'a> {
     words: u32,
 }
 
-const fn spoken(tokens: u32) -> u32 {
+const fn with_message_overhead(tokens: u32) -> u32 {
     tokens + WRAPPING
 }
 
 /// With its fence, where there is anything to put in.
-fn fenced(label: FenceLabel, tokens: u32) -> u32 {
+fn with_fence_overhead(label: FenceLabel, tokens: u32) -> u32 {
     if tokens == 0 { 0 } else { tokens + label.cost() }
 }
 
@@ -119,10 +119,14 @@ impl<'a> Fitting<'a> {
             facts: moment.facts.iter().map(|fact| fact.text.tokens()).sum(),
             recall: moment.recall.iter().map(|recalled| recalled.text.tokens()).sum(),
             summary: moment.summary.as_ref().map_or(0, UntrustedText::tokens),
-            history: moment.history.iter().map(|turn| spoken(turn.text.tokens())).sum(),
+            history: moment.history.iter().map(|turn| with_message_overhead(turn.text.tokens())).sum(),
             message: moment.message.tokens(),
             asked: moment.exchanges.iter().map(super::PromptExchange::tokens).sum(),
-            answers: answers.map(|answer| spoken(fenced(FenceLabel::ToolResult, answer.text.tokens()))).sum(),
+            answers: answers
+                .map(|answer| {
+                    with_message_overhead(with_fence_overhead(FenceLabel::ToolResult, answer.text.tokens()))
+                })
+                .sum(),
             words: moment.words.iter().map(|word| word.text().tokens()).sum(),
             fitted: FittedContext {
                 profile: true,
@@ -141,24 +145,25 @@ impl<'a> Fitting<'a> {
 
     /// All that changes from turn to turn, the envelope aside.
     fn total(&self) -> u32 {
-        fenced(FenceLabel::Profile, self.profile)
+        with_fence_overhead(FenceLabel::Profile, self.profile)
             + self.memory()
-            + fenced(FenceLabel::Summary, self.summary)
+            + with_fence_overhead(FenceLabel::Summary, self.summary)
             + self.history
-            + spoken(self.message)
+            + with_message_overhead(self.message)
             + self.asked
             + self.answers
     }
 
     fn memory(&self) -> u32 {
-        fenced(FenceLabel::Facts, self.facts) + fenced(FenceLabel::Recall, self.recall)
+        with_fence_overhead(FenceLabel::Facts, self.facts)
+            + with_fence_overhead(FenceLabel::Recall, self.recall)
     }
 
     fn cut(&mut self, section: PromptSection, index: usize, tokens: u32, left: u32, why: PromptCutReason) {
         self.report.cuts.push(PromptCut { section, index, tokens, left, why });
     }
 
-    fn policies(&mut self, cast: &StaticPrompt) {
+    fn apply_policies(&mut self, cast: &StaticPrompt) {
         let told = self.moment.history.len().saturating_sub(usize::from(cast.memory().history));
         while self.fitted.history_from < told {
             self.drop_oldest(PromptCutReason::Policy);
@@ -187,7 +192,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn sections(&mut self, budgets: &PromptBudgets, envelope: u32) {
+    fn apply_section_budgets(&mut self, budgets: &PromptBudgets, envelope: u32) {
         while self.fitted.words > 0 && envelope + self.words > budgets.envelope {
             self.fitted.words -= 1;
             let at = self.fitted.words;
@@ -195,7 +200,7 @@ impl<'a> Fitting<'a> {
             self.words -= size;
             self.cut(PromptSection::Words, at, size, 0, PromptCutReason::SectionBudget);
         }
-        if budgets.profile.is_some_and(|most| fenced(FenceLabel::Profile, self.profile) > most) {
+        if budgets.profile.is_some_and(|most| with_fence_overhead(FenceLabel::Profile, self.profile) > most) {
             self.drop_profile(PromptCutReason::SectionBudget);
         }
         if let Some(most) = budgets.history {
@@ -233,7 +238,7 @@ impl<'a> Fitting<'a> {
         }
         let over = self.total().saturating_sub(room);
         if over > 0 && self.message > LEAST {
-            let short = self.moment.message.shortened(self.message.saturating_sub(over).max(LEAST));
+            let short = self.moment.message.truncate_to(self.message.saturating_sub(over).max(LEAST));
             self.cut(PromptSection::Message, 0, self.message, short.tokens(), why);
             self.message = short.tokens();
             self.fitted.message = Some(short);
@@ -249,7 +254,7 @@ impl<'a> Fitting<'a> {
     fn drop_oldest(&mut self, why: PromptCutReason) -> bool {
         let at = self.fitted.history_from;
         let Some(turn) = self.moment.history.get(at) else { return false };
-        let size = spoken(turn.text.tokens());
+        let size = with_message_overhead(turn.text.tokens());
         self.fitted.history_from += 1;
         self.history -= size;
         self.cut(PromptSection::History, at, size, 0, why);
@@ -317,7 +322,7 @@ impl<'a> Fitting<'a> {
             exchange.answers.iter().enumerate().map(move |(at, answer)| (step, at, &answer.text))
         });
         let places: Vec<_> = places.collect();
-        let around = spoken(FenceLabel::ToolResult.cost());
+        let around = with_message_overhead(FenceLabel::ToolResult.cost());
         let least: u32 = places.iter().map(|(.., text)| text.tokens().min(LEAST) + around).sum();
         let mut spare = most.saturating_sub(least);
         let (mut total, mut shortened) = (0, Vec::new());
@@ -327,26 +332,26 @@ impl<'a> Fitting<'a> {
             spare -= given;
             let mut size = text.tokens();
             if given < wanted {
-                let short = text.shortened(LEAST + given);
+                let short = text.truncate_to(LEAST + given);
                 size = short.tokens();
                 shortened.push((step, at, short));
                 self.cut(PromptSection::ToolResults, index, text.tokens(), size, why);
             }
-            total += spoken(fenced(FenceLabel::ToolResult, size));
+            total += with_message_overhead(with_fence_overhead(FenceLabel::ToolResult, size));
         }
         self.answers = total;
         self.fitted.answers = shortened;
     }
 
-    fn shares(&mut self) {
+    fn report_shares(&mut self) {
         let shares = [
-            (PromptSection::Profile, fenced(FenceLabel::Profile, self.profile)),
-            (PromptSection::Facts, fenced(FenceLabel::Facts, self.facts)),
-            (PromptSection::Recall, fenced(FenceLabel::Recall, self.recall)),
-            (PromptSection::Summary, fenced(FenceLabel::Summary, self.summary)),
+            (PromptSection::Profile, with_fence_overhead(FenceLabel::Profile, self.profile)),
+            (PromptSection::Facts, with_fence_overhead(FenceLabel::Facts, self.facts)),
+            (PromptSection::Recall, with_fence_overhead(FenceLabel::Recall, self.recall)),
+            (PromptSection::Summary, with_fence_overhead(FenceLabel::Summary, self.summary)),
             (PromptSection::Words, self.words),
             (PromptSection::History, self.history),
-            (PromptSection::Message, spoken(self.message)),
+            (PromptSection::Message, with_message_overhead(self.message)),
             (PromptSection::ToolResults, self.asked + self.answers),
         ];
         shares.into_iter().for_each(|(section, tokens)| self.report.add(section, tokens));

@@ -12,36 +12,36 @@
 //! Text that others wrote ([`UntrustedText`]) stands in fences that it can't end: see [`fence`].
 //!
 //! # Layout
-//! - [`cast`]: the three tiers as text, made once a version; `blocks`: what each of them says
-//! - [`moment`]: all that is true of one turn
+//! - [`static_prompt`]: the three tiers as text, made once a version; `blocks`: what each of them says
+//! - [`turn_context`]: all that is true of one turn
 //! - [`text`]: text with its count; [`fence`]: what others wrote, made harmless
-//! - `guests`: tools of connectors; `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
+//! - `connector_tools`: tools of connectors; `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
 //!
 //! # To add another part
 //! Add it to [`PromptSection`], to [`TurnContext`], to what `fit` weighs and to what `assemble` writes.
 
 mod assemble;
 mod blocks;
-pub mod cast;
+mod connector_tools;
 mod envelope;
 pub mod fence;
 mod fit;
-mod guests;
-pub mod moment;
+mod languages;
 pub mod report;
-mod speech;
+pub mod static_prompt;
 pub mod text;
+pub mod turn_context;
 
 pub use assemble::{AssembledPrompt, assemble};
-pub(crate) use cast::written;
-pub use cast::{PromptTiers, StaticPrompt, tool_tokens};
 pub use fence::FenceKey;
 pub use fit::PromptTooLarge;
-pub(crate) use fit::without_room;
-pub use moment::{
+pub(crate) use fit::check_minimum_room;
+pub use languages::reply_language;
+pub use report::{PromptCut, PromptCutReason, PromptReport, PromptSection, SectionShare};
+pub(crate) use static_prompt::count_block_tokens;
+pub use static_prompt::{PromptTiers, StaticPrompt, tool_tokens};
+pub use text::{CountedText, UntrustedText, UtteranceText};
+pub use turn_context::{
     ConnectorToolSpec, PersonFact, PromptExchange, PromptSpeaker, PromptToolAnswer, PromptTurn, RecallItem,
     RecallItemKind, TenantWord, TurnContext, TurnEnvelope,
 };
-pub use report::{PromptCut, PromptCutReason, PromptReport, PromptSection, SectionShare};
-pub use speech::reply_language;
-pub use text::{CountedText, UntrustedText, UtteranceText};

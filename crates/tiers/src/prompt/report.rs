@@ -108,7 +108,7 @@ impl PromptReport {
         self.shares.iter().filter(|share| share.section == section).map(|share| share.tokens).sum()
     }
 
-    pub fn of_tier(&self, tier: TierKind) -> u32 {
+    pub fn tier_tokens(&self, tier: TierKind) -> u32 {
         self.shares.iter().filter(|share| share.section.tier() == tier).map(|share| share.tokens).sum()
     }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use munshi_llm::money::count;
+use munshi_llm::pricing::count_tokens;
 
-use super::fence::{harmless, is_harmless};
+use super::fence::{is_sanitized, sanitize};
 
 /// Tokens as they are stored; what a provider counts more is for those who call one.
-pub(super) fn tokens(text: &str) -> u32 {
-    u32::try_from(count(text)).unwrap_or(u32::MAX)
+pub(super) fn count_prompt_tokens(text: &str) -> u32 {
+    u32::try_from(count_tokens(text)).unwrap_or(u32::MAX)
 }
 
 /// Text of the product or of a tenant, taken as it is.
@@ -21,11 +21,11 @@ pub struct CountedText {
 impl CountedText {
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
-        Self { tokens: tokens(&text), text }
+        Self { tokens: count_prompt_tokens(&text), text }
     }
 
     /// A count that can't be is made anew.
-    fn stored(text: Arc<str>, tokens: u32) -> Self {
+    fn from_stored(text: Arc<str>, tokens: u32) -> Self {
         if is_plausible(&text, tokens) { Self { text, tokens } } else { Self::new(text) }
     }
 
@@ -50,9 +50,9 @@ impl UntrustedText {
     }
 
     /// As it was stored: what [`Self::as_str`] gave, with its count. Anything else is treated as new.
-    pub fn stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
+    pub fn from_stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
         let text = text.into();
-        if is_item(&text) { Self(CountedText::stored(text, tokens)) } else { Self::new(&text) }
+        if is_item(&text) { Self(CountedText::from_stored(text, tokens)) } else { Self::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -68,9 +68,9 @@ impl UntrustedText {
     }
 
     /// Its beginning, in at most so many tokens, with a word about the rest.
-    pub(super) fn shortened(&self, most: u32) -> Self {
+    pub(super) fn truncate_to(&self, most: u32) -> Self {
         let inner = self.as_str().get(MARK.len()..).unwrap_or_default();
-        Self(shortened(inner, most, |start, rest| item(&format!("{start} {rest}"))))
+        Self(truncate_text(inner, most, |start, rest| item(&format!("{start} {rest}"))))
     }
 }
 
@@ -81,13 +81,13 @@ pub struct UtteranceText(CountedText);
 
 impl UtteranceText {
     pub fn new(raw: &str) -> Self {
-        Self(CountedText::new(harmless(raw)))
+        Self(CountedText::new(sanitize(raw)))
     }
 
     /// As it was stored: what [`Self::as_str`] gave, with its count. Anything else is treated as new.
-    pub fn stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
+    pub fn from_stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
         let text = text.into();
-        if is_harmless(&text) { Self(CountedText::stored(text, tokens)) } else { Self::new(&text) }
+        if is_sanitized(&text) { Self(CountedText::from_stored(text, tokens)) } else { Self::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -98,8 +98,10 @@ impl UtteranceText {
         self.0.tokens
     }
 
-    pub(super) fn shortened(&self, most: u32) -> Self {
-        Self(shortened(self.as_str(), most, |start, rest| harmless(&format!("{start} {rest}")).into_owned()))
+    pub(super) fn truncate_to(&self, most: u32) -> Self {
+        Self(truncate_text(self.as_str(), most, |start, rest| {
+            sanitize(&format!("{start} {rest}")).into_owned()
+        }))
     }
 }
 
@@ -117,7 +119,7 @@ const INDENT: &str = "  ";
 
 /// `- first line`, the others indented, empty ones left out: no line of it begins where a fence would.
 fn item(raw: &str) -> String {
-    let clean = harmless(raw);
+    let clean = sanitize(raw);
     let lines = clean.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let mut out = String::with_capacity(clean.len() + 16);
     for line in lines {
@@ -131,24 +133,27 @@ fn item(raw: &str) -> String {
 fn is_item(text: &str) -> bool {
     let Some(body) = text.strip_suffix('\n') else { return text.is_empty() };
     let is_line = |(at, line): (usize, &str)| line.starts_with(if at == 0 { MARK } else { INDENT });
-    body.split('\n').enumerate().all(is_line) && is_harmless(text)
+    body.split('\n').enumerate().all(is_line) && is_sanitized(text)
 }
 
 /// The longest beginning that fits together with what is said about the rest. Only texts that are too long come here,
 /// so it may count.
-fn shortened(text: &str, most: u32, put: impl Fn(&str, &str) -> String) -> CountedText {
+fn truncate_text(text: &str, most: u32, put: impl Fn(&str, &str) -> String) -> CountedText {
     let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let whole = tokens(text);
+    let whole = count_prompt_tokens(text);
     let cut = |end: usize| {
         let start = text.get(..end).unwrap_or_default();
-        put(start, &format!("[… {} of {whole} tokens left out]", whole.saturating_sub(tokens(start))))
+        put(
+            start,
+            &format!("[… {} of {whole} tokens left out]", whole.saturating_sub(count_prompt_tokens(start))),
+        )
     };
     // A token is four bytes of English and rarely less than one of anything: look near there first.
     let (mut low, mut high) = (0, ends.len().min(most as usize * 16));
     while low < high {
         let middle = (low + high).div_ceil(2);
         let end = ends.get(middle).copied().unwrap_or(text.len());
-        if tokens(&cut(end)) <= most { low = middle } else { high = middle - 1 }
+        if count_prompt_tokens(&cut(end)) <= most { low = middle } else { high = middle - 1 }
     }
     CountedText::new(cut(ends.get(low).copied().unwrap_or(text.len())))
 }
@@ -170,27 +175,27 @@ mod tests {
     #[test]
     fn what_was_stored_is_taken_with_its_count_and_a_stranger_is_counted() {
         let data = UntrustedText::new("likes blue\nand green");
-        assert_eq!(UntrustedText::stored(data.as_str(), 17).tokens(), 17);
-        assert_eq!(UntrustedText::stored("likes blue\nand green", 17), data, "not as it was stored");
+        assert_eq!(UntrustedText::from_stored(data.as_str(), 17).tokens(), 17);
+        assert_eq!(UntrustedText::from_stored("likes blue\nand green", 17), data, "not as it was stored");
         for impossible in [0, 77, u32::MAX] {
-            assert_eq!(UntrustedText::stored(data.as_str(), impossible), data);
+            assert_eq!(UntrustedText::from_stored(data.as_str(), impossible), data);
         }
-        assert_eq!(UntrustedText::stored("- a\n⟦end⟧\n", 1).as_str(), "- - a\n  [end]\n");
-        assert_eq!(UtteranceText::stored("hello", 4).tokens(), 4);
-        assert_eq!(UtteranceText::stored("he\u{200b}llo", 4), UtteranceText::new("hello"));
+        assert_eq!(UntrustedText::from_stored("- a\n⟦end⟧\n", 1).as_str(), "- - a\n  [end]\n");
+        assert_eq!(UtteranceText::from_stored("hello", 4).tokens(), 4);
+        assert_eq!(UtteranceText::from_stored("he\u{200b}llo", 4), UtteranceText::new("hello"));
     }
 
     #[test]
     fn a_shorter_text_says_that_it_is_one() {
         let long = "one two three four five six seven eight nine ten ".repeat(50);
         for most in [20, 40, 100] {
-            let short = UtteranceText::new(&long).shortened(most);
+            let short = UtteranceText::new(&long).truncate_to(most);
             assert!(short.tokens() <= most && short.tokens() + 12 > most, "{}", short.tokens());
             assert!(short.as_str().starts_with("one two") && short.as_str().ends_with("left out]"));
-            let data = UntrustedText::new(&long).shortened(most);
+            let data = UntrustedText::new(&long).truncate_to(most);
             assert!(data.tokens() <= most && is_item(data.as_str()), "{}", data.as_str());
         }
         let tamil = "வணக்கம் ஐயா ".repeat(40);
-        assert!(UtteranceText::new(&tamil).shortened(30).tokens() <= 30);
+        assert!(UtteranceText::new(&tamil).truncate_to(30).tokens() <= 30);
     }
 }

@@ -10,7 +10,7 @@ use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec};
 use papaya::HashMap;
 use tokio::time::Instant;
 
-use super::slice::bucket;
+use super::slice::assign_bucket;
 use super::{AddressResolution, BindingResolution, LoadedTier};
 use crate::prompt::{PromptTiers, StaticPrompt};
 
@@ -34,10 +34,10 @@ pub(super) struct SliceArm {
 }
 
 impl AddressEntry {
-    pub(super) fn answer(&self, person: Option<&str>) -> AddressResolution {
+    pub(super) fn resolve_for(&self, person: Option<&str>) -> AddressResolution {
         match &self.leads {
             AddressTarget::Bound { binding, main, slices } => {
-                let part = || person.map(|person| bucket(*binding, person));
+                let part = || person.map(|person| assign_bucket(*binding, person));
                 let arm = match slices.is_empty() {
                     true => None,
                     false => part().and_then(|part| slices.iter().find(|arm| part < arm.end)),
@@ -92,12 +92,12 @@ impl Default for ResolutionCache {
 }
 
 impl ResolutionCache {
-    pub(super) fn offering(tools: Vec<Arc<ToolSpec>>) -> Self {
+    pub(super) fn with_tools(tools: Vec<Arc<ToolSpec>>) -> Self {
         Self { tools, ..Self::default() }
     }
 
     /// The three as text: made when these versions are first met.
-    pub(super) fn cast(
+    pub(super) fn get_or_build_prompt(
         &self,
         human: &Human,
         team: &Team,
@@ -113,56 +113,56 @@ impl ResolutionCache {
     }
 
     pub(super) fn get(&self, key: &RoutingKey, person: Option<&str>) -> Option<AddressResolution> {
-        Some(self.entries.pin().get(key)?.answer(person))
+        Some(self.entries.pin().get(key)?.resolve_for(person))
     }
 
     /// Keeps what was read when the count stood at `count`. If the watch has gone past that meanwhile, it may have
     /// looked for this entry before it was here; then it is forgotten at once, and the next message asks again.
-    pub(super) fn keep(&self, key: &RoutingKey, entry: AddressEntry, count: i64) {
+    pub(super) fn insert(&self, key: &RoutingKey, entry: AddressEntry, count: i64) {
         self.entries.pin().insert(key.clone(), entry);
         if self.known.load(Ordering::SeqCst) > count {
             self.entries.pin().remove(key);
         }
     }
 
-    pub(super) fn named(
+    pub(super) fn get_by_name(
         &self,
         name: &(TenantName, TierName),
         person: Option<&str>,
     ) -> Option<AddressResolution> {
-        Some(self.names.pin().get(name)?.answer(person))
+        Some(self.names.pin().get(name)?.resolve_for(person))
     }
 
-    /// As [`Self::keep`], by name.
-    pub(super) fn keep_named(&self, name: &(TenantName, TierName), entry: AddressEntry, count: i64) {
+    /// As [`Self::insert`], by name.
+    pub(super) fn insert_by_name(&self, name: &(TenantName, TierName), entry: AddressEntry, count: i64) {
         self.names.pin().insert(name.clone(), entry);
         if self.known.load(Ordering::SeqCst) > count {
             self.names.pin().remove(name);
         }
     }
 
-    pub(super) fn known(&self) -> i64 {
+    pub(super) fn known_change(&self) -> i64 {
         self.known.load(Ordering::SeqCst)
     }
 
-    pub(super) fn looked(&self) {
+    pub(super) fn record_poll(&self) {
         let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.looked.store(after, Ordering::Relaxed);
     }
 
-    pub(super) fn last_look(&self) -> Duration {
+    pub(super) fn time_since_poll(&self) -> Duration {
         self.began.elapsed().saturating_sub(Duration::from_millis(self.looked.load(Ordering::Relaxed)))
     }
 
     /// Forgets what these tenants' addresses led to. The count is set first: see `keep`.
-    pub(super) fn forget(&self, tenants: &BTreeSet<TenantId>, count: i64) {
+    pub(super) fn invalidate(&self, tenants: &BTreeSet<TenantId>, count: i64) {
         self.known.store(count, Ordering::SeqCst);
         self.entries.pin().retain(|_, entry| !tenants.contains(&entry.tenant));
         self.names.pin().retain(|_, entry| !tenants.contains(&entry.tenant));
     }
 
     /// Forgets every address, and the versions that nobody holds any longer.
-    pub(super) fn forget_all(&self) {
+    pub(super) fn invalidate_all(&self) {
         self.entries.pin().clear();
         self.names.pin().clear();
         self.humans.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
@@ -185,14 +185,14 @@ mod tests {
     fn what_was_read_before_a_change_and_comes_after_it_is_not_kept() {
         let (cache, tenant) = (ResolutionCache::default(), TenantId::from_uuid(uuid::Uuid::from_u128(1)));
         let key = RoutingKey::new(RoutingKeyKind::Handle, "shop").unwrap();
-        cache.keep(&key, paused(tenant), 4);
+        cache.insert(&key, paused(tenant), 4);
         assert!(cache.get(&key, None).is_some(), "nobody has looked yet");
-        cache.forget(&[tenant].into(), 5);
+        cache.invalidate(&[tenant].into(), 5);
         assert!(cache.get(&key, None).is_none());
-        cache.keep(&key, paused(tenant), 4);
+        cache.insert(&key, paused(tenant), 4);
         assert!(cache.get(&key, None).is_none(), "read at 4, forgotten up to 5");
-        cache.keep(&key, paused(tenant), 5);
-        cache.forget(&[TenantId::PLATFORM].into(), 6);
+        cache.insert(&key, paused(tenant), 5);
+        cache.invalidate(&[TenantId::PLATFORM].into(), 6);
         assert!(cache.get(&key, None).is_some(), "another tenant's change");
     }
 
@@ -206,14 +206,14 @@ mod tests {
                 name: "meera".parse().unwrap(),
                 version,
                 body: Human::default(),
-                tokens: crate::size::TierTokenCounts::default(),
+                tokens: crate::token_counts::TierTokenCounts::default(),
                 bases: Vec::new(),
             })
         };
         let held = tier(1);
         cache.humans.pin().insert(vec![(id, 1)], held.clone());
         cache.humans.pin().insert(vec![(id, 2)], tier(2));
-        cache.forget_all();
+        cache.invalidate_all();
         assert_eq!(cache.humans.len(), 1);
         drop(held);
     }

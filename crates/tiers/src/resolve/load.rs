@@ -14,41 +14,41 @@ use super::cache::{AddressEntry, AddressTarget, ResolutionCache, SliceArm, TierV
 use super::{BindingResolution, LoadedTier};
 use crate::draft::Tier;
 use crate::error::{Error, Result};
-use crate::keys;
 use crate::merge;
 use crate::plan::StoredTier;
+use crate::routing_keys;
 use crate::rows;
-use crate::size::measure;
+use crate::token_counts::count_tier_tokens;
 
 /// The entry and the count of changes it was read at; none where the address leads nowhere.
-pub(super) fn by_key(
+pub(super) fn find_by_key(
     tx: &mut PlatformTx<'_>,
     key: &RoutingKey,
     cache: &ResolutionCache,
 ) -> Result<Option<(AddressEntry, i64)>> {
-    let Some((tenant, binding)) = keys::find(tx, key)? else { return Ok(None) };
-    let count = rows::count(tx)?;
+    let Some((tenant, binding)) = routing_keys::find(tx, key)? else { return Ok(None) };
+    let count = rows::current_change(tx)?;
     let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
     let entry = entry(tx, &tenant, cache, |tx| rows::find_by_id(tx, binding))?;
-    let entry = entry.ok_or_else(|| lost(&format!("the binding that {key} leads to")))?;
+    let entry = entry.ok_or_else(|| missing_error(&format!("the binding of {key}")))?;
     Ok(Some((entry, count)))
 }
 
 /// The same by name; none where an active tenant has no such binding.
-pub(super) fn by_name(
+pub(super) fn find_by_name(
     tx: &mut PlatformTx<'_>,
     name: &TenantName,
     binding: &TierName,
     cache: &ResolutionCache,
 ) -> Result<Option<(AddressEntry, i64)>> {
-    let count = rows::count(tx)?;
+    let count = rows::current_change(tx)?;
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Err(Error::NoTenant(name.clone())) };
     let entry = entry(tx, &tenant, cache, |tx| rows::find(tx, TierKind::Binding, binding))?;
     Ok(entry.map(|entry| (entry, count)))
 }
 
 /// None where the tenant or the binding is not there.
-pub(super) fn by_id(
+pub(super) fn find_by_id(
     tx: &mut PlatformTx<'_>,
     tenant: TenantId,
     binding: BindingId,
@@ -59,14 +59,14 @@ pub(super) fn by_id(
 }
 
 /// Looks at one page of tenants, and gives up where there are more.
-pub(crate) fn holders(tx: &mut PlatformTx<'_>, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
+pub(crate) fn list_holders(tx: &mut PlatformTx<'_>, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
     let page = tenants::list(tx, &PageRequest::new(None, PageRequest::LARGEST))?;
     if page.next.is_some() {
         return Ok(None);
     }
     let mut holders = Vec::new();
     for tenant in page.items {
-        if tx.as_tenant(tenant.id, |tx| rows::head(tx, TierKind::Binding, binding))?.is_some() {
+        if tx.as_tenant(tenant.id, |tx| rows::find_head(tx, TierKind::Binding, binding))?.is_some() {
             holders.push(tenant.name);
         }
     }
@@ -84,14 +84,14 @@ fn entry(
         TenantStatus::Paused => Some(AddressTarget::TenantPaused(tenant.name.clone())),
         TenantStatus::Archived => Some(AddressTarget::TenantArchived(tenant.name.clone())),
         TenantStatus::Active => tx.as_tenant(tenant.id, |tx| match find(tx)? {
-            Some(found) => leads(tx, tenant, found, cache).map(Some),
+            Some(found) => load_target(tx, tenant, found, cache).map(Some),
             None => Ok(None),
         })?,
     };
     Ok(leads.map(|leads| AddressEntry { tenant: tenant.id, leads }))
 }
 
-fn leads(
+fn load_target(
     tx: &mut Tx<'_>,
     tenant: &Tenant,
     found: StoredTier,
@@ -132,7 +132,8 @@ impl Loader<'_> {
         match &slice.candidate {
             SliceCandidate::Binding(name) => {
                 let other = rows::find(tx, TierKind::Binding, name)?;
-                let other = other.ok_or_else(|| lost(&format!("binding {name} of slice {}", slice.name)))?;
+                let other =
+                    other.ok_or_else(|| missing_error(&format!("binding {name} of slice {}", slice.name)))?;
                 let body = binding_of(&other)?;
                 self.resolution(tx, &other, body, Some(slice))
             }
@@ -159,7 +160,7 @@ impl Loader<'_> {
         let (human, team) = (self.human(tx, &human)?, self.team(tx, &team)?);
         let (agent, mut versions) = self.agent(tx, &agent)?;
         versions.splice(0..0, [(human.id, human.version), (team.id, team.version)]);
-        let cast = self.cache.cast(&human.body, &team.body, &agent.body, versions);
+        let cast = self.cache.get_or_build_prompt(&human.body, &team.body, &agent.body, versions);
         Ok(BindingResolution {
             tenant: self.tenant.id,
             tenant_name: self.tenant.name.clone(),
@@ -177,14 +178,14 @@ impl Loader<'_> {
     }
 
     fn human(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<LoadedTier<Human>>> {
-        kept(tx, TierKind::Human, wanted, &self.cache.humans, |tier| match tier {
+        load_cached_tier(tx, TierKind::Human, wanted, &self.cache.humans, |tier| match tier {
             Tier::Human(human) => Some(human),
             _ => None,
         })
     }
 
     fn team(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<LoadedTier<Team>>> {
-        kept(tx, TierKind::Team, wanted, &self.cache.teams, |tier| match tier {
+        load_cached_tier(tx, TierKind::Team, wanted, &self.cache.teams, |tier| match tier {
             Tier::Team(team) => Some(team),
             _ => None,
         })
@@ -192,12 +193,12 @@ impl Loader<'_> {
 
     /// With the versions of it and of all it extends: bindings share it as long as these are the same.
     fn agent(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<(Arc<LoadedTier<Agent>>, TierVersions)> {
-        let mut line = vec![stored(tx, TierKind::Agent, wanted)?];
-        while let Some(base) = line.last().and_then(|agent| merge::extended(&agent.body)) {
+        let mut line = vec![load_stored_tier(tx, TierKind::Agent, wanted)?];
+        while let Some(base) = line.last().and_then(|agent| merge::parse_extends(&agent.body)) {
             if line.len() >= merge::LONGEST_CHAIN {
-                return Err(lost(&format!("the end of what agent {} extends", wanted.name)));
+                return Err(missing_error(&format!("the last base of agent {}", wanted.name)));
             }
-            line.push(stored(tx, TierKind::Agent, &TierRef { name: base, version: None })?);
+            line.push(load_stored_tier(tx, TierKind::Agent, &TierRef { name: base, version: None })?);
         }
         line.reverse();
         let versions: TierVersions = line.iter().map(|agent| (agent.id, agent.version)).collect();
@@ -208,9 +209,10 @@ impl Loader<'_> {
         let body = merge::merge(&chain)?.agent;
         let mut bases: Vec<_> = line.iter().map(|agent| (agent.name.clone(), agent.version)).collect();
         bases.pop();
-        let Some(own) = line.pop() else { return Err(lost(&format!("agent {}", wanted.name))) };
+        let Some(own) = line.pop() else { return Err(missing_error(&format!("agent {}", wanted.name))) };
         // The count that was stored is from before a base changed.
-        let tokens = if bases.is_empty() { own.tokens } else { measure(&Tier::Agent(body.clone())) };
+        let tokens =
+            if bases.is_empty() { own.tokens } else { count_tier_tokens(&Tier::Agent(body.clone())) };
         let loaded =
             Arc::new(LoadedTier { id: own.id, name: own.name, version: own.version, body, tokens, bases });
         self.cache.agents.pin().insert(versions.clone(), loaded.clone());
@@ -218,41 +220,42 @@ impl Loader<'_> {
     }
 }
 
-fn kept<T>(
+fn load_cached_tier<T>(
     tx: &mut Tx<'_>,
     kind: TierKind,
     wanted: &TierRef,
     cache: &HashMap<TierVersions, Arc<LoadedTier<T>>>,
     of: impl Fn(Tier) -> Option<T>,
 ) -> Result<Arc<LoadedTier<T>>> {
-    let head = rows::head(tx, kind, &wanted.name)?.ok_or_else(|| lost(&format!("{kind} {}", wanted.name)))?;
+    let head = rows::find_head(tx, kind, &wanted.name)?
+        .ok_or_else(|| missing_error(&format!("{kind} {}", wanted.name)))?;
     let versions = vec![(head.0, wanted.version.unwrap_or(head.1))];
     if let Some(known) = cache.pin().get(&versions) {
         return Ok(known.clone());
     }
-    let StoredTier { id, name, version, body, tokens, .. } = stored(tx, kind, wanted)?;
-    let body = of(Tier::read(kind, &body)?).ok_or_else(|| lost(&format!("{kind} {name}")))?;
+    let StoredTier { id, name, version, body, tokens, .. } = load_stored_tier(tx, kind, wanted)?;
+    let body = of(Tier::read(kind, &body)?).ok_or_else(|| missing_error(&format!("{kind} {name}")))?;
     let loaded = Arc::new(LoadedTier { id, name, version, body, tokens, bases: Vec::new() });
     cache.pin().insert(versions, loaded.clone());
     Ok(loaded)
 }
 
-fn stored(tx: &mut Tx<'_>, kind: TierKind, wanted: &TierRef) -> Result<StoredTier> {
+fn load_stored_tier(tx: &mut Tx<'_>, kind: TierKind, wanted: &TierRef) -> Result<StoredTier> {
     let found = match wanted.version {
         Some(version) => rows::find_at(tx, kind, &wanted.name, version)?,
         None => rows::find(tx, kind, &wanted.name)?,
     };
-    found.ok_or_else(|| lost(&format!("{kind} {wanted}")))
+    found.ok_or_else(|| missing_error(&format!("{kind} {wanted}")))
 }
 
 fn binding_of(found: &StoredTier) -> Result<Binding> {
     match Tier::read(TierKind::Binding, &found.body)? {
         Tier::Binding(binding) => Ok(binding),
-        _ => Err(lost(&format!("binding {}", found.name))),
+        _ => Err(missing_error(&format!("binding {}", found.name))),
     }
 }
 
 /// Applying refuses what refers to nothing, so this is a database that was changed by hand.
-fn lost(what: &str) -> Error {
+fn missing_error(what: &str) -> Error {
     Error::Unreadable(format!("{what} is not in the database"))
 }

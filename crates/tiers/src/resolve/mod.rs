@@ -23,11 +23,11 @@ use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec, Zone};
 
 use crate::error::Result;
 use crate::prompt::StaticPrompt;
-use crate::size::TierTokenCounts;
+use crate::token_counts::TierTokenCounts;
 use cache::ResolutionCache;
 
-pub(crate) use load::holders;
-pub use slice::bucket;
+pub(crate) use load::list_holders;
+pub use slice::assign_bucket;
 
 /// Where an address leads.
 #[derive(Clone, Debug)]
@@ -88,74 +88,75 @@ pub struct BindingResolver {
 
 impl BindingResolver {
     /// Somebody must run [`Self::watch`] beside it, or changes by others show only after a restart.
-    /// No tool is installed until [`Self::offering`] names some.
+    /// No tool is installed until [`Self::with_tools`] names some.
     pub fn new(db: Db) -> Self {
         Self { db, cache: Arc::new(ResolutionCache::default()) }
     }
 
     /// The tools that are installed; those that agents have and teams chose are offered. Comes before the first question.
     #[must_use]
-    pub fn offering(self, tools: Vec<Arc<ToolSpec>>) -> Self {
-        Self { db: self.db, cache: Arc::new(ResolutionCache::offering(tools)) }
+    pub fn with_tools(self, tools: Vec<Arc<ToolSpec>>) -> Self {
+        Self { db: self.db, cache: Arc::new(ResolutionCache::with_tools(tools)) }
     }
 
     /// Where the address leads for this person; none is somebody who is not known yet, and is in no slice.
     pub async fn resolve(&self, key: &RoutingKey, person: Option<&str>) -> Result<AddressResolution> {
-        if let Some(answer) = self.remembered(key, person) {
+        if let Some(answer) = self.resolve_cached(key, person) {
             return Ok(answer);
         }
         let (asked, cache) = (key.clone(), self.cache.clone());
-        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_key(tx, &asked, &cache);
-        let loaded = self.db.platform(crate::keys::ROUTING).read(read).await?;
+        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::find_by_key(tx, &asked, &cache);
+        let loaded = self.db.platform(crate::routing_keys::ROUTING).read(read).await?;
         let Some((entry, count)) = loaded else { return Ok(AddressResolution::Unknown) };
-        let answer = entry.answer(person);
-        self.cache.keep(key, entry, count);
+        let answer = entry.resolve_for(person);
+        self.cache.insert(key, entry, count);
         Ok(answer)
     }
 
     /// The same from memory alone; none where the database must be asked.
-    pub fn remembered(&self, key: &RoutingKey, person: Option<&str>) -> Option<AddressResolution> {
+    pub fn resolve_cached(&self, key: &RoutingKey, person: Option<&str>) -> Option<AddressResolution> {
         self.cache.get(key, person)
     }
 
     /// A binding by its name; remembered as addresses are.
-    pub async fn by_name(
+    pub async fn resolve_by_name(
         &self,
         tenant: &TenantName,
         binding: &TierName,
         person: Option<&str>,
     ) -> Result<AddressResolution> {
         let name = (tenant.clone(), binding.clone());
-        if let Some(answer) = self.cache.named(&name, person) {
+        if let Some(answer) = self.cache.get_by_name(&name, person) {
             return Ok(answer);
         }
         let ((tenant, binding), cache) = (name.clone(), self.cache.clone());
-        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_name(tx, &tenant, &binding, &cache);
-        let Some((entry, count)) = self.db.platform(crate::keys::ROUTING).read(read).await? else {
+        let read =
+            move |tx: &mut munshi_store::PlatformTx<'_>| load::find_by_name(tx, &tenant, &binding, &cache);
+        let Some((entry, count)) = self.db.platform(crate::routing_keys::ROUTING).read(read).await? else {
             return Ok(AddressResolution::Unknown);
         };
-        let answer = entry.answer(person);
-        self.cache.keep_named(&name, entry, count);
+        let answer = entry.resolve_for(person);
+        self.cache.insert_by_name(&name, entry, count);
         Ok(answer)
     }
 
     /// A binding by its id, for a turn that is taken up again: from the database, and not kept.
-    pub async fn by_id(
+    pub async fn resolve_by_id(
         &self,
         tenant: TenantId,
         binding: BindingId,
         person: Option<&str>,
     ) -> Result<AddressResolution> {
         let cache = self.cache.clone();
-        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_id(tx, tenant, binding, &cache);
-        let found = self.db.platform(crate::keys::ROUTING).read(read).await?;
-        Ok(found.map_or(AddressResolution::Unknown, |entry| entry.answer(person)))
+        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::find_by_id(tx, tenant, binding, &cache);
+        let found = self.db.platform(crate::routing_keys::ROUTING).read(read).await?;
+        Ok(found.map_or(AddressResolution::Unknown, |entry| entry.resolve_for(person)))
     }
 
     /// Which tenants have a binding of this name, archived ones too. None where there are too many tenants to ask.
-    pub async fn holders(&self, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
+    pub async fn list_holders(&self, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
         let binding = binding.clone();
-        self.db.platform(crate::keys::ROUTING).read(move |tx| load::holders(tx, &binding)).await
+        self.db.platform(crate::routing_keys::ROUTING).read(move |tx| load::list_holders(tx, &binding)).await
     }
 }
 

@@ -4,7 +4,7 @@ use munshi_types::{BindingId, Id};
 
 /// The person's part at a binding, 0 to 99: the same on every node, after every restart and in every version of the
 /// program. Two bindings divide their people differently, so that one's trial says nothing of the other's.
-pub fn bucket(binding: BindingId, person: &str) -> u8 {
+pub fn assign_bucket(binding: BindingId, person: &str) -> u8 {
     let uuid = binding.as_uuid();
     let bytes = uuid.as_bytes().iter().chain(person.as_bytes());
     // FNV-1a, whose last bytes hardly reach the high bits, so it is stirred once more at the end.
@@ -28,7 +28,7 @@ mod tests {
     #[test]
     fn a_person_stays_where_it_is_for_ever() {
         let parts: Vec<u8> = ["+919812345678", "+919812345679", "asha@example.com", ""]
-            .map(|person| bucket(binding(7), person))
+            .map(|person| assign_bucket(binding(7), person))
             .into();
         assert_eq!(parts, [57, 65, 9, 96], "changing this moves people between the arms of running trials");
     }
@@ -37,7 +37,7 @@ mod tests {
     fn every_part_is_as_large_as_the_others() {
         let mut counts = [0_u32; 100];
         for number in 0..100_000 {
-            counts[usize::from(bucket(binding(7), &format!("+9198{number:08}")))] += 1;
+            counts[usize::from(assign_bucket(binding(7), &format!("+9198{number:08}")))] += 1;
         }
         assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
     }
@@ -45,8 +45,10 @@ mod tests {
     #[test]
     fn two_bindings_divide_their_people_differently() {
         let people: Vec<String> = (0..1_000).map(|number| number.to_string()).collect();
-        let same =
-            people.iter().filter(|person| bucket(binding(1), person) == bucket(binding(2), person)).count();
+        let same = people
+            .iter()
+            .filter(|person| assign_bucket(binding(1), person) == assign_bucket(binding(2), person))
+            .count();
         assert!(same < 40, "{same}");
     }
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::BindingResolver;
 use crate::error::Result;
-use crate::keys::ROUTING;
+use crate::routing_keys::ROUTING;
 use crate::rows;
 
 /// One indexed statement that almost always finds nothing.
@@ -34,18 +34,18 @@ impl BindingResolver {
                 _ = ticks.tick() => {}
             }
             if renewed.elapsed() >= LONGEST_MEMORY && !is_blind {
-                self.cache.forget_all();
+                self.cache.invalidate_all();
                 renewed = Instant::now();
             }
-            match self.look().await {
+            match self.poll_changes().await {
                 Ok(()) if is_blind => {
                     is_blind = false;
-                    tracing::info!("changes of tiers are seen again");
+                    tracing::info!("tier change polling recovered");
                 }
                 Ok(()) => {}
                 Err(error) if !is_blind => {
                     is_blind = true;
-                    tracing::warn!(%error, "changes of tiers can't be seen; going on with what is remembered");
+                    tracing::warn!(%error, "tier change polling failed; using cached tiers");
                 }
                 Err(_) => {}
             }
@@ -53,22 +53,22 @@ impl BindingResolver {
     }
 
     /// Looks once, and forgets what has changed.
-    pub async fn look(&self) -> Result<()> {
-        let known = self.cache.known();
-        let changed = self.db.platform(ROUTING).read(move |tx| rows::changed_since(tx, known)).await?;
+    pub async fn poll_changes(&self) -> Result<()> {
+        let known = self.cache.known_change();
+        let changed = self.db.platform(ROUTING).read(move |tx| rows::list_changed_since(tx, known)).await?;
         if let Some(count) = changed.iter().map(|(_, change)| *change).max() {
             let tenants: BTreeSet<TenantId> = changed.into_iter().map(|(tenant, _)| tenant).collect();
-            self.cache.forget(&tenants, count);
-            tracing::info!(change = count, tenants = tenants.len(), "changes of tiers are in force here");
+            self.cache.invalidate(&tenants, count);
+            tracing::info!(change = count, tenants = tenants.len(), "tier changes in force");
         }
-        self.cache.looked();
+        self.cache.record_poll();
         #[allow(clippy::cast_precision_loss, reason = "a gauge is a float; nobody applies 2^52 times")]
-        gauge!(CHANGE).set(self.cache.known().max(0) as f64);
+        gauge!(CHANGE).set(self.cache.known_change().max(0) as f64);
         Ok(())
     }
 
     /// How long ago the database last said what has changed; what changed since is not known here.
-    pub fn last_look(&self) -> Duration {
-        self.cache.last_look()
+    pub fn time_since_poll(&self) -> Duration {
+        self.cache.time_since_poll()
     }
 }

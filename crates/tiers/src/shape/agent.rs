@@ -1,167 +1,175 @@
 //! `agents/NAME.toml`
 
-use super::forms::{CONNECTOR, NAME, SCOPE, TOOL, USE, WORD};
-use super::{GUARDRAILS, RULES, TierField, ValueShape, may};
+use super::word_forms::{CONNECTOR, NAME, SCOPE, TOOL, USE, WORD};
+use super::{GUARDRAILS, RULES, TierField, ValueShape, optional};
 
 pub(super) const FIELDS: &[TierField] = &[
-    may("name", ValueShape::Text, "As people see it."),
-    may(
+    optional("name", ValueShape::Text, "The display name."),
+    optional(
         "extends",
         ValueShape::Word(&NAME),
-        "The agent it starts from. What is written here wins, key by key; guardrails and rules are added.",
+        "The base agent. Keys set here override the base; guardrails and rules are added to it.",
     ),
-    may(
+    optional(
         "tools",
         ValueShape::List(&ValueShape::Word(&TOOL)),
-        "What it may call. One that is not installed is not offered.",
+        "The tools it may call. A tool that is not installed is not offered.",
     ),
-    may(
+    optional(
         "connectors",
         ValueShape::List(&ValueShape::Word(&CONNECTOR)),
-        "Connectors of `connectors.toml` whose tools it has too; for each message the most fitting are offered.",
+        "Connectors from `connectors.toml` whose tools it may also call. The most relevant are offered for each message.",
     ),
-    may("guidance", ValueShape::Text, "How to use the tools, as prose."),
+    optional("guidance", ValueShape::Text, "How to use the tools, as prose."),
     GUARDRAILS,
-    may(
+    optional(
         "models",
         ValueShape::Table(MODELS),
-        "Which models are asked; what is not said is the installation's.",
+        "Which models to call; defaults to the installation's settings.",
     ),
-    may("memory", ValueShape::Table(MEMORY), "What it remembers."),
-    may("retrieval", ValueShape::Table(RETRIEVAL), "What it looks up in documents."),
-    may("limits", ValueShape::Table(LIMITS), "How much it may use."),
-    may(
+    optional("memory", ValueShape::Table(MEMORY), "What it remembers between turns."),
+    optional("retrieval", ValueShape::Table(RETRIEVAL), "How it searches documents."),
+    optional("limits", ValueShape::Table(LIMITS), "Limits on what it may use."),
+    optional(
         "policy",
         ValueShape::Table(POLICY),
-        "What it may do with its tools; nothing is open that is not listed.",
+        "What it may do with its tools. Scopes that are not listed are denied.",
     ),
     RULES,
 ];
 
 const MODELS: &[TierField] = &[
-    may(
+    optional(
         "strategy",
         ValueShape::Choice(&["rule", "classifier", "hybrid"]),
         "How the class of model is chosen.",
     ),
-    may(
+    optional(
         "residency",
         ValueShape::List(&ValueShape::Word(&WORD)),
-        "Where data may go, in the installation's words.",
+        "Where data may go: `residency` values of the installation's models.",
     ),
-    may(
+    optional(
         "escalation_words",
         ValueShape::List(&ValueShape::Text),
-        "Words that ask for more than a quick answer.",
+        "Words in a message that select a stronger model.",
     ),
-    may(
+    optional(
         "sure_above",
         ValueShape::Number { least: 0, most: 1000 },
-        "This machine's own model answers first where it is at least so sure, in thousandths.",
+        "The offline model answers first if its confidence is at least this, in thousandths.",
     ),
-    may(
+    optional(
         "uses",
         ValueShape::Map { keys: &USE, values: &ValueShape::List(&ValueShape::Word(&WORD)) },
-        "Names of models by use, the first choice first.",
+        "Model names by use, in order of preference.",
     ),
 ];
 
 const MEMORY: &[TierField] = &[
-    may(
+    optional(
         "scope",
         ValueShape::Choice(&["session", "person", "team"]),
-        "Whose memory it is; `person` unless given.",
+        "Who shares the memory; default `person`.",
     ),
-    may(
-        "facts",
-        ValueShape::Flag,
-        "Whether what is known of the person goes into every turn; true unless given.",
-    ),
-    may(
+    optional("facts", ValueShape::Flag, "Include known facts about the person in every turn; default true."),
+    optional(
         "recall",
         ValueShape::Choice(&["never", "needed", "always"]),
-        "When past episodes are searched; `needed` unless given.",
+        "When to search past episodes; default `needed`.",
     ),
-    may("episodes", ValueShape::Number { least: 0, most: 20 }, "How many of them at most; 5 unless given."),
-    may(
+    optional(
+        "episodes",
+        ValueShape::Number { least: 0, most: 20 },
+        "Maximum number of past episodes; default 5.",
+    ),
+    optional(
         "history",
         ValueShape::Number { least: 0, most: 100 },
-        "How many turns are told again at most; 10 unless given.",
+        "Maximum number of earlier turns in the prompt; default 10.",
     ),
-    may(
+    optional(
         "half_life_days",
         ValueShape::Number { least: 1, most: 3650 },
-        "After so many days an episode counts half; 30 unless given.",
+        "Days after which an episode's weight halves; default 30.",
     ),
 ];
 
 const RETRIEVAL: &[TierField] = &[
-    may(
+    optional(
         "passages",
         ValueShape::Number { least: 0, most: 20 },
-        "How many at most, 0 for none; 4 unless given.",
+        "Maximum number of passages, 0 for none; default 4.",
     ),
-    may("least_likeness", ValueShape::Number { least: 0, most: 100 }, "In hundredths; 30 unless given."),
-    may("citations", ValueShape::Flag, "Whether an answer names its sources; true unless given."),
-    may(
+    optional(
+        "least_likeness",
+        ValueShape::Number { least: 0, most: 100 },
+        "Minimum similarity, in hundredths; default 30.",
+    ),
+    optional("citations", ValueShape::Flag, "Cite sources in answers; default true."),
+    optional(
         "collections",
         ValueShape::List(&ValueShape::Word(&WORD)),
-        "Folders under knowledge/; without it, all.",
+        "Folders under knowledge/ to search; default all.",
     ),
 ];
 
 const LIMITS: &[TierField] = &[
-    may(
+    optional(
         "profile",
         ValueShape::Choice(&["runtime", "compact"]),
-        "`runtime` (unless given) is 7,700 tokens in parts, `compact` 4,000 with the answer.",
+        "Token budget: `runtime` (default) is 7,700 tokens in parts; `compact` is 4,000 including the answer.",
     ),
-    may("tool_calls", ValueShape::Number { least: 0, most: 20 }, "In one turn; 4 unless given."),
-    may("tools_offered", ValueShape::Number { least: 0, most: 64 }, "At once; 12 unless given."),
-    may(
+    optional(
+        "tool_calls",
+        ValueShape::Number { least: 0, most: 20 },
+        "Maximum tool calls in one turn; default 4.",
+    ),
+    optional(
+        "tools_offered",
+        ValueShape::Number { least: 0, most: 64 },
+        "Maximum tools offered at once; default 12.",
+    ),
+    optional(
         "tool_failures",
         ValueShape::Number { least: 1, most: 10 },
-        "After so many of one tool the turn stops; 2 unless given.",
+        "Failures of one tool after which the turn stops; default 2.",
     ),
-    may(
-        "turn_seconds",
-        ValueShape::Number { least: 1, most: 3600 },
-        "How long a turn may take; 120 unless given.",
-    ),
-    may("tokens", ValueShape::Table(TOKENS), "Budgets that differ from the profile's."),
+    optional("turn_seconds", ValueShape::Number { least: 1, most: 3600 }, "Timeout of a turn; default 120."),
+    optional("tokens", ValueShape::Table(TOKENS), "Token budgets that override the profile."),
 ];
 
 const SCOPES: ValueShape = ValueShape::List(&ValueShape::Word(&SCOPE));
 
 const POLICY: &[TierField] = &[
-    may(
+    optional(
         "autonomy",
         ValueShape::Choice(&["off", "investigate", "propose", "act"]),
-        "How far it goes by itself; `investigate` (looks, never writes) unless given. The connector's may be lower.",
+        "What it may do without a person; default `investigate` (read only). The connector's autonomy may be lower.",
     ),
-    may("read", SCOPES, "Scopes of tools that look, such as `ledger.*`."),
-    may("write", SCOPES, "Scopes of tools that write."),
-    may("deny", SCOPES, "Never, whatever else is listed. What a base denies stays denied."),
-    may(
+    optional("read", SCOPES, "Scopes it may read, such as `ledger.*`."),
+    optional("write", SCOPES, "Scopes it may write."),
+    optional("deny", SCOPES, "Scopes that are always denied. What a base denies stays denied."),
+    optional(
         "ask",
         SCOPES,
-        "Only after a person approved, even where it acts by itself. What a base asks is asked.",
+        "Scopes that need a person's approval, even at `act`. What a base asks for stays required.",
     ),
 ];
 
 const BUDGET: ValueShape = ValueShape::Number { least: 0, most: 1_000_000 };
 
 const TOKENS: &[TierField] = &[
-    may("human", BUDGET, "The human's text."),
-    may("team", BUDGET, "The team's text."),
-    may("agent", BUDGET, "The agent's own text."),
-    may("dynamic", BUDGET, "Memory, documents and history."),
-    may("envelope", BUDGET, "Time, place, channel."),
-    may("system", BUDGET, "Human, team and agent together."),
-    may("tool_schemas", BUDGET, "What describes the tools."),
-    may("profile", BUDGET, "What a visitor's page says of them."),
-    may("memory", BUDGET, "What is remembered."),
-    may("history", BUDGET, "What was said before."),
-    may("tool_results", BUDGET, "What tools answered."),
-    may("output", BUDGET, "Kept free for the answer."),
+    optional("human", BUDGET, "The human's text."),
+    optional("team", BUDGET, "The team's text."),
+    optional("agent", BUDGET, "The agent's own text."),
+    optional("dynamic", BUDGET, "Memory, documents and history."),
+    optional("envelope", BUDGET, "Time, place and channel."),
+    optional("system", BUDGET, "Human, team and agent together."),
+    optional("tool_schemas", BUDGET, "Tool schemas."),
+    optional("profile", BUDGET, "The visitor's profile from their page."),
+    optional("memory", BUDGET, "Memory."),
+    optional("history", BUDGET, "Earlier turns."),
+    optional("tool_results", BUDGET, "Tool results."),
+    optional("output", BUDGET, "Reserved for the answer."),
 ];

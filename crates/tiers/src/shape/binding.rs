@@ -1,48 +1,48 @@
 //! `bindings/NAME.toml`
 
-use super::forms::{KEY, NAME, REFERENCE, SLICE_NAME};
-use super::{TierField, ValueShape, may, needed};
+use super::word_forms::{KEY, NAME, REFERENCE, SLICE_NAME};
+use super::{TierField, ValueShape, optional, required};
 
 const NAMED: ValueShape = ValueShape::Word(&NAME);
 const REFERRED: ValueShape = ValueShape::Word(&REFERENCE);
 
 pub(super) const FIELDS: &[TierField] = &[
-    needed("human", NAMED, "Who speaks."),
-    needed("team", NAMED, "In which job."),
-    needed("agent", NAMED, "On what machinery."),
-    may(
+    required("human", NAMED, "The human who speaks."),
+    required("team", NAMED, "The team it works in."),
+    required("agent", NAMED, "The agent it runs on."),
+    optional(
         "door",
         ValueShape::Choice(&["private", "work", "public", "distribution"]),
-        "Who is on the other side: the owner, those who work there, peers, or the many; `distribution` unless given.",
+        "The audience: the owner, staff, peers, or the public; default `distribution`.",
     ),
-    may(
+    optional(
         "channels",
         ValueShape::List(&ValueShape::Choice(&[
             "whatsapp", "web", "voice", "telegram", "slack", "email", "a2a", "ticket", "api",
         ])),
-        "The ways in and out; WhatsApp and the web unless given.",
+        "The channels; default WhatsApp and the web.",
     ),
-    may(
+    optional(
         "keys",
         ValueShape::List(&ValueShape::Word(&KEY)),
-        "The addresses that lead here. Each leads to one binding of all tenants.",
+        "The addresses that route here. Each is unique across all tenants.",
     ),
-    may(
+    optional(
         "slices",
         ValueShape::List(&ValueShape::Table(SLICE)),
-        "Parts of the people who get something else, the same people every time.",
+        "Shares of people who get a variant. A person always gets the same one.",
     ),
 ];
 
 const SLICE: &[TierField] = &[
-    needed("name", ValueShape::Word(&SLICE_NAME), "Stands in the record of every turn of the slice."),
-    needed(
+    required("name", ValueShape::Word(&SLICE_NAME), "Recorded with every turn of the slice."),
+    required(
         "share",
         ValueShape::Number { least: 0, most: 100 },
-        "Of a hundred people; all slices together have at most a hundred.",
+        "Percentage of people; all slices together have at most 100.",
     ),
-    may("binding", NAMED, "Another binding as a whole."),
-    may("human", REFERRED, "Another human, or a version of one."),
-    may("team", REFERRED, "Another team, or a version of one."),
-    may("agent", REFERRED, "Another agent, or a version of one."),
+    optional("binding", NAMED, "Another binding to use entirely."),
+    optional("human", REFERRED, "Another human, or a version of one."),
+    optional("team", REFERRED, "Another team, or a version of one."),
+    optional("agent", REFERRED, "Another agent, or a version of one."),
 ];

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{FieldRequirement, TierField, ValueShape, fields, prose};
-use crate::nearest;
+use super::{FieldRequirement, TierField, ValueShape, fields, prose_key};
 use crate::problem::{FolderProblem, QuotedTierValue};
+use crate::suggestion;
 
 /// Where values stand: line and column by path, such as `slices[0].human`.
 pub(crate) type ValuePositions = BTreeMap<String, (usize, usize)>;
@@ -35,7 +35,7 @@ pub(crate) fn check(kind: TierKind, file: &str, text: &str, range: Range<usize>)
         spots: ValuePositions::new(),
         problems: Vec::new(),
     };
-    errors.iter().for_each(|error| walk.syntax(error));
+    errors.iter().for_each(|error| walk.report_syntax_error(error));
     let body = walk.table(fields(kind), table.get_ref(), "", start);
     CheckedFile { body, spots: walk.spots, problems: walk.problems }
 }
@@ -73,23 +73,23 @@ impl Walk<'_> {
             let name = key.get_ref().as_ref();
             let inner = join(path, name);
             match fields.iter().find(|field| field.name == name) {
-                Some(field) if path.is_empty() && prose(self.kind) == Some(field.name) => {
+                Some(field) if path.is_empty() && prose_key(self.kind) == Some(field.name) => {
                     let place = self.start + key.span().start;
                     let hint = format!("write it as plain text after the second +++, without `{name} =`");
-                    self.add(place, &inner, "this is the prose below the front matter", &hint);
+                    self.add(place, &inner, "this belongs in the text below the front matter", &hint);
                 }
                 Some(field) => {
                     if let Some(value) = self.value(&field.shape, value, &inner) {
                         body.insert(name.to_owned(), value);
                     }
                 }
-                None => self.unknown(fields, name, path, self.start + key.span().start),
+                None => self.report_unknown_key(fields, name, path, self.start + key.span().start),
             }
         }
         for field in fields.iter().filter(|field| field.needed == FieldRequirement::Always) {
             if !table.iter().any(|(key, _)| key.get_ref().as_ref() == field.name) {
-                let hint = format!("write {} = …, {}", field.name, field.shape.expects());
-                self.add(at, &join(path, field.name), "this is missing", &hint);
+                let hint = format!("write {} = …, {}", field.name, field.shape.describe());
+                self.add(at, &join(path, field.name), "this key is required", &hint);
             }
         }
         body
@@ -102,14 +102,15 @@ impl Walk<'_> {
             (ValueShape::Text, DeValue::String(text)) => self.text(text, path, at),
             (ValueShape::Word(form), DeValue::String(text)) => match (form.read)(text) {
                 Ok(spelled) => Some(Value::String(spelled)),
-                Err(error) => self.misspelt(at, path, &error),
+                Err(error) => self.report_bad_word(at, path, &error),
             },
             (ValueShape::Choice(words), DeValue::String(text)) => {
                 if words.contains(&text.as_ref()) {
                     return Some(Value::String(text.clone().into_owned()));
                 }
-                let hint = nearest::hint(text, words.to_vec(), &format!("write {}", shape.expects()));
-                self.add(at, path, &format!("there is no {}", QuotedTierValue(text)), &hint);
+                let hint =
+                    suggestion::render_hint(text, words.to_vec(), &format!("write {}", shape.describe()));
+                self.add(at, path, &format!("unknown value {}", QuotedTierValue(text)), &hint);
                 None
             }
             (ValueShape::Number { least, most }, DeValue::Integer(number)) => {
@@ -119,8 +120,8 @@ impl Walk<'_> {
                     None => self.refuse(
                         at,
                         path,
-                        &format!("{} is out of bounds", number.as_str()),
-                        &shape.expects(),
+                        &format!("{} is out of range", number.as_str()),
+                        &shape.describe(),
                     ),
                 }
             }
@@ -142,18 +143,20 @@ impl Walk<'_> {
             (ValueShape::Guardrail, DeValue::String(text)) => self.text(text, path, at),
             (ValueShape::Guardrail, DeValue::Table(table)) => {
                 if !table.iter().any(|(key, value)| key.get_ref() == "id" && value.get_ref().is_str()) {
-                    return self.refuse(at, path, "this rule has no id", &shape.expects());
+                    return self.refuse(at, path, "this rule has no id", &shape.describe());
                 }
-                self.free(value, path)
+                self.check_free_value(value, path)
             }
-            (ValueShape::Free, DeValue::Table(_)) => self.free(value, path),
-            (_, other) => self.refuse(at, path, &format!("this is {}", found(other)), &shape.expects()),
+            (ValueShape::Free, DeValue::Table(_)) => self.check_free_value(value, path),
+            (_, other) => {
+                self.refuse(at, path, &format!("this is {}", describe_value(other)), &shape.describe())
+            }
         }
     }
 
     fn text(&mut self, text: &str, path: &str, at: usize) -> Option<Value> {
         if text.contains('\0') {
-            return self.refuse(at, path, "the text holds a NUL character", "text without it");
+            return self.refuse(at, path, "the text contains a NUL character", "text without it");
         }
         Some(Value::String(text.to_owned()))
     }
@@ -175,7 +178,7 @@ impl Walk<'_> {
                     }
                 }
                 Err(error) => {
-                    self.misspelt(self.start + key.span().start, &inner, &error);
+                    self.report_bad_word(self.start + key.span().start, &inner, &error);
                 }
             }
         }
@@ -183,7 +186,7 @@ impl Walk<'_> {
     }
 
     /// What somebody else reads: anything JSON can hold.
-    fn free(&mut self, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
+    fn check_free_value(&mut self, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
         let at = self.start + value.span().start;
         match value.get_ref() {
             DeValue::String(text) => self.text(text, path, at),
@@ -193,21 +196,24 @@ impl Walk<'_> {
                 Err(_) => self.refuse(at, path, "this number is too large", "a smaller one"),
             },
             DeValue::Float(number) => {
-                match number.as_str().replace('_', "").parse().ok().and_then(kept_number) {
+                match number.as_str().replace('_', "").parse().ok().and_then(normalize_number) {
                     Some(number) => Some(Value::Number(number)),
-                    None => self.refuse(at, path, "this is no number that can be kept", "a plain number"),
+                    None => self.refuse(at, path, "this number is not finite or too large", "a plain number"),
                 }
             }
             DeValue::Datetime(_) => self.refuse(at, path, "this is a date", "it as text, in quotes"),
             DeValue::Array(items) => {
                 let each = items.iter().enumerate();
-                Some(each.filter_map(|(at, item)| self.free(item, &format!("{path}[{at}]"))).collect())
+                Some(
+                    each.filter_map(|(at, item)| self.check_free_value(item, &format!("{path}[{at}]")))
+                        .collect(),
+                )
             }
             DeValue::Table(table) => {
                 let mut body = Map::new();
                 for (key, value) in table {
                     let inner = join(path, key.get_ref());
-                    if let Some(value) = self.free(value, &inner) {
+                    if let Some(value) = self.check_free_value(value, &inner) {
                         body.insert(key.get_ref().clone().into_owned(), value);
                     }
                 }
@@ -216,18 +222,19 @@ impl Walk<'_> {
         }
     }
 
-    fn unknown(&mut self, fields: &[TierField], name: &str, path: &str, at: usize) {
+    fn report_unknown_key(&mut self, fields: &[TierField], name: &str, path: &str, at: usize) {
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let place = if path.is_empty() { format!("a {}", self.kind) } else { format!("`{path}`") };
-        let list: Vec<&str> = names.iter().copied().filter(|name| prose(self.kind) != Some(*name)).collect();
+        let list: Vec<&str> =
+            names.iter().copied().filter(|name| prose_key(self.kind) != Some(*name)).collect();
         let otherwise = format!("{place} has {}", list.join(", "));
-        let hint = nearest::hint(name, names, &otherwise);
-        let what = format!("there is no key {}", QuotedTierValue(&join(path, name)));
-        self.push(at, FolderProblem::of_file(self.file, what).hint(hint));
+        let hint = suggestion::render_hint(name, names, &otherwise);
+        let what = format!("unknown key {}", QuotedTierValue(&join(path, name)));
+        self.push(at, FolderProblem::in_file(self.file, what).hint(hint));
     }
 
     /// The error of a form says what is wrong, a colon, and what to write.
-    fn misspelt(&mut self, at: usize, path: &str, error: &str) -> Option<Value> {
+    fn report_bad_word(&mut self, at: usize, path: &str, error: &str) -> Option<Value> {
         let (what, hint) = error.rsplit_once(": ").unwrap_or((error, "see docs/tiers.md"));
         self.add(at, path, what, hint);
         None
@@ -239,33 +246,33 @@ impl Walk<'_> {
     }
 
     fn add(&mut self, at: usize, path: &str, what: &str, hint: &str) {
-        self.push(at, FolderProblem::of_file(self.file, what).key(path).hint(hint));
+        self.push(at, FolderProblem::in_file(self.file, what).key(path).hint(hint));
     }
 
     fn push(&mut self, at: usize, problem: FolderProblem) {
         let place = locate(self.text, at);
         if !self.broken.contains(&place.0) {
-            self.problems.push(problem.at(place));
+            self.problems.push(problem.at_position(place));
         }
     }
 
-    fn syntax(&mut self, error: &toml::de::Error) {
+    fn report_syntax_error(&mut self, error: &toml::de::Error) {
         let place = locate(self.text, self.start + error.span().map_or(0, |span| span.start));
         if self.broken.insert(place.0) {
             let (what, hint) = match error.message() {
-                "duplicate key" => ("this was already written above", Some("keep one of the two")),
+                "duplicate key" => ("this key is written twice", Some("remove one of them")),
                 message => (message.trim_end_matches(", expected nothing"), None),
             };
             let problem =
-                FolderProblem { hint: hint.map(str::to_owned), ..FolderProblem::of_file(self.file, what) };
-            self.problems.push(problem.at(place));
+                FolderProblem { hint: hint.map(str::to_owned), ..FolderProblem::in_file(self.file, what) };
+            self.problems.push(problem.at_position(place));
         }
     }
 }
 
 /// A number that comes back from both engines as it was: Postgres knows no difference between 1.0 and 1, nor between 0
 /// and -0.
-fn kept_number(number: f64) -> Option<serde_json::Number> {
+fn normalize_number(number: f64) -> Option<serde_json::Number> {
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     match number.fract() == 0.0 {
         true => (number.abs() <= LARGEST).then_some((number as i64).into()),
@@ -277,7 +284,7 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn found(value: &DeValue<'_>) -> &'static str {
+fn describe_value(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "text",
         DeValue::Integer(_) => "a number",

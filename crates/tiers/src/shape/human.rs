@@ -1,43 +1,43 @@
 //! `humans/NAME.md`
 
-use super::forms::LANGUAGE;
-use super::{GUARDRAILS, RULES, TierField, ValueShape, may, needed};
+use super::word_forms::LANGUAGE;
+use super::{GUARDRAILS, RULES, TierField, ValueShape, optional, required};
 
 pub(super) const FIELDS: &[TierField] = &[
-    needed("name", ValueShape::Text, "As people see it."),
-    needed(
+    required("name", ValueShape::Text, "The display name."),
+    required(
         "identity",
         ValueShape::Text,
-        "Who it is and for whom, in a sentence or two: the first words after the soul.",
+        "Who it is and whom it serves, in one or two sentences. Follows the soul in the prompt.",
     ),
-    may("flaw", ValueShape::Text, "The weakness that makes it somebody, and that is of use."),
-    may("nevers", ValueShape::List(&ValueShape::Text), "What it never does, each a sentence."),
+    optional("flaw", ValueShape::Text, "A useful weakness that gives it character."),
+    optional("nevers", ValueShape::List(&ValueShape::Text), "What it never does, one sentence each."),
     GUARDRAILS,
-    may("voice", ValueShape::Table(VOICE), "How it sounds."),
-    may("speech", ValueShape::Table(SPEECH), "Which languages it speaks."),
+    optional("voice", ValueShape::Table(VOICE), "How it sounds."),
+    optional("speech", ValueShape::Table(SPEECH), "Which languages it speaks."),
     RULES,
-    may("soul", ValueShape::Text, "The prose below the front matter: what it has lived through."),
+    optional("soul", ValueShape::Text, "The text below the front matter: its life story."),
 ];
 
 const VOICE: &[TierField] = &[
-    may("tone", ValueShape::Text, "In a few words."),
-    may("sentences", ValueShape::Text, "How long its sentences are."),
-    may("humour", ValueShape::Text, "What it finds funny, and how much of it shows."),
-    may("phrases", ValueShape::List(&ValueShape::Text), "What it likes to say."),
-    may("avoids", ValueShape::List(&ValueShape::Text), "What it would never say."),
+    optional("tone", ValueShape::Text, "Its tone, in a few words."),
+    optional("sentences", ValueShape::Text, "How long its sentences are."),
+    optional("humour", ValueShape::Text, "What it finds funny, and how much it shows."),
+    optional("phrases", ValueShape::List(&ValueShape::Text), "Phrases it likes to use."),
+    optional("avoids", ValueShape::List(&ValueShape::Text), "Phrases it never uses."),
 ];
 
 const SPEECH: &[TierField] = &[
-    may(
+    optional(
         "languages",
         ValueShape::List(&ValueShape::Word(&LANGUAGE)),
-        "The first is where it begins; English unless given.",
+        "Its languages; it starts in the first. Default English.",
     ),
-    may(
+    optional(
         "lock",
         ValueShape::Choice(&["open", "listed", "first"]),
-        "`open` follows the person into any language, `listed` (unless given) only into those named, `first` never.",
+        "`open` follows the person into any language, `listed` (default) only into those listed, `first` never.",
     ),
-    may("mixing", ValueShape::Text, "How languages mix, in a sentence."),
-    may("culture", ValueShape::Text, "Whose idiom it is."),
+    optional("mixing", ValueShape::Text, "How languages mix, in a sentence."),
+    optional("culture", ValueShape::Text, "Whose idiom it uses."),
 ];

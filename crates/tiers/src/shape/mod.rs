@@ -4,27 +4,27 @@
 //! editors and the reference in the docs.
 //!
 //! # Layout
-//! - `human`, `team`, `agent`, `binding`: the tables, one file each; `forms`: words that must have a form
-//! - `check`: a parsed file against its table; `write`: a body as TOML; `schema`, `reference`: for editors and people
+//! - `human`, `team`, `agent`, `binding`: the tables, one file each; `word_forms`: words that must have a form
+//! - `check`: a parsed file against its table; `toml_writer`: a body as TOML; `schema`, `reference`: for editors and people
 //!
 //! To add a key, add it to the type in `munshi-types` and a line to its table here; a test holds the two together.
 
 mod agent;
 mod binding;
 mod check;
-mod forms;
 mod human;
 mod reference;
 mod schema;
 mod team;
-mod write;
+mod toml_writer;
+mod word_forms;
 
 use munshi_types::tier::TierKind;
 
 pub(crate) use check::{CheckedFile, ValuePositions, check, locate};
-pub use reference::reference;
-pub use schema::schema;
-pub(crate) use write::{FENCE, write};
+pub use reference::render_reference;
+pub use schema::build_schema;
+pub(crate) use toml_writer::{FENCE, render_toml};
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
@@ -78,11 +78,11 @@ pub(crate) enum FieldRequirement {
     No,
 }
 
-const fn needed(name: &'static str, shape: ValueShape, doc: &'static str) -> TierField {
+const fn required(name: &'static str, shape: ValueShape, doc: &'static str) -> TierField {
     TierField { name, shape, needed: FieldRequirement::Always, doc }
 }
 
-const fn may(name: &'static str, shape: ValueShape, doc: &'static str) -> TierField {
+const fn optional(name: &'static str, shape: ValueShape, doc: &'static str) -> TierField {
     TierField { name, shape, needed: FieldRequirement::No, doc }
 }
 
@@ -97,7 +97,7 @@ pub(crate) const fn fields(kind: TierKind) -> &'static [TierField] {
 }
 
 /// The key whose text is the prose under the front matter, not a line in it.
-pub(crate) const fn prose(kind: TierKind) -> Option<&'static str> {
+pub(crate) const fn prose_key(kind: TierKind) -> Option<&'static str> {
     match kind {
         TierKind::Human => Some("soul"),
         TierKind::Team => Some("sops"),
@@ -105,17 +105,17 @@ pub(crate) const fn prose(kind: TierKind) -> Option<&'static str> {
     }
 }
 
-const GUARDRAILS: TierField = may(
+const GUARDRAILS: TierField = optional(
     "guardrails",
     ValueShape::List(&ValueShape::Guardrail),
-    "Shipped rules it takes on, by id; a table with `id` sets a rule's parameters.",
+    "Ids of shipped rules to apply; a table with `id` sets a rule's parameters.",
 );
 const RULES: TierField =
-    may("rules", ValueShape::List(&ValueShape::Free), "Pattern rules of its own, each under [[rules]].");
+    optional("rules", ValueShape::List(&ValueShape::Free), "Its own pattern rules, each under [[rules]].");
 
 impl ValueShape {
     /// As it ends the sentence "write …".
-    pub(crate) fn expects(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Text => "text in quotes".to_owned(),
             Self::Word(form) => form.expects.to_owned(),
@@ -126,10 +126,10 @@ impl ValueShape {
                 format!("one of {}", words.join(", "))
             }
             Self::List(Self::Table(_)) => "[[tables]], each under its own heading".to_owned(),
-            Self::List(inner) => format!("a list, each {}", inner.expects()),
+            Self::List(inner) => format!("a list, each {}", inner.describe()),
             Self::Table(_) => "a table".to_owned(),
             Self::Map { keys, values } => {
-                format!("a table: keys {}, values {}", keys.expects, values.expects())
+                format!("a table: keys {}, values {}", keys.expects, values.describe())
             }
             Self::Guardrail => {
                 "a rule's id such as \"no-discount\", or { id = \"price-cooldown\", turns = 4 }".to_owned()

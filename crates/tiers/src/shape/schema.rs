@@ -3,11 +3,11 @@
 use munshi_types::tier::TierKind;
 use serde_json::{Map, Value, json};
 
-use super::{FieldRequirement, TierField, ValueShape, fields, prose};
+use super::{FieldRequirement, TierField, ValueShape, fields, prose_key};
 
 /// The JSON schema of a kind's file; of a human's or team's, that of the front matter.
-pub fn schema(kind: TierKind) -> Value {
-    let mut schema = table(fields(kind), prose(kind));
+pub fn build_schema(kind: TierKind) -> Value {
+    let mut schema = table(fields(kind), prose_key(kind));
     if let Some(fields) = schema.as_object_mut() {
         let title = format!("Munshi {kind}: {}/NAME.{}", kind.folder(), kind.extension());
         fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
@@ -20,7 +20,7 @@ fn table(fields: &[TierField], skip: Option<&str>) -> Value {
     let known = || fields.iter().filter(|field| Some(field.name) != skip);
     let mut properties = Map::new();
     for field in known() {
-        let mut schema = shape(&field.shape);
+        let mut schema = build_value_schema(&field.shape);
         if let Some(fields) = schema.as_object_mut() {
             fields.insert("description".to_owned(), json!(field.doc));
         }
@@ -31,7 +31,7 @@ fn table(fields: &[TierField], skip: Option<&str>) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-fn shape(shape_of: &ValueShape) -> Value {
+fn build_value_schema(shape_of: &ValueShape) -> Value {
     match shape_of {
         ValueShape::Text => json!({ "type": "string" }),
         ValueShape::Word(form) => match form.pattern {
@@ -41,9 +41,11 @@ fn shape(shape_of: &ValueShape) -> Value {
         ValueShape::Number { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         ValueShape::Flag => json!({ "type": "boolean" }),
         ValueShape::Choice(words) => json!({ "enum": words }),
-        ValueShape::List(inner) => json!({ "type": "array", "items": shape(inner) }),
+        ValueShape::List(inner) => json!({ "type": "array", "items": build_value_schema(inner) }),
         ValueShape::Table(fields) => table(fields, None),
-        ValueShape::Map { values, .. } => json!({ "type": "object", "additionalProperties": shape(values) }),
+        ValueShape::Map { values, .. } => {
+            json!({ "type": "object", "additionalProperties": build_value_schema(values) })
+        }
         ValueShape::Guardrail => json!({ "anyOf": [
             { "type": "string" },
             { "type": "object", "properties": { "id": { "type": "string" } }, "required": ["id"] },

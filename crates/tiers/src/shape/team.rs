@@ -1,54 +1,54 @@
 //! `teams/NAME.md`
 
-use super::forms::{DESTINATION, NAME, TOOL, WORD};
-use super::{GUARDRAILS, RULES, TierField, ValueShape, may, needed};
+use super::word_forms::{DESTINATION, NAME, TOOL, WORD};
+use super::{GUARDRAILS, RULES, TierField, ValueShape, optional, required};
 
 pub(super) const FIELDS: &[TierField] = &[
-    needed("name", ValueShape::Text, "As people see it."),
-    may("department", ValueShape::Text, "Where in the business it belongs."),
-    needed("role", ValueShape::Text, "What it is there for and what not, in a few sentences."),
-    may(
+    required("name", ValueShape::Text, "The display name."),
+    optional("department", ValueShape::Text, "The department it belongs to."),
+    required("role", ValueShape::Text, "What it does and does not do, in a few sentences."),
+    optional(
         "members",
         ValueShape::List(&ValueShape::Word(&NAME)),
-        "The humans who staff it; without it, any may.",
+        "The humans that belong to it; default any.",
     ),
-    may(
+    optional(
         "register",
         ValueShape::Choice(&["casual", "neutral", "formal", "technical"]),
-        "How formally it speaks inside the human's tone; `neutral` unless given.",
+        "How formally it speaks, within the human's tone; default `neutral`.",
     ),
-    may(
+    optional(
         "tools",
         ValueShape::List(&ValueShape::Word(&TOOL)),
-        "What it uses of the agent's tools; without it, all.",
+        "The agent's tools that it uses; default all.",
     ),
-    may(
+    optional(
         "recall",
         ValueShape::Number { least: 0, most: 20 },
-        "How many past episodes are called to mind; else the agent says.",
+        "Maximum number of past episodes; default the agent's setting.",
     ),
     GUARDRAILS,
-    may(
+    optional(
         "words",
         ValueShape::Map { keys: &WORD, values: &ValueShape::Text },
-        "What it calls things, by the product's word for them: `lead = \"enquiry\"`.",
+        "Its own words for the product's terms: `lead = \"enquiry\"`.",
     ),
-    may("escalation", ValueShape::Table(ESCALATION), "When a person takes over."),
-    may(
+    optional("escalation", ValueShape::Table(ESCALATION), "When a person takes over."),
+    optional(
         "handoffs",
         ValueShape::List(&ValueShape::Table(HANDOFF)),
-        "Where a conversation may be handed on to, and nowhere else.",
+        "The only targets a conversation may be handed off to.",
     ),
     RULES,
-    may("sops", ValueShape::Text, "The prose below the front matter: how the work is done."),
+    optional("sops", ValueShape::Text, "The text below the front matter: how the work is done."),
 ];
 
 const ESCALATION: &[TierField] = &[
-    may("to", ValueShape::Text, "Who takes over, in words."),
-    may("when", ValueShape::List(&ValueShape::Text), "Each a sentence."),
+    optional("to", ValueShape::Text, "Who takes over, as text."),
+    optional("when", ValueShape::List(&ValueShape::Text), "Conditions, one sentence each."),
 ];
 
 const HANDOFF: &[TierField] = &[
-    needed("to", ValueShape::Word(&DESTINATION), "A team's name, or `binding/NAME`."),
-    needed("when", ValueShape::Text, "What for, in words."),
+    required("to", ValueShape::Word(&DESTINATION), "A team's name, or `binding/NAME`."),
+    required("when", ValueShape::Text, "The reason, as text."),
 ];

@@ -4,7 +4,7 @@ use munshi_types::tier::TierKind;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use super::{FieldRequirement, TierField, ValueShape, fields, prose};
+use super::{FieldRequirement, TierField, ValueShape, fields, prose_key};
 use crate::draft::{Tier, TierBody};
 use crate::files::{parse, render};
 
@@ -144,7 +144,7 @@ fn body(fields: &'static [TierField]) -> BoxedStrategy<TierBody> {
 
 /// Prose that is empty is none.
 fn without_empty_prose(kind: TierKind, mut body: TierBody) -> TierBody {
-    if let Some(key) = prose(kind).filter(|key| body.get(*key) == Some(&Value::from(""))) {
+    if let Some(key) = prose_key(kind).filter(|key| body.get(*key) == Some(&Value::from(""))) {
         body.remove(key);
     }
     body

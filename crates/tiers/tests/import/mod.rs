@@ -172,12 +172,12 @@ fn nothing_vanishes_and_nothing_for_programs_is_told_to_a_model() {
     let imported = import(&fallback(), &files).unwrap();
     let told = imported.report.to_string();
     for line in [
-        "AGENTS.md:1: the settings at the top → not copied",
-        "AGENTS.md:5: the channel Instagram → not copied; there is no such channel here",
-        "AGENTS.md:9: a block of code → not copied",
+        "AGENTS.md:1: the front matter → not copied",
+        "AGENTS.md:5: the channel Instagram → not copied; this channel is not supported",
+        "AGENTS.md:9: a code block → not copied",
         "TOOLS.md:3: For every sale. → agent, guidance",
-        "TOOLS.md:4: how a machine is reached → not copied",
-        "TOOLS.md:7: how a machine is reached → not copied",
+        "TOOLS.md:4: connection details → not copied",
+        "TOOLS.md:7: connection details → not copied",
         "SOUL.md:5: Hisaab barabar → human, voice.phrases",
     ] {
         assert!(told.contains(line), "{line}\n{told}");

@@ -7,7 +7,7 @@ use munshi_tiers::prompt::{
     AssembledPrompt, PromptCutReason, PromptSection, PromptSpeaker, PromptTiers, PromptTurn, RecallItem,
     StaticPrompt, TenantWord, TurnContext, UntrustedText, UtteranceText, assemble,
 };
-use munshi_tiers::size::measure;
+use munshi_tiers::token_counts::count_tier_tokens;
 use munshi_types::tier::{
     Agent, AgentLimits, Human, MemoryPolicy, PromptBudgetProfile, RecallMode, Team, TierKind, TokenLimits,
 };
@@ -233,7 +233,8 @@ fn the_cache_ends_where_what_changes_begins() {
 #[test]
 fn every_token_belongs_to_a_tier() {
     let prompt = put(&agent(PromptBudgetProfile::Runtime, TokenLimits::default()), &moment("hi"));
-    let tiers = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| prompt.report.of_tier(tier));
+    let tiers =
+        [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| prompt.report.tier_tokens(tier));
     assert_eq!(tiers.iter().sum::<u32>(), prompt.report.total);
     assert!(tiers.iter().all(|tokens| *tokens > 0));
     assert!(prompt.report.shares.windows(2).all(|pair| pair[0].section < pair[1].section));
@@ -267,7 +268,7 @@ fn the_teams_own_words_and_the_number_that_counts_stand_in_the_prompt() {
         [(TierKind::Human, Tier::Human(human.clone())), (TierKind::Team, Tier::Team(team.clone()))]
     {
         assert_eq!(
-            measure(&tier).total,
+            count_tier_tokens(&tier).total,
             u64::from(cast.tokens(kind)),
             "as it was counted when it was stored"
         );

@@ -242,9 +242,9 @@ proptest! {
     #[test]
     fn text_that_was_stored_comes_back_as_it_was(text in long()) {
         let data = UntrustedText::new(&text);
-        prop_assert_eq!(&UntrustedText::stored(data.as_str(), data.tokens()), &data);
+        prop_assert_eq!(&UntrustedText::from_stored(data.as_str(), data.tokens()), &data);
         let spoken = UtteranceText::new(&text);
-        prop_assert_eq!(&UtteranceText::stored(spoken.as_str(), spoken.tokens()), &spoken);
+        prop_assert_eq!(&UtteranceText::from_stored(spoken.as_str(), spoken.tokens()), &spoken);
         prop_assert_eq!(UtteranceText::new(spoken.as_str()), spoken);
     }
 }

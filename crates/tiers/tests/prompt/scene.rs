@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use munshi_llm::money::estimate_request;
+use munshi_llm::pricing::estimate_request;
 use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart, ModelRole, ModelTarget, ToolCall};
-use munshi_tiers::contract::TurnSituation;
+use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{
     AssembledPrompt, FenceKey, PersonFact, PromptExchange, PromptSpeaker, PromptTiers, PromptToolAnswer,
     PromptTurn, RecallItem, StaticPrompt, TurnContext, TurnEnvelope, UntrustedText, UtteranceText,
@@ -16,7 +16,7 @@ use serde_json::json;
 use super::tenants::tenant;
 
 pub(crate) fn tool(name: &str) -> Arc<ToolSpec> {
-    let mut spec = ToolSpec::read(name.parse().unwrap(), format!("What {name} is for."), "x.read");
+    let mut spec = ToolSpec::read_only(name.parse().unwrap(), format!("What {name} is for."), "x.read");
     spec.parameters = json!({"type": "object", "properties": {"query": {"type": "string"}}});
     Arc::new(spec)
 }

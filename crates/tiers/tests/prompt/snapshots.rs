@@ -1,6 +1,6 @@
 //! The exact prompts of four bindings, in three languages and a mix, under and over budget.
 
-use munshi_tiers::contract::TurnSituation;
+use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{RecallItem, TenantWord, UntrustedText, UtteranceText, assemble};
 use munshi_types::tier::Channel;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use munshi_tiers::merge::merge;
 use munshi_tiers::prompt::{PromptTiers, StaticPrompt};
-use munshi_tiers::{Tier, TierBody, TierDraft, contract, files, rule_set};
+use munshi_tiers::{Tier, TierBody, TierDraft, build_rule_set, files, precedence};
 use munshi_types::tier::{Agent, Binding, Destination, Human, Team, TierKind, TierName};
 
 /// A tenant's folder.
@@ -114,9 +114,9 @@ fn what_is_named_is_there() {
             assert!(team.members.contains(&body.human), "{name}/{binding}");
             let agent = &tenant.agents[body.agent.as_str()];
             let human = &tenant.humans[body.human.as_str()];
-            rule_set(human, team, agent).unwrap_or_else(|error| panic!("{name}/{binding}: {error}"));
+            build_rule_set(human, team, agent).unwrap_or_else(|error| panic!("{name}/{binding}: {error}"));
             assert_eq!(
-                contract::tools(team, agent).len(),
+                precedence::select_tools(team, agent).len(),
                 team.tools.as_ref().unwrap().len(),
                 "{name}/{binding}"
             );

@@ -11,7 +11,7 @@ use crate::tiers::support::{Shop, perform, problems};
 
 /// What is stored, to compare before with after.
 async fn stored(test: &munshi_test_support::TestDb, shop: &Shop) -> Vec<munshi_tiers::plan::StoredTier> {
-    history::tiers(&test.db, &shop.name.parse().unwrap()).await.unwrap()
+    history::list_tiers(&test.db, &shop.name.parse().unwrap()).await.unwrap()
 }
 
 on_both_engines! {
@@ -115,13 +115,13 @@ on_both_engines! {
         shop.edit("teams/counter.md", "[[handoffs]]\nto = \"complaints\"\nwhen = \"something was bad, broken or missing\"\n", "");
         let kept = shop.apply(&test).await.unwrap();
         assert_eq!(kept.left, ["team complaints"]);
-        assert!(kept.to_string().contains("team complaints is not in the folder and stays as it is; --prune"), "{kept}");
+        assert!(kept.to_string().contains("team complaints is not in the folder and stays unchanged; --prune"), "{kept}");
         let pruned = shop.apply_with(&test, VanishedTierPolicy::Archive).await.unwrap();
         assert_eq!(pruned.to_string(), "- team complaints, archived at version 1\n");
         assert!(shop.plan(&test.db, VanishedTierPolicy::Archive).await.unwrap().is_empty());
         shop.write("teams/complaints.md", complaints);
         let back = shop.apply(&test).await.unwrap();
-        assert!(back.to_string().starts_with("+ team complaints, back from the archive with version 1"), "{back}");
+        assert!(back.to_string().starts_with("+ team complaints, restored as version 1"), "{back}");
         assert!(stored(&test, &shop).await.iter().all(|tier| tier.status == TierStatus::Active));
     }
 
@@ -129,8 +129,8 @@ on_both_engines! {
         let (one, other) = (Shop::new("one"), Shop::new("other"));
         one.apply(&test).await.unwrap();
         let told = problems(other.apply(&test).await.unwrap_err());
-        assert!(told.contains("keys[0]: number:+919812345678 already leads to another tenant"), "{told}");
-        assert_eq!(told.matches("already leads").count(), 3, "{told}");
+        assert!(told.contains("keys[0]: number:+919812345678 already routes to another tenant"), "{told}");
+        assert_eq!(told.matches("already routes").count(), 3, "{told}");
         other.edit("bindings/counter.toml", "keys = [\"number:+91 98123 45678\", \"host:sharma.example\", \"model:sharma-counter\"]", "keys = [\"host:other.example\"]");
         other.apply(&test).await.unwrap();
         // Given up by one, it is free for the other.
@@ -152,7 +152,7 @@ on_both_engines! {
             plans.push(munshi_tiers::plan_folder(&test.db, folder, VanishedTierPolicy::Keep, &crate::tiers::support::installed()).await.unwrap());
         }
         // The second is made by somebody else before this is done: then the first is not made either.
-        test.tenant("two").await;
+        test.add_tenant("two").await;
         let overtaken = perform(&test, &test.db, plans).await.unwrap_err();
         assert!(matches!(overtaken, Error::Overtaken { .. }), "{overtaken}");
         let name = "one".parse().unwrap();
@@ -162,7 +162,7 @@ on_both_engines! {
 
     async fn an_archived_tenant_takes_nothing(test: TestDb) {
         let shop = Shop::new("sharma");
-        let id = test.tenant("sharma").await;
+        let id = test.add_tenant("sharma").await;
         test.db.platform(TENANTS).write(move |tx| tenants::set_status(tx, id, TenantStatus::Archived)).await.unwrap();
         let refused = shop.apply(&test).await.unwrap_err();
         assert!(matches!(refused, Error::TenantArchived(_)), "{refused}");
@@ -173,12 +173,12 @@ on_both_engines! {
         let words = "counting rice by the cup ".repeat(250);
         shop.edit("humans/meera.md", "So I count out loud now.", &words);
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("human meera has 15") && told.contains("more than the 800 that agent counter gives it in binding counter"), "{told}");
+        assert!(told.contains("human meera has 15") && told.contains("over the limit of 800 of agent counter in binding counter"), "{told}");
         shop.edit("agents/counter.toml", "dynamic = 3000", "human = 2000");
         shop.apply(&test).await.unwrap();
         shop.edit("agents/counter.toml", "[limits.tokens]", "[limits]\nprofile = \"compact\"\n\n[limits.tokens]");
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("tokens together") && told.contains("the 1200 of agent counter"), "{told}");
+        assert!(told.contains("tokens in total") && told.contains("the limit of 1200 of agent counter"), "{told}");
     }
 
     async fn an_unknown_tool_and_model_are_warned_of(test: TestDb) {
@@ -188,7 +188,7 @@ on_both_engines! {
         let plan = shop.apply(&test).await.unwrap();
         let told = plan.warnings.join("\n");
         assert!(told.contains("agent counter: tool fly_kite is not installed, so it is not offered"), "{told}");
-        assert!(told.contains("agent counter: there is no model sonnet in the settings"), "{told}");
+        assert!(told.contains("agent counter: model sonnet is not configured"), "{told}");
     }
 
     async fn a_rule_that_nobody_could_check_is_refused(test: TestDb) {
@@ -200,13 +200,13 @@ on_both_engines! {
         shop.write("agents/standard.toml", format!("{text}{rules}"));
         let told = problems(shop.apply(&test).await.unwrap_err());
         assert!(told.contains("counter.md:7:15: guardrails[0]: there is no rule `no-discounts`\n  hint: did you mean `no-discount`?"), "{told}");
-        assert!(told.contains("guardrails[1]: `turns` is out of bounds"), "{told}");
-        assert!(told.contains("standard.toml:12:1: rules[0]: the `regex` of `no-rivals` can't be read"), "{told}");
+        assert!(told.contains("guardrails[1]: `turns` is out of range"), "{told}");
+        assert!(told.contains("standard.toml:12:1: rules[0]: the `regex` of `no-rivals` is invalid"), "{told}");
         shop.edit("teams/counter.md", "\"no-discounts\"", "\"fallback-plan\", \"red-flag\"");
         shop.edit("teams/counter.md", "turns = 0", "turns = 3");
         shop.edit("agents/standard.toml", "'(unclosed'", "'(?i)mega mart'");
         let plan = shop.apply(&test).await.unwrap();
-        assert!(plan.warnings.iter().any(|warning| warning.contains("binding counter: a rule may hold a reply back")), "{plan}");
+        assert!(plan.warnings.iter().any(|warning| warning.contains("binding counter: a rule checks the whole reply")), "{plan}");
     }
 
     async fn a_slice_is_held_to_what_its_binding_is_held_to(test: TestDb) {
@@ -216,14 +216,14 @@ on_both_engines! {
         let words = "counting rice by the cup ".repeat(250);
         shop.write("humans/talker.md", format!("+++\nname = \"T\"\nidentity = \"You.\"\n+++\n\n{words}\n"));
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("human talker has 12") && told.contains("agent counter gives it in binding counter"), "{told}");
-        assert!(told.contains("slices[0].human: human talker is no member of team counter"), "{told}");
+        assert!(told.contains("human talker has 12") && told.contains("of agent counter in binding counter"), "{told}");
+        assert!(told.contains("slices[0].human: human talker is not a member of team counter"), "{told}");
     }
 
     async fn versions_say_who_and_when(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let log = history::log(&test.db, &shop.name.parse().unwrap(), TierKind::Human, &"meera".parse().unwrap()).await.unwrap();
+        let log = history::load(&test.db, &shop.name.parse().unwrap(), TierKind::Human, &"meera".parse().unwrap()).await.unwrap();
         let version = &log.versions[0].version;
         assert_eq!((version.author.as_str(), version.note.as_str()), ("asha", "a note"));
         assert!(version.made_at > Timestamp::EPOCH && version.tokens.total > 100, "{version:?}");

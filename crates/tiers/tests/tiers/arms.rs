@@ -47,7 +47,7 @@ on_both_engines! {
         shop.apply(&test).await.unwrap();
         add(&shop, "bindings/counter.toml", "\n[[slices]]\nname = \"old\"\nshare = 5\nhuman = \"meera@1\"\n");
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("slices[0].human: human meera@1 has 15") && told.contains("more than the 800"), "{told}");
+        assert!(told.contains("slices[0].human: human meera@1 has 15") && told.contains("over the limit of 800"), "{told}");
         // The slice that was written before the folder knew of it is held to it as well.
         shop.edit("bindings/counter.toml", "meera@1", "meera@2");
         shop.apply(&test).await.unwrap();
@@ -55,14 +55,14 @@ on_both_engines! {
         shop.edit("teams/counter.md", "members = [\"ravi\", \"meera\"]", "members = [\"ravi\", \"meera\", \"asha\"]");
         shop.edit("bindings/counter.toml", "human = \"meera@2\"", "human = \"asha\"\nteam = \"counter@1\"");
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("slices[0].human: human asha was no member of team counter at version 1"), "{told}");
+        assert!(told.contains("slices[0].human: human asha was not a member of team counter at version 1"), "{told}");
     }
 
     async fn a_rule_has_an_id_of_its_own(test: TestDb) {
         let shop = Shop::new("sharma");
         add(&shop, "agents/standard.toml", &format!("{RULE}{RULE}{}", RULE.replace("no-rivals", "no-discount")));
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("standard.toml:18:1: rules[1]: there are two rules `no-rivals`"), "{told}");
+        assert!(told.contains("standard.toml:18:1: rules[1]: duplicate rule id `no-rivals`"), "{told}");
         assert!(told.contains("rules[2]: `no-discount` is a shipped rule"), "{told}");
         let shop = Shop::new("sharma");
         add(&shop, "agents/standard.toml", RULE);
@@ -78,11 +78,11 @@ on_both_engines! {
         shop.edit("teams/counter.md", "members = [\"meera\"]\n", "");
         shop.write("teams/careful.md", "+++\nname = \"Careful\"\nrole = \"You listen.\"\nguardrails = [\"fallback-plan\", \"red-flag\"]\n+++\n\nListen.\n");
         let before = shop.apply(&test).await.unwrap();
-        assert!(!before.warnings.iter().any(|warning| warning.contains("hold a reply back")), "{before}");
+        assert!(!before.warnings.iter().any(|warning| warning.contains("checks the whole reply")), "{before}");
         add(&shop, "bindings/counter.toml", "\n[[slices]]\nname = \"slow\"\nshare = 5\nteam = \"careful\"\n");
         let plan = shop.apply(&test).await.unwrap();
         let told = plan.warnings.join("\n");
-        assert!(told.contains("binding counter, slice slow: a rule may hold a reply back"), "{told}");
+        assert!(told.contains("binding counter, slice slow: a rule checks the whole reply"), "{told}");
     }
 
     async fn budgets_that_leave_no_room_are_refused(test: TestDb) {
@@ -101,7 +101,7 @@ on_both_engines! {
     async fn two_new_tenants_can_not_have_one_address(test: TestDb) {
         let (one, two) = (shop("one", "\"handle:bazaar\""), shop("two", "\"handle:bazaar\""));
         let told = problems(plan_all(&test, [&one, &two]).await.unwrap_err());
-        assert!(told.contains("two/bindings/counter.toml:") && told.contains("keys[0]: tenant one wants handle:bazaar too"), "{told}");
+        assert!(told.contains("two/bindings/counter.toml:") && told.contains("keys[0]: tenant one also claims handle:bazaar"), "{told}");
     }
 
     /// Where one tenant alone has a binding of a name, its page is found by that name.
@@ -109,7 +109,7 @@ on_both_engines! {
         let (one, two) = (shop("one", "\"handle:bazaar\""), shop("two", "\"handle:counter\""));
         one.apply(&test).await.unwrap();
         let told = problems(two.apply(&test).await.unwrap_err());
-        assert!(told.contains("keys[0]: handle:counter is the name of another tenant's binding, whose page /c/counter it would take"), "{told}");
+        assert!(told.contains("keys[0]: handle:counter is the name of another tenant's binding and would take its page /c/counter"), "{told}");
         // One's own may be called so, and a handle stays though another's binding gets its name later.
         one.edit("bindings/counter.toml", "handle:bazaar", "handle:counter");
         one.apply(&test).await.unwrap();
@@ -128,7 +128,7 @@ on_both_engines! {
         one.edit("bindings/counter.toml", "handle:bazaar", "handle:mandi");
         two.edit("bindings/counter.toml", "handle:mandi", "handle:bazaar");
         let alone = problems(one.plan(&test.db, VanishedTierPolicy::Keep).await.unwrap_err());
-        assert!(alone.contains("handle:mandi already leads to another tenant"), "{alone}");
+        assert!(alone.contains("handle:mandi already routes to another tenant"), "{alone}");
         let plans = plan_all(&test, [&one, &two]).await.unwrap();
         perform(&test, &test.db, plans).await.unwrap();
         let resolver = munshi_tiers::BindingResolver::new(test.db.clone());

@@ -24,7 +24,7 @@ const TABLE: &[munshi_store::Migration] = &[munshi_store::Migration {
 }];
 
 impl FolderExtension for Colour {
-    fn file(&self) -> &'static str {
+    fn file_name(&self) -> &'static str {
         "colour.txt"
     }
 
@@ -34,7 +34,7 @@ impl FolderExtension for Colour {
 
     fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
         match text.trim() {
-            "grey" => Err(vec![FolderProblem::of_file(file, "grey is no colour").at((1, 1))]),
+            "grey" => Err(vec![FolderProblem::in_file(file, "grey is no colour").at_position((1, 1))]),
             word => Ok(TierBody::from_iter([("word".to_owned(), Value::String(word.to_owned()))])),
         }
     }
@@ -43,7 +43,7 @@ impl FolderExtension for Colour {
         vec!["paint is wet".to_owned()]
     }
 
-    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
+    fn load_stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
         let found = tx.optional(
             "SELECT version, word FROM colours WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
             &[],
@@ -63,7 +63,7 @@ impl FolderExtension for Colour {
     }
 
     /// Refuses what can't be told, so that a test sees the whole undone.
-    fn tell(&self, _tx: &mut Tx<'_>, change: &ExtensionChange, _by: &Authorship) -> Result<()> {
+    fn record_audit(&self, _tx: &mut Tx<'_>, change: &ExtensionChange, _by: &Authorship) -> Result<()> {
         match change.body["word"].as_str() {
             Some("black") => Err(Error::Unreadable("it is too dark to tell".to_owned())),
             _ => Ok(()),
@@ -73,7 +73,7 @@ impl FolderExtension for Colour {
 
 async fn planned(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<munshi_tiers::ApplyPlan> {
     let companions: [Arc<dyn FolderExtension>; 1] = [Arc::new(Colour)];
-    let folder = files::read_with(&shop.path(), None, &companions)?.remove(0);
+    let folder = files::read_with_extensions(&shop.path(), None, &companions)?.remove(0);
     munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Archive, &installed()).await
 }
 
@@ -129,6 +129,6 @@ on_both_engines! {
         shop.remove("colour.txt");
         std::os::unix::fs::symlink(&elsewhere, shop.path().join("colour.txt")).unwrap();
         let told = crate::tiers::support::problems(planned(&test, &shop).await.unwrap_err());
-        assert!(told.contains("leads out of the folder"), "{told}");
+        assert!(told.contains("points outside the folder"), "{told}");
     }
 }

@@ -19,8 +19,8 @@ on_both_engines! {
         let your_plan = yours.plan(&other, VanishedTierPolicy::Keep).await.unwrap();
         perform(&test, &test.db, vec![my_plan]).await.unwrap();
         let told = perform(&test, &other, vec![your_plan]).await.unwrap_err();
-        assert_eq!(told.to_string(), "somebody changed human meera in the meantime, so nothing was changed");
-        let tiers = history::tiers(&test.db, &"sharma".parse().unwrap()).await.unwrap();
+        assert_eq!(told.to_string(), "human meera changed since the plan was made; nothing was applied");
+        let tiers = history::list_tiers(&test.db, &"sharma".parse().unwrap()).await.unwrap();
         let versions: Vec<(&str, u32)> = tiers.iter().map(|tier| (tier.name.as_str(), tier.version)).collect();
         assert!(versions.contains(&("meera", 2)) && versions.contains(&("counter", 1)), "{versions:?}");
     }
@@ -47,7 +47,7 @@ on_both_engines! {
         assert_eq!(done, 1, "{outcomes:?}");
         let overtaken = |outcome: &&munshi_tiers::Result<()>| matches!(outcome, Err(Error::Overtaken { .. }));
         assert_eq!(outcomes.iter().filter(overtaken).count(), 7, "{outcomes:?}");
-        let tiers = history::tiers(&test.db, &"sharma".parse().unwrap()).await.unwrap();
+        let tiers = history::list_tiers(&test.db, &"sharma".parse().unwrap()).await.unwrap();
         let tier = |name: &str| tiers.iter().find(|tier| tier.name.as_str() == name).unwrap().body.clone();
         let said = |text: &serde_json::Value| text.as_str().unwrap().split("number ").nth(1).unwrap()[..1].to_owned();
         assert_eq!(said(&tier("meera")["voice"]["tone"]), said(&tier("counter")["role"]));

@@ -39,7 +39,7 @@ fn prose_may_look_like_front_matter() {
 fn places_count_in_characters_past_a_mark() {
     let text = "\u{feff}+++\r\nname = \"मीरा\"\r\nidentity = \"तुम\"\r\nlock = 1\r\n+++\r\n";
     let problems = files::parse(TierKind::Human, "m".parse().unwrap(), "m.md", text.as_bytes()).unwrap_err();
-    assert_eq!(problems[0].to_string().lines().next(), Some("m.md:4:1: there is no key `lock`"));
+    assert_eq!(problems[0].to_string().lines().next(), Some("m.md:4:1: unknown key `lock`"));
 }
 
 proptest! {

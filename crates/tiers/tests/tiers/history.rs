@@ -23,7 +23,7 @@ on_both_engines! {
         assert_eq!(to, 1);
         assert_eq!(plan.to_string().lines().nth(1), Some("    voice.tone: \"cold, brisk, a little teasing\" is now \"warm, brisk, a little teasing\""));
         perform(&test, &test.db, vec![plan]).await.unwrap();
-        let log = history::log(&test.db, &tenant, TierKind::Human, &name("meera")).await.unwrap();
+        let log = history::load(&test.db, &tenant, TierKind::Human, &name("meera")).await.unwrap();
         let versions: Vec<(u32, bool, usize)> =
             log.versions.iter().map(|entry| (entry.version.version, entry.version.is_current, entry.changes.len())).collect();
         assert_eq!(&versions[..2], [(3, true, 1), (2, false, 1)]);
@@ -43,7 +43,7 @@ on_both_engines! {
         other.apply(&test).await.unwrap();
         let refused = history::plan_rollback(&test.db, &tenant, TierKind::Binding, &name("counter"), None, &installed()).await;
         let told = refused.unwrap_err().to_string();
-        assert!(told.contains("host:sharma.example already leads to another tenant"), "{told}");
+        assert!(told.contains("host:sharma.example already routes to another tenant"), "{told}");
     }
 
     async fn an_agent_is_shown_with_where_each_value_came_from(test: TestDb) {
@@ -61,11 +61,11 @@ on_both_engines! {
         let (shop, tenant) = (Shop::new("sharma"), "sharma".parse().unwrap());
         shop.apply(&test).await.unwrap();
         let human = TierKind::Human;
-        let missing = history::log(&test.db, &tenant, human, &name("nobody")).await.unwrap_err();
+        let missing = history::load(&test.db, &tenant, human, &name("nobody")).await.unwrap_err();
         assert_eq!(missing.to_string(), "sharma has no human called nobody");
         let missing = history::show(&test.db, &tenant, human, &name("meera"), Some(9)).await.unwrap_err();
         assert_eq!(missing.to_string(), "human meera has no version 9: it has 1 to 1");
-        let missing = history::log(&test.db, &"nowhere".parse().unwrap(), human, &name("meera")).await.unwrap_err();
+        let missing = history::load(&test.db, &"nowhere".parse().unwrap(), human, &name("meera")).await.unwrap_err();
         assert!(matches!(missing, Error::NoTenant(_)), "{missing}");
         let first = history::plan_rollback(&test.db, &tenant, human, &name("meera"), None, &installed()).await;
         assert!(matches!(first, Err(Error::FirstVersion { .. })));
@@ -87,8 +87,8 @@ on_both_engines! {
         assert_eq!(shown.values["voice"]["tone"], "warm, brisk, a little teasing");
         let first = history::plan_rollback(&test.db, &tenant, TierKind::Human, &name("meera"), None, &installed()).await;
         let told = first.unwrap_err().to_string();
-        assert_eq!(told, "human meera is at its first version, so there is none before it to go back to");
-        let log = history::log(&test.db, &tenant, TierKind::Human, &name("meera")).await.unwrap();
+        assert_eq!(told, "human meera is at version 1; there is no earlier version to roll back to");
+        let log = history::load(&test.db, &tenant, TierKind::Human, &name("meera")).await.unwrap();
         let events: Vec<_> = log.events.iter().map(|event| (event.version, event.back_to)).collect();
         assert_eq!(events, [(5, Some(1)), (4, Some(2))]);
     }
@@ -102,11 +102,11 @@ on_both_engines! {
         shop.apply_with(&test, VanishedTierPolicy::Archive).await.unwrap();
         shop.write("humans/ravi.md", ravi);
         shop.apply(&test).await.unwrap();
-        let log = history::log(&test.db, &tenant, TierKind::Human, &name("ravi")).await.unwrap();
+        let log = history::load(&test.db, &tenant, TierKind::Human, &name("ravi")).await.unwrap();
         assert_eq!(log.versions.len(), 1, "no version is made of what says the same");
         let told: Vec<_> = log.events.iter().map(|event| (event.to_string(), event.author.as_str(), event.note.as_str())).collect();
         let line = |text: &str| (text.to_owned(), "asha", "a note");
-        assert_eq!(told, [line("back from the archive with version 1"), line("archived at version 1")]);
+        assert_eq!(told, [line("restored as version 1"), line("archived at version 1")]);
         assert!(log.events[0].made_at > munshi_types::Timestamp::EPOCH);
     }
 }

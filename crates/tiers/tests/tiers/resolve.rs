@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::{PATIENCE, TestDb, on_both_engines};
-use munshi_tiers::resolve::bucket;
+use munshi_tiers::resolve::assign_bucket;
 use munshi_tiers::{AddressResolution, BindingResolution, BindingResolver, VanishedTierPolicy};
 use munshi_types::TenantStatus;
 use munshi_types::tier::{RoutingKey, RoutingKeyKind};
@@ -27,7 +27,7 @@ async fn bound(resolver: &BindingResolver, person: Option<&str>) -> Arc<BindingR
 async fn set_status(test: &TestDb, tenant: munshi_types::TenantId, status: TenantStatus) {
     let change = move |tx: &mut munshi_store::PlatformTx<'_>| -> munshi_tiers::Result<()> {
         tenants::set_status(tx, tenant, status)?;
-        munshi_tiers::announce(tx, tenant)
+        munshi_tiers::mark_tenant_changed(tx, tenant)
     };
     test.db.platform(TENANTS).write(change).await.unwrap();
 }
@@ -77,14 +77,14 @@ on_both_engines! {
         let resolver = BindingResolver::new(test.db.clone());
         let tenant: munshi_types::TenantName = "sharma".parse().unwrap();
         let found = bound(&resolver, None).await;
-        let first = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
+        let first = resolver.resolve_by_name(&tenant, &found.binding_name, None).await.unwrap();
         let AddressResolution::Bound(first) = first else { panic!("{first:?}") };
         // Nobody has looked for changes yet: it comes from memory.
         set_status(&test, found.tenant, TenantStatus::Paused).await;
-        let again = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
+        let again = resolver.resolve_by_name(&tenant, &found.binding_name, None).await.unwrap();
         assert!(matches!(again, AddressResolution::Bound(again) if Arc::ptr_eq(&again, &first)));
-        resolver.look().await.unwrap();
-        let paused = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
+        resolver.poll_changes().await.unwrap();
+        let paused = resolver.resolve_by_name(&tenant, &found.binding_name, None).await.unwrap();
         assert!(matches!(paused, AddressResolution::TenantPaused(_)), "{paused:?}");
     }
 
@@ -92,7 +92,7 @@ on_both_engines! {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
         let resolver = BindingResolver::new(test.db.clone());
-        assert!(resolver.remembered(&host(), None).is_none());
+        assert!(resolver.resolve_cached(&host(), None).is_none());
         let found = bound(&resolver, None).await;
         assert_eq!((found.human.name.as_str(), found.human.version), ("meera", 1));
         assert_eq!((found.team.name.as_str(), found.agent.name.as_str()), ("counter", "counter"));
@@ -105,8 +105,8 @@ on_both_engines! {
             let AddressResolution::Bound(same) = resolver.resolve(&other, None).await.unwrap() else { panic!() };
             assert!(Arc::ptr_eq(&same.human, &found.human) && Arc::ptr_eq(&same.agent, &found.agent), "shared");
         }
-        assert!(matches!(resolver.remembered(&host(), None), Some(AddressResolution::Bound(_))));
-        let named = resolver.by_name(&shop.name.parse().unwrap(), &"counter".parse().unwrap(), None).await.unwrap();
+        assert!(matches!(resolver.resolve_cached(&host(), None), Some(AddressResolution::Bound(_))));
+        let named = resolver.resolve_by_name(&shop.name.parse().unwrap(), &"counter".parse().unwrap(), None).await.unwrap();
         assert!(matches!(named, AddressResolution::Bound(named) if Arc::ptr_eq(&named.cast, &found.cast)), "made once");
     }
 
@@ -121,21 +121,21 @@ on_both_engines! {
         assert!(matches!(other_kind, AddressResolution::Unknown), "{other_kind:?}");
 
         set_status(&test, tenant, TenantStatus::Paused).await;
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         let paused = resolver.resolve(&host(), None).await.unwrap();
         assert!(matches!(&paused, AddressResolution::TenantPaused(name) if name.as_str() == "sharma"), "{paused:?}");
         set_status(&test, tenant, TenantStatus::Active).await;
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         bound(&resolver, None).await;
 
         shop.remove("bindings/counter.toml");
         shop.apply_with(&test, VanishedTierPolicy::Archive).await.unwrap();
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         let archived = resolver.resolve(&host(), None).await.unwrap();
         assert!(matches!(&archived, AddressResolution::BindingArchived { binding, .. } if binding.as_str() == "counter"), "{archived:?}");
 
         set_status(&test, tenant, TenantStatus::Archived).await;
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         let gone = resolver.resolve(&host(), None).await.unwrap();
         assert!(matches!(gone, AddressResolution::TenantArchived(_)), "{gone:?}");
     }
@@ -178,7 +178,7 @@ on_both_engines! {
         let held = bound(&resolver, None).await;
         shop.edit("humans/meera.md", "warm", "cold");
         shop.apply(&test).await.unwrap();
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         assert_eq!(bound(&resolver, None).await.human.version, 2);
         assert_eq!(held.human.version, 1);
     }
@@ -187,19 +187,19 @@ on_both_engines! {
         let (shop, other) = (Shop::new("sharma"), Shop::new("other"));
         shop.apply(&test).await.unwrap();
         let resolver = BindingResolver::new(test.db.clone());
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         bound(&resolver, None).await;
         other.remove("bindings/counter.toml");
         other.apply(&test).await.unwrap();
-        resolver.look().await.unwrap();
-        assert!(resolver.remembered(&host(), None).is_some());
+        resolver.poll_changes().await.unwrap();
+        assert!(resolver.resolve_cached(&host(), None).is_some());
     }
 
     async fn who_was_away_sees_everything_at_the_next_look(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
         let resolver = BindingResolver::new(test.db.clone());
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         bound(&resolver, None).await;
         for number in 0..3 {
             shop.edit("humans/meera.md", "name = \"Meera", "name = \"Meera M");
@@ -209,7 +209,7 @@ on_both_engines! {
             other.apply(&test).await.unwrap();
         }
         assert_eq!(bound(&resolver, None).await.human.version, 1, "nobody looked");
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         assert_eq!(bound(&resolver, None).await.human.version, 4);
     }
 
@@ -250,10 +250,10 @@ on_both_engines! {
         let nobody = bound(&resolver, None).await;
         assert_eq!(nobody.slice, None);
         // Growing the first share keeps those who were in it.
-        let inside: Vec<String> = (0..500).map(|number| format!("p{number}")).filter(|person| bucket(nobody.binding_id, person) < 10).collect();
+        let inside: Vec<String> = (0..500).map(|number| format!("p{number}")).filter(|person| assign_bucket(nobody.binding_id, person) < 10).collect();
         shop.edit("bindings/counter.toml", "share = 10", "share = 30");
         shop.apply(&test).await.unwrap();
-        resolver.look().await.unwrap();
+        resolver.poll_changes().await.unwrap();
         for person in inside {
             assert_eq!(bound(&resolver, Some(&person)).await.slice.as_deref(), Some("old"));
         }
@@ -266,7 +266,7 @@ on_both_engines! {
         let slices: String = slices.iter().map(|(name, share, what)| format!("\n[[slices]]\nname = \"{name}\"\nshare = {share}\n{what}\n")).collect();
         shop.write("bindings/counter.toml", format!("{text}{slices}"));
         let told = crate::tiers::support::problems(shop.apply(&test).await.unwrap_err());
-        for wanted in ["the slices have 111 of a hundred people", "meera is only being made", "there are two slices `a`", "this is the binding itself", "there is no team called nobody"] {
+        for wanted in ["the shares of the slices add up to 111", "meera is being created", "duplicate slice name `a`", "a slice can't use its own binding", "there is no team called nobody"] {
             assert!(told.contains(wanted), "{wanted}: {told}");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_safety::acts::ActState;
 use munshi_safety::pipeline::{CallerAudience, ProposalMode, TaintSource};
 use munshi_store::params;
-use munshi_test_support::{on_both_engines, until};
+use munshi_test_support::{on_both_engines, wait_until};
 use munshi_tools::{ActJournal, ResultOrigin, ToolAnswer};
 use munshi_types::Clock;
 use serde_json::json;
@@ -35,7 +35,7 @@ on_both_engines! {
         let mut want = shop.want("note", json!({ "text": "one" }));
         shop.call(want.clone()).await;
         want.arguments = json!({ "text": "another" });
-        assert_eq!(shop.call(want).await.for_model()["code"], "changed");
+        assert_eq!(shop.call(want).await.render_for_model()["code"], "changed");
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
         assert_eq!(events(&test.db, shop.tenant).await, ["act.intended", "act.applied", "act.refused"]);
     }
@@ -60,16 +60,16 @@ on_both_engines! {
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
         let mut want = shop.want("fax", json!({}));
         want.wanted = ProposalMode::Rehearsal;
-        assert_eq!(shop.call(want).await.for_model()["code"], "no_rehearsal");
+        assert_eq!(shop.call(want).await.render_for_model()["code"], "no_rehearsal");
         assert!(World::at(&shop.folder, Death::Never, false).lines().is_empty());
     }
 
     async fn looking_is_labelled_by_whose_words_it_brings(test: TestDb) {
         let shop = Shop::open(&test).await;
         let ToolAnswer::Done(own) = shop.call(shop.want("count", json!({}))).await else { panic!() };
-        assert_eq!((own.value, own.label.taints()), (json!({ "count": 0 }), None));
+        assert_eq!((own.value, own.label.taint_source()), (json!({ "count": 0 }), None));
         let ToolAnswer::Done(other) = shop.call(shop.want("fetch", json!({}))).await else { panic!() };
-        assert_eq!(other.label.taints(), Some(TaintSource::Connector));
+        assert_eq!(other.label.taint_source(), Some(TaintSource::Connector));
     }
 
     async fn an_endless_answer_is_cut_and_a_broken_tool_is_survived(test: TestDb) {
@@ -99,7 +99,7 @@ on_both_engines! {
         let act = want.act;
         let first = shop.dispatcher.call(want, Arc::new(munshi_tools::NoActJournal));
         let second = async {
-            until(async || begun(&test.db, shop.tenant).await == 1).await;
+            wait_until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(std::time::Duration::from_secs(3600));
             shop.dispatcher.sweep(Arc::new(munshi_tools::NoActJournal)).await
         };
@@ -113,12 +113,12 @@ on_both_engines! {
     async fn what_a_foreign_tool_says_is_marked_as_its_own(test: TestDb) {
         let shop = Shop::open(&test).await;
         let failed = shop.call(shop.want("fetch", json!({ "mood": "refuses" }))).await;
-        let told = failed.for_model();
+        let told = failed.render_for_model();
         assert_eq!(told["source"]["connector"], "elsewhere");
         assert!(!told["suggestion"].to_string().contains("other side") && told["detail"] == "the other side said no");
-        assert_eq!(failed.taints(), Some(TaintSource::Connector));
+        assert_eq!(failed.taint_source(), Some(TaintSource::Connector));
         let own = shop.call(shop.want("count", json!({}))).await;
-        assert!(own.for_model().get("source").is_none() && own.taints().is_none());
+        assert!(own.render_for_model().get("source").is_none() && own.taint_source().is_none());
     }
 
     async fn what_hangs_is_unknown_where_it_writes_and_a_person_is_asked(test: TestDb) {
@@ -153,7 +153,7 @@ on_both_engines! {
         for (code, want) in wants {
             let act = want.act;
             let answer = shop.call(want).await;
-            assert_eq!(answer.for_model()["code"], code, "{answer:?}");
+            assert_eq!(answer.render_for_model()["code"], code, "{answer:?}");
             let stored = shop.act(&test.db, act).await.unwrap();
             assert_eq!((stored.state, stored.code.as_deref()), (ActState::Refused, Some(code)));
         }
@@ -167,7 +167,7 @@ on_both_engines! {
             let want = shop.want(tool, json!({ "text": "break after writing" }));
             let act = want.act;
             let answer = shop.call(want).await;
-            assert_eq!(answer.for_model()["code"], "broke", "{answer:?}");
+            assert_eq!(answer.render_for_model()["code"], "broke", "{answer:?}");
             assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Failed);
         }
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
@@ -189,7 +189,7 @@ on_both_engines! {
         assert_eq!(test.db.read(shop.tenant, held).await.unwrap(), 0);
         shop.set_policy(&test.db, "[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n[rates]\nwrites_per_minute = 0\n", test.clock.now()).await;
         let answer = shop.call(shop.want("note", json!({ "text": "a" }))).await;
-        assert_eq!(answer.for_model()["code"], "over_limit");
+        assert_eq!(answer.render_for_model()["code"], "over_limit");
         assert_eq!(events(&test.db, shop.tenant).await.last().unwrap(), "act.refused");
     }
 
@@ -198,12 +198,12 @@ on_both_engines! {
         let mut want = shop.want("wipe", json!({ "text": "a\0b" }));
         want.taint.own_words = vec!["with \0 inside".to_owned()];
         let act = want.act;
-        assert_eq!(shop.call(want).await.for_model()["code"], "bad_arguments");
+        assert_eq!(shop.call(want).await.render_for_model()["code"], "bad_arguments");
         let stored = shop.act(&test.db, act).await.unwrap();
         assert_eq!(stored.arguments, json!({ "text": "a\u{fffd}b" }));
         let mut want = shop.want("note\0", json!({}));
         want.concerns = vec![munshi_safety::pipeline::ActConcern { phrase: "\0".to_owned(), slots: Vec::new() }];
-        assert_eq!(shop.call(want).await.for_model()["code"], "unknown_tool");
+        assert_eq!(shop.call(want).await.render_for_model()["code"], "unknown_tool");
         assert_eq!(events(&test.db, shop.tenant).await, ["act.refused"; 2]);
     }
 
@@ -214,10 +214,10 @@ on_both_engines! {
         let want = shop.want("book", json!({ "text": "a" }));
         struct Cut;
         impl ActJournal for Cut {
-            fn begun(&self, _: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::ActDecision) -> munshi_store::Result<()> {
+            fn record_decision(&self, _: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::ActDecision) -> munshi_store::Result<()> {
                 Ok(())
             }
-            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
+            fn record_answer(&self, _: &mut munshi_store::Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
                 Err(munshi_store::Error::Misuse("cut".to_owned()))
             }
         }
@@ -240,18 +240,18 @@ on_both_engines! {
         let tight = "[connectors.shop]\nautonomy = \"investigate\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
         shop.set_policy(&test.db, tight, test.clock.now()).await;
         let answer = shop.call(shop.want("note", json!({ "text": "b" }))).await;
-        assert_eq!(answer.for_model()["code"], "read_only");
+        assert_eq!(answer.render_for_model()["code"], "read_only");
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
     }
 
     async fn a_journal_is_in_the_same_transaction(test: TestDb) {
         struct Broken;
         impl ActJournal for Broken {
-            fn begun(&self, tx: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::ActDecision) -> munshi_store::Result<()> {
+            fn record_decision(&self, tx: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::ActDecision) -> munshi_store::Result<()> {
                 tx.execute("INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, 'journal')", params![uuid::Uuid::nil()])?;
                 Ok(())
             }
-            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
+            fn record_answer(&self, _: &mut munshi_store::Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
                 Err(munshi_store::Error::Misuse("the journal can't be written".to_owned()))
             }
         }

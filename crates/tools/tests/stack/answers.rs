@@ -140,7 +140,7 @@ on_both_engines! {
         let approval = waiting(&shop, "wipe", json!({})).await;
         say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
         shop.set_policy(&test.db, "most_autonomy = \"investigate\"\n[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n", now).await;
-        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "read_only");
+        assert_eq!(shop.resume(approval.act).await.render_for_model()["code"], "read_only");
         assert_eq!(done_there(&shop), 0);
     }
 
@@ -197,7 +197,7 @@ on_both_engines! {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let customer = Person { tags: vec!["customers".to_owned()], ..Person::new(&test.ids, "Raju", now) };
         test.db.write(shop.tenant, move |tx| {
-            persons::put(tx, &customer)?;
+            persons::upsert(tx, &customer)?;
             persons::add_address(tx, customer.id, &ContactAddress::phone("9812345678").unwrap())
         }).await.unwrap();
         let authorised = "[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
@@ -218,7 +218,7 @@ on_both_engines! {
         // Since then the owner wants to be asked about notes: the staff's own yes is none of theirs.
         let asking = "[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\nask = [\"shop.note\"]\n";
         shop.set_policy(&test.db, asking, now).await;
-        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "outgrown");
+        assert_eq!(shop.resume(approval.act).await.render_for_model()["code"], "outgrown");
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
         assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Refused);
     }
@@ -231,7 +231,7 @@ on_both_engines! {
         let mut want = shop.want("fax", json!({ "mood": "hangs" }));
         want.caller.session = session;
         assert!(matches!(shop.call(want).await, ToolAnswer::Unknown { .. }));
-        let pending = test.db.read(shop.tenant, move |tx| approvals::pending_in(tx, here)).await.unwrap();
+        let pending = test.db.read(shop.tenant, move |tx| approvals::list_pending(tx, here)).await.unwrap();
         say_with(&shop, &test.db, &pending[0], &shop.owner, Said::Yes, None, ApprovalCoverage::Session, now).await;
         let proposing = "most_autonomy = \"propose\"\n[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
                          [connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n";
@@ -258,16 +258,16 @@ on_both_engines! {
         let without: Vec<_> = shop.tools().into_iter().filter(|tool| tool.as_str() != "wipe").collect();
         let agent = crate::stack::support::open_conduct();
         let resumed = shop.dispatcher.resume(shop.tenant, approval.act, agent, &without, Arc::new(NoActJournal)).await;
-        assert_eq!(resumed.unwrap().unwrap().for_model()["code"], "not_offered");
+        assert_eq!(resumed.unwrap().unwrap().render_for_model()["code"], "not_offered");
 
         let approval = waiting(&shop, "wipe", json!({})).await;
         say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
         let staff = shop.staff.person.unwrap();
         test.db.write(shop.tenant, move |tx| {
             let left = Person { left_at: Some(now), ..persons::find(tx, staff)?.unwrap() };
-            persons::put(tx, &left)
+            persons::upsert(tx, &left)
         }).await.unwrap();
-        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "not_permitted");
+        assert_eq!(shop.resume(approval.act).await.render_for_model()["code"], "not_permitted");
         assert_eq!(done_there(&shop), 0);
     }
 
@@ -280,7 +280,7 @@ on_both_engines! {
         assert!(matches!(own, ApprovalAnswerOutcome::NotYours { .. }), "{own:?}");
         let other = Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Meera", now) };
         let other = test.db.write(shop.tenant, move |tx| {
-            persons::put(tx, &other)?;
+            persons::upsert(tx, &other)?;
             Ok::<_, munshi_store::Error>(other.principal(tx))
         }).await.unwrap();
         assert!(matches!(say(&shop, &test.db, &approval, &other, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
@@ -306,7 +306,7 @@ on_both_engines! {
             assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
             shop.set_policy(&test.db, later, now).await;
             let answer = shop.resume(approval.act).await;
-            let told = if matches!(answer, ToolAnswer::Done(_)) { "done".into() } else { answer.for_model()["code"].clone() };
+            let told = if matches!(answer, ToolAnswer::Done(_)) { "done".into() } else { answer.render_for_model()["code"].clone() };
             assert_eq!(told, expected);
             let act = shop.act(&test.db, approval.act).await.unwrap();
             assert_eq!(act.leaving, approval.leaving, "what was shown stays");
@@ -317,7 +317,7 @@ on_both_engines! {
     async fn another_tenants_owner_has_no_say(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let approval = waiting(&shop, "wipe", json!({})).await;
-        let other = test.tenant("other").await;
+        let other = test.add_tenant("other").await;
         let stranger = Principal { tenant: other, ..shop.owner.clone() };
         assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, ApprovalAnswerOutcome::NotYours { .. }));
         let (office, id) = (shop.office.clone(), approval.id);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
-use munshi_test_support::{TestDb, on_both_engines, until};
+use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::{
     LookupOutcome, NoActJournal, RemoteToolHandler, TenantToolSource, TenantTools, ToolAnswer,
     ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
@@ -25,13 +25,13 @@ impl RemoteToolHandler for Counted {
     async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         if permit.arguments()["text"] == "broken" {
             self.0.fetch_add(1, Ordering::SeqCst);
-            return Err(ToolFailure::surely("no", "not today"));
+            return Err(ToolFailure::permanent("no", "not today"));
         }
         if permit.arguments()["text"] == "dear" {
             let asked = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-            return Ok(ToolOutput::with(json!({ "dishes": [{ "name": "thali", "unitPrice": asked }] })));
+            return Ok(ToolOutput::new(json!({ "dishes": [{ "name": "thali", "unitPrice": asked }] })));
         }
-        Ok(ToolOutput::with(json!({ "asked": self.0.fetch_add(1, Ordering::SeqCst) + 1 })))
+        Ok(ToolOutput::new(json!({ "asked": self.0.fetch_add(1, Ordering::SeqCst) + 1 })))
     }
 }
 
@@ -44,7 +44,7 @@ impl RemoteToolHandler for Hanging {
         if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
             std::future::pending::<()>().await;
         }
-        Ok(ToolOutput::with(json!({})))
+        Ok(ToolOutput::new(json!({})))
     }
 
     async fn look_up(&self, _permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
@@ -56,7 +56,7 @@ impl RemoteToolHandler for Hanging {
 struct Shown(std::sync::Mutex<Arc<TenantTools>>);
 
 impl TenantToolSource for Shown {
-    fn of(&self, _tenant: TenantId) -> Arc<TenantTools> {
+    fn tenant_tools(&self, _tenant: TenantId) -> Arc<TenantTools> {
         self.0.lock().unwrap().clone()
     }
 
@@ -74,7 +74,7 @@ impl RemoteToolHandler for Over {
         self.1.call(permit).await
     }
 
-    fn line(&self) -> u64 {
+    fn connection_id(&self) -> u64 {
         self.0
     }
 }
@@ -84,7 +84,7 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" }, "page": { "type": "integer" } } }),
         effect,
         reach: Reach::Business,
-        ..ToolSpec::read(name.parse().unwrap(), "Does it.", format!("shop.{name}"))
+        ..ToolSpec::read_only(name.parse().unwrap(), "Does it.", format!("shop.{name}"))
     }
 }
 
@@ -126,9 +126,9 @@ on_both_engines! {
 
     async fn a_look_is_told_again_until_its_minute_is_over(test: TestDb) {
         let house = House::open(&test).await;
-        let first = house.call("menu", json!({ "text": "a", "page": 1 })).await.for_model();
+        let first = house.call("menu", json!({ "text": "a", "page": 1 })).await.render_for_model();
         // The same arguments in another order are the same.
-        let again = house.call("menu", json!({ "page": 1, "text": "a" })).await.for_model();
+        let again = house.call("menu", json!({ "page": 1, "text": "a" })).await.render_for_model();
         assert_eq!((&again, house.asked()), (&first, 1));
         assert_eq!(again["source"]["untrusted"], true, "what is told again is no more ours than it was");
         house.call("menu", json!({ "text": "b" })).await;
@@ -190,7 +190,7 @@ on_both_engines! {
         let left = dead.call(house.shop.want("order", json!({ "text": "x" })), Arc::new(NoActJournal));
         tokio::select! {
             _ = left => panic!("it has no end"),
-            () = until(async || calls.load(Ordering::SeqCst) == 1) => {}
+            () = wait_until(async || calls.load(Ordering::SeqCst) == 1) => {}
         }
         menu().await.unwrap();
         test.clock.advance(Duration::from_secs(40));
@@ -212,7 +212,7 @@ on_both_engines! {
         };
         let (one, other) = (Counted::default(), Counted::default());
         let shown = Arc::new(Shown(std::sync::Mutex::new(shelf(1, &one))));
-        let dispatcher = house.shop.dispatcher.clone().beside(shown.clone());
+        let dispatcher = house.shop.dispatcher.clone().with_connectors(shown.clone());
         let hours = || dispatcher.call(house.shop.want("hours", json!({ "text": "a" })), Arc::new(NoActJournal));
         hours().await.unwrap();
         // Its list was read again: the same connection, and other hands on it.
@@ -226,7 +226,7 @@ on_both_engines! {
 
     async fn tenants_share_nothing(test: TestDb) {
         let house = House::open(&test).await;
-        let other: TenantId = test.tenant("other").await;
+        let other: TenantId = test.add_tenant("other").await;
         house.call("menu", json!({ "text": "a" })).await;
         let folder = test.place.folder();
         let (db, clock, ids) = (test.db.clone(), test.clock.clone(), test.ids.clone());

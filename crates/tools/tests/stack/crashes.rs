@@ -76,7 +76,7 @@ struct Scene {
 /// Lets a child begin an act with this tool and die; then the world as a new process finds it.
 async fn after_death(engine: DatabaseEngine, tool: &str, dies: &str) -> Scene {
     let test = TestDb::open(engine, &MIGRATIONS).await;
-    let tenant = test.tenant("shop").await;
+    let tenant = test.add_tenant("shop").await;
     let (folder, act) = (test.place.folder(), test.ids.next());
     let url = match engine {
         DatabaseEngine::Sqlite => format!("sqlite:{}", folder.join("munshi.db").display()),
@@ -86,7 +86,7 @@ async fn after_death(engine: DatabaseEngine, tool: &str, dies: &str) -> Scene {
         Part { url, folder: folder.clone(), tenant, act, tool: tool.to_owned(), dies: dies.to_owned() };
     let role = serde_json::to_string(&part).unwrap();
     let child = tokio::task::spawn_blocking(move || {
-        process::again(concat!(module_path!(), "::the_child_acts_and_dies"), &role)
+        process::build_child_command(concat!(module_path!(), "::the_child_acts_and_dies"), &role)
             .spawn()
             .unwrap()
             .wait_with_output()

@@ -26,15 +26,15 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 struct Told(Mutex<Vec<ApprovalExpiry>>);
 
 impl ActJournal for Told {
-    fn begun(&self, _: &mut Tx<'_>, _: &ActDecision) -> munshi_store::Result<()> {
+    fn record_decision(&self, _: &mut Tx<'_>, _: &ActDecision) -> munshi_store::Result<()> {
         Ok(())
     }
 
-    fn ended(&self, _: &mut Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
+    fn record_answer(&self, _: &mut Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
         Ok(())
     }
 
-    fn expired(&self, _: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
+    fn record_expiry(&self, _: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
         self.0.lock().unwrap().push(expiry.clone());
         Ok(())
     }
@@ -51,7 +51,7 @@ async fn hire(shop: &Shop, test: &TestDb, name: &'static str, role: Role) -> Pri
     let (ids, now) = (shop.ids.clone(), test.clock.now());
     let hired = test.db.write(shop.tenant, move |tx| -> Result<Principal, munshi_store::Error> {
         let person = Person { role: Some(role), ..Person::new(&ids, name, now) };
-        persons::put(tx, &person)?;
+        persons::upsert(tx, &person)?;
         Ok(person.principal(tx))
     });
     hired.await.unwrap()

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::acts::ActServices;
 use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
 use munshi_safety::policy::{self, ToolRateLimits};
@@ -61,7 +61,7 @@ struct Stage {
 }
 
 async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
-    let tenant = test.tenant(&format!("shop-{number}")).await;
+    let tenant = test.add_tenant(&format!("shop-{number}")).await;
     let seed = 20_261_115 + number as u64;
     let rates = ToolRateLimits {
         calls_per_minute: 600,
@@ -71,7 +71,7 @@ async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     let policy = attack::policy(&Dice::new(seed), rates);
     let (first, ids) = (policy.clone(), test.ids.clone());
     let made = test.db.write(tenant, move |tx| -> Result<Vec<Principal>, munshi_safety::Error> {
-        policy::put(tx, &first, "test", "", MORNING)?;
+        policy::apply(tx, &first, "test", "", MORNING)?;
         let roles = [
             Some(Role::Owner),
             Some(Role::Admin),
@@ -83,13 +83,13 @@ async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
         let mut people = Vec::new();
         for role in roles {
             let person = Person { role, ..Person::new(&ids, "Somebody", MORNING) };
-            persons::put(tx, &person)?;
+            persons::upsert(tx, &person)?;
             people.push(person.principal(tx));
         }
         Ok(people)
     });
     let people = made.await.unwrap();
-    let clock = Arc::new(FakeClock::at(MORNING));
+    let clock = Arc::new(FakeClock::new(MORNING));
     let dispatcher =
         ToolDispatcher::new(test.db.clone(), stage.office.clone(), stage.registry.clone(), clock.clone());
     let (world, stolen) = (stage.world.clone(), stage.stolen.clone());

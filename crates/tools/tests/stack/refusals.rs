@@ -7,7 +7,7 @@ use munshi_safety::acts::{self, ActRecovery, ActState};
 use munshi_safety::approvals::{self, Approval, ApprovalCoverage, ApprovalDecision as Said};
 use munshi_safety::audit;
 use munshi_store::tenants::{TENANTS, set_status};
-use munshi_test_support::{TestDb, on_both_engines, until};
+use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn set(shop: &Shop, test: &TestDb, status: TenantStatus) {
 }
 
 async fn counts(shop: &Shop, test: &TestDb) -> Vec<u64> {
-    let entries = test.db.read(shop.tenant, |tx| audit::page(tx, 0, 10_000)).await.unwrap();
+    let entries = test.db.read(shop.tenant, |tx| audit::list_after(tx, 0, 10_000)).await.unwrap();
     let together = entries.iter().filter(|entry| entry.event == "acts.refused");
     let payloads = together.map(|entry| serde_json::from_str::<Value>(&entry.payload).unwrap());
     payloads.map(|payload| payload["refused"].as_u64().unwrap()).collect()
@@ -65,10 +65,10 @@ on_both_engines! {
         assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, ToolAnswer::Done(_)));
         let answer = shop.resume(approval.act).await;
         let ToolAnswer::Refused(refusal) = &answer else { panic!("{answer:?}") };
-        assert_eq!(answer.for_model()["code"], "over_limit");
+        assert_eq!(answer.render_for_model()["code"], "over_limit");
         let again_at = refusal.again_at.unwrap();
         assert!(again_at > test.clock.now() && again_at <= test.clock.now().plus(Duration::from_secs(60)));
-        assert_eq!(answer.for_model()["again_at"], json!(again_at));
+        assert_eq!(answer.render_for_model()["again_at"], json!(again_at));
         assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Waiting);
         assert_eq!(events(&test.db, shop.tenant).await.last().unwrap(), "act.refused");
         test.clock.set(again_at);
@@ -90,7 +90,7 @@ on_both_engines! {
         let second = approved(&shop, &test, "paid").await;
         test.db.write(shop.tenant, limit(BudgetLimitValue::AtMost(1))).await.unwrap();
         for approval in [&first, &second] {
-            assert_eq!(shop.resume(approval.act).await.for_model()["code"], "over_limit");
+            assert_eq!(shop.resume(approval.act).await.render_for_model()["code"], "over_limit");
         }
         let held = |tx: &mut munshi_store::Tx<'_>| {
             tx.one("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1", &[], |row| row.get::<i64>(0))
@@ -121,16 +121,16 @@ on_both_engines! {
         for tool in ["note", "count", "fetch", "book"] {
             let want = shop.want(tool, json!({ "text": "a" }));
             let act = want.act;
-            assert_eq!(shop.call(want).await.for_model()["code"], "paused", "{tool}");
+            assert_eq!(shop.call(want).await.render_for_model()["code"], "paused", "{tool}");
             assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Refused);
         }
-        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "paused");
+        assert_eq!(shop.resume(approval.act).await.render_for_model()["code"], "paused");
         assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Waiting);
         assert_eq!((notes(&test.db, shop.tenant).await, World::at(&shop.folder, Death::Never, true).lines().len()), (0, 0));
         set(&shop, &test, TenantStatus::Active).await;
         assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
         set(&shop, &test, TenantStatus::Archived).await;
-        assert_eq!(shop.call(shop.want("count", json!({}))).await.for_model()["code"], "paused");
+        assert_eq!(shop.call(shop.want("count", json!({}))).await.render_for_model()["code"], "paused");
     }
 
     async fn what_lapsed_is_not_taken_up_for_a_tenant_that_was_paused_meanwhile(test: TestDb) {
@@ -139,7 +139,7 @@ on_both_engines! {
         let act = want.act;
         let call = shop.dispatcher.call(want, Arc::new(NoActJournal));
         let other = async {
-            until(async || begun(&test.db, shop.tenant).await == 1).await;
+            wait_until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(Duration::from_secs(3600));
             set(&shop, &test, TenantStatus::Paused).await;
             let (office, now) = (shop.office.clone(), test.clock.now());
@@ -159,23 +159,23 @@ on_both_engines! {
         for number in 0..40 {
             let want = hopeless(&shop);
             let (act, answer) = (want.act, shop.call(want).await);
-            let (code, stored) = (answer.for_model()["code"].clone(), shop.act(&test.db, act).await);
+            let (code, stored) = (answer.render_for_model()["code"].clone(), shop.act(&test.db, act).await);
             if number < 5 {
                 assert_eq!((code, stored.is_some()), (json!("unknown_tool"), true));
                 known = Some(act);
             } else {
                 assert_eq!((code, stored.is_some()), (json!("too_many_refused"), false));
-                assert!(answer.for_model()["again_at"].is_string() && answer.for_model()["retryable"] == true);
+                assert!(answer.render_for_model()["again_at"].is_string() && answer.render_for_model()["retryable"] == true);
             }
         }
         // Another proposal under a known id is one more.
         let mut changed = shop.want("note", json!({ "text": "a" }));
         changed.act = known.unwrap();
-        assert_eq!(shop.call(changed).await.for_model()["code"], "too_many_refused");
+        assert_eq!(shop.call(changed).await.render_for_model()["code"], "too_many_refused");
         // Somebody else, and what may be done, go on as before.
         let mut other = hopeless(&shop);
         other.caller.principal = shop.owner.clone();
-        assert_eq!(shop.call(other).await.for_model()["code"], "unknown_tool");
+        assert_eq!(shop.call(other).await.render_for_model()["code"], "unknown_tool");
         assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, ToolAnswer::Done(_)));
         assert_eq!(counts(&shop, &test).await, [0u64; 0]);
         assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().refused, 0, "not yet");
@@ -185,7 +185,7 @@ on_both_engines! {
         assert_eq!(counts(&shop, &test).await, [36]);
         let told = events(&test.db, shop.tenant).await;
         assert_eq!(told.iter().filter(|event| *event == "act.refused").count(), 6, "{told:?}");
-        assert_eq!(shop.call(hopeless(&shop)).await.for_model()["code"], "unknown_tool", "looked at again");
+        assert_eq!(shop.call(hopeless(&shop)).await.render_for_model()["code"], "unknown_tool", "looked at again");
     }
 
     async fn a_flood_that_goes_on_is_told_by_itself_once_a_minute(test: TestDb) {

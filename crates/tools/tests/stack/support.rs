@@ -101,37 +101,37 @@ struct Outside {
 impl RemoteToolHandler for Outside {
     async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         match permit.arguments().get("mood").and_then(Value::as_str) {
-            Some("refuses") => return Err(ToolFailure::surely("refused_there", "the other side said no")),
+            Some("refuses") => return Err(ToolFailure::permanent("refused_there", "the other side said no")),
             Some("breaks") => panic!("a tool that breaks"),
             Some("hangs") => tokio::time::sleep(Duration::from_secs(60)).await,
             Some("waits") => tokio::time::sleep(Duration::from_millis(300)).await,
             // First it breaks off, then it says that it can't just now.
             Some("fades") => {
                 let earlier = self.calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                let first = ToolFailure::perhaps("cut", "the line broke");
-                return Err(if earlier == 0 { first } else { ToolFailure::for_now("busy", "not now") });
+                let first = ToolFailure::uncertain("cut", "the line broke");
+                return Err(if earlier == 0 { first } else { ToolFailure::transient("busy", "not now") });
             }
-            Some("talks") => return Ok(ToolOutput::with(json!({ "text": "x".repeat(400_000) }))),
+            Some("talks") => return Ok(ToolOutput::new(json!({ "text": "x".repeat(400_000) }))),
             _ => {}
         }
-        self.world.act(&permit.key());
-        Ok(ToolOutput::with(json!({ "key": permit.key(), "given": permit.arguments() })))
+        self.world.act(&permit.idempotency_key());
+        Ok(ToolOutput::new(json!({ "key": permit.idempotency_key(), "given": permit.arguments() })))
     }
 
     async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         if !self.can_look {
             return Ok(LookupOutcome::CanNotTell);
         }
-        let found = self.world.happened(&permit.key());
+        let found = self.world.happened(&permit.idempotency_key());
         Ok(if found {
-            LookupOutcome::Happened(ToolOutput::with(json!({ "found": true })))
+            LookupOutcome::Happened(ToolOutput::new(json!({ "found": true })))
         } else {
             LookupOutcome::DidNot
         })
     }
 
     async fn rehearse(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
-        Ok(ToolOutput::with(json!({ "would": permit.arguments() })))
+        Ok(ToolOutput::new(json!({ "would": permit.arguments() })))
     }
 }
 
@@ -158,7 +158,7 @@ impl WriteToolHandler for Notes {
             panic!("a tool that breaks in our own transaction");
         }
         if text == "fail after writing" {
-            return Err(ToolFailure::surely("no", "changed its mind"));
+            return Err(ToolFailure::permanent("no", "changed its mind"));
         }
         let undo = UndoCall { tool: "drop_note".parse().unwrap(), arguments: json!({ "text": text }) };
         Ok(ToolOutput { value: json!({ "noted": text }), undo: Some(undo) })
@@ -182,13 +182,13 @@ impl WriteToolHandler for Notes {
 struct Count;
 
 impl ReadToolHandler for Count {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         if permit.arguments()["text"] == "break after writing" {
             panic!("a tool that breaks while it looks");
         }
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::with(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count })))
     }
 }
 
@@ -204,7 +204,7 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
         effect,
         reach: Reach::Business,
         timeout: Duration::from_millis(500),
-        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
     }
 }
 
@@ -284,7 +284,7 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) async fn open(test: &TestDb) -> Self {
-        let tenant = test.tenant("shop").await;
+        let tenant = test.add_tenant("shop").await;
         Self::of(
             test.db.clone(),
             tenant,
@@ -308,15 +308,15 @@ impl Shop {
         let (now, made) = (clock.now(), ids.clone());
         let people = db
             .write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
-                policy::put(tx, &open_policy(), "test", "", now)?;
-                let members = persons::members(tx)?;
+                policy::apply(tx, &open_policy(), "test", "", now)?;
+                let members = persons::list_members(tx)?;
                 if members.len() == 2 {
                     return Ok((members[0].principal(tx), members[1].principal(tx)));
                 }
                 let owner = Person { role: Some(Role::Owner), ..Person::new(&made, "Farid", now) };
                 let staff = Person { role: Some(Role::Staff), ..Person::new(&made, "Asha", now) };
-                persons::put(tx, &owner)?;
-                persons::put(tx, &staff)?;
+                persons::upsert(tx, &owner)?;
+                persons::upsert(tx, &staff)?;
                 Ok((owner.principal(tx), staff.principal(tx)))
             })
             .await
@@ -349,7 +349,7 @@ impl Shop {
                 key: None,
             },
             agent: open_conduct(),
-            taint: Taint::clean(""),
+            taint: Taint::from_own_words(""),
             concerns: Vec::new(),
         }
     }
@@ -375,7 +375,7 @@ impl Shop {
 
     pub(crate) async fn set_policy(&self, db: &Db, text: &str, now: munshi_types::Timestamp) {
         let policy = policy::parse(text).unwrap();
-        db.write(self.tenant, move |tx| policy::put(tx, &policy, "test", "", now)).await.unwrap();
+        db.write(self.tenant, move |tx| policy::apply(tx, &policy, "test", "", now)).await.unwrap();
     }
 }
 
@@ -397,6 +397,6 @@ pub(crate) async fn begun(db: &Db, tenant: TenantId) -> i64 {
 
 /// The events of the audit, oldest first.
 pub(crate) async fn events(db: &Db, tenant: TenantId) -> Vec<String> {
-    let entries = db.read(tenant, |tx| munshi_safety::audit::page(tx, 0, 10_000)).await.unwrap();
+    let entries = db.read(tenant, |tx| munshi_safety::audit::list_after(tx, 0, 10_000)).await.unwrap();
     entries.into_iter().map(|entry| entry.event).collect()
 }

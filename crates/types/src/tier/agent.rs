@@ -90,6 +90,6 @@ impl Default for AgentLimits {
 
 impl AgentLimits {
     pub fn budgets(&self) -> PromptBudgets {
-        PromptBudgets::with(self.profile, &self.tokens)
+        PromptBudgets::from_limits(self.profile, &self.tokens)
     }
 }

@@ -17,7 +17,7 @@ pub struct Binding {
     /// The door people come through: who is on the other side.
     #[serde(default)]
     pub door: Audience,
-    #[serde(default = "everyday")]
+    #[serde(default = "default_channels")]
     pub channels: Vec<Channel>,
     /// The addresses that lead here; each leads to one binding of one tenant.
     #[serde(default)]
@@ -26,7 +26,7 @@ pub struct Binding {
     pub slices: Vec<BindingSlice>,
 }
 
-fn everyday() -> Vec<Channel> {
+fn default_channels() -> Vec<Channel> {
     vec![Channel::Whatsapp, Channel::Web]
 }
 
@@ -100,7 +100,7 @@ impl FromStr for Channel {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|channel| channel.as_str() == text);
         let known = Self::ALL.map(Self::as_str).join(", ");
-        found.ok_or_else(|| format!("`{text}` is no channel: use one of {known}"))
+        found.ok_or_else(|| format!("unknown channel `{text}`: use one of {known}"))
     }
 }
 
@@ -146,11 +146,11 @@ impl TryFrom<WrittenSlice> for BindingSlice {
         let WrittenSlice { name, share, binding, human, team, agent } = written;
         let candidate = match (binding, human, team, agent) {
             (None, None, None, None) => {
-                return Err(format!("slice `{name}` says nothing that differs: {SLICE}"));
+                return Err(format!("slice `{name}` changes nothing: {SLICE}"));
             }
             (Some(binding), None, None, None) => SliceCandidate::Binding(binding),
             (None, human, team, agent) => SliceCandidate::Tiers { human, team, agent },
-            _ => return Err(format!("slice `{name}` names a binding and a tier: {SLICE}")),
+            _ => return Err(format!("slice `{name}` names both a binding and a tier: {SLICE}")),
         };
         Ok(Self { name, share, candidate })
     }
@@ -184,7 +184,7 @@ impl FromStr for TierRef {
             None => (text, None),
             Some((name, version)) => {
                 let bad =
-                    || format!("`{text}` names no version: write a number after the @, such as meera@3");
+                    || format!("`{text}` has no valid version: write a number after the @, such as meera@3");
                 let version: u32 = version.parse().map_err(|_| bad())?;
                 (name, Some(version).filter(|version| *version > 0).ok_or_else(bad)?.into())
             }

@@ -22,7 +22,7 @@ impl FromStr for PromptBudgetProfile {
         match text {
             "runtime" => Ok(Self::Runtime),
             "compact" => Ok(Self::Compact),
-            other => Err(format!("`{other}` is no profile: use runtime or compact")),
+            other => Err(format!("unknown profile `{other}`: use runtime or compact")),
         }
     }
 }
@@ -103,7 +103,7 @@ impl PromptBudgets {
         ceiling: 4_000,
     };
 
-    pub const fn of(profile: PromptBudgetProfile) -> Self {
+    pub const fn from_profile(profile: PromptBudgetProfile) -> Self {
         match profile {
             PromptBudgetProfile::Runtime => Self::RUNTIME,
             PromptBudgetProfile::Compact => Self::COMPACT,
@@ -112,8 +112,8 @@ impl PromptBudgets {
 
     /// The profile's budgets with what the agent says otherwise. The runtime ceiling moves with its parts; the compact
     /// one is a promise and stays.
-    pub fn with(profile: PromptBudgetProfile, said: &TokenLimits) -> Self {
-        let base = Self::of(profile);
+    pub fn from_limits(profile: PromptBudgetProfile, said: &TokenLimits) -> Self {
+        let base = Self::from_profile(profile);
         let mut budgets = Self {
             human: said.human.unwrap_or(base.human),
             team: said.team.unwrap_or(base.team),
@@ -146,14 +146,17 @@ mod tests {
     #[test]
     fn a_profile_is_itself_until_something_is_said() {
         for profile in [PromptBudgetProfile::Runtime, PromptBudgetProfile::Compact] {
-            assert_eq!(PromptBudgets::with(profile, &TokenLimits::default()), PromptBudgets::of(profile));
+            assert_eq!(
+                PromptBudgets::from_limits(profile, &TokenLimits::default()),
+                PromptBudgets::from_profile(profile)
+            );
         }
         let more = TokenLimits { human: Some(1_000), ..TokenLimits::default() };
-        assert_eq!(PromptBudgets::with(PromptBudgetProfile::Runtime, &more).ceiling, 7_900);
-        assert_eq!(PromptBudgets::with(PromptBudgetProfile::Compact, &more).ceiling, 4_000);
+        assert_eq!(PromptBudgets::from_limits(PromptBudgetProfile::Runtime, &more).ceiling, 7_900);
+        assert_eq!(PromptBudgets::from_limits(PromptBudgetProfile::Compact, &more).ceiling, 4_000);
         let answer = TokenLimits { output: Some(8_000), ..TokenLimits::default() };
         assert_eq!(
-            PromptBudgets::with(PromptBudgetProfile::Runtime, &answer).ceiling,
+            PromptBudgets::from_limits(PromptBudgetProfile::Runtime, &answer).ceiling,
             15_700,
             "the prompt keeps its room"
         );

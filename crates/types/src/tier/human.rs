@@ -121,7 +121,9 @@ impl FromStr for LanguageCode {
         if fits {
             return Ok(Self(text.to_owned()));
         }
-        Err(format!("`{text}` is no language code: use one like hi, ta or en, or hi-latn for Latin letters"))
+        Err(format!(
+            "`{text}` is not a language code: use one such as hi, ta or en, or hi-latn for Latin script"
+        ))
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::name::is_short;
+use crate::name::is_slug;
 
 /// The three tiers, and the binding that joins them. All four are named, versioned and kept alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl FromStr for TierKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text || kind.folder() == text);
-        found.ok_or_else(|| format!("`{text}` is no kind of tier: use human, team, agent or binding"))
+        found.ok_or_else(|| format!("unknown tier kind `{text}`: use human, team, agent or binding"))
     }
 }
 
@@ -95,7 +95,7 @@ impl FromStr for TierStatus {
         match text {
             "active" => Ok(Self::Active),
             "archived" => Ok(Self::Archived),
-            other => Err(format!("`{other}` is not a tier's status: use active or archived")),
+            other => Err(format!("unknown tier status `{other}`: use active or archived")),
         }
     }
 }
@@ -107,7 +107,7 @@ pub struct TierName(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` can't be a name here: use 1 to 63 small letters, digits and hyphens, beginning with a letter or digit"
+    "`{0}` is not a valid name: use 1 to 63 lowercase letters, digits and hyphens, starting with a letter or digit"
 )]
 pub struct TierNameError(String);
 
@@ -121,7 +121,7 @@ impl FromStr for TierName {
     type Err = TierNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if is_short(text) { Ok(Self(text.to_owned())) } else { Err(TierNameError(text.to_owned())) }
+        if is_slug(text) { Ok(Self(text.to_owned())) } else { Err(TierNameError(text.to_owned())) }
     }
 }
 

@@ -36,7 +36,9 @@ impl RoutingKeyKind {
         match self {
             Self::Number => "a number with its country code, such as +919812345678",
             Self::Host => "a host without scheme or port, such as shop.example",
-            Self::Handle => "2 to 63 small letters, digits, dots, hyphens and underscores, such as sharma",
+            Self::Handle => {
+                "2 to 63 lowercase letters, digits, dots, hyphens and underscores, such as sharma"
+            }
             Self::Model => "1 to 100 letters, digits and -._:/, such as sharma-counter",
         }
     }
@@ -53,7 +55,7 @@ impl FromStr for RoutingKeyKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no kind of address: use number, host, handle or model"))
+        found.ok_or_else(|| format!("unknown address kind `{text}`: use number, host, handle or model"))
     }
 }
 
@@ -66,7 +68,7 @@ pub struct RoutingKey {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` can't lead to a binding: write {form}")]
+#[error("`{text}` is not a valid routing address: use {form}")]
 pub struct RoutingKeyError {
     text: String,
     form: &'static str,
@@ -76,10 +78,10 @@ impl RoutingKey {
     /// Brings what a channel or a person wrote to the one spelling that is compared.
     pub fn new(kind: RoutingKeyKind, text: &str) -> Result<Self, RoutingKeyError> {
         let spelled = match kind {
-            RoutingKeyKind::Number => number(text),
-            RoutingKeyKind::Host => host(text),
-            RoutingKeyKind::Handle => handle(text),
-            RoutingKeyKind::Model => model(text),
+            RoutingKeyKind::Number => normalize_number(text),
+            RoutingKeyKind::Host => normalize_host(text),
+            RoutingKeyKind::Handle => normalize_handle(text),
+            RoutingKeyKind::Model => normalize_model(text),
         };
         let text = spelled.ok_or_else(|| RoutingKeyError { text: text.to_owned(), form: kind.form() })?;
         Ok(Self { kind, text })
@@ -95,7 +97,7 @@ impl RoutingKey {
 }
 
 /// `+` and 8 to 15 digits. Spaces, dashes, dots and brackets between are left out.
-fn number(text: &str) -> Option<String> {
+fn normalize_number(text: &str) -> Option<String> {
     let rest = text.trim().strip_prefix('+')?;
     let is_filler = |c: char| matches!(c, ' ' | '-' | '.' | '(' | ')');
     let digits: String = rest.chars().filter(|c| !is_filler(*c)).collect();
@@ -103,7 +105,7 @@ fn number(text: &str) -> Option<String> {
     fits.then(|| format!("+{digits}"))
 }
 
-fn host(text: &str) -> Option<String> {
+fn normalize_host(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
     let label = |part: &str| {
         (1..=63).contains(&part.len())
@@ -114,14 +116,14 @@ fn host(text: &str) -> Option<String> {
     (text.len() <= 253 && text.split('.').all(label)).then_some(text)
 }
 
-fn handle(text: &str) -> Option<String> {
+fn normalize_handle(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     let fits = (2..=63).contains(&text.len()) && text.bytes().all(plain);
     (fits && text.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(text)
 }
 
-fn model(text: &str) -> Option<String> {
+fn normalize_model(text: &str) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/');
     let fits = (1..=100).contains(&text.len()) && text.bytes().all(plain);
     fits.then(|| text.to_owned())
@@ -137,7 +139,7 @@ impl FromStr for RoutingKey {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let missing = || format!("`{text}` does not say what it is: write it like number:+919812345678");
+        let missing = || format!("`{text}` has no address kind: write it like number:+919812345678");
         let (kind, rest) = text.split_once(':').ok_or_else(missing)?;
         Self::new(kind.parse()?, rest).map_err(|error| error.to_string())
     }

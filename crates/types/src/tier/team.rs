@@ -96,7 +96,7 @@ impl FromStr for Destination {
             None => read(text).map(Self::Team),
             Some(("team", name)) => read(name).map(Self::Team),
             Some(("binding", name)) => read(name).map(Self::Binding),
-            Some(_) => Err(format!("`{text}` is no place to hand on to: name a team, or write binding/NAME")),
+            Some(_) => Err(format!("`{text}` is not a handoff target: name a team, or write binding/NAME")),
         }
     }
 }

@@ -11,7 +11,7 @@ use munshi_store::{PlatformTx, tenants};
 use munshi_types::{Id, KeyId, TenantName};
 
 use super::origin::{self, RequestOrigin};
-use super::signed_in::{OpenWorkspace, SignedInOperator};
+use super::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use crate::api::Api;
 use crate::error::{ApiError, ApiErrorCode};
 
@@ -27,30 +27,32 @@ pub(crate) async fn find(
     headers: &HeaderMap,
 ) -> Result<Option<Arc<ApiCaller>>, ApiError> {
     let Some(who) = SignedInOperator::find(api, headers).await? else { return Ok(None) };
-    let from = origin::of(headers, api.account.public_url.as_deref());
+    let from = origin::classify(headers, api.account.public_url.as_deref());
     let token = headers.get(FORM).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if from == RequestOrigin::Others || (!method.is_safe() && !who.is_own_form(token)) {
-        let words = "A browser that is signed in may do this from our own pages alone.";
+        let words = "A signed-in browser may do this only from a page of this server.";
         return Err(ApiError::new(ApiErrorCode::Forbidden, words)
-            .hint("Send `x-munshi-form` with the page's own token, or use an API key."));
+            .hint("Send the page's form token as `x-munshi-form`, or use an API key."));
     }
-    let workspace = workspace(&who, headers).await?;
-    Ok(Some(Arc::new(caller(&who, workspace))))
+    let workspace = resolve_workspace(&who, headers).await?;
+    Ok(Some(Arc::new(build_caller(&who, workspace))))
 }
 
-async fn workspace(who: &SignedInOperator, headers: &HeaderMap) -> Result<OpenWorkspace, ApiError> {
+async fn resolve_workspace(who: &SignedInOperator, headers: &HeaderMap) -> Result<OpenWorkspace, ApiError> {
     let lacking = || {
-        ApiError::new(ApiErrorCode::Forbidden, "There is no such workspace that you look after.")
-            .hint("Leave `x-munshi-tenant` out, or name one that /account lists.")
+        ApiError::new(ApiErrorCode::Forbidden, "You have no role in this workspace, or it does not exist.")
+            .hint("Omit `x-munshi-tenant`, or name a workspace listed at /account.")
     };
-    let Some(asked) = headers.get(TENANT) else { return who.workspace().await?.ok_or_else(lacking) };
+    let Some(asked) = headers.get(TENANT) else {
+        return who.find_open_workspace().await?.ok_or_else(lacking);
+    };
     let name: TenantName = asked.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(lacking)?;
     let read = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
     let tenant = who.api.db.platform(OPERATORS).read(read).await?.ok_or_else(lacking)?;
-    who.role_in(tenant.id).await?.ok_or_else(lacking)
+    who.find_workspace(tenant.id).await?.ok_or_else(lacking)
 }
 
-fn caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCaller {
+fn build_caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCaller {
     let tenant = workspace.tenant;
     let standing = PrincipalStanding::Member(workspace.role);
     ApiCaller {
@@ -61,7 +63,7 @@ fn caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCaller {
         operator: Some(who.operator.id),
         speaks_as: KeySpeaker::Person,
         ceiling: KeyCeiling { role: Some(workspace.role), opened: None },
-        maker: KeyMaker::named(links::by_operator(who.operator.id)),
+        maker: KeyMaker::from_name(links::render_maker(who.operator.id)),
         principal: Principal { standing, ..Principal::anonymous(tenant.id) },
         areas: None,
         bindings: None,

@@ -41,15 +41,15 @@ pub(crate) fn read<'h>(headers: &'h HeaderMap, name: &str, secure: bool) -> Opti
 }
 
 /// The header that makes a browser keep a value of letters and digits for so long.
-pub(crate) fn keep(name: &str, value: &str, life: Duration, secure: bool) -> Option<HeaderValue> {
+pub(crate) fn build(name: &str, value: &str, life: Duration, secure: bool) -> Option<HeaderValue> {
     let (name, end) = (full_name(name, secure), if secure { "; Secure" } else { "" });
     let seconds = life.as_secs();
     HeaderValue::try_from(format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{end}"))
         .ok()
 }
 
-pub(crate) fn forget(name: &str, secure: bool) -> Option<HeaderValue> {
-    keep(name, "", Duration::ZERO, secure)
+pub(crate) fn build_expired(name: &str, secure: bool) -> Option<HeaderValue> {
+    build(name, "", Duration::ZERO, secure)
 }
 
 #[cfg(test)]
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn no_script_reads_it_and_no_other_site_sends_it() {
-        let header = keep(SIGN_IN, "abc", Duration::from_secs(60), true).unwrap();
+        let header = build(SIGN_IN, "abc", Duration::from_secs(60), true).unwrap();
         let expected = "__Host-munshi_sign_in=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure";
         assert_eq!(header, expected);
-        assert!(!keep(SIGN_IN, "abc", Duration::ZERO, false).unwrap().to_str().unwrap().contains("Secure"));
-        assert!(keep(SIGN_IN, "a\nb", Duration::ZERO, false).is_none());
+        assert!(!build(SIGN_IN, "abc", Duration::ZERO, false).unwrap().to_str().unwrap().contains("Secure"));
+        assert!(build(SIGN_IN, "a\nb", Duration::ZERO, false).is_none());
     }
 }

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::fault::HtmlPageError;
 use super::origin::{self, RequestOrigin};
-use super::signed_in::{SignInRejection, SignedInOperator};
+use super::page_error::HtmlPageError;
+use super::signed_in_operator::{SignInRejection, SignedInOperator};
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 
@@ -54,31 +54,29 @@ impl IntoResponse for FormRejection {
     }
 }
 
-fn refused(words: &'static str) -> FormRejection {
+fn foreign_form_error(words: &'static str) -> FormRejection {
     let error = ApiError::new(ApiErrorCode::Forbidden, words).phrase("foreign-form");
+    FormRejection::Fault(error.hint("Nothing was changed. Reload the page and submit the form again.").into())
+}
+
+fn unreadable_form_error(words: String) -> FormRejection {
     FormRejection::Fault(
-        error.hint("Nothing was changed. Open the page here again and send the form from it.").into(),
+        ApiError::new(ApiErrorCode::Invalid, words).hint("Go back and submit the form again.").into(),
     )
 }
 
-fn unreadable(words: String) -> FormRejection {
-    FormRejection::Fault(
-        ApiError::new(ApiErrorCode::Invalid, words).hint("Go back and send the form again.").into(),
-    )
-}
-
-async fn text(request: Request, app: &App) -> Result<Bytes, FormRejection> {
+async fn read_body(request: Request, app: &App) -> Result<Bytes, FormRejection> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !kind.starts_with("application/x-www-form-urlencoded") {
-        return Err(unreadable("This page takes forms alone.".to_owned()));
+        return Err(unreadable_form_error("This page accepts only form data.".to_owned()));
     }
     let read = Bytes::from_request(request, app).await;
-    read.map_err(|refusal| unreadable(format!("The form could not be read: {}.", refusal.body_text())))
+    read.map_err(|refusal| unreadable_form_error(format!("The form is malformed: {}.", refusal.body_text())))
 }
 
-fn fields<T: DeserializeOwned>(body: &[u8]) -> Result<T, FormRejection> {
+fn parse_fields<T: DeserializeOwned>(body: &[u8]) -> Result<T, FormRejection> {
     serde_urlencoded::from_bytes(body)
-        .map_err(|error| unreadable(format!("A field of the form does not fit: {error}.")))
+        .map_err(|error| unreadable_form_error(format!("A form field is invalid: {error}.")))
 }
 
 impl<T: DeserializeOwned> FromRequest<App> for SignedInForm<T> {
@@ -88,19 +86,19 @@ impl<T: DeserializeOwned> FromRequest<App> for SignedInForm<T> {
         let fault = |error: ApiError| FormRejection::Fault(error.into());
         let (mut parts, body) = request.into_parts();
         let api = app.api().map_err(fault)?;
-        if origin::of(&parts.headers, api.account.public_url.as_deref()) == RequestOrigin::Others {
-            return Err(refused("This form was sent from another site's page."));
+        if origin::classify(&parts.headers, api.account.public_url.as_deref()) == RequestOrigin::Others {
+            return Err(foreign_form_error("This form was submitted from another site."));
         }
         let who =
             <SignedInOperator as axum::extract::FromRequestParts<App>>::from_request_parts(&mut parts, app);
         let who = who.await.map_err(FormRejection::Nobody)?;
         let headers = parts.headers.clone();
-        let body = text(Request::from_parts(parts, body), app).await?;
-        let token: Token = fields(&body)?;
+        let body = read_body(Request::from_parts(parts, body), app).await?;
+        let token: Token = parse_fields(&body)?;
         if !who.is_own_form(&token.form) {
-            return Err(refused("This form is from before you signed in, or from somewhere else."));
+            return Err(foreign_form_error("This form was loaded before you signed in, or on another site."));
         }
-        Ok(Self { who, headers, form: fields(&body)? })
+        Ok(Self { who, headers, form: parse_fields(&body)? })
     }
 }
 
@@ -110,11 +108,11 @@ impl<T: DeserializeOwned> FromRequest<App> for PublicForm<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, FormRejection> {
         let api = app.api().map_err(|error| FormRejection::Fault(error.into()))?.clone();
         let (parts, body) = request.into_parts();
-        if origin::of(&parts.headers, api.account.public_url.as_deref()) != RequestOrigin::Ours {
-            return Err(refused("This form was not sent from a page of ours."));
+        if origin::classify(&parts.headers, api.account.public_url.as_deref()) != RequestOrigin::Ours {
+            return Err(foreign_form_error("This form was not submitted from a page of this server."));
         }
         let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
-        let body = text(Request::from_parts(parts, body), app).await?;
-        Ok(Self { api, headers, extensions, form: fields(&body)? })
+        let body = read_body(Request::from_parts(parts, body), app).await?;
+        Ok(Self { api, headers, extensions, form: parse_fields(&body)? })
     }
 }

@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_types::Timestamp;
 
-use super::signed_in::{OpenWorkspace, SignedInOperator};
-use super::words::PagePhrases;
+use super::phrases::PagePhrases;
+use super::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use crate::error::ApiError;
 use crate::pages::HtmlPage;
 
@@ -37,23 +37,23 @@ pub(crate) struct PageNotice {
 }
 
 impl PageNotice {
-    pub(crate) fn done(words: impl Into<String>) -> Option<Self> {
+    pub(crate) fn success(words: impl Into<String>) -> Option<Self> {
         Some(Self { good: true, words: words.into(), detail: String::new() })
     }
 
-    pub(crate) fn not_done(words: impl Into<String>) -> Option<Self> {
+    pub(crate) fn failure(words: impl Into<String>) -> Option<Self> {
         Some(Self { good: false, words: words.into(), detail: String::new() })
     }
 }
 
 impl AccountFrame {
-    pub(crate) async fn of(
+    pub(crate) async fn load(
         who: &SignedInOperator,
         here: &'static str,
         told: Option<PageNotice>,
     ) -> Result<Self, ApiError> {
-        let workspace = who.workspace().await?;
-        let all = who.workspaces().await?;
+        let workspace = who.find_open_workspace().await?;
+        let all = who.list_workspaces().await?;
         let others = if all.len() > 1 {
             all.iter().map(|one| one.tenant.name.to_string()).collect()
         } else {
@@ -71,32 +71,32 @@ impl AccountFrame {
         })
     }
 
-    pub(crate) fn place(&self) -> &str {
+    pub(crate) fn workspace_name(&self) -> &str {
         self.workspace.as_ref().map_or("", |workspace| workspace.tenant.name.as_str())
     }
 
     /// Whether they look after who comes in.
-    pub(crate) fn manages(&self) -> bool {
+    pub(crate) fn can_manage(&self) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| workspace.role <= munshi_identity::Role::Admin)
     }
 
     /// A moment by the clock of the open workspace.
-    pub(crate) fn moment(&self, at: Timestamp) -> String {
-        self.words.moment(at, self.workspace.as_ref().map(|workspace| &workspace.tenant))
+    pub(crate) fn format_time(&self, at: Timestamp) -> String {
+        self.words.format_time(at, self.workspace.as_ref().map(|workspace| &workspace.tenant))
     }
 
-    pub(crate) fn is(&self, page: &str) -> bool {
+    pub(crate) fn is_page(&self, page: &str) -> bool {
         self.here == page
     }
 
-    pub(crate) fn is_place(&self, name: &str) -> bool {
-        self.place() == name
+    pub(crate) fn is_workspace(&self, name: &str) -> bool {
+        self.workspace_name() == name
     }
 }
 
 /// A page that nobody keeps a copy of, not even the browser's way back. The referrer stays with us: with none at all,
 /// browsers would not say that a form is ours.
-pub(crate) fn sent<T: Template>(page: &T, status: StatusCode) -> Response {
+pub(crate) fn render_uncached<T: Template>(page: &T, status: StatusCode) -> Response {
     let mut response = HtmlPage(page).into_response();
     if response.status().is_success() {
         *response.status_mut() = status;

@@ -16,8 +16,8 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use self::provider::OidcProvider;
-use super::local::encoded;
-use crate::outgoing::OutboundHttpClient;
+use super::local_path::percent_encode;
+use crate::http_client::OutboundHttpClient;
 
 /// The way there and back may take so long.
 pub(crate) const LIFE: Duration = Duration::from_secs(10 * 60);
@@ -63,16 +63,16 @@ pub(crate) struct OidcIdentity {
 /// Why somebody does not come in this way.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum OidcError {
-    #[error("the service can't be asked: {0}")]
+    #[error("can't reach the sign-in service: {0}")]
     Away(String),
     /// What the browser brought back is not what it was sent away with.
-    #[error("the answer is to another question")]
+    #[error("the response belongs to another sign-in attempt")]
     State,
-    #[error("the service said no: {0}")]
+    #[error("the sign-in service refused: {0}")]
     Refused(String),
-    #[error("the service's word is not believed: {0}")]
+    #[error("can't verify the sign-in service's token: {0}")]
     Distrust(#[from] JwtError),
-    #[error("e-mails of this domain are not let in, or the service has not verified the e-mail")]
+    #[error("the e-mail's domain is not allowed, or the sign-in service has not verified the e-mail")]
     Domain,
 }
 
@@ -108,26 +108,26 @@ impl OidcClient {
     }
 
     /// Where to send the browser that holds the token.
-    pub(crate) async fn start(
+    pub(crate) async fn build_authorization_url(
         &self,
         token: &SecretToken,
         back: &str,
         now: Timestamp,
     ) -> Result<String, OidcError> {
-        let found = self.provider.find(now).await.map_err(OidcError::Away)?;
+        let found = self.provider.discover(now).await.map_err(OidcError::Away)?;
         let pairs = [
             ("response_type", "code"),
             ("client_id", &self.settings.client_id),
             ("redirect_uri", back),
             ("scope", "openid email profile"),
-            ("state", &token.derived(STATE)),
-            ("nonce", &token.derived(NONCE)),
+            ("state", &token.derive(STATE)),
+            ("nonce", &token.derive(NONCE)),
             ("code_challenge", &token.challenge(VERIFIER)),
             ("code_challenge_method", "S256"),
         ];
         let start = found.authorization_endpoint.as_str();
         let joint = if start.contains('?') { '&' } else { '?' };
-        Ok(format!("{start}{joint}{}", written(&pairs)))
+        Ok(format!("{start}{joint}{}", encode_form(&pairs)))
     }
 
     /// Who came back, with this code and state in their address and this token in their browser.
@@ -138,30 +138,35 @@ impl OidcClient {
         back: &str,
         now: Timestamp,
     ) -> Result<OidcIdentity, OidcError> {
-        if !token.derives(STATE, state) {
+        if !token.verify_derived(STATE, state) {
             return Err(OidcError::State);
         }
-        let exchanged = self.exchange(token, code, back, now).await?;
-        let mut claims = self.believed(&exchanged.id_token, now).await?;
-        if !claims.nonce.as_deref().is_some_and(|nonce| token.derives(NONCE, nonce)) {
+        let exchanged = self.exchange_code(token, code, back, now).await?;
+        let mut claims = self.verify_id_token(&exchanged.id_token, now).await?;
+        if !claims.nonce.as_deref().is_some_and(|nonce| token.verify_derived(NONCE, nonce)) {
             return Err(JwtError::Nonce.into());
         }
         if let (None, Some(access)) = (&claims.email, &exchanged.access_token) {
-            self.tell_more(&mut claims, access, now).await?;
+            self.add_user_info(&mut claims, access, now).await?;
         }
-        self.admitted(claims)
+        self.build_identity(claims)
     }
 
     /// Many services put the e-mail into no signed word, but tell it to whoever has the token. It has to be of the same
     /// person.
-    async fn tell_more(&self, claims: &mut JwtClaims, access: &str, now: Timestamp) -> Result<(), OidcError> {
-        let found = self.provider.find(now).await.map_err(OidcError::Away)?;
+    async fn add_user_info(
+        &self,
+        claims: &mut JwtClaims,
+        access: &str,
+        now: Timestamp,
+    ) -> Result<(), OidcError> {
+        let found = self.provider.discover(now).await.map_err(OidcError::Away)?;
         let Some(address) = &found.userinfo_endpoint else { return Ok(()) };
-        let text = self.outgoing.get_as(address, Some(access)).await.map_err(OidcError::Away)?;
+        let text = self.outgoing.get_with_bearer(address, Some(access)).await.map_err(OidcError::Away)?;
         let told: JwtClaims =
             serde_json::from_str(&text).map_err(|error| OidcError::Away(format!("{address}: {error}")))?;
         if told.sub.is_none() || told.sub != claims.sub {
-            return Err(JwtError::Claims("what else is told is of somebody else".to_owned()).into());
+            return Err(JwtError::Claims("the userinfo response is for another subject".to_owned()).into());
         }
         (claims.email, claims.email_verified) = (told.email, told.email_verified);
         claims.name = claims.name.take().or(told.name);
@@ -169,15 +174,15 @@ impl OidcClient {
     }
 
     /// The code for the service's signed word.
-    async fn exchange(
+    async fn exchange_code(
         &self,
         token: &SecretToken,
         code: &str,
         back: &str,
         now: Timestamp,
     ) -> Result<Exchanged, OidcError> {
-        let found = self.provider.find(now).await.map_err(OidcError::Away)?;
-        let verifier = Zeroizing::new(token.derived(VERIFIER));
+        let found = self.provider.discover(now).await.map_err(OidcError::Away)?;
+        let verifier = Zeroizing::new(token.derive(VERIFIER));
         let mut pairs = vec![
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -187,13 +192,13 @@ impl OidcClient {
         ];
         let mut login = None;
         if let Some(secret) = &self.settings.client_secret {
-            if found.takes_basic() {
-                login = Some(basic(&self.settings.client_id, secret));
+            if found.supports_basic_auth() {
+                login = Some(encode_basic_auth(&self.settings.client_id, secret));
             } else {
                 pairs.push(("client_secret", secret));
             }
         }
-        let sent = self.outgoing.post(&found.token_endpoint, written(&pairs), login).await;
+        let sent = self.outgoing.post(&found.token_endpoint, encode_form(&pairs), login).await;
         let (status, text) = sent.map_err(OidcError::Away)?;
         let answer: Answer = serde_json::from_str(&text)
             .map_err(|_| OidcError::Away(format!("the token endpoint answered {status} without JSON")))?;
@@ -208,10 +213,10 @@ impl OidcClient {
     }
 
     /// The word's claims, if it was signed by the service, for us, now.
-    async fn believed(&self, id_token: &str, now: Timestamp) -> Result<JwtClaims, OidcError> {
+    async fn verify_id_token(&self, id_token: &str, now: Timestamp) -> Result<JwtClaims, OidcError> {
         let unverified = UnverifiedJwt::read(id_token)?;
-        let keys = self.provider.keys(unverified.kid(), now).await.map_err(OidcError::Away)?;
-        let unknown = || JwtError::UnknownKey(unverified.kid().unwrap_or("without a name").to_owned());
+        let keys = self.provider.load_keys(unverified.kid(), now).await.map_err(OidcError::Away)?;
+        let unknown = || JwtError::UnknownKey(unverified.kid().unwrap_or("without a key id").to_owned());
         let claims = unverified.verify(keys.find(unverified.kid()).ok_or_else(unknown)?)?;
         let client = self.settings.client_id.as_str();
         let expected = ClaimRequirements {
@@ -231,7 +236,7 @@ impl OidcClient {
         Ok(claims)
     }
 
-    fn admitted(&self, claims: JwtClaims) -> Result<OidcIdentity, OidcError> {
+    fn build_identity(&self, claims: JwtClaims) -> Result<OidcIdentity, OidcError> {
         let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= 255);
         let email = claims.email.filter(|_| claims.email_verified).map(|email| email.to_lowercase());
         let domain = email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain);
@@ -248,15 +253,15 @@ impl OidcClient {
     }
 }
 
-fn written(pairs: &[(&str, &str)]) -> String {
-    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+fn encode_form(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", percent_encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
 /// Name and password each encoded, then both together (RFC 6749, 2.3.1).
-fn basic(name: &str, password: &str) -> String {
+fn encode_basic_auth(name: &str, password: &str) -> String {
     use base64::Engine;
-    let pair = Zeroizing::new(format!("{}:{}", encoded(name), encoded(password)));
+    let pair = Zeroizing::new(format!("{}:{}", percent_encode(name), percent_encode(password)));
     base64::engine::general_purpose::STANDARD.encode(pair.as_bytes())
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum RequestOrigin {
 }
 
 /// `Sec-Fetch-Site` where there is one, else `Origin`. A sister host under the same domain is another's.
-pub(crate) fn of(headers: &HeaderMap, public_url: Option<&str>) -> RequestOrigin {
+pub(crate) fn classify(headers: &HeaderMap, public_url: Option<&str>) -> RequestOrigin {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(site) = text("sec-fetch-site") {
         return if matches!(site, "same-origin" | "none") {
@@ -63,7 +63,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
                 .collect();
-            assert_eq!(of(&headers, Some("https://munshi.example")), *expected, "{sent:?}");
+            assert_eq!(classify(&headers, Some("https://munshi.example")), *expected, "{sent:?}");
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
 ];
 
 /// What a route needs; none for those outside of `/v1`.
-pub(crate) fn needed(method: &Method, path: &str) -> Option<AreaGrant> {
+pub(crate) fn find_required_grant(method: &Method, path: &str) -> Option<AreaGrant> {
     let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
     Some(AreaGrant { area: line.2, access: line.3 })
 }
@@ -80,21 +80,21 @@ impl FromRequestParts<App> for AuthorizedCaller {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         // Boxed, so that its code is not part of every handler's.
-        Self::read(parts, app).boxed().await
+        Self::extract(parts, app).boxed().await
     }
 }
 
 impl AuthorizedCaller {
-    async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn extract(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
         let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
-        let grant = needed(&method, path)
-            .ok_or_else(|| ApiError::internal(format!("{method} {path} is not in the table of access")))?;
+        let grant = find_required_grant(&method, path)
+            .ok_or_else(|| ApiError::internal(format!("{method} {path} is missing from the access table")))?;
         let address = api.client_address(parts.extensions.get::<Peer>(), &parts.headers);
         let caller = authenticate(&api, &parts.method, &parts.headers, address).await?;
-        api.limits.key(&caller)?;
-        caller.may(grant.area, grant.access).map_err(forbidden)?;
+        api.limits.check_key(&caller)?;
+        caller.authorize(grant.area, grant.access).map_err(forbidden_error)?;
         Ok(Self { api, caller })
     }
 }
@@ -117,18 +117,20 @@ async fn authenticate(
     {
         return Ok(caller);
     }
-    Err(refused(api, headers, address)?)
+    Err(reject_unauthenticated(api, headers, address)?)
 }
 
 /// What somebody hears who has no good key, and is counted for.
-fn refused(api: &Api, headers: &HeaderMap, address: Option<IpAddr>) -> Result<ApiError, ApiError> {
-    api.limits.stranger(address)?;
+fn reject_unauthenticated(
+    api: &Api,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+) -> Result<ApiError, ApiError> {
+    api.limits.check_unauthenticated(address)?;
     Ok(match headers.contains_key(AUTHORIZATION) {
-        false => ApiError::plain(ApiErrorCode::Unauthenticated),
-        true => ApiError::new(ApiErrorCode::Unauthenticated, "This key opens nothing.").hint(
-            "Send `authorization: Bearer mk_…` with a key that was neither revoked nor has ended; \
-             `munshi key add` makes one.",
-        ),
+        false => ApiError::from_code(ApiErrorCode::Unauthenticated),
+        true => ApiError::new(ApiErrorCode::Unauthenticated, "Invalid or expired API key.")
+            .hint("Send `authorization: Bearer mk_…` with a valid key; create one with `munshi key add`."),
     })
 }
 
@@ -139,7 +141,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// What is missing, and whom to ask.
-pub(crate) fn forbidden(lacking: MissingPermission) -> ApiError {
+pub(crate) fn forbidden_error(lacking: MissingPermission) -> ApiError {
     let mut what = lacking.what;
     if let Some(first) = what.get(..1) {
         what = format!("{}{}.", first.to_uppercase(), what.get(1..).unwrap_or_default());
@@ -147,7 +149,7 @@ pub(crate) fn forbidden(lacking: MissingPermission) -> ApiError {
     let error = ApiError::new(ApiErrorCode::Forbidden, what);
     match lacking.ask {
         Some(role) => error.hint(
-            format!("Ask an {role} of the workspace for a key that may.")
+            format!("Ask an {role} of the workspace for a key with this access.")
                 .replace("an staff", "a member of staff")
                 .replace("an viewer", "a viewer"),
         ),
@@ -157,7 +159,7 @@ pub(crate) fn forbidden(lacking: MissingPermission) -> ApiError {
 
 impl AuthorizedCaller {
     /// By the text of a key alone, for a door that no browser's sign-in opens. Which areas it needs, whoever asks says.
-    pub(crate) async fn by_text(
+    pub(crate) async fn authenticate_key(
         api: &Api,
         headers: &HeaderMap,
         address: Option<IpAddr>,
@@ -166,26 +168,27 @@ impl AuthorizedCaller {
             Some(text) => api.keys.authenticate(text).await?,
             None => None,
         };
-        let Some(caller) = found else { return Err(refused(api, headers, address)?) };
-        api.limits.key(&caller)?;
+        let Some(caller) = found else { return Err(reject_unauthenticated(api, headers, address)?) };
+        api.limits.check_key(&caller)?;
         Ok(Self { api: api.clone(), caller })
     }
 
     /// What the engine is told of the key that a message comes through.
-    pub(crate) fn usage(&self) -> KeyUse {
+    pub(crate) fn key_use(&self) -> KeyUse {
         let caller = &self.caller;
         KeyUse { key: caller.key, speaks_as: caller.speaks_as, ceiling: caller.ceiling.clone() }
     }
 
     /// Who answers for a key that is made with this one. One that somebody made for another person makes none itself: such
     /// a key would outlive its true maker's rights.
-    pub(crate) fn maker(&self) -> Result<KeyMaker, ApiError> {
+    pub(crate) fn resolve_maker(&self) -> Result<KeyMaker, ApiError> {
         let KeyMaker { name, person, .. } = self.caller.maker.clone();
         match (self.caller.principal.person, person) {
-            (Some(own), Some(maker)) if own != maker => {
-                Err(ApiError::new(ApiErrorCode::Forbidden, "This key was made with somebody else's key and makes none itself.")
-                    .hint("Make the key with one of the person's own, in the account's pages, or with `munshi key add`."))
-            }
+            (Some(own), Some(maker)) if own != maker => Err(ApiError::new(
+                ApiErrorCode::Forbidden,
+                "This key was created with another person's key and can't create keys.",
+            )
+            .hint("Use the person's own key, the account pages or `munshi key add`.")),
             (own, maker) => Ok(KeyMaker { name, person: own.or(maker), key: Some(self.caller.key) }),
         }
     }
@@ -195,8 +198,8 @@ impl AuthorizedCaller {
     }
 
     /// For more than the route needs by itself.
-    pub(crate) fn may(&self, area: Area, access: ApiAccess) -> Result<(), ApiError> {
-        self.caller.may(area, access).map_err(forbidden)
+    pub(crate) fn require_access(&self, area: Area, access: ApiAccess) -> Result<(), ApiError> {
+        self.caller.authorize(area, access).map_err(forbidden_error)
     }
 
     pub(crate) fn reaches(&self, binding: BindingId) -> bool {
@@ -208,7 +211,7 @@ impl AuthorizedCaller {
     }
 
     /// Whether somebody of this role stands no higher than the key: what it could do to them, they could do themselves.
-    pub(crate) fn is_above(&self, role: Option<Role>) -> bool {
+    pub(crate) fn covers_role(&self, role: Option<Role>) -> bool {
         match (self.role(), role) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -227,9 +230,9 @@ mod tests {
         let routes: BTreeSet<(String, &str)> =
             TABLE.iter().map(|(method, path, ..)| (method.to_string(), *path)).collect();
         assert_eq!(routes.len(), TABLE.len());
-        let grant = needed(&Method::POST, "/v1/chat").unwrap();
+        let grant = find_required_grant(&Method::POST, "/v1/chat").unwrap();
         assert_eq!((grant.area, grant.access), (Area::Chat, ApiAccess::Write));
-        assert!(needed(&Method::DELETE, "/v1/chat").is_none());
+        assert!(find_required_grant(&Method::DELETE, "/v1/chat").is_none());
     }
 
     #[test]
@@ -250,9 +253,9 @@ mod tests {
     fn a_refusal_says_whom_to_ask() {
         let lacking =
             MissingPermission { what: "this key does not open keys".to_owned(), ask: Some(Role::Admin) };
-        let error = forbidden(lacking);
+        let error = forbidden_error(lacking);
         assert_eq!(error.message, "This key does not open keys.");
-        assert_eq!(error.hint, "Ask an admin of the workspace for a key that may.");
+        assert_eq!(error.hint, "Ask an admin of the workspace for a key with this access.");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use munshi_types::{BindingId, Clock, TenantId, Timestamp};
 
 use super::ApiState;
 use crate::error::{ApiError, ApiErrorCode};
-use crate::visitor::client_address::network as whole;
+use crate::visitor::client_address::to_network as whole;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -39,7 +39,7 @@ impl RequestRate {
     }
 
     /// The same for all nodes together.
-    fn counted(self, subject: LimitSubject, whose: &str, refill: LimitRefill) -> RateLimit {
+    fn to_rate_limit(self, subject: LimitSubject, whose: &str, refill: LimitRefill) -> RateLimit {
         RateLimit::new(subject, whose, (self.count, self.period), refill)
     }
 }
@@ -58,7 +58,7 @@ const REPEATS: RequestRate = RequestRate::new(20, MINUTE);
 pub const VISIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
 /// Messages of a tenant in an hour.
-pub const fn tenant(plan: UsagePlan) -> RequestRate {
+pub const fn tenant_rate(plan: UsagePlan) -> RequestRate {
     match plan {
         UsagePlan::Free => RequestRate::new(500, HOUR),
         UsagePlan::Starter => RequestRate::new(2_000, HOUR),
@@ -121,12 +121,13 @@ impl NodeRateLimiter {
         Self { clock, hasher: RandomState::new(), key, address, most: MOST, counters: Mutex::default() }
     }
 
-    pub(crate) fn key(&self, caller: &ApiCaller) -> Result<(), ApiError> {
-        self.count("key", caller.key, self.key).map_err(|reached| refusal(&reached, "this key", "requests"))
+    pub(crate) fn check_key(&self, caller: &ApiCaller) -> Result<(), ApiError> {
+        self.count("key", caller.key, self.key)
+            .map_err(|reached| limit_error(&reached, "this key", "requests"))
     }
 
     /// What a key has left of its minute. Nothing is counted by asking.
-    pub(crate) fn left(&self, caller: &ApiCaller) -> RequestRateStatus {
+    pub(crate) fn key_status(&self, caller: &ApiCaller) -> RequestRateStatus {
         let now = self.clock.now();
         let counters = self.lock();
         let counter = counters.known.get(&self.hasher.hash_one(("key", caller.key)));
@@ -139,69 +140,69 @@ impl NodeRateLimiter {
 
     /// Whoever has no good key. Without an address they all count as one; so do those on this machine, which may be a
     /// proxy that stands for everybody.
-    pub(crate) fn stranger(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
+    pub(crate) fn check_unauthenticated(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
         for limit in self.address {
             self.count("address", (address.map(whole), limit.period), limit)
-                .map_err(|reached| refusal(&reached, "this address", "requests without a good key"))?;
+                .map_err(|reached| limit_error(&reached, "this address", "requests without a valid key"))?;
         }
         Ok(())
     }
 
     /// A message of somebody at a page who has proved nothing, by the address they ask from.
-    pub(crate) fn visitor(&self, address: Option<IpAddr>) -> Result<[RateLimit; 2], ApiError> {
+    pub(crate) fn check_visitor(&self, address: Option<IpAddr>) -> Result<[RateLimit; 2], ApiError> {
         for limit in self.address {
             self.count("visitors", (address.map(whole), limit.period), limit)
-                .map_err(|reached| refusal(&reached, "this address", "messages"))?;
+                .map_err(|reached| limit_error(&reached, "this address", "messages"))?;
         }
-        Ok(self.of_address(address))
+        Ok(self.address_limits(address))
     }
 
     /// Whether it is looked at whether a message that a limit refuses was taken before: as often as a page tries again.
-    pub(crate) fn repeat(&self, address: Option<IpAddr>) -> bool {
+    pub(crate) fn allows_repeat(&self, address: Option<IpAddr>) -> bool {
         self.count("repeats", address.map(whole), REPEATS).is_ok()
     }
 
     /// What a message from an address is counted by in the database.
-    pub(crate) fn of_address(&self, address: Option<IpAddr>) -> [RateLimit; 2] {
+    pub(crate) fn address_limits(&self, address: Option<IpAddr>) -> [RateLimit; 2] {
         let [minute, day] = self.address;
         let whose = address_text(address);
         [
-            minute.counted(LimitSubject::AddressMinute, &whose, LimitRefill::Steady),
-            day.counted(LimitSubject::AddressDay, &whose, LimitRefill::Steady),
+            minute.to_rate_limit(LimitSubject::AddressMinute, &whose, LimitRefill::Steady),
+            day.to_rate_limit(LimitSubject::AddressDay, &whose, LimitRefill::Steady),
         ]
     }
 
     /// A message of an address as nobody in particular; none where it has sent as many of late as are free.
-    pub(crate) fn newcomer(&self, address: Option<IpAddr>, free: u32) -> Option<RateLimit> {
+    pub(crate) fn check_newcomer(&self, address: Option<IpAddr>, free: u32) -> Option<RateLimit> {
         let limit = RequestRate::new(free.max(1), VISIT.period);
         let is_free = free > 0 && self.count("newcomer", address.map(whole), limit).is_ok();
         let whose = address_text(address);
-        is_free.then(|| limit.counted(LimitSubject::Newcomer, &whose, LimitRefill::Steady))
+        is_free.then(|| limit.to_rate_limit(LimitSubject::Newcomer, &whose, LimitRefill::Steady))
     }
 
     /// A message of the tenant, before anything is done about it.
-    pub(crate) fn tenant(&self, id: TenantId, plan: UsagePlan) -> Result<RateLimit, ApiError> {
-        let limit = tenant(plan);
-        self.count("tenant", id, limit).map_err(|reached| of_tenant(&reached))?;
-        Ok(limit.counted(LimitSubject::Tenant, "", LimitRefill::Steady))
+    pub(crate) fn check_tenant(&self, id: TenantId, plan: UsagePlan) -> Result<RateLimit, ApiError> {
+        let limit = tenant_rate(plan);
+        self.count("tenant", id, limit).map_err(|reached| tenant_limit_error(&reached))?;
+        Ok(limit.to_rate_limit(LimitSubject::Tenant, "", LimitRefill::Steady))
     }
 
     /// A message of one person, known by their id or by the one address that was given.
-    pub(crate) fn person(&self, tenant: TenantId, who: &str) -> Result<RateLimit, ApiError> {
-        self.count("person", (tenant, who), PERSON).map_err(|reached| of_person(&reached))?;
-        Ok(PERSON.counted(LimitSubject::Person, who, LimitRefill::Steady))
+    pub(crate) fn check_person(&self, tenant: TenantId, who: &str) -> Result<RateLimit, ApiError> {
+        self.count("person", (tenant, who), PERSON).map_err(|reached| person_limit_error(&reached))?;
+        Ok(PERSON.to_rate_limit(LimitSubject::Person, who, LimitRefill::Steady))
     }
 
     /// A message of somebody who has proved nothing.
-    pub(crate) fn visit(
+    pub(crate) fn check_visit(
         &self,
         tenant: TenantId,
         who: &str,
         binding: BindingId,
     ) -> Result<RateLimit, ApiError> {
-        self.count_visit((tenant, who, binding)).map_err(|reached| of_visit(&reached))?;
+        self.count_visit((tenant, who, binding)).map_err(|reached| visit_limit_error(&reached))?;
         let whose = format!("{who} {binding}");
-        Ok(VISIT.counted(LimitSubject::Visit, &whose, LimitRefill::AfterSilence))
+        Ok(VISIT.to_rate_limit(LimitSubject::Visit, &whose, LimitRefill::AfterSilence))
     }
 
     /// A leaky bucket in one number: when it will have run empty.
@@ -272,11 +273,11 @@ impl From<RateLimitHit> for ApiError {
         let limit = RequestRate::new(reached.most, reached.period);
         let (subject, reached) = (reached.subject, Reached { limit, wait: reached.wait });
         match subject {
-            LimitSubject::Tenant => of_tenant(&reached),
-            LimitSubject::Person => of_person(&reached),
-            LimitSubject::Visit => of_visit(&reached),
+            LimitSubject::Tenant => tenant_limit_error(&reached),
+            LimitSubject::Person => person_limit_error(&reached),
+            LimitSubject::Visit => visit_limit_error(&reached),
             LimitSubject::AddressMinute | LimitSubject::AddressDay | LimitSubject::Newcomer => {
-                refusal(&reached, "this address", "messages")
+                limit_error(&reached, "this address", "messages")
             }
         }
     }
@@ -290,38 +291,38 @@ impl ApiState {
         limits: Vec<RateLimit>,
     ) -> Result<(), ApiError> {
         let now = self.clock.now();
-        let unit = move |tx: &mut Tx<'_>| rate_limits::count(tx, &limits, now);
+        let unit = move |tx: &mut Tx<'_>| rate_limits::consume(tx, &limits, now);
         Ok(self.db.write(tenant, unit).await?)
     }
 }
 
-fn of_tenant(reached: &Reached) -> ApiError {
-    refusal(reached, "this workspace", "messages")
-        .hint("Wait for the seconds in `retry-after`. The plan has this limit; a larger one has more.")
+fn tenant_limit_error(reached: &Reached) -> ApiError {
+    limit_error(reached, "this workspace", "messages")
+        .hint("Wait for the seconds in `retry-after`, or upgrade to a plan with a higher limit.")
 }
 
-fn of_person(reached: &Reached) -> ApiError {
-    refusal(reached, "this person", "messages")
+fn person_limit_error(reached: &Reached) -> ApiError {
+    limit_error(reached, "this person", "messages")
 }
 
-fn of_visit(reached: &Reached) -> ApiError {
+fn visit_limit_error(reached: &Reached) -> ApiError {
     let minutes = VISIT.period.as_secs() / 60;
     let words = format!(
-        "This visitor has sent {} messages; more are taken after {minutes} minutes of silence.",
+        "This visitor has sent {} messages; the limit resets after {minutes} minutes without one.",
         VISIT.count
     );
     ApiError::new(ApiErrorCode::TooManyRequests, words)
-        .hint("Wait for the seconds in `retry-after`, or let them prove a phone: POST /v1/persons/{id}/link.")
+        .hint("Wait for the seconds in `retry-after`, or verify their phone: POST /v1/persons/{id}/link.")
         .retry_after(reached.wait)
 }
 
-fn refusal(reached: &Reached, who: &str, what: &str) -> ApiError {
+fn limit_error(reached: &Reached, who: &str, what: &str) -> ApiError {
     let span = match reached.limit.period {
         MINUTE => "a minute",
         HOUR => "an hour",
         _ => "a day",
     };
-    let words = format!("Too many {what} from {who}: {} {span} are taken.", reached.limit.count);
+    let words = format!("Too many {what} from {who}: the limit is {} {span}.", reached.limit.count);
     ApiError::new(ApiErrorCode::TooManyRequests, words).retry_after(reached.wait).limit(reached.limit.count)
 }
 
@@ -334,7 +335,7 @@ mod tests {
     const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
     fn limits() -> (NodeRateLimiter, Arc<FakeClock>) {
-        let clock = Arc::new(FakeClock::at(START));
+        let clock = Arc::new(FakeClock::new(START));
         (NodeRateLimiter::new(clock.clone(), KEY, ADDRESS), clock)
     }
 
@@ -393,15 +394,15 @@ mod tests {
         let (limits, _) = limits();
         let six = |last: u16| Some(IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]));
         for last in 0..ADDRESS {
-            assert!(limits.stranger(six(u16::try_from(last).unwrap())).is_ok());
+            assert!(limits.check_unauthenticated(six(u16::try_from(last).unwrap())).is_ok());
         }
-        let refused = limits.stranger(six(999)).unwrap_err();
+        let refused = limits.check_unauthenticated(six(999)).unwrap_err();
         assert_eq!(refused.code(), ApiErrorCode::TooManyRequests);
         assert!(refused.message.contains("20 a minute"), "{}", refused.message);
-        assert!(limits.stranger(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
+        assert!(limits.check_unauthenticated(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
         let here = Some(IpAddr::from([127, 0, 0, 1]));
-        assert!((0..ADDRESS).all(|_| limits.visitor(here).is_ok()));
-        assert!(limits.visitor(here).is_err(), "this machine may be a proxy");
+        assert!((0..ADDRESS).all(|_| limits.check_visitor(here).is_ok()));
+        assert!(limits.check_visitor(here).is_err(), "this machine may be a proxy");
     }
 
     proptest! {

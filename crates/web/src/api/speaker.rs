@@ -14,16 +14,16 @@ use serde::de::{MapAccess, Unexpected, Visitor};
 use utoipa::ToSchema;
 
 use super::access::AuthorizedCaller;
-use super::ask::{invalid, name};
-use super::faults::missing;
+use super::error_conversions::not_found_error;
+use super::parameters::{field_error, parse_name};
 use crate::error::{ApiError, ApiErrorCode};
 
-/// Who speaks: an id, or one address.
+/// The person who speaks: an id, or one address.
 #[derive(Clone, Debug, ToSchema)]
 #[serde(untagged)]
 #[schema(as = Who)]
 pub(crate) enum SpeakerReference {
-    /// As an answer told it.
+    /// An id from an earlier response.
     #[schema(value_type = uuid::Uuid)]
     Id(PersonId),
     Address(SpeakerAddress),
@@ -56,22 +56,22 @@ impl<'de> Deserialize<'de> for SpeakerReference {
     }
 }
 
-/// Exactly one of the four; whoever has it is found, or added.
+/// Exactly one of the four. A matching person is found, or created.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = WhoAt)]
 pub(crate) struct SpeakerAddress {
-    /// A number that was verified, with its country code.
+    /// A verified number, with its country code.
     #[schema(example = "+919812345678")]
     phone: Option<String>,
     #[schema(example = "meera@shop.example")]
     email: Option<String>,
     #[schema(example = "meera")]
     handle: Option<String>,
-    /// What a browser keeps: too long to guess, since whoever has it is taken for that visitor.
+    /// A secret that the browser keeps. Make it unguessable: it identifies the visitor.
     #[schema(min_length = 16, max_length = 200, example = "5b0f6c1e4d0f4f0f9d3c")]
     visitor: Option<String>,
-    /// What they call themselves.
+    /// Their display name.
     #[schema(max_length = 200)]
     name: Option<String>,
 }
@@ -90,7 +90,7 @@ pub(crate) struct ApiSpeaker {
 
 impl ApiSpeaker {
     /// Somebody new each time, of whom nothing is known.
-    pub(crate) fn is_nobody(&self) -> bool {
+    pub(crate) fn is_anonymous(&self) -> bool {
         self.sender.person.is_none() && self.address.is_none()
     }
 }
@@ -104,7 +104,7 @@ pub(crate) struct SpeakerLookup {
 
 /// Which client a key is. Two programs that speak for one person show different things. The command line's keys answer for
 /// themselves; no other does, whatever it is called.
-pub(crate) fn client_of(key: &AuthorizedCaller) -> String {
+pub(crate) fn key_client_id(key: &AuthorizedCaller) -> String {
     let (name, maker) = (&key.caller.key_name, &key.caller.maker.name);
     match name == maker && name.starts_with(ClientScreen::COMMAND_LINE_KEYS) {
         true => ClientScreen::COMMAND_LINE.to_owned(),
@@ -113,35 +113,37 @@ pub(crate) fn client_of(key: &AuthorizedCaller) -> String {
 }
 
 impl ApiSpeaker {
-    pub(crate) fn of(key: &AuthorizedCaller, who: Option<SpeakerReference>) -> Result<Self, ApiError> {
+    pub(crate) fn resolve(key: &AuthorizedCaller, who: Option<SpeakerReference>) -> Result<Self, ApiError> {
         let own = key.caller.principal.person;
         match (own, who) {
-            (Some(own), None) => Ok(Self::person(own)),
-            (Some(own), Some(SpeakerReference::Id(id))) if own == id => Ok(Self::person(own)),
+            (Some(own), None) => Ok(Self::from_person(own)),
+            (Some(own), Some(SpeakerReference::Id(id))) if own == id => Ok(Self::from_person(own)),
             (Some(_), Some(_)) => Err(ApiError::new(
                 ApiErrorCode::Forbidden,
-                "This key stands for one person and speaks for them alone.",
+                "This key belongs to one person and may speak only for them.",
             )
-            .hint("Leave `person` out, or ask an admin of the workspace for a key that stands for a role.")),
+            .hint("Omit `person`, or ask an admin of the workspace for a key with a role.")),
             (None, None) => {
                 Ok(Self { sender: InboundSender::default(), channel: Channel::Api, address: None })
             }
-            (None, Some(SpeakerReference::Id(id))) => Ok(Self::person(id)),
-            (None, Some(SpeakerReference::Address(at))) => Self::at(at),
+            (None, Some(SpeakerReference::Id(id))) => Ok(Self::from_person(id)),
+            (None, Some(SpeakerReference::Address(at))) => Self::from_address(at),
         }
     }
 
     /// Whom the key stands for; a key that stands for a role is somebody of its own, the same each time.
-    pub(crate) fn of_key(key: &AuthorizedCaller) -> Self {
+    pub(crate) fn for_key(key: &AuthorizedCaller) -> Self {
         match key.caller.principal.person {
-            Some(own) => Self::person(own),
-            None => Self::on_channel(format!("key-{}", key.caller.key), Some(key.caller.key_name.clone())),
+            Some(own) => Self::from_person(own),
+            None => {
+                Self::from_channel_id(format!("key-{}", key.caller.key), Some(key.caller.key_name.clone()))
+            }
         }
     }
 
     /// By one word: a phone, an e-mail, an @handle, or else what the program itself calls them.
-    pub(crate) fn called(key: &AuthorizedCaller, text: &str) -> Result<Self, ApiError> {
-        let at = |at| Self::of(key, Some(SpeakerReference::Address(at)));
+    pub(crate) fn parse(key: &AuthorizedCaller, text: &str) -> Result<Self, ApiError> {
+        let at = |at| Self::resolve(key, Some(SpeakerReference::Address(at)));
         let text = text.to_owned();
         if text.starts_with('@') {
             return at(SpeakerAddress { handle: Some(text), ..SpeakerAddress::default() });
@@ -155,27 +157,27 @@ impl ApiSpeaker {
         if key.caller.principal.person.is_some() {
             return at(SpeakerAddress::default());
         }
-        let speaker = Self::on_channel(text.clone(), None);
+        let speaker = Self::from_channel_id(text.clone(), None);
         match ContactAddress::channel(Channel::Api.as_str(), &text) {
             Ok(_) => Ok(speaker),
-            Err(error) => Err(invalid("person", &error.to_string())),
+            Err(error) => Err(field_error("person", &error.to_string())),
         }
     }
 
-    fn on_channel(id: String, name: Option<String>) -> Self {
+    fn from_channel_id(id: String, name: Option<String>) -> Self {
         let address = ContactAddress::channel(Channel::Api.as_str(), &id).ok();
         let sender = InboundSender { channel_id: Some(id), name, ..InboundSender::default() };
         Self { sender, channel: Channel::Api, address }
     }
 
-    fn person(id: PersonId) -> Self {
+    fn from_person(id: PersonId) -> Self {
         let sender = InboundSender { person: Some(id), ..InboundSender::default() };
         Self { sender, channel: Channel::Api, address: None }
     }
 
-    fn at(at: SpeakerAddress) -> Result<Self, ApiError> {
-        let called = at.name.as_deref().map(|text| name("person.name", text)).transpose()?;
-        let bad = |error: munshi_identity::ContactAddressError| invalid("person", &error.to_string());
+    fn from_address(at: SpeakerAddress) -> Result<Self, ApiError> {
+        let called = at.name.as_deref().map(|text| parse_name("person.name", text)).transpose()?;
+        let bad = |error: munshi_identity::ContactAddressError| field_error("person", &error.to_string());
         let sender = InboundSender { name: called, ..InboundSender::default() };
         let (sender, channel, address) = match (at.phone, at.email, at.handle, at.visitor) {
             (Some(text), None, None, None) => {
@@ -192,50 +194,47 @@ impl ApiSpeaker {
             }
             (None, None, None, Some(text)) if text.len() < VISITOR => {
                 let what =
-                    format!("a visitor's id has at least {VISITOR} letters, so that nobody guesses it");
-                return Err(invalid("person.visitor", &what));
+                    format!("a visitor id needs at least {VISITOR} characters, so that it can't be guessed");
+                return Err(field_error("person.visitor", &what));
             }
             (None, None, None, Some(text)) => {
                 let address = ContactAddress::visitor(&text).map_err(bad)?;
                 (InboundSender { channel_id: Some(text), ..sender }, Channel::Web, address)
             }
-            _ => return Err(invalid("person", "name exactly one of phone, email, handle and visitor")),
+            _ => return Err(field_error("person", "set exactly one of phone, email, handle and visitor")),
         };
         Ok(Self { sender, channel, address: Some(address) })
     }
 
     /// Looks them up. Nobody speaks for somebody who stands higher than the key.
-    pub(crate) fn find(&self, tx: &mut Tx<'_>, key: &AuthorizedCaller) -> Result<SpeakerLookup, ApiError> {
+    pub(crate) fn load(&self, tx: &mut Tx<'_>, key: &AuthorizedCaller) -> Result<SpeakerLookup, ApiError> {
         let person = match (self.sender.person, &self.address) {
             (Some(id), _) => {
-                let found = persons::living(tx, id)?;
-                Some(found.ok_or_else(|| missing("person", &id.to_string()))?)
+                let found = persons::find_living(tx, id)?;
+                Some(found.ok_or_else(|| not_found_error("person", &id.to_string()))?)
             }
-            (None, Some(address)) => persons::by_address(tx, address)?,
+            (None, Some(address)) => persons::find_by_address(tx, address)?,
             (None, None) => None,
         };
         if let Some(person) = &person {
-            if !key.is_above(person.role) {
+            if !key.covers_role(person.role) {
                 return Err(ApiError::new(
                     ApiErrorCode::Forbidden,
-                    "This person stands higher than the key.",
+                    "This person has a higher role than the key.",
                 )
-                .hint("Ask an owner of the workspace for a key of their role."));
+                .hint("Ask an owner of the workspace for a key with that role."));
             }
             if person.left_at.is_some() {
-                return Err(ApiError::new(
-                    ApiErrorCode::Conflict,
-                    "This person has left; nothing is done for them.",
-                )
-                .hint("If they are here again: `munshi person set PERSON --back`."));
+                return Err(ApiError::new(ApiErrorCode::Conflict, "This person has left the workspace.")
+                    .hint("To reinstate them, run `munshi person set PERSON --back`."));
             }
         }
-        let plan = budget::plan(tx, key.api.office.governor.settings())?;
+        let plan = budget::load_plan(tx, key.api.office.governor.settings())?;
         Ok(SpeakerLookup { person, plan })
     }
 
     /// What messages of theirs are counted by, where they are nobody yet.
-    pub(crate) fn counted(&self) -> Option<&ContactAddress> {
+    pub(crate) fn address(&self) -> Option<&ContactAddress> {
         self.address.as_ref()
     }
 }

@@ -16,8 +16,8 @@ use munshi_types::{PersonId, RunId, TenantId};
 use tokio_util::sync::CancellationToken;
 
 use super::ApiState;
-use super::ask::invalid;
-use super::streams::StreamSlot;
+use super::parameters::field_error;
+use super::stream_registry::StreamSlot;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::views::event::StreamEvent;
 use crate::views::outcome::DetailLevel;
@@ -30,7 +30,7 @@ const PARTING: Duration = Duration::from_secs(5);
 pub(crate) const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Where a client broke off: `RUN:1.2.3` as it was sent, or `1.2.3` alone.
-pub(crate) fn seen(
+pub(crate) fn parse_last_event_id(
     run: RunId,
     headers: &HeaderMap,
     after: Option<&str>,
@@ -38,7 +38,7 @@ pub(crate) fn seen(
     let header = match headers.get(LAST_EVENT_ID).map(axum::http::HeaderValue::to_str) {
         None => None,
         Some(Ok(text)) => Some(text),
-        Some(Err(_)) => return Err(no_id("Last-Event-ID")),
+        Some(Err(_)) => return Err(event_id_error("Last-Event-ID")),
     };
     let (name, text) = match (header, after) {
         (Some(text), _) => ("Last-Event-ID", text.trim()),
@@ -47,17 +47,17 @@ pub(crate) fn seen(
     };
     let place = match text.rsplit_once(':') {
         Some((whose, place)) if whose.parse() == Ok(run) => place,
-        Some(_) => return Err(invalid(name, "it is of another run")),
+        Some(_) => return Err(field_error(name, "it belongs to another run")),
         None => text,
     };
-    let id: EventId = place.parse().map_err(|_| no_id(name))?;
+    let id: EventId = place.parse().map_err(|_| event_id_error(name))?;
     // Before the first event of the reply: from the beginning.
     Ok((id != EventId::default()).then_some(id))
 }
 
-fn no_id(name: &str) -> ApiError {
-    ApiError::new(ApiErrorCode::BadRequest, format!("`{name}` is no id of an event."))
-        .hint("Send it as it stood in the stream, or leave it out to hear everything.")
+fn event_id_error(name: &str) -> ApiError {
+    ApiError::new(ApiErrorCode::BadRequest, format!("`{name}` is not an event id."))
+        .hint("Send the id exactly as the stream gave it, or omit it to receive all events.")
 }
 
 /// What is streamed.
@@ -84,18 +84,18 @@ pub(crate) fn respond(
 ) -> Response {
     // Plain structs always become JSON.
     let whole = |event: StreamEvent| Some((event.name(), serde_json::to_string(&event).unwrap_or_default()));
-    respond_as(api, told, following, stopping, Arc::new(whole))
+    respond_with(api, told, following, stopping, Arc::new(whole))
 }
 
 /// The same as somebody else sees them.
-pub(crate) fn respond_as(
+pub(crate) fn respond_with(
     api: &ApiState,
     told: RunStreamSource,
     following: RunFollower,
     stopping: CancellationToken,
     view: StreamEventRenderer,
 ) -> Response {
-    let (place, others) = api.streams.open(told.tenant, told.person, told.run);
+    let (place, others) = api.streams.register(told.tenant, told.person, told.run);
     let beside = others.into_iter().rfind(|other| *other != told.run);
     let beside =
         beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
@@ -104,8 +104,9 @@ pub(crate) fn respond_as(
     let (live, insides) = (Live { following: Some(following), stopping, _place: place }, told.insides);
     let opening = stream::iter(opening).map(|event| (EventId::default(), event));
     let events = opening.chain(stream::unfold(live, Live::next));
-    let events = events
-        .filter_map(move |(id, event)| std::future::ready(sent(run, id, event.told_to(insides), &view)));
+    let events = events.filter_map(move |(id, event)| {
+        std::future::ready(render_event(run, id, event.redact_for(insides), &view))
+    });
     let events = events.map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("still here")).into_response()
 }
@@ -127,7 +128,7 @@ impl Live {
         let next = tokio::select! {
             biased;
             next = following.next() => next?,
-            () = parting => return Some(((EventId::default(), parted()), self)),
+            () = parting => return Some(((EventId::default(), shutdown_event()), self)),
         };
         let (id, event) = next;
         self.following = (!event.is_last()).then_some(following);
@@ -135,17 +136,17 @@ impl Live {
     }
 }
 
-fn parted() -> StreamEvent {
+fn shutdown_event() -> StreamEvent {
     StreamEvent::Error {
         code: "restarting".to_owned(),
-        message: "This server stops. Ask for the rest: GET /v1/runs/{id}/stream with the last id you saw."
+        message: "The server is shutting down. Resume with GET /v1/runs/{id}/stream and the last event id."
             .to_owned(),
         retryable: true,
     }
 }
 
 /// Without an id where it would take a client that comes back to the beginning.
-fn sent(run: RunId, id: EventId, event: StreamEvent, view: &StreamEventRenderer) -> Option<Sent> {
+fn render_event(run: RunId, id: EventId, event: StreamEvent, view: &StreamEventRenderer) -> Option<Sent> {
     let is_first = matches!(event, StreamEvent::Received { .. });
     let (name, data) = view(event)?;
     let sent = Sent::default().event(name).data(data);
@@ -163,17 +164,21 @@ mod tests {
         let (run, other): (RunId, RunId) = (ids.next(), ids.next());
         let none = HeaderMap::new();
         let id = EventId { generation: 1, number: 2, offset: 3 };
-        let code = |after: &str| seen(run, &none, Some(after)).unwrap_err().code();
-        assert_eq!(seen(run, &none, None).unwrap(), None);
-        assert_eq!(seen(run, &none, Some("1.2.3")).unwrap(), Some(id));
-        assert_eq!(seen(run, &none, Some(&format!("{run}:1.2.3"))).unwrap(), Some(id));
-        assert_eq!(seen(run, &none, Some(&format!("{run}:0.0.0"))).unwrap(), None);
+        let code = |after: &str| parse_last_event_id(run, &none, Some(after)).unwrap_err().code();
+        assert_eq!(parse_last_event_id(run, &none, None).unwrap(), None);
+        assert_eq!(parse_last_event_id(run, &none, Some("1.2.3")).unwrap(), Some(id));
+        assert_eq!(parse_last_event_id(run, &none, Some(&format!("{run}:1.2.3"))).unwrap(), Some(id));
+        assert_eq!(parse_last_event_id(run, &none, Some(&format!("{run}:0.0.0"))).unwrap(), None);
         assert_eq!(code(&format!("{other}:1.2.3")), ApiErrorCode::Invalid);
         assert_eq!((code("x"), code("")), (ApiErrorCode::BadRequest, ApiErrorCode::BadRequest));
         let header = HeaderMap::from_iter([(
             axum::http::HeaderName::from_static(LAST_EVENT_ID),
             axum::http::HeaderValue::try_from(format!("{run}:1.2.3")).unwrap(),
         )]);
-        assert_eq!(seen(run, &header, Some("9.9.9")).unwrap(), Some(id), "a browser's own header is newer");
+        assert_eq!(
+            parse_last_event_id(run, &header, Some("9.9.9")).unwrap(),
+            Some(id),
+            "a browser's own header is newer"
+        );
     }
 }

@@ -52,18 +52,18 @@ impl ApiError {
     }
 
     /// The error in the table's own words.
-    pub fn plain(code: ApiErrorCode) -> Self {
+    pub fn from_code(code: ApiErrorCode) -> Self {
         Self::new(code, code.message())
     }
 
     /// A failure that is ours: the client learns only that it happened.
     pub fn internal(cause: impl Into<Cause>) -> Self {
-        Self::plain(ApiErrorCode::Internal).caused_by(cause)
+        Self::from_code(ApiErrorCode::Internal).caused_by(cause)
     }
 
     /// Something the server needs is away: the database, the disk, a provider.
     pub fn unavailable(cause: impl Into<Cause>) -> Self {
-        Self::plain(ApiErrorCode::Unavailable).caused_by(cause)
+        Self::from_code(ApiErrorCode::Unavailable).caused_by(cause)
     }
 
     /// What to do next, when more can be said than the table does.
@@ -136,7 +136,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The one shape of every error.
+/// The shape of every error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     pub error: ErrorDetail,
@@ -144,13 +144,13 @@ pub struct ErrorBody {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
-    /// For programs.
+    /// Machine-readable error code.
     pub code: ApiErrorCode,
-    /// What happened, for people.
+    /// What happened, in plain words.
     pub message: String,
     /// What to do next.
     pub hint: String,
-    /// Stands in the logs too; also in the `x-request-id` header.
+    /// Also in the logs and in the `x-request-id` header.
     pub request_id: String,
 }
 
@@ -176,10 +176,13 @@ mod tests {
 
     #[test]
     fn waiting_is_in_whole_seconds_rounded_up() {
-        let limited = ApiError::plain(ApiErrorCode::TooManyRequests).retry_after(Duration::from_millis(1200));
+        let limited =
+            ApiError::from_code(ApiErrorCode::TooManyRequests).retry_after(Duration::from_millis(1200));
         assert_eq!(limited.into_response().headers()[RETRY_AFTER], "2");
-        let at_once = ApiError::plain(ApiErrorCode::Unavailable).retry_after(Duration::ZERO);
+        let at_once = ApiError::from_code(ApiErrorCode::Unavailable).retry_after(Duration::ZERO);
         assert_eq!(at_once.into_response().headers()[RETRY_AFTER], "1");
-        assert!(ApiError::plain(ApiErrorCode::NotFound).into_response().headers().get(RETRY_AFTER).is_none());
+        assert!(
+            ApiError::from_code(ApiErrorCode::NotFound).into_response().headers().get(RETRY_AFTER).is_none()
+        );
     }
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What went wrong, as a client's program reads it. Codes are only ever added.
+/// Machine-readable error code. Codes are never removed or renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Code)]
@@ -67,21 +67,21 @@ impl ApiErrorCode {
     const fn row(self) -> Row {
         use StatusCode as S;
         match self {
-            Self::BadRequest => row(S::BAD_REQUEST, "bad_request", "The request could not be understood.", "Compare it with /openapi.json."),
-            Self::Unauthenticated => row(S::UNAUTHORIZED, "unauthenticated", "This needs a sign-in or an API key.", "Send `authorization: Bearer <key>`."),
-            Self::Forbidden => row(S::FORBIDDEN, "forbidden", "You may not do this.", "Ask an owner of the workspace for the right to."),
-            Self::NotFound => row(S::NOT_FOUND, "not_found", "There is nothing here.", "Check the address; /openapi.json lists every route."),
-            Self::MethodNotAllowed => row(S::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take that method.", "The `allow` header lists the methods it takes."),
-            Self::SlowRequest => row(S::REQUEST_TIMEOUT, "slow_request", "The request body did not arrive in time.", "Send it again, on a better line or in smaller parts."),
-            Self::Conflict => row(S::CONFLICT, "conflict", "This clashes with what is already there.", "Read the current state and try again."),
-            Self::TooLarge => row(S::PAYLOAD_TOO_LARGE, "too_large", "The request body is too large.", "Send less at once."),
-            Self::UnsupportedMediaType => row(S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The body is of a kind this address does not read.", "Send `content-type: application/json`."),
-            Self::Invalid => row(S::UNPROCESSABLE_ENTITY, "invalid", "A value does not fit.", "Compare the body with /openapi.json."),
-            Self::ProofNeeded => row(S::PRECONDITION_REQUIRED, "proof_needed", "A little work is asked for before this message.", "Find a number that, behind `x-challenge` and a dot, gives a SHA-256 with as many zero bits in front as it begins with, and send both as `proof`."),
+            Self::BadRequest => row(S::BAD_REQUEST, "bad_request", "The request is malformed.", "Compare it with /openapi.json."),
+            Self::Unauthenticated => row(S::UNAUTHORIZED, "unauthenticated", "Authentication required: sign in or send an API key.", "Send `authorization: Bearer <key>`."),
+            Self::Forbidden => row(S::FORBIDDEN, "forbidden", "You are not allowed to do this.", "Ask an owner of the workspace for access."),
+            Self::NotFound => row(S::NOT_FOUND, "not_found", "Not found.", "Check the URL; /openapi.json lists every route."),
+            Self::MethodNotAllowed => row(S::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed for this URL.", "The `allow` header lists the allowed methods."),
+            Self::SlowRequest => row(S::REQUEST_TIMEOUT, "slow_request", "The request body did not arrive in time.", "Send it again, on a faster connection or in smaller parts."),
+            Self::Conflict => row(S::CONFLICT, "conflict", "This conflicts with the current state.", "Read the current state and try again."),
+            Self::TooLarge => row(S::PAYLOAD_TOO_LARGE, "too_large", "The request body is too large.", "Send a smaller body."),
+            Self::UnsupportedMediaType => row(S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "Unsupported content type.", "Send `content-type: application/json`."),
+            Self::Invalid => row(S::UNPROCESSABLE_ENTITY, "invalid", "A value is invalid.", "Compare the body with /openapi.json."),
+            Self::ProofNeeded => row(S::PRECONDITION_REQUIRED, "proof_needed", "This message requires a proof of work.", "Find a number such that the SHA-256 of `x-challenge`, a dot and the number starts with as many zero bits as the challenge's leading number; send both as `proof`."),
             Self::TooManyRequests => row(S::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests.", "Wait for the seconds in `retry-after`, then try again."),
-            Self::Internal => row(S::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side.", "Try again; if it stays, tell the operator the request id."),
-            Self::Unavailable => row(S::SERVICE_UNAVAILABLE, "unavailable", "The service can't do this right now.", "Nothing was lost. Try again after the seconds in `retry-after`."),
-            Self::Timeout => row(S::SERVICE_UNAVAILABLE, "timeout", "This took too long and was stopped.", "Look whether it happened before you repeat it."),
+            Self::Internal => row(S::INTERNAL_SERVER_ERROR, "internal", "Internal server error.", "Try again; if it persists, give the operator the request id."),
+            Self::Unavailable => row(S::SERVICE_UNAVAILABLE, "unavailable", "The service is temporarily unavailable.", "No data was lost. Try again after the seconds in `retry-after`."),
+            Self::Timeout => row(S::SERVICE_UNAVAILABLE, "timeout", "The request timed out and was stopped.", "Check whether it took effect before you retry."),
         }
     }
 

@@ -10,12 +10,12 @@ use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::told;
+use super::results;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::invalid;
-use crate::api::speaker::{ApiSpeaker, client_of};
+use crate::api::parameters::field_error;
+use crate::api::speaker::{ApiSpeaker, key_client_id};
 use crate::error::ApiError;
-use crate::routes::chat::send::{ChatAdmission, admit, same_words};
+use crate::routes::chat::send::{ChatAdmission, admit, check_same_text};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,16 +33,16 @@ pub(crate) async fn ask(
     patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| invalid("arguments", &error.to_string()))?;
+        .map_err(|error| field_error("arguments", &error.to_string()))?;
     if asked.message_id.as_deref().is_some_and(str::is_empty) {
-        return Err(invalid(
+        return Err(field_error(
             "message_id",
             "it is empty: give each message an id of its own, or leave it out",
         ));
     }
     let speaker = match asked.person.as_deref() {
-        Some(person) => ApiSpeaker::called(key, person)?,
-        None => ApiSpeaker::of_key(key),
+        Some(person) => ApiSpeaker::parse(key, person)?,
+        None => ApiSpeaker::for_key(key),
     };
     let outside_id = asked.message_id.unwrap_or_else(|| key.api.ids.next::<MessageId>().to_string());
     let ChatAdmission { person, limits } = admit(key, &speaker, place, &outside_id).await?;
@@ -58,28 +58,28 @@ pub(crate) async fn ask(
         locale: None,
         sent_at: None,
         reply_to: None,
-        screen: ClientScreen { seen: None, client: Some(client_of(key)), ..ClientScreen::default() },
+        screen: ClientScreen { seen: None, client: Some(key_client_id(key)), ..ClientScreen::default() },
     };
-    munshi_agent::fit::check(&inbound)?;
+    munshi_agent::inbound::validate(&inbound)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.
-    let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.usage() });
+    let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.key_use() });
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
-    let received = key.api.engine.receive_limited(inbound, options).await?;
+    let received = key.api.engine.receive_with_options(inbound, options).await?;
     if received.fate == IngestStatus::SeenBefore {
-        same_words(&key.api, &received, asked.message).await?;
+        check_same_text(&key.api, &received, asked.message).await?;
     }
-    hear(key, received.run, patience).await
+    await_outcome(key, received.run, patience).await
 }
 
 /// The answer of a turn, or that it is being worked on.
-pub(crate) async fn hear(
+pub(crate) async fn await_outcome(
     key: &AuthorizedCaller,
     run: RunId,
     patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
-    let outcome = key.api.engine.outcome(key.tenant(), run);
+    let outcome = key.api.engine.wait_for_outcome(key.tenant(), run);
     match tokio::time::timeout(patience, outcome).await {
-        Ok(outcome) => Ok(told::outcome(&outcome?)),
-        Err(_) => Ok(told::working(run)),
+        Ok(outcome) => Ok(results::render_outcome(&outcome?)),
+        Err(_) => Ok(results::render_working(run)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_agent::direct::{DirectCall, DirectTool};
+use munshi_agent::direct_tools::{DirectCall, DirectTool};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_safety::budget;
 use munshi_safety::pipeline::ProposalMode;
@@ -12,10 +12,10 @@ use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::listed::{DRY_RUN, KEY, own};
-use super::told;
+use super::results;
+use super::tool_definitions::{DRY_RUN, KEY, list_own_arguments};
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::invalid;
+use crate::api::parameters::field_error;
 use crate::error::ApiError;
 
 const LONGEST_KEY: usize = 200;
@@ -31,25 +31,25 @@ pub(crate) async fn call(
 ) -> Result<CallToolResult, ApiError> {
     let spec = &offered.tool.known.spec;
     let access = if spec.effect.writes() { ApiAccess::Write } else { ApiAccess::Read };
-    key.may(Area::Tools, access)?;
-    admit(key).await?;
-    let ours: Vec<&str> = own(spec).into_iter().map(|(name, _)| name).collect();
+    key.require_access(Area::Tools, access)?;
+    check_limits(key).await?;
+    let ours: Vec<&str> = list_own_arguments(spec).into_iter().map(|(name, _)| name).collect();
     let mut take = |name: &str| ours.contains(&name).then(|| arguments.remove(name)).flatten();
     let once = match take(KEY) {
         // A look has no key of its own: beside it stands that of the act it is about.
         None => given.filter(|_| spec.effect.writes()),
         Some(Value::String(text)) => Some(text),
-        Some(_) => return Err(invalid(KEY, "it is a text")),
+        Some(_) => return Err(field_error(KEY, "it is a text")),
     };
     let wanted = match take(DRY_RUN) {
         None | Some(Value::Bool(false)) => ProposalMode::Act,
         Some(Value::Bool(true)) => ProposalMode::Rehearsal,
-        Some(_) => return Err(invalid(DRY_RUN, "it is true or false")),
+        Some(_) => return Err(field_error(DRY_RUN, "it is true or false")),
     };
     let act = match once {
         None => key.api.ids.next(),
-        Some(text) if (1..=LONGEST_KEY).contains(&text.len()) => act_of(key.caller.key, wanted, &text),
-        Some(_) => return Err(invalid(KEY, "it has 1 to 200 letters")),
+        Some(text) if (1..=LONGEST_KEY).contains(&text.len()) => derive_act_id(key.caller.key, wanted, &text),
+        Some(_) => return Err(field_error(KEY, "it has 1 to 200 letters")),
     };
     let who = key.caller.principal.clone();
     let caller = key.caller.key;
@@ -58,23 +58,23 @@ pub(crate) async fn call(
         Ok(answer) => answer?,
         Err(_) => ToolAnswer::Running { act },
     };
-    Ok(told::answer(&answer, wanted))
+    Ok(results::render_answer(&answer, wanted))
 }
 
 /// A call counts as a message does.
-pub(super) async fn admit(key: &AuthorizedCaller) -> Result<(), ApiError> {
+pub(super) async fn check_limits(key: &AuthorizedCaller) -> Result<(), ApiError> {
     let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
-    let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
-    let of_tenant = api.limits.tenant(tenant, plan)?;
+    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, office.governor.settings())).await?;
+    let of_tenant = api.limits.check_tenant(tenant, plan)?;
     let of_person = match key.caller.principal.person {
-        Some(person) => api.limits.person(tenant, &person.to_string())?,
-        None => api.limits.person(tenant, &key.caller.key.to_string())?,
+        Some(person) => api.limits.check_person(tenant, &person.to_string())?,
+        None => api.limits.check_person(tenant, &key.caller.key.to_string())?,
     };
     api.count_limits(tenant, vec![of_tenant, of_person]).await
 }
 
 /// The same for the same key of the same API key. What was only tried out under a key is not what is done under it.
-fn act_of(key: KeyId, wanted: ProposalMode, text: &str) -> ActId {
+fn derive_act_id(key: KeyId, wanted: ProposalMode, text: &str) -> ActId {
     let mut hash = Sha256::new();
     if wanted == ProposalMode::Rehearsal {
         hash.update("rehearsal");
@@ -95,10 +95,10 @@ mod tests {
     fn a_key_is_one_act_of_one_caller() {
         let ids = IdGenerator::system();
         let (one, other): (KeyId, KeyId) = (ids.next(), ids.next());
-        let act_of = |key, text| super::act_of(key, ProposalMode::Act, text);
+        let act_of = |key, text| super::derive_act_id(key, ProposalMode::Act, text);
         assert_eq!(act_of(one, "a"), act_of(one, "a"));
         assert_ne!(act_of(one, "a"), act_of(one, "b"));
         assert_ne!(act_of(one, "a"), act_of(other, "a"));
-        assert_ne!(act_of(one, "a"), super::act_of(one, ProposalMode::Rehearsal, "a"));
+        assert_ne!(act_of(one, "a"), super::derive_act_id(one, ProposalMode::Rehearsal, "a"));
     }
 }

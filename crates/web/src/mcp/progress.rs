@@ -16,33 +16,33 @@ pub(crate) struct McpCallProgress {
 }
 
 impl McpCallProgress {
-    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(crate) fn from_context(context: &RequestContext<RoleServer>) -> Self {
         let to = context.meta.get_progress_token().map(|token| (context.peer.clone(), token));
         Self { to, steps: 0.0 }
     }
 
     /// Whether somebody listens: then the answer is a stream, which may take as long as it likes.
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.to.is_some()
     }
 
     /// Does the work, and tells of it.
-    pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>) -> T {
-        self.tell("taken").await;
-        self.tell("at work").await;
+    pub(crate) async fn run<T>(mut self, work: impl Future<Output = T>) -> T {
+        self.notify("taken").await;
+        self.notify("at work").await;
         tokio::pin!(work);
         let done = loop {
             tokio::select! {
                 done = &mut work => break done,
-                () = tokio::time::sleep(EVERY), if self.is_heard() => self.tell("at work").await,
+                () = tokio::time::sleep(EVERY), if self.is_requested() => self.notify("at work").await,
             }
         };
-        self.tell("done").await;
+        self.notify("done").await;
         done
     }
 
     /// A client that has gone hears nothing, and that is no fault.
-    async fn tell(&mut self, what: &str) {
+    async fn notify(&mut self, what: &str) {
         let Some((peer, token)) = &self.to else { return };
         let step = ProgressNotificationParam::new(token.clone(), self.steps).with_message(what);
         let _ = peer.notify_progress(step).await;

@@ -14,7 +14,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
 use super::progress::McpCallProgress;
-use super::{agents, calls, going_on, listed, reach, told};
+use super::{agents, calls, key_access, pending, results, tool_definitions};
 use crate::api::access::AuthorizedCaller;
 use crate::error::ApiError;
 
@@ -44,8 +44,8 @@ impl ServerHandler for McpServerHandler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let key = key_of(&context)?;
-        let mut all = all(&key).await.map_err(|error| fault(&error))?;
+        let key = get_caller(&context)?;
+        let mut all = collect_tools(&key).await.map_err(|error| internal_error(&error))?;
         let after = request.and_then(|request| request.cursor);
         if let Some(after) = &after {
             if !all.iter().any(|tool| tool.name == after.as_str()) {
@@ -69,13 +69,13 @@ impl ServerHandler for McpServerHandler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let key = key_of(&context)?;
+        let key = get_caller(&context)?;
         let given = context.meta.0.0.get(KEY).and_then(|value| value.as_str()).map(str::to_owned);
         let arguments = request.arguments.unwrap_or_default();
-        let progress = McpCallProgress::of(&context);
-        let patience = if progress.is_heard() { LONG } else { key.api.patience };
+        let progress = McpCallProgress::from_context(&context);
+        let patience = if progress.is_requested() { LONG } else { key.api.patience };
         let called = Called { name: &request.name, arguments, given, patience };
-        match progress.during(call(&key, called)).await {
+        match progress.run(dispatch(&key, called)).await {
             Ok(Some(result)) => Ok(result.into()),
             // What the key does not reach looks like what is not there.
             Ok(None) => {
@@ -85,7 +85,7 @@ impl ServerHandler for McpServerHandler {
                 );
                 Err(ErrorData::invalid_params(words, None))
             }
-            Err(error) => told::refused(&error).map(Into::into),
+            Err(error) => results::render_error(&error).map(Into::into),
         }
     }
 
@@ -123,29 +123,34 @@ impl ServerHandler for McpServerHandler {
 }
 
 /// The route has put it there.
-fn key_of(context: &RequestContext<RoleServer>) -> Result<Arc<AuthorizedCaller>, ErrorData> {
+fn get_caller(context: &RequestContext<RoleServer>) -> Result<Arc<AuthorizedCaller>, ErrorData> {
     let parts = context.extensions.get::<Parts>();
     let key = parts.and_then(|parts| parts.extensions.get::<Arc<AuthorizedCaller>>());
     key.cloned().ok_or_else(|| ErrorData::internal_error("the request has no key", None))
 }
 
-fn fault(error: &ApiError) -> ErrorData {
+fn internal_error(error: &ApiError) -> ErrorData {
     crate::middleware::log_error(error);
     ErrorData::internal_error(format!("{} {}", error.message, error.hint), None)
 }
 
 /// Everything the key reaches, by name. Where a tool goes by an agent's name, it is the tool that is meant.
-async fn all(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
-    let places = reach::places(key).await?;
-    let mut all: Vec<Tool> = reach::tools(key, &places, None).await?.iter().map(listed::tool).collect();
-    if reach::asks(key) {
-        let agents: Vec<Tool> = places.iter().map(|place| listed::agent(key, place)).collect();
+async fn collect_tools(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
+    let places = key_access::list_bindings(key).await?;
+    let mut all: Vec<Tool> = key_access::list_tools(key, &places, None)
+        .await?
+        .iter()
+        .map(tool_definitions::describe_tool)
+        .collect();
+    if key_access::can_ask_agents(key) {
+        let agents: Vec<Tool> =
+            places.iter().map(|place| tool_definitions::describe_agent(key, place)).collect();
         let is_new = |agent: &Tool, all: &[Tool]| all.iter().all(|tool| tool.name != agent.name);
         let agents: Vec<Tool> = agents.into_iter().filter(|agent| is_new(agent, &all)).collect();
         all.extend(agents);
     }
-    if !all.is_empty() && all.iter().all(|tool| tool.name != listed::GO_ON) {
-        all.push(listed::go_on());
+    if !all.is_empty() && all.iter().all(|tool| tool.name != tool_definitions::GO_ON) {
+        all.push(tool_definitions::describe_resume());
     }
     all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(all)
@@ -162,16 +167,17 @@ struct Called<'a> {
 }
 
 /// None where the key reaches nothing of that name.
-async fn call(key: &AuthorizedCaller, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
+async fn dispatch(key: &AuthorizedCaller, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
     let Called { name, arguments, given, patience } = called;
-    let places = reach::places(key).await?;
-    if let Some(offered) = reach::tools(key, &places, Some(name)).await?.pop() {
+    let places = key_access::list_bindings(key).await?;
+    if let Some(offered) = key_access::list_tools(key, &places, Some(name)).await?.pop() {
         return calls::call(key, offered, arguments, given, patience).await.map(Some);
     }
-    if name == listed::GO_ON {
-        return going_on::go_on(key, &places, arguments, patience).await.map(Some);
+    if name == tool_definitions::GO_ON {
+        return pending::resume(key, &places, arguments, patience).await.map(Some);
     }
-    let agent = places.iter().find(|place| reach::asks(key) && reach::agent_name(place) == name);
+    let agent =
+        places.iter().find(|place| key_access::can_ask_agents(key) && key_access::agent_name(place) == name);
     match agent {
         Some(place) => agents::ask(key, place, arguments, patience).await.map(Some),
         None => Ok(None),

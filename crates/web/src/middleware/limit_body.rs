@@ -22,6 +22,6 @@ pub(crate) async fn limit_body(State(limit): State<usize>, request: Request, nex
 fn too_large(announced: u64, limit: usize) -> ApiError {
     ApiError::new(
         ApiErrorCode::TooLarge,
-        format!("The request body has {announced} bytes; at most {limit} are taken."),
+        format!("The request body has {announced} bytes; the limit is {limit}."),
     )
 }

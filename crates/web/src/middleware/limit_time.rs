@@ -24,9 +24,9 @@ pub(crate) async fn limit_time(State(limit): State<Duration>, request: Request, 
     match tokio::time::timeout(limit, next.run(request)).await {
         Ok(response) => response,
         Err(_) if waiting.load(Ordering::Relaxed) => {
-            ApiError::plain(ApiErrorCode::SlowRequest).into_response()
+            ApiError::from_code(ApiErrorCode::SlowRequest).into_response()
         }
-        Err(_) => ApiError::plain(ApiErrorCode::Timeout).into_response(),
+        Err(_) => ApiError::from_code(ApiErrorCode::Timeout).into_response(),
     }
 }
 

@@ -32,7 +32,7 @@ struct Sample {
 impl Sample {
     fn begin(route: Option<MatchedPath>, method: &Method) -> Self {
         gauge!(IN_FLIGHT).increment(1);
-        Self { route, method: known(method), status: CLIENT_LEFT, started: Instant::now() }
+        Self { route, method: method_label(method), status: CLIENT_LEFT, started: Instant::now() }
     }
 }
 
@@ -47,7 +47,7 @@ impl Drop for Sample {
     }
 }
 
-fn known(method: &Method) -> &'static str {
+fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",

@@ -62,7 +62,7 @@ fn close(span: &Span, method: &Method, route: &str, status: StatusCode, started:
             route,
             status = status_code,
             duration_ms,
-            "request answered"
+            "request completed"
         );
     } else {
         tracing::info!(
@@ -70,7 +70,7 @@ fn close(span: &Span, method: &Method, route: &str, status: StatusCode, started:
             route,
             status = status_code,
             duration_ms,
-            "request answered"
+            "request completed"
         );
     }
 }

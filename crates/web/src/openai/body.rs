@@ -4,7 +4,7 @@ use axum::extract::{FromRequest, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::form::CompletionRefusal;
+use super::errors::CompletionRefusal;
 use crate::json::{Json, shorten};
 
 /// A body, and the bytes it had: by those the same request is known again.
@@ -19,38 +19,38 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for CompletionsApiBody<
     async fn from_request(request: Request, state: &S) -> Result<Self, CompletionRefusal> {
         let Json(mut value) = Json::<Value>::from_request(request, state).await?;
         let whole = value.to_string();
-        clean(&mut value);
+        replace_nul(&mut value);
         let read = serde_path_to_error::deserialize(value).map_err(|error| {
             let path = error.path().to_string();
             let words = shorten(&error.into_inner().to_string());
-            let param = if path == "." { missing(&words).unwrap_or_default() } else { path };
+            let param = if path == "." { parse_missing_field(&words).unwrap_or_default() } else { path };
             let message = match param.as_str() {
-                "" => format!("The body does not fit: {words}."),
-                param => format!("`{param}` does not fit: {words}."),
+                "" => format!("The body is invalid: {words}."),
+                param => format!("`{param}` is invalid: {words}."),
             };
-            CompletionRefusal::at(param, message)
+            CompletionRefusal::invalid_param(param, message)
         })?;
         Ok(Self { read, whole })
     }
 }
 
 /// The field that a complaint at the top is about.
-fn missing(words: &str) -> Option<String> {
+fn parse_missing_field(words: &str) -> Option<String> {
     let (_, rest) = words.split_once("missing field `")?;
     Some(rest.split('`').next()?.to_owned())
 }
 
 /// No database keeps this letter in JSON, and no text needs it.
-fn clean(value: &mut Value) {
+fn replace_nul(value: &mut Value) {
     match value {
         Value::String(text) if text.contains('\0') => *text = text.replace('\0', "\u{fffd}"),
-        Value::Array(values) => values.iter_mut().for_each(clean),
+        Value::Array(values) => values.iter_mut().for_each(replace_nul),
         Value::Object(fields) => {
             if fields.keys().any(|key| key.contains('\0')) {
                 let renamed = std::mem::take(fields).into_iter();
                 fields.extend(renamed.map(|(key, value)| (key.replace('\0', "\u{fffd}"), value)));
             }
-            fields.values_mut().for_each(clean);
+            fields.values_mut().for_each(replace_nul);
         }
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }

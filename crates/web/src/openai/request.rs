@@ -4,33 +4,33 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// A conversation as the client knows it; its last words of the user are answered.
+/// A conversation kept by the client; its last user message is answered.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct CompletionRequest {
-    /// The name of a binding; GET /v1/models lists them.
+    /// The name of a binding; list them with GET /v1/models.
     #[schema(example = "counter")]
     pub(crate) model: String,
-    /// The last one is the user's, or the answer of a tool that was called; what stands before is context.
+    /// The last message is the user's or a tool's result; earlier ones are context.
     #[schema(min_items = 1)]
     pub(crate) messages: Vec<ChatLine>,
-    /// Whether the answer comes as server-sent events.
+    /// Whether to stream the answer as server-sent events.
     pub(crate) stream: Option<bool>,
     pub(crate) stream_options: Option<StreamOptions>,
-    /// Tools of the client: it is asked to call them, beside those that the binding has and calls itself.
+    /// Tools that the client executes, in addition to the binding's own tools.
     pub(crate) tools: Option<Vec<ClientTool>>,
-    /// `auto`, `none`, `required`, or one tool by its name.
+    /// `auto`, `none`, `required`, or one tool by name.
     pub(crate) tool_choice: Option<Value>,
-    /// Who speaks: an id of a person, a phone, an e-mail, an @handle, or the client's own id of them. Without it, whom the
-    /// key stands for.
+    /// The person who speaks: a person id, a phone, an e-mail, an @handle, or your own id for them. Default: the
+    /// key's person.
     #[schema(max_length = 200)]
     pub(crate) user: Option<String>,
     /// Always 1.
     #[schema(minimum = 1, maximum = 1)]
     pub(crate) n: Option<i64>,
-    /// At most so many tokens in one answer of the model.
+    /// Maximum number of tokens in one model response.
     #[schema(minimum = 1)]
     pub(crate) max_completion_tokens: Option<u32>,
-    /// The same, by its older name.
+    /// Deprecated alias of `max_completion_tokens`.
     #[schema(minimum = 1)]
     pub(crate) max_tokens: Option<u32>,
     /// Everything else: some is refused, the rest has no effect and is named in the header `x-munshi-ignored`.
@@ -41,7 +41,7 @@ pub(crate) struct CompletionRequest {
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct StreamOptions {
-    /// Whether a last piece says what was used.
+    /// Whether to send a final chunk with the token usage.
     pub(crate) include_usage: Option<bool>,
 }
 
@@ -51,26 +51,26 @@ pub(crate) struct ChatLine {
     /// `system` or `developer` (context), `user`, `assistant`, `tool`.
     #[schema(example = "user")]
     pub(crate) role: String,
-    /// Text, or parts of which each is text.
+    /// Text, or a list of text parts.
     #[schema(example = "When do you open?")]
     pub(crate) content: Option<ChatLineContent>,
-    /// Of the assistant: what it asked of the client's tools.
+    /// For `assistant`: the client tools it called.
     pub(crate) tool_calls: Option<Vec<ClientCall>>,
-    /// Of a tool: which call it answers.
+    /// For `tool`: the call it answers.
     pub(crate) tool_call_id: Option<String>,
 }
 
-/// What was said.
+/// Text, or a list of text parts.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = Content)]
 pub(crate) enum ChatLineContent {
     Text(String),
-    /// `{"type":"text","text":…}` each.
+    /// Each is `{"type":"text","text":…}`.
     Parts(Vec<Value>),
 }
 
-/// A tool of the client.
+/// A tool that the client executes.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ClientTool {
     /// Always `function`.
@@ -85,12 +85,12 @@ pub(crate) struct ClientFunction {
     #[schema(pattern = "^[a-zA-Z0-9_-]{1,64}$", example = "get_weather")]
     pub(crate) name: String,
     pub(crate) description: Option<String>,
-    /// JSON Schema of an object.
+    /// A JSON Schema of type `object`.
     #[schema(value_type = Option<Object>)]
     pub(crate) parameters: Option<Value>,
 }
 
-/// A call of a client's tool.
+/// A call of a client tool.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ClientCall {
     pub(crate) id: String,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderValue};
 use munshi_types::{KeyId, Timestamp};
 
-use super::person::PERSON;
+use super::speaker::PERSON;
 
 /// How often it was sent before; what OpenAI's libraries say.
 const COUNT: &str = "x-stainless-retry-count";
@@ -29,7 +29,7 @@ pub(crate) struct CompletionRetryCache {
 
 impl CompletionRetryCache {
     /// The id of the first try, where this is a later one; else the fresh one, which is remembered.
-    pub(crate) fn id(
+    pub(crate) fn resolve_id(
         &self,
         (key, body): (KeyId, &str),
         headers: &HeaderMap,
@@ -40,7 +40,7 @@ impl CompletionRetryCache {
         let hash = self.hasher.hash_one((key, body, person));
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         let lately = |at: Timestamp| at <= now && now.since(at) < KEPT;
-        if is_again(headers)
+        if is_retry(headers)
             && let Some((id, _)) = tried.get(&hash).filter(|(_, at)| lately(*at))
         {
             return id.clone();
@@ -55,7 +55,7 @@ impl CompletionRetryCache {
     }
 }
 
-fn is_again(headers: &HeaderMap) -> bool {
+fn is_retry(headers: &HeaderMap) -> bool {
     let count = headers.get(COUNT).and_then(|count| count.to_str().ok()?.parse::<u32>().ok());
     count.is_some_and(|count| count > 0)
 }
@@ -74,7 +74,7 @@ mod tests {
             HeaderValue::from_static("1"),
         )]);
         let id = |headers: &HeaderMap, body: &str, fresh: &str, now| {
-            retries.id((key, body), headers, (fresh.to_owned(), now))
+            retries.resolve_id((key, body), headers, (fresh.to_owned(), now))
         };
         assert_eq!(id(&HeaderMap::new(), "a", "1", now), "1");
         assert_eq!(id(&again, "a", "2", now), "1");

@@ -15,9 +15,9 @@ use munshi_agent::{RunEvent, RunFollower, RunOutcome, RunState, TurnEngine};
 use munshi_types::{RunId, TenantId};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::CompletionChunkBuilder;
-use super::form::CompletionRefusal;
-use super::told;
+use super::completion::CompletionChunkBuilder;
+use super::errors::CompletionRefusal;
+use super::outcome;
 use crate::error::{ApiError, ApiErrorCode};
 
 /// Proxies cut lines that are silent for longer.
@@ -68,8 +68,8 @@ impl CompletionStream {
 
     /// The response, or why there is none.
     pub(crate) async fn respond(mut self) -> Result<Response, CompletionRefusal> {
-        self.open().await?;
-        let first = json(&self.pieces.first());
+        self.wait_for_first().await?;
+        let first = json(&self.pieces.opening_chunk());
         self.waiting.push_front(first);
         let events = stream::unfold(self, Self::next);
         let alive = KeepAlive::new().interval(HEARTBEAT).text("still here");
@@ -77,20 +77,20 @@ impl CompletionStream {
     }
 
     /// Hears until there is a word to send, or the end, or it takes too long.
-    async fn open(&mut self) -> Result<(), CompletionRefusal> {
+    async fn wait_for_first(&mut self) -> Result<(), CompletionRefusal> {
         let until = tokio::time::Instant::now() + FIRST_WORD;
         while self.waiting.is_empty() && !self.has_ended {
             let Ok(Some((_, event))) = tokio::time::timeout_at(until, self.following.next()).await else {
                 break;
             };
             if let RunEvent::Done { .. } = event {
-                let outcome = self.engine.outcome(self.tenant, self.run).await?;
-                if let Some(refusal) = told::refusal(&outcome) {
+                let outcome = self.engine.wait_for_outcome(self.tenant, self.run).await?;
+                if let Some(refusal) = outcome::find_refusal(&outcome) {
                     return Err(refusal);
                 }
-                self.end_with(&outcome);
+                self.finish(&outcome);
             } else {
-                self.hear(event).await;
+                self.handle_event(event).await;
             }
         }
         Ok(())
@@ -107,36 +107,36 @@ impl CompletionStream {
                 biased;
                 next = self.following.next() => next,
                 () = parting => {
-                    self.fail(&parted());
+                    self.fail(&shutdown_error());
                     continue;
                 }
             };
             match next {
-                Some((_, event)) => self.hear(event).await,
-                None => self.fail(&lost()),
+                Some((_, event)) => self.handle_event(event).await,
+                None => self.fail(&disconnected_error()),
             }
         }
         let data = self.waiting.pop_front()?;
         Some((Ok(Sent::default().data(data)), self))
     }
 
-    async fn hear(&mut self, event: RunEvent) {
+    async fn handle_event(&mut self, event: RunEvent) {
         match event {
             RunEvent::Token { .. } if self.is_closing => {}
-            RunEvent::Token { text } => match self.said.more(&text) {
+            RunEvent::Token { text } => match self.said.push(&text) {
                 Ok(text) if text.is_empty() => {}
-                Ok(text) => self.waiting.push_back(json(&self.pieces.words(text))),
-                Err(TakenBack) => self.fail(&taken_back(self.run)),
+                Ok(text) => self.waiting.push_back(json(&self.pieces.text_chunk(text))),
+                Err(TakenBack) => self.fail(&retracted_error(self.run)),
             },
             RunEvent::Reset { .. } => {
                 self.is_closing = false;
-                self.said.begin_again();
+                self.said.restart();
             }
             RunEvent::Thinking { what } => self.is_closing |= what == RunState::Responding.as_str(),
-            RunEvent::Done { .. } => match self.engine.outcome(self.tenant, self.run).await {
-                Ok(outcome) => match told::refusal(&outcome) {
+            RunEvent::Done { .. } => match self.engine.wait_for_outcome(self.tenant, self.run).await {
+                Ok(outcome) => match outcome::find_refusal(&outcome) {
                     Some(refusal) => self.fail(&refusal),
-                    None => self.end_with(&outcome),
+                    None => self.finish(&outcome),
                 },
                 Err(error) => self.fail(&error.into()),
             },
@@ -150,13 +150,13 @@ impl CompletionStream {
         }
     }
 
-    fn end_with(&mut self, outcome: &RunOutcome) {
-        match self.said.rest(&outcome.text) {
+    fn finish(&mut self, outcome: &RunOutcome) {
+        match self.said.remaining(&outcome.text) {
             Ok(rest) if rest.is_empty() => {}
-            Ok(rest) => self.waiting.push_back(json(&self.pieces.words(rest))),
-            Err(TakenBack) => return self.fail(&taken_back(self.run)),
+            Ok(rest) => self.waiting.push_back(json(&self.pieces.text_chunk(rest))),
+            Err(TakenBack) => return self.fail(&retracted_error(self.run)),
         }
-        self.waiting.extend(self.pieces.last(outcome).iter().map(json));
+        self.waiting.extend(self.pieces.closing_chunks(outcome).iter().map(json));
         self.waiting.push_back(END.to_owned());
         self.has_ended = true;
     }
@@ -185,12 +185,12 @@ struct Said {
 struct TakenBack;
 
 impl Said {
-    fn begin_again(&mut self) {
+    fn restart(&mut self) {
         self.again = (!self.sent.is_empty()).then(String::new);
     }
 
     /// What of this is new to the client.
-    fn more(&mut self, text: &str) -> Result<String, TakenBack> {
+    fn push(&mut self, text: &str) -> Result<String, TakenBack> {
         let Some(again) = &mut self.again else {
             self.sent.push_str(text);
             return Ok(text.to_owned());
@@ -206,26 +206,26 @@ impl Said {
     }
 
     /// What is missing of the whole.
-    fn rest(&mut self, whole: &str) -> Result<String, TakenBack> {
+    fn remaining(&mut self, whole: &str) -> Result<String, TakenBack> {
         whole.strip_prefix(self.sent.as_str()).map(str::to_owned).ok_or(TakenBack)
     }
 }
 
-fn taken_back(run: RunId) -> CompletionRefusal {
-    let message = "The answer broke off and was begun anew with other words: what was shown is void.";
+fn retracted_error(run: RunId) -> CompletionRefusal {
+    let message = "The answer was interrupted and restarted with other text; discard what was shown.";
     let error = ApiError::new(ApiErrorCode::Unavailable, message)
-        .hint(format!("The whole answer stands at GET /v1/runs/{run} and in the session's messages."));
+        .hint(format!("Get the whole answer from GET /v1/runs/{run} or the session's messages."));
     CompletionRefusal::from(error).code("reply_taken_back")
 }
 
-fn parted() -> CompletionRefusal {
-    let message = "This server stops. The answer goes on without you.";
-    let hint = "Send the same request with the same Idempotency-Key to hear it.";
+fn shutdown_error() -> CompletionRefusal {
+    let message = "The server is shutting down. The turn continues.";
+    let hint = "Send the same request with the same Idempotency-Key to get the answer.";
     CompletionRefusal::from(ApiError::new(ApiErrorCode::Unavailable, message).hint(hint)).code("restarting")
 }
 
-fn lost() -> CompletionRefusal {
-    CompletionRefusal::from(ApiError::plain(ApiErrorCode::Unavailable))
+fn disconnected_error() -> CompletionRefusal {
+    CompletionRefusal::from(ApiError::from_code(ApiErrorCode::Unavailable))
 }
 
 #[cfg(test)]
@@ -236,19 +236,23 @@ mod tests {
     #[test]
     fn a_new_beginning_that_says_the_same_goes_unnoticed() {
         let mut said = Said::default();
-        assert_eq!(said.more("One. Two.").unwrap(), "One. Two.");
-        said.begin_again();
-        assert_eq!(said.more("One.").unwrap(), "");
-        assert_eq!(said.more(" Two. Three.").unwrap(), " Three.");
-        assert_eq!(said.more(" Four.").unwrap(), " Four.");
-        assert_eq!(said.rest("One. Two. Three. Four. Five.").unwrap(), " Five.");
-        said.begin_again();
-        assert_eq!(said.more("Uno."), Err(TakenBack));
+        assert_eq!(said.push("One. Two.").unwrap(), "One. Two.");
+        said.restart();
+        assert_eq!(said.push("One.").unwrap(), "");
+        assert_eq!(said.push(" Two. Three.").unwrap(), " Three.");
+        assert_eq!(said.push(" Four.").unwrap(), " Four.");
+        assert_eq!(said.remaining("One. Two. Three. Four. Five.").unwrap(), " Five.");
+        said.restart();
+        assert_eq!(said.push("Uno."), Err(TakenBack));
         let mut short = Said::default();
-        short.more("One. Two.").unwrap();
-        short.begin_again();
-        short.more("One.").unwrap();
-        assert_eq!(short.rest("One."), Err(TakenBack), "an answer that is shorter now was not what was sent");
+        short.push("One. Two.").unwrap();
+        short.restart();
+        short.push("One.").unwrap();
+        assert_eq!(
+            short.remaining("One."),
+            Err(TakenBack),
+            "an answer that is shorter now was not what was sent"
+        );
     }
 
     proptest! {
@@ -260,13 +264,13 @@ mod tests {
             let mut heard = String::new();
             for cut in cuts {
                 let part: String = letters.iter().take(cut).collect();
-                heard.push_str(&said.more(&part).unwrap());
-                said.begin_again();
+                heard.push_str(&said.push(&part).unwrap());
+                said.restart();
             }
             for letter in &letters {
-                heard.push_str(&said.more(&letter.to_string()).unwrap());
+                heard.push_str(&said.push(&letter.to_string()).unwrap());
             }
-            heard.push_str(&said.rest(&reply).unwrap());
+            heard.push_str(&said.remaining(&reply).unwrap());
             prop_assert_eq!(heard, reply);
         }
     }

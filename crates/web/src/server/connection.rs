@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{Peer, ServerOptions, listener};
 use crate::metrics::CONNECTIONS;
-use crate::visitor::client_address::network;
+use crate::visitor::client_address::to_network;
 
 /// Owns a task per connection from accept to close.
 pub(super) struct Connections {
@@ -67,15 +67,15 @@ impl Connections {
     pub(super) fn open(&self, stream: TcpStream, slot: Option<OwnedSemaphorePermit>) {
         // Events of a stream are small and should leave at once.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection was gone before it was served");
+            tracing::debug!(%error, "connection closed before it was served");
             return;
         }
         let Ok(peer) = stream.peer_addr() else { return };
-        let Some(place) = AddressCounts::take(&self.by_address, peer.ip()) else { return };
+        let Some(place) = AddressCounts::acquire(&self.by_address, peer.ip()) else { return };
         let (service, protocol, ends) = (self.service.clone(), self.protocol.clone(), self.ends.clone());
         self.tasks.spawn(async move {
             let _counted = (Counted::new(slot), place);
-            drive(stream, service, &protocol, ends).await;
+            serve_connection(stream, service, &protocol, ends).await;
         });
     }
 
@@ -138,19 +138,19 @@ impl AddressCounts {
     }
 
     /// None where the address has as many as it may.
-    fn take(counts: &Arc<Self>, peer: IpAddr) -> Option<AddressPlace> {
+    fn acquire(counts: &Arc<Self>, peer: IpAddr) -> Option<AddressPlace> {
         let peer = peer.to_canonical();
         let stands_for_others = peer.is_loopback() || counts.proxies.contains(&peer);
         let place = |address| AddressPlace { counts: counts.clone(), address };
         if stands_for_others {
             return Some(place(None));
         }
-        let address = network(peer);
-        let mut open = counts.open();
+        let address = to_network(peer);
+        let mut open = counts.lock_open();
         let held = open.entry(address).or_default();
         if *held >= counts.most {
             drop(open);
-            counts.tell_refused(address);
+            counts.warn_refused(address);
             return None;
         }
         *held += 1;
@@ -159,23 +159,22 @@ impl AddressCounts {
     }
 
     /// A proxy that the settings don't name looks like this, so whoever runs the server should see it.
-    fn tell_refused(&self, address: IpAddr) {
-        if self.is_news(address) {
+    fn warn_refused(&self, address: IpAddr) {
+        if self.should_warn(address) {
             tracing::warn!(
                 %address,
                 most = self.most,
-                "an address holds as many connections as it may, and more are closed: raise \
-                 server.connections_per_address, or name it in web.proxies if it is your proxy; told once"
+                "connection limit per address reached; closing further ones. Raise server.connections_per_address, or add the address to web.proxies if it is your proxy (logged once)"
             );
         }
     }
 
-    fn is_news(&self, address: IpAddr) -> bool {
+    fn should_warn(&self, address: IpAddr) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.len() < MOST_TOLD && told.insert(address)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+    fn lock_open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -183,7 +182,7 @@ impl AddressCounts {
 impl Drop for AddressPlace {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut open = self.counts.open();
+        let mut open = self.counts.lock_open();
         match open.get_mut(&address) {
             Some(held) if *held > 1 => *held -= 1,
             _ => drop(open.remove(&address)),
@@ -192,7 +191,7 @@ impl Drop for AddressPlace {
 }
 
 /// Serves one connection. Dropping it drops the handler that runs for it.
-async fn drive(stream: TcpStream, service: Router, protocol: &http1::Builder, ends: Ends) {
+async fn serve_connection(stream: TcpStream, service: Router, protocol: &http1::Builder, ends: Ends) {
     let peer = stream.peer_addr().ok().map(Peer);
     let service = TowerToHyperService::new(service);
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -217,7 +216,7 @@ async fn drive(stream: TcpStream, service: Router, protocol: &http1::Builder, en
         }
     };
     if let Err(error) = result {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection ended early");
     }
 }
 
@@ -229,8 +228,8 @@ mod tests {
     fn a_refused_address_is_told_once_and_not_all_there_are() {
         let counts = AddressCounts::new(&ServerOptions::default());
         let ip = |number: usize| IpAddr::from(u32::try_from(number).unwrap().to_be_bytes());
-        assert!(counts.is_news(ip(1)) && !counts.is_news(ip(1)));
-        let told = (0..MOST_TOLD * 2).filter(|number| counts.is_news(ip(*number))).count();
+        assert!(counts.should_warn(ip(1)) && !counts.should_warn(ip(1)));
+        let told = (0..MOST_TOLD * 2).filter(|number| counts.should_warn(ip(*number))).count();
         assert_eq!(told, MOST_TOLD - 1, "nor does the set grow");
     }
 
@@ -243,7 +242,7 @@ mod tests {
             ..ServerOptions::default()
         };
         let counts = Arc::new(AddressCounts::new(&options));
-        let take = |text: &str| AddressCounts::take(&counts, ip(text));
+        let take = |text: &str| AddressCounts::acquire(&counts, ip(text));
         let (one, two) = (take("203.0.113.1"), take("::ffff:203.0.113.1"));
         assert!(one.is_some() && two.is_some() && take("203.0.113.1").is_none());
         assert!(take("203.0.113.2").is_some(), "others have their own");
@@ -258,6 +257,6 @@ mod tests {
             assert!(places.iter().all(Option::is_some), "{proxy}");
         }
         drop((one, again, six));
-        assert!(counts.open().is_empty(), "nothing is kept of those who have gone");
+        assert!(counts.lock_open().is_empty(), "nothing is kept of those who have gone");
     }
 }

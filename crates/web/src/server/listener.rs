@@ -26,16 +26,16 @@ pub(super) async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return stream,
-            Err(error) if is_of_one_connection(&error) => {}
+            Err(error) if is_connection_error(&error) => {}
             Err(error) => {
-                tracing::error!(%error, "can't accept connections; is the limit of open files too low?");
+                tracing::error!(%error, "can't accept connections; check the open file limit (ulimit -n)");
                 tokio::time::sleep(EXHAUSTED).await;
             }
         }
     }
 }
 
-fn is_of_one_connection(error: &std::io::Error) -> bool {
+fn is_connection_error(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset

@@ -12,7 +12,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 
-use crate::outgoing::connector;
+use crate::http_client::build_connector;
 
 /// For one POST, from name lookup to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ pub(super) struct CollectorClient {
 
 impl CollectorClient {
     pub(super) fn new(endpoint: &str) -> Result<Self, rustls::Error> {
-        connector(endpoint).map(|connector| Self { connector })
+        build_connector(endpoint).map(|connector| Self { connector })
     }
 }
 
@@ -46,7 +46,7 @@ impl HttpClient for CollectorClient {
         let sent = runtime.block_on(async { tokio::time::timeout(PATIENCE, sending).await });
         // A name lookup that hangs must not hold up the exporter.
         runtime.shutdown_background();
-        sent.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?
+        sent.map_err(|_| format!("timed out after {} s", PATIENCE.as_secs()))?
     }
 }
 

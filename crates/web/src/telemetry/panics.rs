@@ -3,12 +3,12 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
 
-pub(super) fn hook() {
+pub(super) fn install_hook() {
     std::panic::set_hook(Box::new(report));
 }
 
 fn report(info: &PanicHookInfo<'_>) {
-    let words = info.payload_as_str().unwrap_or("without words");
+    let words = info.payload_as_str().unwrap_or("no message");
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     let backtrace = Backtrace::capture();
     match backtrace.status() {

@@ -73,7 +73,7 @@ struct Trouble {
 
 impl Trouble {
     /// Counts a loss; the number to tell of, when it is time to.
-    fn lose(&mut self, spans: usize, now: Instant) -> Option<usize> {
+    fn record_loss(&mut self, spans: usize, now: Instant) -> Option<usize> {
         self.lost += spans;
         if self.last_told.is_some_and(|told| now.duration_since(told) < REMIND) {
             return None;
@@ -89,8 +89,8 @@ impl<E: SpanExporter> SpanExporter for Quiet<E> {
         let result = self.exporter.export(batch).await;
         if let Err(error) = &result {
             let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(lost) = trouble.lose(spans, Instant::now()) {
-                tracing::warn!(%error, lost, "traces could not be sent; requests are not affected");
+            if let Some(lost) = trouble.record_loss(spans, Instant::now()) {
+                tracing::warn!(%error, lost, "trace export failed; requests are not affected");
             }
         }
         result
@@ -113,8 +113,8 @@ mod tests {
     fn trouble_is_told_at_once_and_then_once_a_minute() {
         let start = Instant::now();
         let mut trouble = Trouble::default();
-        assert_eq!(trouble.lose(3, start), Some(3));
-        assert_eq!(trouble.lose(4, start + REMIND / 2), None);
-        assert_eq!(trouble.lose(5, start + REMIND), Some(9));
+        assert_eq!(trouble.record_loss(3, start), Some(3));
+        assert_eq!(trouble.record_loss(4, start + REMIND / 2), None);
+        assert_eq!(trouble.record_loss(5, start + REMIND), Some(9));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// How a question stands.
+/// The state of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ApprovalState {
@@ -28,7 +28,7 @@ impl From<Stands> for ApprovalState {
     }
 }
 
-/// A question to a person: may this be done, or did it happen?
+/// An approval: a question to a person whether an act may be executed, or whether it happened.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Approval)]
 pub(crate) struct ApprovalView {
@@ -36,25 +36,25 @@ pub(crate) struct ApprovalView {
     id: ApprovalId,
     #[schema(value_type = Uuid)]
     act: ActId,
-    /// `act` for "may it be done?", `outcome` for "did it happen?".
+    /// `act` to ask whether it may be executed, `outcome` to ask whether it happened.
     #[schema(example = "act")]
     kind: &'static str,
     tool: String,
     session: Option<Uuid>,
-    /// Who wanted it.
+    /// The person who requested the act.
     #[schema(value_type = Option<Uuid>)]
     asked_by: Option<PersonId>,
-    /// What will happen, in plain words; long values are cut.
+    /// What will happen, in plain words; long values are truncated.
     words: String,
-    /// To the letter, as they were proposed.
+    /// The exact arguments as proposed.
     arguments: Value,
-    /// What the tool would be given, where that differs.
+    /// The arguments the tool receives, if they differ.
     leaving: Option<Value>,
-    /// Why it is asked, whose yes it needs, and how risky it is.
+    /// The reason, who may grant it, and the risk.
     question: Value,
-    /// What a rehearsal gave.
+    /// The result of a dry run.
     rehearsal: Option<Value>,
-    /// What the answer is for: send it back with the answer.
+    /// Identifies what is answered: send it back with the answer.
     digest: String,
     state: ApprovalState,
     #[schema(value_type = String, format = DateTime)]
@@ -63,7 +63,7 @@ pub(crate) struct ApprovalView {
     expires_at: Timestamp,
     #[schema(value_type = Option<Uuid>)]
     answered_by: Option<PersonId>,
-    /// Through what the answer came.
+    /// The surface through which it was answered.
     #[schema(example = "api")]
     answered_via: Option<String>,
     #[schema(value_type = Option<String>, format = DateTime)]

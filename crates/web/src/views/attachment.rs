@@ -14,7 +14,7 @@ const SCHEMES: [&str; 5] = ["https:", "http:", "mailto:", "tel:", "upi:"];
 /// Where pages of packs stand on this server; a link there has no scheme of its own.
 const PAGES: &str = "/pages/";
 
-/// An attachment as a page draws it. A QR code is a path for an SVG, so that no page needs leave for a picture.
+/// An attachment for a page. A QR code is an SVG path, so that pages need no permission to load images.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[schema(as = Shown)]
@@ -26,14 +26,14 @@ pub(crate) enum AttachmentView {
     Qr {
         text: String,
         title: String,
-        /// Modules on a side.
+        /// Modules per side.
         size: i32,
-        /// The dark ones, as an SVG's path in units of a module.
+        /// The dark modules as an SVG path, one unit per module.
         path: String,
     },
     Image {
         media_type: String,
-        /// In base64.
+        /// Base64.
         data: String,
         title: String,
     },
@@ -50,7 +50,7 @@ impl AttachmentView {
             }
             Attachment::Qr { text, title } => {
                 let code = QrCode::encode_text(&text, QrCodeEcc::Medium).ok()?;
-                Some(Self::Qr { size: code.size(), path: path(&code), text, title })
+                Some(Self::Qr { size: code.size(), path: build_svg_path(&code), text, title })
             }
             Attachment::Image { media_type, data, title } => {
                 let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
@@ -62,7 +62,7 @@ impl AttachmentView {
 }
 
 /// A run of dark modules of a row is one stroke.
-fn path(code: &QrCode) -> String {
+fn build_svg_path(code: &QrCode) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     for y in 0..code.size() {
@@ -87,7 +87,7 @@ mod tests {
     fn a_code_is_drawn_as_it_is() {
         let text = "upi://pay?pa=shop@bank&am=500".to_owned();
         let code = QrCode::encode_text(&text, QrCodeEcc::Medium).unwrap();
-        let drawn = path(&code);
+        let drawn = build_svg_path(&code);
         // Every module of the path is dark, and every dark one is in it.
         let dark = (0..code.size()).flat_map(|y| (0..code.size()).map(move |x| (x, y)));
         let dark = dark.filter(|(x, y)| code.get_module(*x, *y)).count();

@@ -8,89 +8,89 @@ use utoipa::ToSchema;
 
 use super::outcome::{DetailLevel, TurnUsageView};
 
-/// The `data` of a server-sent event, whose name is `type`.
+/// The `data` of a server-sent event; `type` is its name.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum StreamEvent {
-    /// The first one: the message is stored, and these are its ids.
+    /// First event: the message is stored with these ids.
     Received {
         #[schema(value_type = uuid::Uuid)]
         run: RunId,
         #[schema(value_type = uuid::Uuid)]
         session: SessionId,
-        /// What was said.
+        /// The stored message.
         #[schema(value_type = uuid::Uuid)]
         message: MessageId,
-        /// Who said it; send it as `person` to go on with the conversation.
+        /// The person who spoke; send it as `person` to continue the session.
         #[schema(value_type = uuid::Uuid)]
         person: PersonId,
         fate: IngestStatusView,
-        /// The turn that is answered first, where this one is `queued`.
+        /// The run that is answered first, if this one is `queued`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<uuid::Uuid>)]
         behind: Option<RunId>,
     },
-    /// Something is done that takes a moment.
+    /// Something takes a moment.
     Thinking {
-        /// In a word: `preparing`, `waiting`; `another_stream` where the same person has one open already.
+        /// The activity: `preparing`, `waiting`, or `another_stream` if the same person already has a stream open.
         what: String,
-        /// With `another_stream`: the run that is streamed there.
+        /// With `another_stream`: the run on that stream.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<uuid::Uuid>)]
         run: Option<RunId>,
     },
-    /// More of the reply.
+    /// The next part of the reply.
     Token { text: String },
-    /// The agent asks for a tool.
+    /// The agent calls a tool.
     ToolCall { call: String, tool: String, arguments: Value },
-    /// What came of it.
+    /// The result of a tool call.
     ToolResult { call: String, tool: String, ok: bool, result: Value },
-    /// A person is asked first: POST /v1/approvals/{id}/grant or …/refuse.
+    /// An act needs approval: POST /v1/approvals/{id}/grant or …/refuse.
     Approval {
         #[schema(value_type = uuid::Uuid)]
         approval: ApprovalId,
         words: String,
     },
-    /// What one could say next.
+    /// Suggested replies.
     Suggestions { suggestions: Vec<String> },
-    /// All of the reply so far is void; it begins again.
+    /// Discard the reply so far; it starts again.
     Reset { why: String },
-    /// The last one: the reply is whole and stored.
+    /// Last event: the reply is complete and stored.
     Done {
         #[schema(value_type = uuid::Uuid)]
         run: RunId,
         /// The reply.
         #[schema(value_type = uuid::Uuid)]
         message: MessageId,
-        /// Under what the turn is found in records of what was decided.
+        /// The id of the turn in the decision records.
         #[schema(value_type = uuid::Uuid)]
         decision_id: RunId,
         usage: TurnUsageView,
         /// `done`, `halted` or `waiting_approval`.
         state: String,
-        /// An excuse and no answer; it is not billed.
+        /// The reply is a fallback without an answer; it is not billed.
         degraded: bool,
     },
-    /// The last one: there is no reply, or not on this stream.
+    /// Last event: there is no reply, or it is not on this stream.
     Error { code: String, message: String, retryable: bool },
 }
 
-/// A server-sent event, as its lines are read.
+/// A server-sent event, field by field.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "the document tells it; the lines are written by the stream")]
 pub(crate) struct ServerEvent {
-    /// The `type` of its data.
+    /// The `type` of the data.
     #[schema(example = "token")]
     event: String,
-    /// Send it as `Last-Event-ID` to go on behind it; left out where there is nothing to go on from.
+    /// Send it as `Last-Event-ID` to resume after it; absent if there is nothing to resume.
     #[schema(example = "01a1dd41-32c0-704f-b28c-400adb3d8fd2:1.7.42")]
     id: Option<String>,
-    /// JSON: a `StreamEvent`.
+    /// A `StreamEvent` as JSON.
     #[schema(example = r#"{"type":"token","text":"We open"}"#)]
     data: String,
 }
 
-/// What became of a message.
+/// The status of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Fate)]
@@ -131,7 +131,7 @@ impl StreamEvent {
 
 impl StreamEvent {
     /// As somebody may hear it: a tool's name and whether it went well are no secret, what went in and out may be.
-    pub(crate) fn told_to(self, insides: DetailLevel) -> Self {
+    pub(crate) fn redact_for(self, insides: DetailLevel) -> Self {
         match (self, insides) {
             (event, DetailLevel::Shown) => event,
             (Self::ToolCall { call, tool, .. }, _) => Self::ToolCall { call, tool, arguments: Value::Null },

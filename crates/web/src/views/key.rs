@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::person::RoleView;
 
-/// For whom a key talks.
+/// Who speaks with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = SpeaksAs)]
@@ -38,22 +38,22 @@ impl From<KeySpeakerView> for Speaks {
     }
 }
 
-/// A key as it is listed.
+/// An API key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ApiKey {
     #[schema(value_type = uuid::Uuid)]
     id: KeyId,
     name: String,
-    /// The role it stands for; none where it stands for a person.
+    /// The role it acts with; null if it acts as a person.
     role: Option<RoleView>,
-    /// The person it stands for, with the standing they have when it is used, and never more than they had when it was made.
+    /// The person it acts as: with their current role, at most the role they had when the key was created.
     #[schema(value_type = Option<uuid::Uuid>)]
     person: Option<PersonId>,
     speaks_as: KeySpeakerView,
-    /// The areas it opens; none for all that its standing reaches.
+    /// The areas it may access; null for all that its role allows.
     #[schema(example = json!(["chat", "persons:read"]))]
     areas: Option<Vec<String>>,
-    /// The bindings it reaches; none for all.
+    /// The bindings it may access; null for all.
     #[schema(value_type = Option<Vec<uuid::Uuid>>)]
     bindings: Option<Vec<BindingId>>,
     made_by: String,
@@ -61,20 +61,20 @@ pub(crate) struct ApiKey {
     made_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
-    /// Right to about a minute.
+    /// Accurate to about a minute.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_used_at: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = DateTime)]
     revoked_at: Option<Timestamp>,
-    /// The newest first. More than one for a while after a rotation.
+    /// Newest first. More than one for a while after a rotation.
     secrets: Vec<ApiKeySecretView>,
 }
 
-/// What may be told of a secret.
+/// The public part of a secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ApiKeySecret)]
 pub(crate) struct ApiKeySecretView {
-    /// How its text begins.
+    /// The first characters of its text.
     #[schema(example = "mk_4fGh7Kq2")]
     handle: String,
     #[schema(value_type = String, format = DateTime)]
@@ -112,7 +112,7 @@ impl From<Stored> for ApiKey {
     }
 }
 
-/// A key and its text, the one time it is there.
+/// A key with its text, shown only once.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MadeKey {
     #[serde(flatten)]

@@ -6,13 +6,13 @@ use munshi_types::{MessageId, RunId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Something that was said in a conversation, by either side.
+/// A message of a session, from either side.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Message)]
 pub(crate) struct MessageView {
     #[schema(value_type = uuid::Uuid)]
     id: MessageId,
-    /// Its place in the conversation, from 1.
+    /// Position in the session, from 1.
     number: i64,
     #[schema(value_type = uuid::Uuid)]
     run: RunId,
@@ -21,12 +21,12 @@ pub(crate) struct MessageView {
     speaker: &'static str,
     #[schema(example = "api")]
     channel: &'static str,
-    /// The sender's own id of it.
+    /// The sender's own id for it.
     message_id: Option<String>,
     text: String,
     #[schema(value_type = Option<String>, example = "hi")]
     language: Option<LanguageCode>,
-    /// `whole`; `degraded` for an excuse; `refused` for what was not kept.
+    /// `whole`; `degraded` for a fallback without an answer; `refused` for a message that was not kept.
     #[schema(example = "whole")]
     standing: &'static str,
     suggestions: Vec<String>,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::run::{RunHaltView, RunStateView};
 
-/// What came of a turn.
+/// The outcome of a turn.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Outcome)]
 pub(crate) struct TurnOutcomeView {
@@ -19,28 +19,28 @@ pub(crate) struct TurnOutcomeView {
     pub(crate) run: RunId,
     #[schema(value_type = uuid::Uuid)]
     pub(crate) session: SessionId,
-    /// The reply; none where nothing was said.
+    /// The reply; null if there is none.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub(crate) message: Option<MessageId>,
     #[schema(example = "Namaste! The shop opens at nine.")]
     pub(crate) text: String,
-    /// What the reply is in.
+    /// The language of the reply.
     #[schema(value_type = Option<String>, example = "hi-latn")]
     pub(crate) language: Option<LanguageCode>,
     pub(crate) state: RunStateView,
-    /// Why it was halted, where it was.
+    /// Why the turn was halted, if it was.
     pub(crate) halt: Option<RunHaltView>,
-    /// An excuse and no answer; it is not billed.
+    /// The reply is a fallback without an answer; it is not billed.
     pub(crate) degraded: bool,
-    /// What one could say next.
+    /// Suggested replies.
     pub(crate) suggestions: Vec<String>,
     pub(crate) calls: Vec<ToolCallView>,
-    /// The question it waits for: POST /v1/approvals/{id}/grant or …/refuse.
+    /// The approval it waits for: POST /v1/approvals/{id}/grant or …/refuse.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub(crate) approval: Option<ApprovalId>,
     pub(crate) usage: TurnUsageView,
     pub(crate) timings: TurnTimingsView,
-    /// The rules that were broken.
+    /// The rules the reply violated.
     pub(crate) violations: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum DetailLevel {
 }
 
 impl DetailLevel {
-    pub(crate) const fn of(role: Option<Role>) -> Self {
+    pub(crate) const fn for_role(role: Option<Role>) -> Self {
         match role {
             Some(_) => Self::Shown,
             None => Self::Kept,
@@ -62,7 +62,7 @@ impl DetailLevel {
 }
 
 impl TurnOutcomeView {
-    pub(crate) fn told_to(self, insides: DetailLevel) -> Self {
+    pub(crate) fn redact_for(self, insides: DetailLevel) -> Self {
         match insides {
             DetailLevel::Shown => self,
             DetailLevel::Kept => {
@@ -73,7 +73,7 @@ impl TurnOutcomeView {
     }
 }
 
-/// A tool that was called.
+/// A tool call.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Call)]
 pub(crate) struct ToolCallView {
@@ -81,23 +81,23 @@ pub(crate) struct ToolCallView {
     pub(crate) arguments: Value,
     pub(crate) ok: bool,
     pub(crate) result: Value,
-    /// How long it took.
+    /// Duration in microseconds.
     pub(crate) micros: i64,
 }
 
-/// What a turn used.
+/// Usage of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = Usage)]
 pub(crate) struct TurnUsageView {
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
-    /// In millionths of a dollar; none where nobody knows the price.
+    /// In millionths of a dollar; null if the price is unknown.
     pub(crate) cost_micros: Option<i64>,
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
 }
 
-/// How long each stage took, in microseconds.
+/// Duration of each stage, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[schema(as = Timings)]
 pub(crate) struct TurnTimingsView {
@@ -107,19 +107,19 @@ pub(crate) struct TurnTimingsView {
     pub(crate) act: i64,
     pub(crate) check: i64,
     pub(crate) respond: i64,
-    /// From when the message came.
+    /// From the arrival of the message.
     pub(crate) first_word: Option<i64>,
     pub(crate) total: i64,
 }
 
-/// What the prompt was made of, in tokens, by who brought them.
+/// Tokens of the prompt, by source.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 #[schema(as = Prompt)]
 pub(crate) struct PromptTokensView {
     pub(crate) human: u32,
     pub(crate) team: u32,
     pub(crate) agent: u32,
-    /// The conversation, what was looked up, and the message.
+    /// The conversation, retrieved context and the message.
     pub(crate) dynamic: u32,
     pub(crate) total: u32,
 }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 
-/// What somebody is in the business; a later one may do less.
+/// A role in the business, from most to least privileged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Role)]
@@ -41,21 +41,21 @@ impl From<RoleView> for Stands {
     }
 }
 
-/// Somebody who works here, or whom the workspace deals with.
+/// A person: staff, or somebody the workspace deals with.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Person)]
 pub(crate) struct PersonView {
     #[schema(value_type = uuid::Uuid)]
     id: PersonId,
-    /// Empty until somebody says it.
+    /// Empty until it is known.
     name: String,
-    /// None for those who don't work here.
+    /// Null for people outside the business.
     role: Option<RoleView>,
     /// The audiences they belong to.
     tags: Vec<String>,
     #[schema(example = "hi")]
     language: Option<&'static str>,
-    /// Has proved no address yet.
+    /// Has no verified address yet.
     visitor: bool,
     #[schema(value_type = String, format = DateTime)]
     made_at: Timestamp,
@@ -78,7 +78,7 @@ impl From<Stored> for PersonView {
     }
 }
 
-/// A person with how they are reached.
+/// A person with their addresses.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PersonWithAddresses {
     #[serde(flatten)]
@@ -96,12 +96,12 @@ pub(crate) struct PersonAddress {
 }
 
 impl PersonWithAddresses {
-    pub(crate) fn of(tx: &mut Tx<'_>, person: Stored) -> Result<Self, ApiError> {
-        let addresses = persons::addresses(tx, person.id)?;
-        Ok(Self { person: person.into(), addresses: addresses.iter().map(shown).collect() })
+    pub(crate) fn load(tx: &mut Tx<'_>, person: Stored) -> Result<Self, ApiError> {
+        let addresses = persons::list_addresses(tx, person.id)?;
+        Ok(Self { person: person.into(), addresses: addresses.iter().map(to_person_address).collect() })
     }
 }
 
-fn shown(address: &ContactAddress) -> PersonAddress {
+fn to_person_address(address: &ContactAddress) -> PersonAddress {
     PersonAddress { kind: address.kind().as_str(), address: address.as_str().to_owned() }
 }

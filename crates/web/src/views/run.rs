@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 macro_rules! states {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
-        /// Where a run is.
+        /// The state of a run.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         #[schema(as = State)]
@@ -52,10 +52,10 @@ states! {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Ended)]
 pub(crate) struct RunHaltView {
-    /// In a word.
+    /// Machine-readable reason.
     #[schema(example = "over_budget")]
     code: &'static str,
-    /// More, where it can be told.
+    /// Details, if they may be shown.
     detail: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl RunHaltView {
     }
 }
 
-/// A turn's work, from the message to its answer.
+/// A run: the work of a turn, from the message to its answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Run)]
 pub(crate) struct RunSummaryView {
@@ -87,22 +87,22 @@ pub(crate) struct RunSummaryView {
     binding: BindingId,
     #[schema(value_type = uuid::Uuid)]
     person: PersonId,
-    /// What was said.
+    /// The message to answer.
     #[schema(value_type = uuid::Uuid)]
     message: MessageId,
-    /// `message`, or `rehearsal` where nothing was really done.
+    /// `message`, or `rehearsal` for a dry run.
     #[schema(example = "message")]
     kind: String,
     #[schema(example = "api")]
     channel: &'static str,
     state: RunStateView,
     halt: Option<RunHaltView>,
-    /// How often it was taken up: more than once after a crash or an approval.
+    /// How often a node started work on it: more than once after a crash or an approval.
     epoch: i64,
-    /// What was answered.
+    /// The reply.
     #[schema(value_type = Option<uuid::Uuid>)]
     reply: Option<MessageId>,
-    /// Somebody wants it to stop.
+    /// Cancellation was requested.
     cancel_asked: bool,
     #[schema(value_type = String, format = DateTime)]
     began_at: Timestamp,
@@ -136,7 +136,7 @@ impl From<RunView> for RunSummaryView {
 pub(crate) struct RunWithSteps {
     #[serde(flatten)]
     pub(crate) run: RunSummaryView,
-    /// In their order.
+    /// In order.
     pub(crate) steps: Vec<RunStepView>,
 }
 
@@ -147,9 +147,9 @@ pub(crate) struct RunStepView {
     number: i64,
     epoch: i64,
     state: RunStateView,
-    /// What is known of it: for a call its tool, arguments and result.
+    /// Details; for a tool call its tool, arguments and result.
     body: Value,
-    /// How long it took.
+    /// Duration in microseconds.
     micros: i64,
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A conversation of one person with one binding, whatever the channels.
+/// A session: the conversation of one person with one binding, across channels.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Session)]
 pub(crate) struct SessionView {
@@ -17,18 +17,18 @@ pub(crate) struct SessionView {
     binding: BindingId,
     #[schema(value_type = uuid::Uuid)]
     person: PersonId,
-    /// The last one somebody wrote on.
+    /// The channel of the last message.
     #[schema(example = "api")]
     channel: &'static str,
     #[schema(value_type = Option<String>, example = "hi")]
     language: Option<LanguageCode>,
-    /// How much was said.
+    /// Number of messages.
     messages: i64,
-    /// Of what is too old to be sent to a model whole.
+    /// A summary of messages too old to be sent to a model in full.
     summary: Option<String>,
-    /// Who and what it is about.
+    /// The people and things it is about.
     entities: Value,
-    /// The conversation this one became part of.
+    /// The session this one was merged into.
     #[schema(value_type = Option<uuid::Uuid>)]
     merged_into: Option<SessionId>,
     #[schema(value_type = String, format = DateTime)]

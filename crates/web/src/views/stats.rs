@@ -6,20 +6,20 @@ use munshi_agent::rollups::report::{self, TurnStatsReport};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What the turns of some days came to.
+/// Statistics of the turns in a period.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Stats {
-    /// Both days are in the workspace's zone, and both are counted.
+    /// Both days are inclusive, in the workspace's time zone.
     #[schema(format = Date, example = "2026-11-09")]
     from: String,
     #[schema(format = Date, example = "2026-11-15")]
     to: String,
-    /// Everything together; targets are for channels.
+    /// All channels together; targets apply to single channels.
     all: StatsPart,
     channels: Vec<StatsOnChannel>,
 }
 
-/// What happened on one channel.
+/// Statistics of one channel.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatsOnChannel {
     #[schema(example = "whatsapp")]
@@ -28,42 +28,42 @@ pub(crate) struct StatsOnChannel {
     part: StatsPart,
 }
 
-/// Counts, cost, and how each measure is spread.
+/// Counts, cost and distributions.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatsPart {
     turns: u64,
-    /// By how they ended: `done`, or why they were halted.
+    /// By outcome: `done`, or why they were halted.
     outcomes: BTreeMap<String, u64>,
-    /// Excuses and no answers; they are not billed.
+    /// Fallback replies without an answer; they are not billed.
     degraded: u64,
-    /// Rules that replies broke.
+    /// Rule violations in replies.
     violations: u64,
     model_calls: u64,
     tool_calls: u64,
     /// In millionths of a dollar.
     cost_micros: i64,
-    /// Turns whose price nobody knows; they are not in the cost.
+    /// Turns with unknown price; the cost excludes them.
     unpriced: u64,
-    /// How long each stage took, in microseconds.
+    /// Duration of each stage, in microseconds.
     stages: Vec<MeasureSpreadView>,
-    /// How much of the prompt each tier brought, and how much was written, in tokens.
+    /// Prompt tokens by tier, and tokens written.
     tokens: Vec<MeasureSpreadView>,
 }
 
-/// How one measure is spread. A percentile is never below the true one, and at most a sixteenth above.
+/// The distribution of one measure. A percentile is never too low, and at most a sixteenth too high.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Spread)]
 pub(crate) struct MeasureSpreadView {
     #[schema(example = "first_word")]
     measure: &'static str,
-    /// So many turns have it.
+    /// Number of turns with this measure.
     count: u64,
     sum: i64,
     p50: i64,
     p95: i64,
-    /// What they should stay under, where something was set.
+    /// The target, if one is set.
     target: Option<LatencyTargetView>,
-    /// Whether both do.
+    /// Whether both percentiles meet the target.
     met: Option<bool>,
 }
 

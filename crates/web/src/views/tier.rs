@@ -24,10 +24,10 @@ pub(crate) struct TierView {
     /// `active` or `archived`.
     #[schema(example = "active")]
     status: &'static str,
-    /// The one in force.
+    /// The current version.
     version: u32,
     latest: u32,
-    /// What it takes of every prompt.
+    /// Its tokens in every prompt.
     tokens: u64,
 }
 
@@ -45,7 +45,7 @@ impl From<&StoredTier> for TierView {
     }
 }
 
-/// A tier at one version; an agent with all that it extends.
+/// A tier at one version; for an agent, with everything it extends.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TierShown)]
 pub(crate) struct TierDetailView {
@@ -57,12 +57,12 @@ pub(crate) struct TierDetailView {
     status: &'static str,
     version: u32,
     latest: u32,
-    /// Every value, defaults filled in.
+    /// Every value, including defaults.
     values: Value,
-    /// Of an agent: who said each value, by path.
+    /// For an agent: the source of each value, by path.
     origins: BTreeMap<String, Value>,
     tokens: u64,
-    /// Tokens by block of the prompt.
+    /// Tokens by prompt block.
     blocks: BTreeMap<String, u64>,
 }
 
@@ -84,11 +84,11 @@ impl From<TierSnapshot> for TierDetailView {
     }
 }
 
-/// A version of a tier, and how it differs from the one before.
+/// A version of a tier, and its changes from the previous one.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TierVersion {
     version: u32,
-    /// Whether it is the one in force.
+    /// Whether this is the current version.
     is_current: bool,
     author: String,
     note: String,
@@ -114,7 +114,7 @@ impl From<TierHistoryEntry> for TierVersion {
     }
 }
 
-/// What ties addresses to a human, a team and an agent.
+/// A binding: connects addresses to a human, a team and an agent.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Binding)]
 pub(crate) struct BindingView {
@@ -130,12 +130,12 @@ pub(crate) struct BindingView {
     pub(crate) team: String,
     #[schema(example = "sales")]
     pub(crate) agent: String,
-    /// Who comes through it: `private`, `work`, `public` or `distribution`.
+    /// Its audience: `private`, `work`, `public` or `distribution`.
     #[schema(example = "distribution")]
     pub(crate) door: String,
     #[schema(example = json!(["whatsapp", "web"]))]
     pub(crate) channels: Vec<String>,
-    /// The addresses that lead here.
+    /// The addresses of this binding.
     #[schema(example = json!(["handle:sharma"]))]
     pub(crate) addresses: Vec<String>,
 }
@@ -164,7 +164,7 @@ impl BindingView {
     }
 }
 
-/// A binding with its versions, the newest first.
+/// A binding with its versions, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BindingWithVersions {
     #[serde(flatten)]

@@ -6,13 +6,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// What was used since a day, and how each limit stands.
+/// Usage since a day, and the status of each limit.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsageReport {
     /// `free`, `starter`, `pro` or `business`.
     #[schema(example = "free")]
     pub(crate) plan: &'static str,
-    /// The first day that is told, in the workspace's zone.
+    /// The first day of the report, in the workspace's time zone.
     #[schema(value_type = String, format = Date)]
     pub(crate) since: String,
     /// The workspace's own limits. Money is in millionths of a dollar, here and below.
@@ -20,14 +20,14 @@ pub(crate) struct UsageReport {
     pub(crate) used: Vec<UsageLineView>,
 }
 
-/// How a limit stands now.
+/// The current status of a limit.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Standing)]
 pub(crate) struct LimitStatusView {
-    /// `people` or `background`: two pockets that never lend to each other.
+    /// `people` or `background`: separate budgets that never borrow from each other.
     #[schema(example = "people")]
     lane: &'static str,
-    /// `month` or `day`, in the workspace's zone.
+    /// `month` or `day`, in the workspace's time zone.
     #[schema(example = "month")]
     period: &'static str,
     /// `interactions`, `jobs`, `tokens` or `money`.
@@ -35,7 +35,7 @@ pub(crate) struct LimitStatusView {
     measure: &'static str,
     limit: i64,
     used: i64,
-    /// Set aside for turns under way.
+    /// Reserved for running turns.
     held: i64,
     left: i64,
     #[schema(value_type = String, format = DateTime)]
@@ -57,20 +57,20 @@ impl From<Stands> for LimitStatusView {
     }
 }
 
-/// One line of the books.
+/// One row of the usage report.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Used)]
 pub(crate) struct UsageLineView {
     #[schema(example = "people")]
     lane: &'static str,
-    /// By day: which.
+    /// The day, if grouped by day.
     #[schema(value_type = Option<String>, format = Date)]
     day: Option<String>,
-    /// By binding or person: which.
+    /// The binding or person, if grouped so.
     id: Option<Uuid>,
     interactions: i64,
     jobs: i64,
-    /// Both read and written.
+    /// Read and written.
     tokens: i64,
     /// Written by models.
     output_tokens: i64,

@@ -14,37 +14,37 @@ use utoipa::ToSchema;
 
 use super::approval::ApprovalState;
 use super::attachment::AttachmentView;
-use crate::visitor::heard::shown;
+use crate::visitor::visit_events::list_attachments;
 
-/// A place and the visitor's own thread there.
+/// A place and the visitor's own session there.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Visit)]
 pub(crate) struct VisitView {
-    /// By which it is found again.
+    /// The identifier of the place.
     #[schema(example = "rangoli")]
     pub(crate) place: String,
-    /// Who answers.
+    /// The name of who answers.
     #[schema(example = "Kabir")]
     pub(crate) name: String,
-    /// What pages should speak: `GET /words/{voice}`.
+    /// The locale for page texts: `GET /words/{voice}`.
     #[schema(example = "hi-latn")]
     pub(crate) voice: String,
-    /// Whether this visitor may write.
+    /// Whether this visitor may send messages.
     pub(crate) open: bool,
-    /// Whether they can prove a phone here: POST /visit/{place}/link.
+    /// Whether the visitor can verify a phone here: POST /visit/{place}/link.
     pub(crate) link: bool,
-    /// The newest of it, the oldest first.
+    /// The newest messages, oldest first.
     pub(crate) messages: Vec<VisitMessage>,
-    /// Where what was said earlier begins: send it as `before`.
+    /// Cursor of earlier messages: send it as `before`.
     pub(crate) before: Option<String>,
-    /// Turns that are under way: follow them.
+    /// Running turns: follow their streams.
     #[schema(value_type = Vec<uuid::Uuid>)]
     pub(crate) running: Vec<RunId>,
-    /// Questions that wait.
+    /// Pending approvals.
     pub(crate) approvals: Vec<VisitApproval>,
 }
 
-/// Something that was said, by either side.
+/// A message, from either side.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct VisitMessage {
     #[schema(value_type = uuid::Uuid)]
@@ -54,7 +54,7 @@ pub(crate) struct VisitMessage {
     run: RunId,
     /// `person` or `persona`.
     speaker: &'static str,
-    /// The visitor's own id of it.
+    /// The visitor's own id for it.
     message_id: Option<String>,
     text: String,
     #[schema(value_type = Option<String>, example = "hi")]
@@ -73,7 +73,7 @@ impl From<Stored> for VisitMessage {
             _ => None,
         });
         Self {
-            attachments: results.flat_map(shown).collect(),
+            attachments: results.flat_map(list_attachments).collect(),
             id: message.id,
             number: message.number,
             run: message.run,
@@ -87,25 +87,25 @@ impl From<Stored> for VisitMessage {
     }
 }
 
-/// A question before an act.
+/// An approval for the visitor.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct VisitApproval {
     #[schema(value_type = uuid::Uuid)]
     pub(crate) id: ApprovalId,
     /// What will happen, in plain words.
     pub(crate) words: String,
-    /// What the answer is for: send it back with the answer.
+    /// Identifies what is answered: send it back with the answer.
     pub(crate) digest: String,
     pub(crate) state: ApprovalState,
-    /// Whether it is this visitor's to answer.
+    /// Whether this visitor may answer it.
     pub(crate) yours: bool,
 }
 
 impl VisitApproval {
     /// In a voice as far as the tool has words in it.
-    pub(crate) fn of(approval: &Approval, yours: bool, (tools, voice): (&[Arc<ToolSpec>], Locale)) -> Self {
+    pub(crate) fn new(approval: &Approval, yours: bool, (tools, voice): (&[Arc<ToolSpec>], Locale)) -> Self {
         let spec = tools.iter().find(|spec| spec.name.as_str() == approval.tool);
-        let told = spec.and_then(|spec| act_words::in_words(spec, &approval.arguments, voice));
+        let told = spec.and_then(|spec| act_words::render(spec, &approval.arguments, voice));
         Self {
             id: approval.id,
             words: told.unwrap_or_else(|| approval.words.clone()),
@@ -116,13 +116,13 @@ impl VisitApproval {
     }
 }
 
-/// What came of an answer.
+/// The result of an answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VisitAnswered)]
 pub(crate) struct VisitAnswerResult {
     #[serde(flatten)]
     pub(crate) approval: VisitApproval,
-    /// The turn that goes on: follow it.
+    /// The resumed run: follow its stream.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub(crate) run: Option<RunId>,
 }

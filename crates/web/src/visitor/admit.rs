@@ -9,9 +9,9 @@ use munshi_safety::rate_limits::{LimitSubject, RateLimit};
 use munshi_store::Tx;
 use munshi_types::Id;
 
+use super::binding_lookup::is_members_only;
 use super::challenge::{self, ChallengeScope, ProofOfWork};
-use super::guest::{PageVisitor, PageVisitorIdentity};
-use super::place::is_closed;
+use super::page_visitor::{PageVisitor, PageVisitorIdentity};
 use crate::error::{ApiError, ApiErrorCode};
 
 const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
@@ -25,7 +25,7 @@ pub(crate) enum VisitRejection {
 
 impl VisitRejection {
     /// Whether it would be let in at another time, or after some work.
-    pub(crate) fn is_about_limits(&self) -> bool {
+    pub(crate) fn is_retryable(&self) -> bool {
         match self {
             Self::Asked(_) => true,
             Self::Refused(error) => error.code == ApiErrorCode::TooManyRequests,
@@ -44,7 +44,7 @@ impl IntoResponse for VisitRejection {
         match self {
             Self::Refused(error) => error.into_response(),
             Self::Asked(challenge) => {
-                let mut response = ApiError::plain(ApiErrorCode::ProofNeeded).into_response();
+                let mut response = ApiError::from_code(ApiErrorCode::ProofNeeded).into_response();
                 if let Ok(value) = HeaderValue::try_from(challenge) {
                     response.headers_mut().insert(CHALLENGE, value);
                 }
@@ -76,30 +76,27 @@ pub(crate) async fn admit(
     message: &str,
     proof: Option<&ProofOfWork>,
 ) -> Result<VisitAdmission, VisitRejection> {
-    let known = look(guest).await?;
+    let known = load_known(guest).await?;
     let is_member = known.person.as_ref().is_some_and(|person| person.role.is_some());
-    if is_closed(&guest.place) && !is_member {
+    if is_members_only(&guest.place) && !is_member {
         return Err(VisitRejection::Refused(
-            ApiError::new(
-                ApiErrorCode::Forbidden,
-                "This conversation is for those who belong to the business.",
-            )
-            .hint("Sign in, or write to another of its bindings."),
+            ApiError::new(ApiErrorCode::Forbidden, "This conversation is only for members of the business.")
+                .hint("Sign in, or use another binding."),
         ));
     }
     let (limits, tenant) = (&guest.api.limits, guest.place.tenant);
     let is_visitor = known.person.as_ref().is_none_or(|person| person.visitor && person.role.is_none());
     let mut counted = match is_visitor {
-        true => work(guest, &known, message, proof).await?,
+        true => check_proof_of_work(guest, &known, message, proof).await?,
         false => Vec::new(),
     };
-    counted.push(limits.tenant(tenant, known.plan)?);
+    counted.push(limits.check_tenant(tenant, known.plan)?);
     if let Some(person) = &known.person {
-        counted.push(limits.person(tenant, &person.id.to_string())?);
+        counted.push(limits.check_person(tenant, &person.id.to_string())?);
     }
     // Who has no token yet is counted by the one they get.
     if is_visitor && !matches!(guest.proved, PageVisitorIdentity::Nothing) {
-        counted.push(limits.visit(tenant, &visitor(guest), guest.place.binding_id)?);
+        counted.push(limits.check_visit(tenant, &visitor_id(guest), guest.place.binding_id)?);
     }
     // Whatever else is reached is told before work is asked for.
     counted.sort_by_key(|limit| limit.subject == LimitSubject::Newcomer);
@@ -108,7 +105,11 @@ pub(crate) async fn admit(
 
 /// The answer to a message that the database did not count: work, where all that was reached is how much somebody new says
 /// without.
-pub(crate) async fn refuse(guest: &PageVisitor, message: &str, error: munshi_agent::Error) -> VisitRejection {
+pub(crate) async fn build_rejection(
+    guest: &PageVisitor,
+    message: &str,
+    error: munshi_agent::Error,
+) -> VisitRejection {
     let reached = match &error {
         munshi_agent::Error::Safety(munshi_safety::Error::RateLimited(reached)) => reached.subject,
         _ => return error.into(),
@@ -116,29 +117,29 @@ pub(crate) async fn refuse(guest: &PageVisitor, message: &str, error: munshi_age
     if reached != LimitSubject::Newcomer {
         return error.into();
     }
-    match ask_work(guest, message).await {
+    match issue_challenge(guest, message).await {
         Ok(challenge) => VisitRejection::Asked(challenge),
         Err(error) => VisitRejection::Refused(error),
     }
 }
 
-async fn ask_work(guest: &PageVisitor, message: &str) -> Result<String, ApiError> {
-    let key = guest.api.codes.key(guest.place.tenant).await?;
-    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
+async fn issue_challenge(guest: &PageVisitor, message: &str) -> Result<String, ApiError> {
+    let key = guest.api.codes.load_key(guest.place.tenant).await?;
+    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor_id(guest));
     let of = ChallengeScope { binding: &binding, visitor: &visitor, message };
     Ok(challenge::make(&key, of, guest.api.visits.challenge.bits, guest.api.clock.now()))
 }
 
-async fn look(guest: &PageVisitor) -> Result<Known, ApiError> {
+async fn load_known(guest: &PageVisitor) -> Result<Known, ApiError> {
     let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
     let office = guest.api.office.clone();
     let read = move |tx: &mut Tx<'_>| {
-        let person = super::guest::find(tx, &proved)?;
+        let person = super::page_visitor::find_person(tx, &proved)?;
         let session = match &person {
-            Some(person) => sessions::of_person(tx, binding, person.id)?,
+            Some(person) => sessions::find_by_person(tx, binding, person.id)?,
             None => None,
         };
-        let plan = budget::plan(tx, office.governor.settings())?;
+        let plan = budget::load_plan(tx, office.governor.settings())?;
         Ok::<_, ApiError>(Known { person, plan, said: session.map_or(0, |session| session.messages) })
     };
     guest.api.db.read(guest.place.tenant, read).await
@@ -147,37 +148,37 @@ async fn look(guest: &PageVisitor) -> Result<Known, ApiError> {
 /// After some messages a browser does a little work for each. Who begins anew with every message is known by their
 /// address all the same. On this node a message counts for its address when it first comes: who has done the work it was
 /// answered with was counted then. In the database those count that are taken.
-async fn work(
+async fn check_proof_of_work(
     guest: &PageVisitor,
     known: &Known,
     message: &str,
     proof: Option<&ProofOfWork>,
 ) -> Result<Vec<RateLimit>, VisitRejection> {
     let wanted = guest.api.visits.challenge;
-    let key = guest.api.codes.key(guest.place.tenant).await?;
-    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
+    let key = guest.api.codes.load_key(guest.place.tenant).await?;
+    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor_id(guest));
     let of = ChallengeScope { binding: &binding, visitor: &visitor, message };
-    if proof.is_some_and(|proof| challenge::is_done(&key, of, proof, guest.api.clock.now())) {
-        return Ok(guest.api.limits.of_address(guest.address).into());
+    if proof.is_some_and(|proof| challenge::is_solved(&key, of, proof, guest.api.clock.now())) {
+        return Ok(guest.api.limits.address_limits(guest.address).into());
     }
-    let mut counted = Vec::from(guest.api.limits.visitor(guest.address)?);
+    let mut counted = Vec::from(guest.api.limits.check_visitor(guest.address)?);
     if wanted.bits == 0 {
         return Ok(counted);
     }
     // Each message of theirs has an answer beside it.
     let said = u32::try_from(known.said / 2).unwrap_or(u32::MAX);
     let is_young = said < wanted.after;
-    match is_young.then(|| guest.api.limits.newcomer(guest.address, wanted.after)).flatten() {
+    match is_young.then(|| guest.api.limits.check_newcomer(guest.address, wanted.after)).flatten() {
         Some(newcomer) => {
             counted.push(newcomer);
             Ok(counted)
         }
-        None => Err(VisitRejection::Asked(ask_work(guest, message).await?)),
+        None => Err(VisitRejection::Asked(issue_challenge(guest, message).await?)),
     }
 }
 
 /// By what they are counted and sealed for; somebody without a token is nobody in particular.
-fn visitor(guest: &PageVisitor) -> String {
+fn visitor_id(guest: &PageVisitor) -> String {
     match &guest.proved {
         PageVisitorIdentity::Nothing => String::new(),
         PageVisitorIdentity::Browser(token) => token.id(),

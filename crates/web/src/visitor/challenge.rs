@@ -17,15 +17,15 @@ const PURPOSE: &str = "challenge";
 /// No challenge or answer of ours is longer.
 const LONGEST: usize = 200;
 
-/// The work that was done.
+/// A proof of work.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Proof)]
 pub(crate) struct ProofOfWork {
-    /// As it stood in `x-challenge`.
+    /// The value of `x-challenge`.
     #[schema(max_length = 200)]
     pub(crate) challenge: String,
-    /// The number that was found.
+    /// The number you found.
     #[schema(max_length = 200, example = "40231")]
     pub(crate) answer: String,
 }
@@ -46,7 +46,7 @@ pub(crate) fn make(key: &CodeKey, of: ChallengeScope<'_>, bits: u32, now: Timest
 }
 
 /// Whether the work was done, for this very message, in time, and as much as was asked for.
-pub(crate) fn is_done(key: &CodeKey, of: ChallengeScope<'_>, proof: &ProofOfWork, now: Timestamp) -> bool {
+pub(crate) fn is_solved(key: &CodeKey, of: ChallengeScope<'_>, proof: &ProofOfWork, now: Timestamp) -> bool {
     let ProofOfWork { challenge, answer } = proof;
     if challenge.len() > LONGEST || answer.len() > LONGEST {
         return false;
@@ -55,19 +55,22 @@ pub(crate) fn is_done(key: &CodeKey, of: ChallengeScope<'_>, proof: &ProofOfWork
     let bits = parts.next().and_then(|text| text.parse::<u32>().ok());
     let ends = parts.next().and_then(|text| text.parse::<i64>().ok());
     let (Some(bits), Some(ends), Some(sent)) = (bits, ends, parts.next()) else { return false };
-    let is_ours = key.is_seal(PURPOSE, &words(of, bits, ends).each_ref().map(String::as_str), sent);
-    is_ours && now < Timestamp::from_micros(ends) && zeros(&format!("{challenge}.{answer}")) >= bits
+    let is_ours =
+        key.verify_signature(PURPOSE, &seal_parts(of, bits, ends).each_ref().map(String::as_str), sent);
+    is_ours
+        && now < Timestamp::from_micros(ends)
+        && count_leading_zeros(&format!("{challenge}.{answer}")) >= bits
 }
 
 fn seal(key: &CodeKey, of: ChallengeScope<'_>, bits: u32, ends: i64) -> Vec<u8> {
-    key.seal(PURPOSE, &words(of, bits, ends).each_ref().map(String::as_str))
+    key.sign(PURPOSE, &seal_parts(of, bits, ends).each_ref().map(String::as_str))
 }
 
-fn words(of: ChallengeScope<'_>, bits: u32, ends: i64) -> [String; 5] {
+fn seal_parts(of: ChallengeScope<'_>, bits: u32, ends: i64) -> [String; 5] {
     [of.binding.to_owned(), of.visitor.to_owned(), of.message.to_owned(), bits.to_string(), ends.to_string()]
 }
 
-fn zeros(text: &str) -> u32 {
+fn count_leading_zeros(text: &str) -> u32 {
     let mut zeros = 0;
     for byte in Sha256::digest(text.as_bytes()) {
         zeros += byte.leading_zeros();
@@ -87,7 +90,7 @@ pub(crate) fn solve(challenge: &str) -> String {
     let bits: u32 = challenge.split('.').next().and_then(|bits| bits.parse().ok()).unwrap_or(0);
     (0u64..)
         .map(|number| number.to_string())
-        .find(|number| zeros(&format!("{challenge}.{number}")) >= bits)
+        .find(|number| count_leading_zeros(&format!("{challenge}.{number}")) >= bits)
         .unwrap()
 }
 
@@ -103,13 +106,13 @@ mod tests {
         let of = ChallengeScope { binding: "b", visitor: "v", message: "m" };
         let challenge = make(&key, of, 8, NOW);
         let proof = ProofOfWork { answer: solve(&challenge), challenge: challenge.clone() };
-        assert!(is_done(&key, of, &proof, NOW));
-        assert!(is_done(&key, of, &proof, NOW.plus(LIFE - Duration::from_secs(1))));
-        assert!(!is_done(&key, of, &proof, NOW.plus(LIFE)), "its time is over");
-        assert!(!is_done(&key, ChallengeScope { message: "n", ..of }, &proof, NOW));
-        assert!(!is_done(&key, ChallengeScope { visitor: "w", ..of }, &proof, NOW));
-        assert!(!is_done(&key, ChallengeScope { binding: "c", ..of }, &proof, NOW));
-        assert!(!is_done(&CodeKey::new(&[8; 32]), of, &proof, NOW), "another tenant's");
+        assert!(is_solved(&key, of, &proof, NOW));
+        assert!(is_solved(&key, of, &proof, NOW.plus(LIFE - Duration::from_secs(1))));
+        assert!(!is_solved(&key, of, &proof, NOW.plus(LIFE)), "its time is over");
+        assert!(!is_solved(&key, ChallengeScope { message: "n", ..of }, &proof, NOW));
+        assert!(!is_solved(&key, ChallengeScope { visitor: "w", ..of }, &proof, NOW));
+        assert!(!is_solved(&key, ChallengeScope { binding: "c", ..of }, &proof, NOW));
+        assert!(!is_solved(&CodeKey::new(&[8; 32]), of, &proof, NOW), "another tenant's");
     }
 
     #[test]
@@ -118,14 +121,14 @@ mod tests {
         let of = ChallengeScope { binding: "b", visitor: "v", message: "m" };
         let challenge = make(&key, of, 20, NOW);
         let easier = challenge.replacen("20.", "0.", 1);
-        assert!(!is_done(&key, of, &ProofOfWork { challenge: easier, answer: "1".to_owned() }, NOW));
+        assert!(!is_solved(&key, of, &ProofOfWork { challenge: easier, answer: "1".to_owned() }, NOW));
         let (bits, rest) = challenge.split_once('.').unwrap();
         let (ends, seal) = rest.split_once('.').unwrap();
         let later = format!("{bits}.{}.{seal}", ends.parse::<i64>().unwrap() + 1);
-        assert!(!is_done(&key, of, &ProofOfWork { answer: solve_few(&later), challenge: later }, NOW));
+        assert!(!is_solved(&key, of, &ProofOfWork { answer: solve_few(&later), challenge: later }, NOW));
         for bad in ["", "x", "0.0.", "0.99999999999999999.00", "-1.1.1", &"9".repeat(500)] {
             assert!(
-                !is_done(&key, of, &ProofOfWork { challenge: bad.to_owned(), answer: "1".to_owned() }, NOW),
+                !is_solved(&key, of, &ProofOfWork { challenge: bad.to_owned(), answer: "1".to_owned() }, NOW),
                 "{bad}"
             );
         }
@@ -139,8 +142,8 @@ mod tests {
     #[test]
     fn bits_are_counted_from_the_front() {
         // SHA-256 of "abc" begins with ba, which is 1011….
-        assert_eq!(zeros("abc"), 0);
+        assert_eq!(count_leading_zeros("abc"), 0);
         // …of "1" with 6b, which is 0110….
-        assert_eq!(zeros("1"), 1);
+        assert_eq!(count_leading_zeros("1"), 1);
     }
 }

@@ -23,7 +23,7 @@ const FORWARDING: [&str; 10] = [
 
 /// What the log and the readiness check say of a proxy whose word is not taken.
 pub const UNNAMED_PROXY: &str =
-    "a proxy on this machine is not named in web.proxies: all its visitors count as one address";
+    "a proxy on this machine is not listed in web.proxies: all its visitors count as one address";
 
 /// Whether a proxy has passed the request on, as far as its headers tell. Some proxies add nothing.
 pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
@@ -47,7 +47,7 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAdd
 /// The address that wrong passwords are counted by. None where a crowd stands behind it, so that no stranger among them makes
 /// all of them wait: this machine, whose proxy may add nothing; a proxy that told nobody; a network of our own that passes
 /// requests on. From outside, those headers are anybody's words and change nothing.
-pub(crate) fn pausing_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
+pub(crate) fn throttle_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
     let address = client_address(peer, headers, proxies).to_canonical();
     let is_own = match address {
         IpAddr::V4(four) => four.is_private() || four.is_link_local(),
@@ -59,7 +59,7 @@ pub(crate) fn pausing_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAd
 }
 
 /// Whoever has an IPv6 network has all its addresses.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn to_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => {
             let [a, b, c, d, ..] = six.segments();
@@ -88,9 +88,9 @@ impl ApiState {
         Some(client_address(peer, headers, proxies))
     }
 
-    /// See [`pausing_address`]; none too where nobody knows it.
-    pub(crate) fn pausing_address(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Option<IpAddr> {
-        pausing_address(peer?.0.ip(), headers, &self.visits.proxies)
+    /// See [`throttle_address`]; none too where nobody knows it.
+    pub(crate) fn throttle_address(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Option<IpAddr> {
+        throttle_address(peer?.0.ip(), headers, &self.visits.proxies)
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
     fn nobody_waits_for_a_crowd_behind_a_proxy() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         let from = |peer: &str, told: &'static str| {
-            pausing_address(ip(peer), &headers("x-forwarded-for", told), &[ip("10.0.0.1")])
+            throttle_address(ip(peer), &headers("x-forwarded-for", told), &[ip("10.0.0.1")])
         };
         for crowd in ["127.0.0.1", "::1", "::ffff:127.0.0.1", "172.17.0.1", "fd00::1"] {
             assert_eq!(from(crowd, "203.0.113.1"), None, "{crowd}");
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(from("10.0.0.1", ""), None, "a named one that says nothing");
         assert_eq!(from("10.0.0.1", "203.0.113.1"), Some(ip("203.0.113.1")));
         assert_eq!(from("203.0.113.9", "203.0.113.1"), Some(ip("203.0.113.9")), "no header hides a stranger");
-        let bare = |peer: &str| pausing_address(ip(peer), &HeaderMap::new(), &[]);
+        let bare = |peer: &str| throttle_address(ip(peer), &HeaderMap::new(), &[]);
         assert_eq!((bare("127.0.0.1"), bare("192.168.1.5")), (None, Some(ip("192.168.1.5"))));
     }
 

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use munshi_identity::codes::CodeKey;
 use munshi_types::Timestamp;
 
-use crate::account::{cookies, local};
+use crate::account::{cookies, local_path};
 
 const PATH: &str = "/start/local/";
 const LINK: &str = "local.link";
@@ -27,37 +27,37 @@ pub fn link_path(key: &CodeKey, next: &str, now: Timestamp) -> String {
     let token = seal(key, LINK, now.plus(LINK_LIFE));
     match next {
         "/" => format!("{PATH}{token}"),
-        next => format!("{PATH}{token}?next={}", local::encoded(next)),
+        next => format!("{PATH}{token}?next={}", local_path::percent_encode(next)),
     }
 }
 
-pub(crate) fn is_link(key: &CodeKey, token: &str, now: Timestamp) -> bool {
+pub(crate) fn is_valid_link(key: &CodeKey, token: &str, now: Timestamp) -> bool {
     is_sealed(key, LINK, token, now)
 }
 
 /// What a browser keeps once the link was opened.
-pub(crate) fn cookie(key: &CodeKey, now: Timestamp) -> Option<HeaderValue> {
-    cookies::keep(cookies::LOCAL, &seal(key, SESSION, now.plus(SESSION_LIFE)), SESSION_LIFE, false)
+pub(crate) fn build_cookie(key: &CodeKey, now: Timestamp) -> Option<HeaderValue> {
+    cookies::build(cookies::LOCAL, &seal(key, SESSION, now.plus(SESSION_LIFE)), SESSION_LIFE, false)
 }
 
 /// The session that a browser sent, whether it is good or not.
-pub(crate) fn sent(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn read_cookie(headers: &HeaderMap) -> Option<&str> {
     cookies::read(headers, cookies::LOCAL, false)
 }
 
-pub(crate) fn is_session(key: &CodeKey, sent: &str, now: Timestamp) -> bool {
+pub(crate) fn is_valid_session(key: &CodeKey, sent: &str, now: Timestamp) -> bool {
     is_sealed(key, SESSION, sent, now)
 }
 
 fn seal(key: &CodeKey, purpose: &str, ends: Timestamp) -> String {
     let ends = ends.as_micros().to_string();
-    let seal: String = key.seal(purpose, &[&ends]).iter().map(|byte| format!("{byte:02x}")).collect();
+    let seal: String = key.sign(purpose, &[&ends]).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{ends}.{seal}")
 }
 
 fn is_sealed(key: &CodeKey, purpose: &str, text: &str, now: Timestamp) -> bool {
     let Some((ends, seal)) = text.split_once('.').filter(|_| text.len() <= LONGEST) else { return false };
-    let is_ours = key.is_seal(purpose, &[ends], seal);
+    let is_ours = key.verify_signature(purpose, &[ends], seal);
     is_ours && ends.parse::<i64>().is_ok_and(|ends| now < Timestamp::from_micros(ends))
 }
 
@@ -73,12 +73,12 @@ mod tests {
         let path = link_path(&key, "/c/shop?x=1", NOW);
         let (token, next) = path.strip_prefix(PATH).unwrap().split_once("?next=").unwrap();
         assert_eq!(next, "%2Fc%2Fshop%3Fx%3D1");
-        assert!(is_link(&key, token, NOW) && !is_session(&key, token, NOW));
-        assert!(!is_link(&key, token, NOW.plus(LINK_LIFE)));
-        assert!(!is_link(&CodeKey::new(&[8; 32]), token, NOW), "another installation's");
+        assert!(is_valid_link(&key, token, NOW) && !is_valid_session(&key, token, NOW));
+        assert!(!is_valid_link(&key, token, NOW.plus(LINK_LIFE)));
+        assert!(!is_valid_link(&CodeKey::new(&[8; 32]), token, NOW), "another installation's");
         let later = token.replacen('1', "2", 1);
         for bad in ["", ".", "1.", &later, &token[..token.len() - 2], &"9".repeat(500)] {
-            assert!(!is_link(&key, bad, NOW), "{bad}");
+            assert!(!is_valid_link(&key, bad, NOW), "{bad}");
         }
     }
 }

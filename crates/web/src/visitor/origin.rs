@@ -21,7 +21,7 @@ pub(crate) enum PageOrigin {
 }
 
 impl PageOrigin {
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let text = |value: &HeaderValue| value.to_str().ok().map(str::to_ascii_lowercase);
         let Some(origin) = headers.get(ORIGIN) else { return Self::Own(ConnectionSecurity::Open) };
         let Some(origin) = text(origin) else { return Self::Hidden };
@@ -30,14 +30,14 @@ impl PageOrigin {
         if headers.get(HOST).and_then(text).is_some_and(|host| host == place) {
             return Self::Own(line);
         }
-        match host_of(place) {
+        match strip_port(place) {
             "" => Self::Hidden,
             host => Self::Host(host.to_owned()),
         }
     }
 
     /// The same where more is known of the line: browsers do not name the page with everything they ask our own for.
-    pub(crate) fn over(self, line: ConnectionSecurity) -> Self {
+    pub(crate) fn with_security(self, line: ConnectionSecurity) -> Self {
         match self {
             Self::Own(ConnectionSecurity::Open) => Self::Own(line),
             other => other,
@@ -45,7 +45,7 @@ impl PageOrigin {
     }
 
     /// How the browser reaches us, as far as it is known.
-    pub(crate) fn line(&self) -> ConnectionSecurity {
+    pub(crate) fn connection_security(&self) -> ConnectionSecurity {
         if let Self::Own(line) = self { *line } else { ConnectionSecurity::Open }
     }
 
@@ -54,7 +54,7 @@ impl PageOrigin {
     }
 
     /// Whether a page there may talk to this binding.
-    pub(crate) async fn may_reach(
+    pub(crate) async fn can_reach(
         &self,
         api: &ApiState,
         place: &BindingResolution,
@@ -73,7 +73,7 @@ impl PageOrigin {
 }
 
 /// Without the port.
-pub(crate) fn host_of(place: &str) -> &str {
+pub(crate) fn strip_port(place: &str) -> &str {
     match place.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => place.split(':').next().unwrap_or_default(),
@@ -81,13 +81,13 @@ pub(crate) fn host_of(place: &str) -> &str {
 }
 
 /// For a page that may not ask, in words for whoever put the widget there.
-pub(crate) fn foreign(origin: &PageOrigin) -> ApiError {
+pub(crate) fn forbidden_origin_error(origin: &PageOrigin) -> ApiError {
     let what = match origin {
         PageOrigin::Host(host) => {
-            format!("Pages on {} may not talk to this binding.", crate::json::shorten(host))
+            format!("Pages on {} may not use this binding.", crate::json::shorten(host))
         }
         PageOrigin::Own(_) | PageOrigin::Hidden => {
-            "A page that hides where it is may not talk here.".to_owned()
+            "Pages without an origin may not use this binding.".to_owned()
         }
     };
     ApiError::new(ApiErrorCode::Forbidden, what)
@@ -101,7 +101,7 @@ mod tests {
     fn of(origin: Option<&'static str>, host: &'static str) -> PageOrigin {
         let mut headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static(host))]);
         headers.extend(origin.map(|origin| (ORIGIN, HeaderValue::from_static(origin))));
-        PageOrigin::of(&headers)
+        PageOrigin::from_headers(&headers)
     }
 
     #[test]

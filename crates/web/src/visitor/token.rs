@@ -38,8 +38,8 @@ impl VisitorToken {
     /// Somebody new's, out of their first message's id and a secret that their browser made for it. An answer that is lost
     /// on the line takes the token with it; who sends the message again gets the same, and is the same. The secret is
     /// stored nowhere and shown to nobody, so nobody who reads the message gets the token.
-    pub(crate) fn of_first(key: &CodeKey, binding: &str, message: &str, secret: &str) -> Self {
-        let sealed = key.seal(PURPOSE, &[binding, message, secret]);
+    pub(crate) fn derive(key: &CodeKey, binding: &str, message: &str, secret: &str) -> Self {
+        let sealed = key.sign(PURPOSE, &[binding, message, secret]);
         Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(sealed)))
     }
 
@@ -50,13 +50,13 @@ impl VisitorToken {
     }
 
     /// Whether a text is meant to be one, good or not.
-    pub(crate) fn is_meant(text: &str) -> bool {
+    pub(crate) fn has_prefix(text: &str) -> bool {
         text.starts_with(PREFIX)
     }
 
     /// None where it was sent twice: one of them was planted by a neighbour under the same name. Over a secure line only
     /// a name is taken that no neighbour can plant; browsers send that on no other line, whatever we know of it.
-    pub(crate) fn of_cookie(headers: &HeaderMap, line: ConnectionSecurity) -> Option<Self> {
+    pub(crate) fn from_cookie(headers: &HeaderMap, line: ConnectionSecurity) -> Option<Self> {
         let safe = cookies::read(headers, NAME, true);
         let plain = || cookies::read(headers, NAME, false).filter(|_| line == ConnectionSecurity::Open);
         Self::parse(safe.or_else(plain)?)
@@ -72,7 +72,7 @@ impl VisitorToken {
     }
 
     /// What a form of this browser carries: whoever knows the id does not know it.
-    pub(crate) fn form(&self) -> String {
+    pub(crate) fn form_token(&self) -> String {
         URL_SAFE_NO_PAD.encode(Sha256::digest(format!("form {}", self.0).as_bytes()))
     }
 
@@ -82,12 +82,12 @@ impl VisitorToken {
 
     /// Scripts can't read it, other sites can't send it, and over a secure line it never leaves on another.
     pub(crate) fn cookie(&self, line: ConnectionSecurity) -> Option<HeaderValue> {
-        cookies::keep(NAME, &self.0, AGE, line == ConnectionSecurity::Secure)
+        cookies::build(NAME, &self.0, AGE, line == ConnectionSecurity::Secure)
     }
 
     /// Takes it out of the browser.
-    pub(crate) fn forgotten(line: ConnectionSecurity) -> Option<HeaderValue> {
-        cookies::forget(NAME, line == ConnectionSecurity::Secure)
+    pub(crate) fn expired_cookie(line: ConnectionSecurity) -> Option<HeaderValue> {
+        cookies::build_expired(NAME, line == ConnectionSecurity::Secure)
     }
 }
 
@@ -120,9 +120,9 @@ mod tests {
         }
         let sent = format!("a=b; munshi_visitor={}; c=d", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(sent).unwrap())]);
-        assert_eq!(VisitorToken::of_cookie(&headers, ConnectionSecurity::Open), Some(token.clone()));
+        assert_eq!(VisitorToken::from_cookie(&headers, ConnectionSecurity::Open), Some(token.clone()));
         assert_eq!(
-            VisitorToken::of_cookie(&headers, ConnectionSecurity::Secure),
+            VisitorToken::from_cookie(&headers, ConnectionSecurity::Secure),
             None,
             "a neighbour may have planted it"
         );
@@ -133,17 +133,17 @@ mod tests {
     #[test]
     fn a_first_message_that_comes_again_has_the_same_token() {
         let key = CodeKey::new(&[7; 32]);
-        let token = VisitorToken::of_first(&key, "b", "m", "s");
+        let token = VisitorToken::derive(&key, "b", "m", "s");
         assert_eq!(VisitorToken::parse(token.reveal()), Some(token.clone()));
-        assert_eq!(VisitorToken::of_first(&key, "b", "m", "s"), token);
-        let of = |binding, message, secret| VisitorToken::of_first(&key, binding, message, secret);
+        assert_eq!(VisitorToken::derive(&key, "b", "m", "s"), token);
+        let of = |binding, message, secret| VisitorToken::derive(&key, binding, message, secret);
         for other in [of("b", "n", "s"), of("c", "m", "s"), of("b", "m", "t"), of("b", "m", "")] {
             assert_ne!(other, token);
         }
-        assert_ne!(VisitorToken::of_first(&CodeKey::new(&[8; 32]), "b", "m", "s"), token, "another tenant's");
+        assert_ne!(VisitorToken::derive(&CodeKey::new(&[8; 32]), "b", "m", "s"), token, "another tenant's");
         let twice = format!("munshi_visitor={0}; munshi_visitor={0}", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(twice).unwrap())]);
-        assert_eq!(VisitorToken::of_cookie(&headers, ConnectionSecurity::Open), None);
+        assert_eq!(VisitorToken::from_cookie(&headers, ConnectionSecurity::Open), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use munshi_identity::Role;
 use munshi_identity::keys::KeySubject;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
-use munshi_test_support::until;
+use munshi_test_support::wait_until;
 use serde_json::{Value, json};
 
 use crate::api::support::{Installation, follow, text_of};
@@ -20,7 +20,7 @@ async fn waiting(house: &Installation, key: &str) -> (Value, Value) {
 /// Waits until the run has ended.
 async fn ended(house: &Installation, key: &str, run: &str) -> Value {
     let path = format!("/v1/runs/{run}");
-    until(async || house.get(&path, key).await.is(200)["ended_at"] != Value::Null).await;
+    wait_until(async || house.get(&path, key).await.is(200)["ended_at"] != Value::Null).await;
     house.get(&path, key).await.is(200)
 }
 
@@ -55,7 +55,7 @@ on_both! {
 
     async fn what_a_202_has_not_shown_is_not_answered_by_a_bare_yes(test: TestDb) {
         let gate = ScriptGate::default();
-        let script = [ScriptedTurn::call("wipe", &json!({ "text": "all" })).behind(&gate), ScriptedTurn::text("All right.")];
+        let script = [ScriptedTurn::call("wipe", &json!({ "text": "all" })).with_gate(&gate), ScriptedTurn::text("All right.")];
         let house = Installation::open(&test, []).await;
         house.world.hurried.store(true, std::sync::atomic::Ordering::SeqCst);
         let house = house.again(&test, script).await;
@@ -64,7 +64,7 @@ on_both! {
         let asked = house.post("/v1/chat", &key, say("wipe it")).await.is(202);
         let path = format!("/v1/runs/{}", asked["run"].as_str().unwrap());
         gate.open();
-        until(async || house.get(&path, &key).await.is(200)["state"] == "waiting_approval").await;
+        wait_until(async || house.get(&path, &key).await.is(200)["state"] == "waiting_approval").await;
         let yes = house.post("/v1/chat", &key, say("yes")).await.json();
         ended(&house, &key, yes["run"].as_str().unwrap()).await;
         assert!(house.world.wiped.lock().unwrap().is_empty());

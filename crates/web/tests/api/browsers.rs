@@ -72,7 +72,7 @@ impl ChannelSender for Phone {
         Channel::Whatsapp
     }
 
-    fn sending(&self) -> SendIdempotency {
+    fn idempotency(&self) -> SendIdempotency {
         SendIdempotency::Keyed
     }
 

@@ -59,7 +59,7 @@ on_both! {
         assert_eq!(text_of(&streamed), "Noted.");
         house.post("/v1/chat", &key, message("something else")).await.refused(409, "conflict");
         assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM runs WHERE tenant_id = $1").await, 1);
-        assert_eq!(house.model.left(), 1);
+        assert_eq!(house.model.remaining(), 1);
         // The header is the same as the field; two that differ are a mistake.
         let body = json!({ "binding": "counter", "text": "hello", "person": house.shop.staff });
         let request = |id: &str, body: &serde_json::Value| axum::http::Request::post("/v1/chat")
@@ -121,7 +121,7 @@ on_both! {
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "hi", "message_id": "1" });
         let refused = house.post("/v1/chat", &key, message).await.refused(422, "invalid");
-        assert!(refused.contains("person") && refused.contains("who speaks"), "{refused}");
+        assert!(refused.contains("person") && refused.contains("requires"), "{refused}");
         assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM runs WHERE tenant_id = $1").await, 0);
     }
 

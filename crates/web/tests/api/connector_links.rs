@@ -33,7 +33,7 @@ impl House {
     pub(crate) async fn becomes(&self, person: PersonId, role: Option<Role>) {
         let put = move |tx: &mut Tx<'_>| -> Result<(), munshi_store::Error> {
             let known = persons::find(tx, person)?.unwrap();
-            persons::put(tx, &Person { role, ..known })
+            persons::upsert(tx, &Person { role, ..known })
         };
         self.installation.db.write(self.shop(), put).await.unwrap();
     }
@@ -91,7 +91,7 @@ on_both! {
         other.get(&link).await.says(200, YOURS);
         let form = other.get(&house.link_for(house.shop(), Some(staff)).await).await;
         let form = form.between("name=\"form\" value=\"", "\"");
-        browser.post(&link, &[("form", &form)]).await.says(403, "somewhere else");
+        browser.post(&link, &[("form", &form)]).await.says(403, "on another site");
         let operators = house.link(house.shop()).await;
         let first = format!("/account/sign-in?next={}", operators.replace('/', "%2F"));
         browser.get(&operators).await.moved(&first);
@@ -118,12 +118,12 @@ on_both! {
         another.get(&back).await.says(403, ANEW);
         let shop = house.shop();
         let put_out = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
-            let members = roles::members(tx, shop)?;
+            let members = roles::list_members(tx, shop)?;
             let asha = members.iter().find(|member| member.operator.email == OWNERS[0]).unwrap();
-            roles::take(tx, asha.operator.id, shop, MORNING).map(drop)
+            roles::revoke(tx, asha.operator.id, shop, MORNING).map(drop)
         };
         house.installation.db.platform(OPERATORS).write(put_out).await.unwrap();
         browser.get(&back).await.says(403, NOT_THEIRS);
-        assert!(house.kept(shop).await.is_none() && house.service.grants("authorization_code") == 0);
+        assert!(house.kept(shop).await.is_none() && house.service.count_grants("authorization_code") == 0);
     }
 }

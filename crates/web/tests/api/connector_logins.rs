@@ -6,14 +6,14 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use munshi_connectors::{AllowedHosts, ConnectorLoginParts, ConnectorLogins, declared, rows};
+use munshi_connectors::{AllowedHosts, ConnectorLoginParts, ConnectorLogins, entries, rows};
 use munshi_identity::Role;
 use munshi_identity::passwords::PasswordService;
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_safety::vault::{MasterKeySource, SecretRef, Vault};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::guarded::{Browser as Elsewhere, DeviceCodeSupport, GuardedService};
+use munshi_test_support::guarded_service::{Browser as Elsewhere, DeviceCodeSupport, GuardedService};
 use munshi_test_support::{PATIENCE, TestDb};
 use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantStatus};
 use munshi_web::{SignInServices, telemetry};
@@ -23,10 +23,10 @@ use crate::api::support::{Browser, Installation, Reply};
 
 const LOGGED_IN: &str =
     "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'connector.logged_in'";
-const NOT_BEGUN: &str = "not begun in this browser";
-pub(crate) const ANEW: &str = "begin it anew";
+const NOT_BEGUN: &str = "not started in this browser";
+pub(crate) const ANEW: &str = "start it again";
 const BACK: &str = "/connectors/back";
-const OVER: &str = "This link is over";
+const OVER: &str = "This link was used or has expired";
 const ASKED: &str = "Let Munshi use far?";
 pub(crate) const OWNERS: [&str; 2] = ["asha@shop.example", "ravi@other.example"];
 
@@ -54,7 +54,7 @@ fn logged() -> Logged {
             filter: "trace".to_owned(),
             ..telemetry::TelemetryOptions::default()
         };
-        let clock = Arc::new(FakeClock::at(MORNING));
+        let clock = Arc::new(FakeClock::new(MORNING));
         let (subscriber, guard) = telemetry::subscriber(&options, clock, logged.clone()).unwrap();
         std::mem::forget(guard);
         tracing::subscriber::set_global_default(subscriber).unwrap();
@@ -99,10 +99,10 @@ impl House {
             oidc: None,
         };
         let installation = Installation::letting_in(test, account, logins.clone()).await;
-        let declared = declared::parse(&format!("[far]\nurl = \"{}\"\n", service.url)).unwrap();
+        let declared = entries::parse(&format!("[far]\nurl = \"{}\"\n", service.url)).unwrap();
         for tenant in [installation.shop.tenant, installation.other.tenant] {
             let (declared, now) = (declared.clone(), test.clock.now());
-            let put = move |tx: &mut Tx<'_>| rows::put(tx, &declared, "test", "", now).map(drop);
+            let put = move |tx: &mut Tx<'_>| rows::save_entries(tx, &declared, "test", "", now).map(drop);
             test.db.write(tenant, put).await.unwrap();
         }
         let base = public_url.unwrap_or("http://munshi.example").to_owned();
@@ -127,7 +127,7 @@ impl House {
 
     pub(crate) async fn link_for(&self, tenant: TenantId, person: Option<PersonId>) -> String {
         let by = AuditActor::new(AuditActorKind::Operator, "farid");
-        let link = self.logins.link(tenant, "far", &self.base, (by, person)).await.unwrap();
+        let link = self.logins.create_link(tenant, "far", &self.base, (by, person)).await.unwrap();
         link.strip_prefix(&self.base).unwrap().to_owned()
     }
 
@@ -166,7 +166,7 @@ impl House {
     }
 
     pub(crate) async fn kept(&self, tenant: TenantId) -> Option<Value> {
-        let name = SecretRef::named("connector/far/login").unwrap();
+        let name = SecretRef::from_name("connector/far/login").unwrap();
         let secret = self.vault.open(tenant, &name).await.ok()?;
         Some(serde_json::from_str(secret.expose()).unwrap())
     }
@@ -219,7 +219,7 @@ on_both! {
         house.installation.browser().get(BACK).await.says(403, NOT_BEGUN);
 
         let kept = house.kept(house.shop()).await.unwrap();
-        assert_eq!(house.service.grants("authorization_code"), 1);
+        assert_eq!(house.service.count_grants("authorization_code"), 1);
         assert_eq!(house.installation.number(house.shop(), LOGGED_IN).await, 1);
         assert!(house.kept(house.installation.other.tenant).await.is_none(), "another tenant has none of it");
         browser.get(&link).await.says(404, OVER);
@@ -287,7 +287,7 @@ on_both! {
         }
         browser.get(&format!("{back}&state=x")).await.says(403, NOT_BEGUN);
         browser.get(BACK).await.says(403, NOT_BEGUN);
-        assert!(house.kept(house.shop()).await.is_none() && house.service.grants("authorization_code") == 0);
+        assert!(house.kept(house.shop()).await.is_none() && house.service.count_grants("authorization_code") == 0);
         // Nothing of that has used it up. Two at once: one is in.
         let mut again = house.installation.browser();
         again.cookies = browser.cookies.clone();
@@ -308,7 +308,7 @@ on_both! {
     /// An answer of another authorization server, or of nobody; the code of another login.
     async fn an_answer_is_of_whoever_was_asked(test: TestDb) {
         let house = House::open(&test, None).await;
-        for (iss, words) in [(Some("https://evil.example"), "is not of"), (None, "does not say")] {
+        for (iss, words) in [(Some("https://evil.example"), "another issuer"), (None, "does not name")] {
             let (mut browser, back) = house.returning(house.shop()).await;
             browser.get(&with(&back, "iss", iss)).await.says(403, words);
             browser.get(&back).await.says(403, ANEW);
@@ -324,15 +324,15 @@ on_both! {
         let house = House::open(&test, None).await;
         let (mut lured, back) = house.returning(house.shop()).await;
         let marked = with(&with(&back, "code", None), "error", Some("<script>x</script>"));
-        let page = lured.get(&marked).await.says(403, "said no");
+        let page = lured.get(&marked).await.says(403, "refused the login");
         assert!(!page.contains("<script>x"), "{page}");
-        house.service.deny();
+        house.service.deny_all();
         let link = house.link(house.shop()).await;
         let mut browser = house.owner(house.shop());
         let to = house.begin(&mut browser, &link).await;
         let back = house.come_back(&to);
         assert_eq!(part(&back, "error"), "access_denied");
-        browser.get(&back).await.says(403, "said no: access_denied");
+        browser.get(&back).await.says(403, "refused the login: access_denied");
         let to = house.begin(&mut browser, &link).await;
         let reply = browser.send("GET", &house.come_back(&to), &[("accept-language", "hi")], None).await;
         let page = reply.says(403, "साइन इन नहीं हुआ");
@@ -372,7 +372,7 @@ on_both! {
     async fn what_is_not_there_is_not_found(test: TestDb) {
         let plain = Installation::open(&test, []).await;
         plain.get("/connectors/client.json", "").await.refused(404, "not_found");
-        plain.browser().get("/connectors/login/x").await.says(404, "Nobody can sign in");
+        plain.browser().get("/connectors/login/x").await.says(404, "Connector sign-in is not set up");
         plain.browser().get("/connectors/back?state=x").await.says(403, NOT_BEGUN);
     }
 }

@@ -71,7 +71,7 @@ on_both! {
             })
             .await;
         }
-        assert_eq!(house.service.grants("authorization_code"), 2);
+        assert_eq!(house.service.count_grants("authorization_code"), 2);
     }
 
     /// Without an account, in a browser that nobody knows: the code is sent in the chat, and the page goes on by itself.

@@ -47,7 +47,7 @@ impl<'h> Ear<'h> {
     /// The connector that was spoken of, if any.
     pub(crate) async fn hears(&self, person: PersonId, words: &str) -> Option<String> {
         let (host, words) = (self.host.clone(), words.to_owned());
-        let hear = move |tx: &mut Tx<'_>| host.prove_login(tx, person, &words);
+        let hear = move |tx: &mut Tx<'_>| host.verify_login_code(tx, person, &words);
         self.house.installation.db.write(self.house.shop(), hear).await.unwrap()
     }
 }
@@ -135,6 +135,6 @@ on_both! {
         let foreign = [("origin", "https://evil.example")];
         let reply = house.installation.browser().send("POST", &format!("{link}/code"), &foreign, Some(&[])).await;
         assert_eq!(reply.status, 403);
-        house.installation.browser().post("/connectors/login/x/code", &[]).await.says(404, "This link is over");
+        house.installation.browser().post("/connectors/login/x/code", &[]).await.says(404, "This link was used or has expired");
     }
 }

@@ -68,7 +68,7 @@ on_both! {
         };
         house.db.platform(munshi_store::tenants::TENANTS).write(pause).await.unwrap();
         let say = json!({ "binding": "counter", "text": "hi" });
-        assert!(house.post("/v1/chat", &key, say).await.refused(409, "conflict").contains("rests"));
+        assert!(house.post("/v1/chat", &key, say).await.refused(409, "conflict").contains("is paused"));
         house.get("/v1/runs", &key).await.is(200);
     }
 }

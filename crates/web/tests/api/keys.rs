@@ -50,7 +50,7 @@ on_both! {
         let shop = house.shop;
         let admin = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Farida", MORNING) };
         let farida = admin.id;
-        house.db.write(shop.tenant, move |tx| persons::put(tx, &admin)).await.unwrap();
+        house.db.write(shop.tenant, move |tx| persons::upsert(tx, &admin)).await.unwrap();
         let own = house.key_with(shop.tenant, KeySubject::Person(shop.owner), None, None).await;
         let lent = json!({ "name": "lent", "speaks_as": "person", "person": farida });
         let lent = house.post("/v1/keys", &own, lent).await.is(201);

@@ -27,10 +27,10 @@ on_both! {
         };
         // The first made them somebody; then forty more.
         assert_eq!(taken, 41);
-        assert!(refused.refused(429, "too_many_requests").contains("silence"));
+        assert!(refused.refused(429, "too_many_requests").contains("without one"));
         let wait: u64 = refused.header("retry-after").parse().unwrap();
         assert_eq!(wait, 15 * 60 - 10);
-        assert_eq!(house.model.left(), 60 - 41, "no model was asked");
+        assert_eq!(house.model.remaining(), 60 - 41, "no model was asked");
         test.clock.advance(std::time::Duration::from_secs(wait));
         house.post("/v1/chat", &key, say).await.is(200);
     }
@@ -45,7 +45,7 @@ on_both! {
             house.post("/v1/chat", &key, say(json!(house.shop.staff))).await.is(200);
         }
         let refused = house.post("/v1/chat", &key, say(json!(house.shop.staff))).await;
-        assert!(refused.refused(429, "too_many_requests").contains("this person: 100 a minute"));
+        assert!(refused.refused(429, "too_many_requests").contains("from this person: the limit is 100 a minute"));
         assert_eq!(refused.header("retry-after"), "1");
         // 101 were counted for the tenant so far.
         for n in 101..500 {
@@ -91,7 +91,7 @@ on_both! {
             call(&house, &key, "ask_counter", tool("tool-1")).await["structuredContent"]["run"].clone(),
         );
         assert_eq!(first, again);
-        assert_eq!(house.model.left(), 0, "no model was asked twice");
+        assert_eq!(house.model.remaining(), 0, "no model was asked twice");
     }
 
     async fn a_visitor_is_answered_again_past_a_limit_and_not_without_end(test: TestDb) {

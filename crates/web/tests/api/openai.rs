@@ -166,7 +166,7 @@ on_both! {
         assert_ne!(runs[0], runs[2], "the same words once more are another turn");
         let other = asking(json!([user("other words")]));
         assert_eq!(house.send(request(&key, &[("idempotency-key", "a")], &other)).await.status().as_u16(), 409);
-        assert_eq!(house.model.left(), 0);
+        assert_eq!(house.model.remaining(), 0);
     }
 
     async fn whoever_is_named_speaks(test: TestDb) {
@@ -192,7 +192,7 @@ on_both! {
         assert_eq!(person(&own, json!("app-user-1"), &[]).await.0, 403);
         let (_, nobody) = person(&role, Value::Null, &[]).await;
         assert!(nobody != first && nobody != staff, "a key that stands for a role is somebody of its own");
-        assert_eq!(house.model.left(), 0);
+        assert_eq!(house.model.remaining(), 0);
     }
 
     async fn what_is_not_right_is_told_in_openai_s_form(test: TestDb) {
@@ -239,7 +239,7 @@ on_both! {
 
     async fn words_that_were_taken_back_end_the_stream(test: TestDb) {
         let text = |words: &str| ChatEvent::Text(words.to_owned());
-        let broken = |words: &str| ScriptedTurn::events_then_fault([text(words), text(" And")], ModelError::Interrupted).slow(Duration::from_millis(300));
+        let broken = |words: &str| ScriptedTurn::events_then_fault([text(words), text(" And")], ModelError::Interrupted).with_pause(Duration::from_millis(300));
         let house = Installation::open(&test, [
             broken("It is nine o'clock here. We open soon."), ScriptedTurn::text("It is nine o'clock here. We open soon. Come."),
             broken("It is nine o'clock here. We open soon."), ScriptedTurn::text("We are closed today, come tomorrow."),

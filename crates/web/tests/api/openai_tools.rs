@@ -63,7 +63,7 @@ on_both! {
         assert_eq!((&heard(&end)["content"], &end["choices"][0]["finish_reason"]), (&json!("It rains in Pune."), &json!("stop")));
         let shown = shown(&house, 1);
         assert!(shown[0].starts_with("getweather") && shown[1].contains("rain") && shown.len() == 2, "{shown:?}");
-        assert_eq!(house.model.left(), 0);
+        assert_eq!(house.model.remaining(), 0);
     }
 
     async fn what_was_done_before_the_call_is_not_done_again(test: TestDb) {
@@ -130,7 +130,7 @@ on_both! {
         let back = json!([user("wipe all notes"), assistant(&question), user("yes")]);
         let end = house.post(COMPLETIONS, &key, asking(back)).await.is(200);
         assert_eq!(heard(&end)["content"], "All gone.");
-        assert_eq!(house.model.left(), 0);
+        assert_eq!(house.model.remaining(), 0);
     }
 
     async fn a_yes_elsewhere_answers_nothing(test: TestDb) {

@@ -56,7 +56,7 @@ on_both! {
     async fn a_role_that_the_policy_denies_sees_nothing(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let rules = policy::parse("[roles.staff]\ndeny = [\"notes.*\"]\n").unwrap();
-        let put = house.db.write(house.shop.tenant, move |tx| policy::put(tx, &rules, "test", "", MORNING));
+        let put = house.db.write(house.shop.tenant, move |tx| policy::apply(tx, &rules, "test", "", MORNING));
         put.await.unwrap();
         let mut staff = house.operator("bina@shop.example", house.shop.tenant, Role::Staff).await;
         let mut owner = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;

@@ -67,7 +67,7 @@ on_both! {
         let wrong = if code == "000000" { "000001" } else { "000000" };
         let answer = |code: &str| json!({ "session": visitor["session"], "code": code });
         house.post(&path("confirm"), &key, answer("not digits")).await.refused(422, "invalid");
-        assert!(house.post(&path("confirm"), &key, answer(wrong)).await.refused(409, "conflict").contains("4 more"));
+        assert!(house.post(&path("confirm"), &key, answer(wrong)).await.refused(409, "conflict").contains("4 tries left"));
         let linked = house.post(&path("confirm"), &key, answer(code)).await.is(200);
         assert_eq!((&linked["person"]["id"], &linked["merged"]), (&known["id"], &visitor["person"]));
         let again = house.post("/v1/chat", &key, say(visitor["person"].clone())).await.is(200);

@@ -163,7 +163,7 @@ on_both! {
         house.db
             .write(shop, move |tx| {
                 let person = persons::find(tx, ravi)?.unwrap();
-                persons::put(tx, &Person { role: Some(Role::Owner), ..person })
+                persons::upsert(tx, &Person { role: Some(Role::Owner), ..person })
             })
             .await
             .unwrap();
@@ -187,7 +187,7 @@ on_both! {
         let stand = |role: Option<Role>| {
             house.db.write(shop, move |tx| {
                 let person = persons::find(tx, owner)?.unwrap();
-                persons::put(tx, &Person { role, ..person })
+                persons::upsert(tx, &Person { role, ..person })
             })
         };
         stand(Some(Role::Staff)).await.unwrap();

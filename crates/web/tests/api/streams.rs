@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use munshi_identity::Role;
 use munshi_llm::{ChatEvent, ModelError};
-use munshi_test_support::models::{ScriptedTurn, saying};
+use munshi_test_support::models::{ScriptedTurn, build_text_events};
 use serde_json::json;
 
 use crate::api::support::{Installation, Told, chat, follow, text_of};
 
 /// Word by word, as models speak.
 fn in_pieces(text: &str) -> ScriptedTurn {
-    let mut events = saying(text);
+    let mut events = build_text_events(text);
     let words = text.split_inclusive(' ').map(|word| ChatEvent::Text(word.to_owned()));
     events.splice(1..2, words);
     ScriptedTurn::events(events)
@@ -61,7 +61,7 @@ on_both! {
     }
 
     async fn the_turn_goes_on_when_the_client_has_gone(test: TestDb) {
-        let slow = in_pieces("One two three four five six.").slow(Duration::from_millis(30));
+        let slow = in_pieces("One two three four five six.").with_pause(Duration::from_millis(30));
         let house = Installation::open(&test, [slow]).await;
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "Count.", "person": house.shop.staff });
@@ -77,7 +77,7 @@ on_both! {
     }
 
     async fn a_reply_that_was_broken_off_begins_again(test: TestDb) {
-        let broken = ScriptedTurn::events_then_fault(saying("It is ab").into_iter().take(2), ModelError::Interrupted);
+        let broken = ScriptedTurn::events_then_fault(build_text_events("It is ab").into_iter().take(2), ModelError::Interrupted);
         let house = Installation::open(&test, [broken, ScriptedTurn::text("It is nine.")]).await;
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "What time is it?", "person": house.shop.staff });

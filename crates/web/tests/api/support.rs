@@ -28,7 +28,7 @@ use munshi_identity::{Person, Role, persons};
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{Gateway, ModelTarget, Provider, WireFormat};
 use munshi_pack::PackRegistry;
 use munshi_safety::acts::ActServices;
@@ -41,9 +41,9 @@ use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
 use munshi_tools::ToolDispatcher;
 use munshi_types::{BindingId, Clock, IdGenerator, PersonId, SystemRandom, TenantId, Zone};
-use munshi_web::account::proofs::SignInAuthenticator;
+use munshi_web::account::authenticator::SignInAuthenticator;
 use munshi_web::api::{ApiParts, CodeKeySource};
-use munshi_web::{Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, router, routes};
+use munshi_web::{Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, build_router, routes};
 
 /// What the tools of the tests may do.
 const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
@@ -83,7 +83,7 @@ struct FixedCodes;
 
 #[async_trait]
 impl CodeKeySource for FixedCodes {
-    async fn key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
+    async fn load_key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
         Ok(CodeKey::new(&[7; 32]))
     }
 }
@@ -225,7 +225,7 @@ impl Installation {
         let office =
             Arc::new(ActServices::new(test.ids.clone(), BudgetGovernor::new(budgets, test.ids.clone())));
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
-        let resolver = BindingResolver::new(db.clone()).offering(specs.map(Arc::new).collect());
+        let resolver = BindingResolver::new(db.clone()).with_tools(specs.map(Arc::new).collect());
         let engine = engine(test, &db, (&office, registry, resolver.clone()), (provider, target));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -253,9 +253,9 @@ impl Installation {
             key_limit: munshi_web::api::limits::KEY,
             address_limit: munshi_web::api::limits::ADDRESS,
         };
-        let api = Api::receiving(parts, visits);
-        let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
-        let router = router(routes(), &app, &ServerOptions::default());
+        let api = Api::with_visitors(parts, visits);
+        let app = App::with_api(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
+        let router = build_router(routes(), &app, &ServerOptions::default());
         Self { app, shop, other, model, world, router, db, ids: test.ids.clone(), clock: test.clock.clone() }
     }
 
@@ -300,7 +300,7 @@ impl Installation {
             expires_at: None,
             speaks_as,
             made_by: format!("maker of {id}"),
-            maker: KeyMaker::named(format!("maker of {id}")),
+            maker: KeyMaker::from_name(format!("maker of {id}")),
         };
         let ids = self.ids.clone();
         let made = self.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, MORNING));
@@ -316,7 +316,7 @@ impl Installation {
     pub(crate) async fn customer(&self, name: &str) -> PersonId {
         let person = Person::new(&self.ids, name, MORNING);
         let id = person.id;
-        self.db.write(self.shop.tenant, move |tx: &mut Tx<'_>| persons::put(tx, &person)).await.unwrap();
+        self.db.write(self.shop.tenant, move |tx: &mut Tx<'_>| persons::upsert(tx, &person)).await.unwrap();
         id
     }
 }
@@ -376,17 +376,17 @@ async fn business(test: &TestDb, name: &'static str) -> Business {
         .unwrap();
     let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name.parse().unwrap());
     let tenant = test.db.platform(tenants::TENANTS).read(find).await.unwrap().unwrap();
-    let tiers = munshi_tiers::history::tiers(&test.db, &tenant.name).await.unwrap();
+    let tiers = munshi_tiers::history::list_tiers(&test.db, &tenant.name).await.unwrap();
     let binding =
         tiers.iter().find(|tier| tier.name.as_str() == "counter" && tier.kind.as_str() == "binding");
     let binding = BindingId::from_uuid(munshi_types::Id::as_uuid(binding.unwrap().id));
     let ids = test.ids.clone();
     let people = test.db.write(tenant.id, move |tx| -> Result<_, munshi_safety::Error> {
-        policy::put(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
+        policy::apply(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
         let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", MORNING) };
         let staff = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha", MORNING) };
-        persons::put(tx, &owner)?;
-        persons::put(tx, &staff)?;
+        persons::upsert(tx, &owner)?;
+        persons::upsert(tx, &staff)?;
         Ok((owner.id, staff.id))
     });
     let (owner, staff) = people.await.unwrap();

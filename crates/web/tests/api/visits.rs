@@ -164,7 +164,7 @@ pub(crate) async fn promote(house: &Installation, role: Role) -> PersonId {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         let person = persons::find(tx, id)?.unwrap();
-        persons::put(tx, &Person { role: Some(role), ..person })?;
+        persons::upsert(tx, &Person { role: Some(role), ..person })?;
         // As where a business is opened in this very browser.
         let browser = ContactAddress::visitor(address.trim_start_matches("web:")).unwrap();
         persons::add_address(tx, id, &browser)?;

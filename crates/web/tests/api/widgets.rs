@@ -61,7 +61,7 @@ on_both! {
     async fn a_widget_comes_as_soon_as_its_server_does(test: TestDb) {
         let house = Installation::open(&test, [ScriptedTurn::text("At nine.")]).await;
         let served = Served::of(&house).await;
-        let line = Proxy::to(served.address).await;
+        let line = Proxy::start(served.address).await;
         line.cut();
         let (page, server) = (site(served.address), format!("http://{}", line.address));
         let browser = beside(move || {
@@ -78,7 +78,7 @@ on_both! {
             browser
         })
         .await;
-        line.mend();
+        line.restore();
         beside(move || {
             open(&browser);
             browser.press(&format!("When do you open?{ENTER}"));

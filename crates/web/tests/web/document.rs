@@ -7,7 +7,7 @@ use axum::extract::Path;
 use axum::http::Request;
 use http_body_util::BodyExt;
 use munshi_types::{Id, JobId};
-use munshi_web::{ApiError, ApiErrorCode, App, Json, Routes, router, routes};
+use munshi_web::{ApiError, ApiErrorCode, App, Json, Routes, build_router, routes};
 use serde_json::Value;
 use tower::ServiceExt;
 use utoipa_axum::routes;
@@ -19,7 +19,7 @@ async fn document() -> Value {
 }
 
 async fn document_of(routes: Routes) -> Value {
-    let service = router(routes, &app(Vec::new()), &options());
+    let service = build_router(routes, &app(Vec::new()), &options());
     let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
     let response = service.oneshot(request).await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/json");
@@ -130,7 +130,7 @@ struct Grant {
 #[utoipa::path(post, path = "/example/{id}/grant", tag = "approvals",
     params(("id" = String, Path, description = "Which one.")), responses((status = 200, description = "Granted.", body = Grant)))]
 async fn grant_approval(Path(id): Path<JobId>, Json(grant): Json<Grant>) -> Result<Json<Grant>, ApiError> {
-    if id.as_uuid().is_nil() { Ok(Json(grant)) } else { Err(ApiError::plain(ApiErrorCode::NotFound)) }
+    if id.as_uuid().is_nil() { Ok(Json(grant)) } else { Err(ApiError::from_code(ApiErrorCode::NotFound)) }
 }
 
 #[tokio::test]

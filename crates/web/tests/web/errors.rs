@@ -46,10 +46,10 @@ async fn json_that_is_broken_wrong_or_not_json_is_told_apart() {
     let cases = [
         (JSON, "{\"item\":", 400, "bad_request", "not valid JSON"),
         (JSON, "", 400, "bad_request", "empty"),
-        (JSON, "{\"item\":\"rice\",\"paise\":\"ten\"}", 422, "invalid", "`paise` does not fit"),
+        (JSON, "{\"item\":\"rice\",\"paise\":\"ten\"}", 422, "invalid", "`paise` is invalid"),
         (JSON, "{\"item\":\"rice\"}", 422, "invalid", "missing field `paise`"),
         ("content-type: text/csv\r\n", "rice,10", 415, "unsupported_media_type", "`text/csv`"),
-        ("", "{}", 415, "unsupported_media_type", "no readable content type"),
+        ("", "{}", 415, "unsupported_media_type", "missing or invalid"),
     ];
     for (headers, body, status, code, words) in cases {
         let reply = post(&server, "/test/order", headers, body).await;

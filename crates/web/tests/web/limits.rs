@@ -66,7 +66,7 @@ async fn an_announced_giant_is_refused_before_it_is_sent() {
         let head = format!("POST /test/bytes HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n\r\n");
         let reply = exchange(server.address, head).await;
         assert_eq!((reply.status, reply.error_code().as_str()), (413, "too_large"));
-        let words = format!("The request body has {length} bytes; at most 1000 are taken.");
+        let words = format!("The request body has {length} bytes; the limit is 1000.");
         assert_eq!(reply.json()["error"]["message"], words);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use axum::body::Body;
 use axum::http::Request;
 use munshi_types::{FakeClock, Timestamp};
-use munshi_web::{Error, router, routes, telemetry};
+use munshi_web::{Error, build_router, routes, telemetry};
 use serde_json::{Value, json};
 use telemetry::LogLineFormat;
 use tower::ServiceExt;
@@ -57,13 +57,13 @@ fn capture(format: LogLineFormat, filter: &str) -> (Written, DefaultGuard, telem
         filter: filter.to_owned(),
         ..telemetry::TelemetryOptions::default()
     };
-    let clock = Arc::new(FakeClock::at(Timestamp::from_micros(1_700_000_000_123_456)));
+    let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_700_000_000_123_456)));
     let (subscriber, guard) = telemetry::subscriber(&options, clock, written.clone()).unwrap();
     (written, tracing::subscriber::set_default(subscriber), guard)
 }
 
 async fn call(path: &str) {
-    let service = router(routes().merge(test_routes()), &app(Vec::new()), &options());
+    let service = build_router(routes().merge(test_routes()), &app(Vec::new()), &options());
     let request = Request::get(path).header("x-request-id", "abc-1").body(Body::empty()).unwrap();
     service.oneshot(request).await.unwrap();
 }
@@ -78,7 +78,7 @@ async fn a_request_is_one_line_with_its_id_and_span() {
     assert_eq!(line["ts"], "2023-11-14T22:13:20.123456Z");
     assert_eq!(line["level"], "info");
     assert_eq!(line["service"], "munshi");
-    assert_eq!(line["message"], "request answered");
+    assert_eq!(line["message"], "request completed");
     assert_eq!(line["request_id"], "abc-1");
     assert_eq!(line["spans"], json!(["http.home.show"]));
     assert_eq!(line["fields"]["route"], "/");
@@ -127,7 +127,10 @@ async fn pretty_lines_say_the_same_to_people() {
     call("/").await;
     let text = written.text();
     assert_eq!(text.lines().count(), 1, "{text}");
-    assert!(text.starts_with("2023-11-14T22:13:20.123456Z INFO  http.home.show request answered "), "{text}");
+    assert!(
+        text.starts_with("2023-11-14T22:13:20.123456Z INFO  http.home.show request completed "),
+        "{text}"
+    );
     assert!(text.contains(" status=200") && text.contains(" request_id=abc-1"), "{text}");
     assert!(!text.contains('\x1b'));
 }
@@ -153,7 +156,7 @@ fn a_bad_filter_says_how_to_write_one() {
         filter: "munshi=loud".to_owned(),
         ..telemetry::TelemetryOptions::default()
     };
-    let clock = Arc::new(FakeClock::at(Timestamp::EPOCH));
+    let clock = Arc::new(FakeClock::new(Timestamp::EPOCH));
     let Err(error) = telemetry::subscriber(&options, clock, Written::default()) else {
         panic!("it was taken")
     };

@@ -4,14 +4,14 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use munshi_web::{App, MonitorAccess, Peer, ReadinessCheck, ServerOptions, router, routes};
+use munshi_web::{App, MonitorAccess, Peer, ReadinessCheck, ServerOptions, build_router, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::web::support::{app, metrics, options, test_routes};
 
 fn service(checks: Vec<ReadinessCheck>) -> Router {
-    router(routes().merge(test_routes()), &app(checks), &options())
+    build_router(routes().merge(test_routes()), &app(checks), &options())
 }
 
 /// As a program on this machine asks, unless it says where it is.
@@ -77,7 +77,7 @@ async fn what_the_installation_tells_of_itself_is_for_this_machine() {
         assert_eq!(call(&service, asked("/healthz")).await.0, 200);
     }
     let options = ServerOptions { monitors: MonitorAccess::Everybody, ..options() };
-    let open = router(routes(), &app(checks()), &options);
+    let open = build_router(routes(), &app(checks()), &options);
     assert_eq!(call(&open, far("/metrics")).await.0, 200);
     assert!(call(&open, far("/readyz")).await.1.contains("the disk is full"));
 }
@@ -87,10 +87,10 @@ async fn a_check_that_hangs_is_a_failing_one() {
     let hanging =
         App::new(munshi_types::IdGenerator::system(), metrics(), std::future::pending::<Vec<ReadinessCheck>>);
     let options = munshi_web::ServerOptions::default();
-    let service = router(routes(), &hanging, &options);
+    let service = build_router(routes(), &hanging, &options);
     let (status, body) = get(&service, "/readyz").await;
     assert_eq!(status, 503);
-    assert!(body.contains("took more than 5 s"), "{body}");
+    assert!(body.contains("timed out after 5 s"), "{body}");
 }
 
 /// The value of the series whose line begins with `series`.

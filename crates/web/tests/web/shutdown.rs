@@ -56,7 +56,7 @@ async fn an_endless_stream_is_cut_after_the_grace_and_counted() {
     assert!(read_some(&mut endless).await.starts_with("HTTP/1.1 200"));
     let started = Instant::now();
     server.stop();
-    server.app.stopping().cancelled().await;
+    server.app.shutdown_token().cancelled().await;
     assert!(TcpStream::connect(server.address).await.is_err(), "the port is open while it stops");
     assert_eq!(server.stopped().await.cut_off, 1);
     let took = started.elapsed();
@@ -69,9 +69,9 @@ async fn an_endless_stream_is_cut_after_the_grace_and_counted() {
 async fn handlers_are_told_that_the_server_stops() {
     let server = Running::start().await;
     let app = server.app.clone();
-    assert!(!app.stopping().is_cancelled());
+    assert!(!app.shutdown_token().is_cancelled());
     server.stopped().await;
-    assert!(app.stopping().is_cancelled());
+    assert!(app.shutdown_token().is_cancelled());
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn a_taken_address_says_what_to_do() {
     let error = HttpServer::bind(&address).await.unwrap_err();
     assert!(matches!(&error, Error::AddressInUse { .. }), "{error}");
     let words = error.to_string();
-    assert!(words.contains(&address) && words.contains("hint: stop the program"), "{words}");
+    assert!(words.contains(&address) && words.contains("hint: stop the other program"), "{words}");
     for bad in ["not an address", "192.0.2.1:80", "127.0.0.1"] {
         let error = HttpServer::bind(bad).await.unwrap_err();
         assert!(error.to_string().contains(&format!("can't listen on {bad}")), "{error}");

@@ -23,7 +23,7 @@ pub(crate) fn metrics() -> Metrics {
 
 /// An app whose ids repeat and which is ready if all of `checks` are ok.
 pub(crate) fn app(checks: Vec<ReadinessCheck>) -> App {
-    let clock = FakeClock::at(Timestamp::from_micros(1_700_000_000_000_000));
+    let clock = FakeClock::new(Timestamp::from_micros(1_700_000_000_000_000));
     let ids = IdGenerator::new(Arc::new(clock), Arc::new(SeededRandom::new(1)));
     App::new(ids, metrics(), move || std::future::ready(checks.clone()))
 }

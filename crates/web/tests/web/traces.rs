@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, Uri};
 use bytes::Bytes;
 use munshi_types::SystemClock;
-use munshi_web::{HttpServer, router, routes, telemetry};
+use munshi_web::{HttpServer, build_router, routes, telemetry};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -49,7 +49,7 @@ fn tracing_to(
 }
 
 async fn call() -> u16 {
-    call_to(router(routes(), &app(Vec::new()), &options())).await
+    call_to(build_router(routes(), &app(Vec::new()), &options())).await
 }
 
 async fn call_to(service: axum::Router) -> u16 {
@@ -110,7 +110,7 @@ async fn a_collector_that_is_away_or_silent_harms_no_request_and_no_exit() {
     let closed = [format!("http://{closed}"), format!("https://{closed}")];
     for endpoint in closed.into_iter().chain([silent, "ftp://nonsense".to_owned(), "http://".to_owned()]) {
         let (logs, guard) = tracing_to(&endpoint, 100.0);
-        let service = router(routes(), &app(Vec::new()), &options());
+        let service = build_router(routes(), &app(Vec::new()), &options());
         let started = Instant::now();
         for _ in 0..20 {
             assert_eq!(call_to(service.clone()).await, 200);

@@ -3,7 +3,7 @@
 use munshi_store::Tx;
 use munshi_types::Money;
 
-use super::paper::BillLine;
+use super::content::BillLine;
 use crate::books::{GstScheme, LedgerDay, LedgerEntry, Quantity, StockItem, entry, items, taxes};
 use crate::error::{Error, Result};
 use crate::tax::{self, GstSupplyType, TaxBreakdown, TaxRate};
@@ -30,13 +30,13 @@ pub(super) fn lines(
     said: &UnnamedGoods<'_>,
 ) -> Result<Vec<BillLine>> {
     let mut lines = Vec::new();
-    for sold in sold(tx, entry, said)? {
+    for sold in list_sold(tx, entry, said)? {
         let (hsn, rate) = match scheme {
-            GstScheme::Regular => taxed(tx, &sold, entry.day, said.rate)?,
+            GstScheme::Regular => resolve_tax(tx, &sold, entry.day, said.rate)?,
             // Whoever is not registered, or pays by composition, may take no tax.
             GstScheme::Unregistered | GstScheme::Composition => (hsn(tx, &sold, entry.day)?, TaxRate::ZERO),
         };
-        let taxed = TaxBreakdown::of(sold.amount, rate, way)?;
+        let taxed = TaxBreakdown::compute(sold.amount, rate, way)?;
         lines.push(BillLine {
             what: sold.what,
             hsn,
@@ -50,22 +50,27 @@ pub(super) fn lines(
 }
 
 fn hsn(tx: &mut Tx<'_>, sold: &Sold, day: LedgerDay) -> Result<String> {
-    let tax = sold.item.as_ref().map(|item| taxes::on(tx, item.id, day)).transpose()?.flatten();
+    let tax = sold.item.as_ref().map(|item| taxes::find_on(tx, item.id, day)).transpose()?.flatten();
     Ok(tax.map(|tax| tax.hsn).unwrap_or_default())
 }
 
 /// The rate of the day of supply: what was said now, what the owner said of the item, what is known of its code.
-fn taxed(tx: &mut Tx<'_>, sold: &Sold, day: LedgerDay, said: Option<TaxRate>) -> Result<(String, TaxRate)> {
-    let known = sold.item.as_ref().map(|item| taxes::on(tx, item.id, day)).transpose()?.flatten();
+fn resolve_tax(
+    tx: &mut Tx<'_>,
+    sold: &Sold,
+    day: LedgerDay,
+    said: Option<TaxRate>,
+) -> Result<(String, TaxRate)> {
+    let known = sold.item.as_ref().map(|item| taxes::find_on(tx, item.id, day)).transpose()?.flatten();
     let hsn = known.as_ref().map(|tax| tax.hsn.clone()).unwrap_or_default();
-    let of_code = || tax::known(&hsn, day.to_date()).filter(|_| !hsn.is_empty());
+    let of_code = || tax::find_rate(&hsn, day.to_date()).filter(|_| !hsn.is_empty());
     let rate = said.or(known.map(|tax| tax.rate)).or_else(of_code);
     let rate = rate.ok_or_else(|| Error::NoRate { what: sold.what.clone() })?;
-    let rate = rate.on(day.to_date(), &hsn)?;
+    let rate = rate.validate_on(day.to_date(), &hsn)?;
     Ok((hsn, rate))
 }
 
-fn sold(tx: &mut Tx<'_>, entry: &LedgerEntry, said: &UnnamedGoods<'_>) -> Result<Vec<Sold>> {
+fn list_sold(tx: &mut Tx<'_>, entry: &LedgerEntry, said: &UnnamedGoods<'_>) -> Result<Vec<Sold>> {
     let mut goods: Vec<(StockItem, Quantity)> = Vec::new();
     for movement in entry::movements(tx, entry.id)? {
         let size = Quantity::from_thousandths(movement.quantity.as_thousandths().abs());
@@ -75,7 +80,7 @@ fn sold(tx: &mut Tx<'_>, entry: &LedgerEntry, said: &UnnamedGoods<'_>) -> Result
         let what = said.what.unwrap_or("Goods").to_owned();
         return Ok(vec![Sold { what, quantity: String::new(), amount: entry.amount, item: None }]);
     }
-    let amounts = shares(entry.amount, &goods)?;
+    let amounts = split_total(entry.amount, &goods)?;
     let sold = goods.into_iter().zip(amounts).map(|((item, quantity), amount)| Sold {
         what: item.name.clone(),
         quantity: format!("{quantity} {}", item.unit),
@@ -86,7 +91,7 @@ fn sold(tx: &mut Tx<'_>, entry: &LedgerEntry, said: &UnnamedGoods<'_>) -> Result
 }
 
 /// What each of several goods was of the whole, by their prices; the last takes what rounding leaves.
-fn shares(total: Money, goods: &[(StockItem, Quantity)]) -> Result<Vec<Money>> {
+fn split_total(total: Money, goods: &[(StockItem, Quantity)]) -> Result<Vec<Money>> {
     let [_, _, ..] = goods else { return Ok(vec![total]) };
     let worth = |(item, quantity): &(StockItem, Quantity)| {
         let price = item.price.filter(|price| *price > Money::ZERO).ok_or_else(|| {

@@ -3,8 +3,8 @@
 use munshi_store::{JsonText, Tx, params};
 use munshi_types::{IdGenerator, Money, Timestamp};
 
+use super::content::{Bill, BillBuyer, BillSeller};
 use super::lines::{UnnamedGoods, lines};
-use super::paper::{Bill, BillBuyer, BillSeller};
 use crate::books::contacts::{self, Contact};
 use crate::books::documents::{self, DocumentKind, LedgerDocument, NewLedgerDocument};
 use crate::books::profile::{self, ShopProfile};
@@ -12,7 +12,7 @@ use crate::books::{
     ContactId, DayRange, GstScheme, LedgerEntry, LedgerEntryId, LedgerEntryKind, details, entry,
 };
 use crate::error::{Error, Result};
-use crate::tax::{GstSupplyType, TaxBreakdown, TaxRate, of_gstin};
+use crate::tax::{GstSupplyType, TaxBreakdown, TaxRate, find_state_number};
 
 /// What is wanted of a bill, beside what the books know.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,15 +31,15 @@ pub fn make(
     entry: &LedgerEntry,
     wish: BillRequest<'_>,
 ) -> Result<(LedgerDocument, Bill)> {
-    let made = documents::of_entry(tx, entry.id)?;
+    let made = documents::list_for_entry(tx, entry.id)?;
     if let Some(document) = made.into_iter().find(LedgerDocument::is_bill) {
         let bill = read(&document)?;
         return Ok((document, bill));
     }
-    if !matches!(entry.kind, LedgerEntryKind::Sale | LedgerEntryKind::CreditGiven) || !entry.stands() {
+    if !matches!(entry.kind, LedgerEntryKind::Sale | LedgerEntryKind::CreditGiven) || !entry.is_active() {
         return Err(Error::invalid("a bill is made of a sale that stands"));
     }
-    let bill = written(tx, entry, wish)?;
+    let bill = build(tx, entry, wish)?;
     let new = NewLedgerDocument {
         kind: bill.kind,
         series: bill.series.clone(),
@@ -55,13 +55,13 @@ pub(super) fn read(document: &LedgerDocument) -> Result<Bill> {
     Ok(document.body.read()?)
 }
 
-fn written(tx: &mut Tx<'_>, entry: &LedgerEntry, wish: BillRequest<'_>) -> Result<Bill> {
+fn build(tx: &mut Tx<'_>, entry: &LedgerEntry, wish: BillRequest<'_>) -> Result<Bill> {
     let profile = profile::get(tx)?;
     if profile.scheme != GstScheme::Unregistered {
-        named(&profile)?;
+        ensure_seller_named(&profile)?;
     }
     let buyer = entry.contact.map(|id| buyer(tx, id)).transpose()?;
-    let way = way(&profile, buyer.as_ref());
+    let way = resolve_supply_type(&profile, buyer.as_ref());
     let said = UnnamedGoods { what: wish.what, rate: wish.rate };
     let lines = lines(tx, entry, profile.scheme, way, &said)?;
     let taxed = lines.iter().try_fold(TaxBreakdown::default(), |sum, line| sum.plus(line.taxed))?;
@@ -79,12 +79,12 @@ fn written(tx: &mut Tx<'_>, entry: &LedgerEntry, wish: BillRequest<'_>) -> Resul
         lines,
         taxed,
         total: entry.amount,
-        paid: paid(tx, entry)?,
+        paid: sum_paid(tx, entry)?,
     })
 }
 
 /// Refuses a paper for the tax office that does not say who sells and where.
-fn named(profile: &ShopProfile) -> Result<()> {
+fn ensure_seller_named(profile: &ShopProfile) -> Result<()> {
     let parts = [("name", &profile.business), ("address", &profile.place)];
     let missing: Vec<&str> =
         parts.into_iter().filter(|(_, said)| said.trim().is_empty()).map(|(name, _)| name).collect();
@@ -103,9 +103,9 @@ fn series(kind: DocumentKind, entry: &LedgerEntry) -> String {
 }
 
 /// Goods leave the state where the buyer is registered in another one. Whoever buys at the counter buys here.
-fn way(profile: &ShopProfile, buyer: Option<&BillBuyer>) -> GstSupplyType {
-    let own = profile.gstin.as_deref().and_then(of_gstin).or(Some(profile.state.as_str()));
-    let theirs = buyer.and_then(|buyer| buyer.gstin.as_deref()).and_then(of_gstin);
+fn resolve_supply_type(profile: &ShopProfile, buyer: Option<&BillBuyer>) -> GstSupplyType {
+    let own = profile.gstin.as_deref().and_then(find_state_number).or(Some(profile.state.as_str()));
+    let theirs = buyer.and_then(|buyer| buyer.gstin.as_deref()).and_then(find_state_number);
     match (own.filter(|own| !own.is_empty()), theirs) {
         (Some(own), Some(theirs)) if own != theirs => GstSupplyType::Across,
         _ => GstSupplyType::Within,
@@ -114,11 +114,11 @@ fn way(profile: &ShopProfile, buyer: Option<&BillBuyer>) -> GstSupplyType {
 
 fn buyer(tx: &mut Tx<'_>, id: ContactId) -> Result<BillBuyer> {
     let Contact { id, name, phone, .. } = contacts::get(tx, id)?;
-    Ok(BillBuyer { name, phone, gstin: details::of(tx, id)?.gstin })
+    Ok(BillBuyer { name, phone, gstin: details::get(tx, id)?.gstin })
 }
 
 fn seller(profile: ShopProfile) -> BillSeller {
-    let state = profile.gstin.as_deref().and_then(of_gstin).unwrap_or(&profile.state).to_owned();
+    let state = profile.gstin.as_deref().and_then(find_state_number).unwrap_or(&profile.state).to_owned();
     BillSeller {
         name: profile.business,
         place: profile.place,
@@ -130,26 +130,29 @@ fn seller(profile: ShopProfile) -> BillSeller {
     }
 }
 
-fn paid(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<Money> {
+fn sum_paid(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<Money> {
     let postings = entry::postings(tx, entry.id)?;
     let now = postings.iter().filter(|posting| posting.debit.is_money());
     Ok(Money::sum(now.map(|posting| posting.amount))?)
 }
 
 /// The latest sale that stands: of a contact and those merged into it, or of anybody; where an amount is said, of that.
-pub fn latest_sale(
+pub fn find_latest_sale(
     tx: &mut Tx<'_>,
     of: Option<ContactId>,
     amount: Option<Money>,
 ) -> Result<Option<LedgerEntry>> {
     let amount = amount.unwrap_or(Money::ZERO);
     let found: Option<LedgerEntryId> = match of {
-        None => newest(tx, amount)?,
+        None => find_newest(tx, amount)?,
         Some(contact) => {
             let root = contacts::get(tx, contact)?.id;
             let mut newest: Option<LedgerEntry> = None;
-            for one in contacts::group(tx, root)? {
-                let entry = newest_of(tx, one, amount)?.map(|id| entry::find(tx, id)).transpose()?.flatten();
+            for one in contacts::list_group(tx, root)? {
+                let entry = find_newest_of_contact(tx, one, amount)?
+                    .map(|id| entry::find(tx, id))
+                    .transpose()?
+                    .flatten();
                 newest = newest.into_iter().chain(entry).max_by_key(|entry| entry.number);
             }
             return Ok(newest);
@@ -159,7 +162,7 @@ pub fn latest_sale(
 }
 
 /// Of an amount, or of zero for any.
-fn newest(tx: &mut Tx<'_>, amount: Money) -> Result<Option<LedgerEntryId>> {
+fn find_newest(tx: &mut Tx<'_>, amount: Money) -> Result<Option<LedgerEntryId>> {
     Ok(tx.optional(
         "SELECT e.id FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.kind IN ('sale', 'credit_given') AND e.reverses IS NULL
@@ -171,7 +174,11 @@ fn newest(tx: &mut Tx<'_>, amount: Money) -> Result<Option<LedgerEntryId>> {
     )?)
 }
 
-fn newest_of(tx: &mut Tx<'_>, contact: ContactId, amount: Money) -> Result<Option<LedgerEntryId>> {
+fn find_newest_of_contact(
+    tx: &mut Tx<'_>,
+    contact: ContactId,
+    amount: Money,
+) -> Result<Option<LedgerEntryId>> {
     Ok(tx.optional(
         "SELECT e.id FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.contact_id = $2 AND e.kind IN ('sale', 'credit_given') AND e.reverses IS NULL

@@ -5,10 +5,10 @@
 //! - `lines`: what was sold, and the tax in it
 //! - `page`: the page
 
+mod content;
 mod lines;
 mod make;
 pub(crate) mod page;
-mod paper;
 
-pub use make::{BillRequest, latest_sale, make};
-pub use paper::{Bill, BillBuyer, BillLine, BillSeller};
+pub use content::{Bill, BillBuyer, BillLine, BillSeller};
+pub use make::{BillRequest, find_latest_sale, make};

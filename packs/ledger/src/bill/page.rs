@@ -4,8 +4,8 @@ use munshi_lang::format::rupees;
 use munshi_pack::{Html, PackPageContent};
 use munshi_types::Money;
 
+use super::content::{Bill, BillLine};
 use super::make::read;
-use super::paper::{Bill, BillLine};
 use crate::books::GstScheme;
 use crate::books::documents::{DocumentKind, LedgerDocument};
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub(crate) enum BillStatus {
     Cancelled,
 }
 
-pub(crate) fn page(document: &LedgerDocument, standing: BillStatus) -> Result<PackPageContent> {
+pub(crate) fn render(document: &LedgerDocument, standing: BillStatus) -> Result<PackPageContent> {
     let bill = read(document)?;
     let number = bill.number(document.number);
     let title = format!("{} {number}", bill.title());

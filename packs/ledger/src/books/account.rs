@@ -5,7 +5,7 @@ use munshi_store::{Tx, params};
 use munshi_types::Money;
 use serde::Serialize;
 
-use super::words::PaymentMeans;
+use super::stored_enums::PaymentMeans;
 use crate::error::{Error, Result};
 
 /// An account and the name it gets when it is first used.
@@ -57,7 +57,7 @@ impl LedgerAccount {
         let name = category.split_whitespace().collect::<Vec<_>>().join(" ");
         let keys: Vec<String> =
             name.split(' ').map(fold::key).filter(|key: &String| !key.is_empty()).collect();
-        let key = if keys.is_empty() { fold::spelling(&name) } else { keys.join("-") };
+        let key = if keys.is_empty() { fold::normalize_spelling(&name) } else { keys.join("-") };
         if key.is_empty() || name.chars().count() > 60 {
             return Err(Error::invalid("an expense needs a category of at most 60 letters, such as rent"));
         }
@@ -65,7 +65,7 @@ impl LedgerAccount {
     }
 
     /// One that is in the books, by its code.
-    pub(crate) fn stored(code: String) -> Self {
+    pub(crate) fn from_code(code: String) -> Self {
         Self { name: code.clone(), code }
     }
 
@@ -92,7 +92,7 @@ impl LedgerAccount {
 }
 
 /// Makes the account if it is new, and keeps its balance.
-pub(super) fn add(tx: &mut Tx<'_>, account: &LedgerAccount, amount: Money) -> Result<()> {
+pub(super) fn add_to_balance(tx: &mut Tx<'_>, account: &LedgerAccount, amount: Money) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_accounts (tenant_id, code, name, balance) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, code) DO UPDATE SET balance = ledger_accounts.balance + excluded.balance",

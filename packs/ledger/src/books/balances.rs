@@ -22,11 +22,11 @@ pub struct BooksBalance {
 }
 
 /// What a contact owes; below zero, what is owed to them.
-pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Money> {
+pub fn get(tx: &mut Tx<'_>, contact: ContactId) -> Result<Money> {
     Ok(contacts::get(tx, contact)?.balance)
 }
 
-pub fn standing(tx: &mut Tx<'_>) -> Result<BooksBalance> {
+pub fn load_totals(tx: &mut Tx<'_>) -> Result<BooksBalance> {
     let standing = tx.optional(
         "SELECT b.receivable, b.payable, b.entries,
                 coalesce((SELECT a.balance FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.code = 'cash'), 0),
@@ -54,13 +54,13 @@ pub struct BalanceCursor {
 }
 
 impl BalanceCursor {
-    pub fn of(contact: &Contact) -> Self {
+    pub fn from_contact(contact: &Contact) -> Self {
         Self { balance: contact.balance, id: contact.id }
     }
 }
 
 /// Who owes, the largest sum first.
-pub fn who_owes(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Result<Vec<Contact>> {
+pub fn list_debtors(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Result<Vec<Contact>> {
     let most = munshi_types::Id::from_uuid(uuid::Uuid::max());
     let after = after.unwrap_or(BalanceCursor { balance: Money::from_paise(i64::MAX), id: most });
     Ok(tx.all(
@@ -73,7 +73,7 @@ pub fn who_owes(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Re
 }
 
 /// Who is owed, the largest sum first.
-pub fn whom_i_owe(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Result<Vec<Contact>> {
+pub fn list_creditors(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Result<Vec<Contact>> {
     let least = munshi_types::Id::from_uuid(uuid::Uuid::nil());
     let after = after.unwrap_or(BalanceCursor { balance: Money::from_paise(i64::MIN), id: least });
     Ok(tx.all(

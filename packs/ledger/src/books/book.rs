@@ -3,15 +3,15 @@
 use munshi_store::Tx;
 use munshi_types::{IdGenerator, PersonId, Timestamp, Zone};
 
-use super::act::{EntryDraft, ShopTransaction};
-use super::contacts::{self, keep};
+use super::contacts::{self, entry_effects};
 use super::day::LedgerDay;
 use super::dedup;
 use super::entry::{self, LedgerEntry};
 use super::head::{self, BooksHead};
 use super::ids::{EntryKey, LedgerEntryId};
 use super::items;
-use super::words::LedgerEntrySource;
+use super::stored_enums::LedgerEntrySource;
+use super::transaction::{EntryDraft, ShopTransaction};
 use super::write::{self, NewEntryRow};
 use crate::error::{Error, Result};
 
@@ -70,9 +70,9 @@ pub struct BooksLock {
 }
 
 /// Holds the books for an act, so that what is looked at from now on is still so when it is booked.
-pub fn hold_for(tx: &mut Tx<'_>, key: EntryKey) -> Result<BooksLock> {
+pub fn lock_for(tx: &mut Tx<'_>, key: EntryKey) -> Result<BooksLock> {
     let head = head::lock(tx)?;
-    Ok(BooksLock { head, entry: entry::by_key(tx, key)? })
+    Ok(BooksLock { head, entry: entry::find_by_key(tx, key)? })
 }
 
 impl BooksLock {
@@ -89,10 +89,10 @@ impl BooksLock {
         new: &NewLedgerEntry,
     ) -> Result<BookedEntry> {
         if let Some(entry) = self.entry {
-            same(tx, &entry, new)?;
+            ensure_same(tx, &entry, new)?;
             return Ok(BookedEntry { entry, is_repeat: true });
         }
-        let entry = enter(tx, &mut self.head, writing, new, None)?;
+        let entry = insert_entry(tx, &mut self.head, writing, new, None)?;
         self.head.save(tx)?;
         Ok(BookedEntry { entry, is_repeat: false })
     }
@@ -100,11 +100,11 @@ impl BooksLock {
 
 /// Books an act. Under a key that was used before it gives the entry of then.
 pub fn book(tx: &mut Tx<'_>, writing: &BookingContext<'_>, new: &NewLedgerEntry) -> Result<BookedEntry> {
-    hold_for(tx, new.key)?.book(tx, writing, new)
+    lock_for(tx, new.key)?.book(tx, writing, new)
 }
 
 /// Writes an act that is known to be new.
-pub(super) fn enter(
+pub(super) fn insert_entry(
     tx: &mut Tx<'_>,
     head: &mut BooksHead,
     writing: &BookingContext<'_>,
@@ -112,11 +112,11 @@ pub(super) fn enter(
     corrects: Option<LedgerEntryId>,
 ) -> Result<LedgerEntry> {
     let id = writing.ids.next();
-    enter_as(tx, head, writing, new, corrects, id)
+    insert_entry_with_id(tx, head, writing, new, corrects, id)
 }
 
 /// Writes an act under an id that is known, as an import has it.
-pub(super) fn enter_as(
+pub(super) fn insert_entry_with_id(
     tx: &mut Tx<'_>,
     head: &mut BooksHead,
     writing: &BookingContext<'_>,
@@ -131,7 +131,7 @@ pub(super) fn enter_as(
         items::get(tx, movement.item)?;
     }
     if let Some(party) = &party {
-        keep::add_role(tx, party, plan.kind)?;
+        entry_effects::add_role(tx, party, plan.kind)?;
     }
     let row = row(writing, new, &plan, corrects, id);
     write::write(tx, head, &row, party.as_ref(), &plan.postings, &plan.movements)
@@ -186,7 +186,7 @@ fn check(said: &EntryProvenance, now: Timestamp) -> Result<()> {
 }
 
 /// Whether an entry is what would be booked; anything else under its key is a mistake of the caller.
-pub(super) fn same(tx: &mut Tx<'_>, entry: &LedgerEntry, new: &NewLedgerEntry) -> Result<()> {
+pub(super) fn ensure_same(tx: &mut Tx<'_>, entry: &LedgerEntry, new: &NewLedgerEntry) -> Result<()> {
     let root = |tx: &mut Tx<'_>, id| contacts::get(tx, id).map(|contact| contact.id);
     let party = new.act.party().map(|party| root(tx, party)).transpose()?;
     let booked = entry.contact.map(|contact| root(tx, contact)).transpose()?;

@@ -3,13 +3,13 @@
 use munshi_store::Tx;
 use munshi_types::PersonId;
 
-use super::act::{Posting, StockMovement};
 use super::book::{BookedEntry, BookingContext};
 use super::contacts;
 use super::entry::{self, LedgerEntry};
 use super::head::{self, BooksHead};
 use super::ids::{EntryKey, LedgerEntryId};
-use super::words::LedgerEntrySource;
+use super::stored_enums::LedgerEntrySource;
+use super::transaction::{Posting, StockMovement};
 use super::write::{self, NewEntryRow};
 use crate::error::{Error, Result};
 
@@ -33,7 +33,7 @@ pub fn cancel(
     cancelling: &EntryCancelRequest<'_>,
 ) -> Result<BookedEntry> {
     let mut head = head::lock(tx)?;
-    if let Some(entry) = entry::by_key(tx, cancelling.key)? {
+    if let Some(entry) = entry::find_by_key(tx, cancelling.key)? {
         if entry.reverses != Some(cancelling.entry) {
             return Err(Error::KeyTaken { number: entry.number });
         }
@@ -57,8 +57,8 @@ pub(super) fn reverse(
         return Err(Error::invalid(format!("say in at most {MOST_REASON} letters why it is cancelled")));
     }
     let original = entry::get(tx, cancelling.entry)?;
-    stands(&original)?;
-    let postings = negated(entry::postings(tx, original.id)?)?;
+    ensure_cancellable(&original)?;
+    let postings = negate_postings(entry::postings(tx, original.id)?)?;
     let back = |movement: StockMovement| StockMovement { quantity: movement.quantity.negated(), ..movement };
     let movements: Vec<StockMovement> = entry::movements(tx, original.id)?.into_iter().map(back).collect();
     let row = NewEntryRow {
@@ -86,7 +86,7 @@ pub(super) fn reverse(
     write::write(tx, head, &row, party.as_ref(), &postings, &movements)
 }
 
-fn stands(entry: &LedgerEntry) -> Result<()> {
+fn ensure_cancellable(entry: &LedgerEntry) -> Result<()> {
     if let Some(cancelled) = &entry.cancelled {
         return Err(Error::AlreadyCancelled { number: entry.number, reason: cancelled.reason.clone() });
     }
@@ -100,6 +100,6 @@ fn stands(entry: &LedgerEntry) -> Result<()> {
     Ok(())
 }
 
-fn negated(postings: Vec<Posting>) -> Result<Vec<Posting>> {
+fn negate_postings(postings: Vec<Posting>) -> Result<Vec<Posting>> {
     postings.into_iter().map(|posting| Ok(Posting { amount: posting.amount.negated()?, ..posting })).collect()
 }

@@ -27,19 +27,20 @@ pub fn correct(
     reason: &str,
 ) -> Result<EntryCorrection> {
     let mut head = head::lock(tx)?;
-    if let Some(entry) = entry::by_key(tx, right.key)? {
+    if let Some(entry) = entry::find_by_key(tx, right.key)? {
         if entry.corrects != Some(wrong) {
             return Err(Error::KeyTaken { number: entry.number });
         }
-        book::same(tx, &entry, right)?;
+        book::ensure_same(tx, &entry, right)?;
         return Ok(EntryCorrection { wrong: entry::get(tx, wrong)?, right: entry, is_repeat: true });
     }
-    let cancelling = EntryCancelRequest { key: right.key.second(), entry: wrong, reason, by: right.said.by };
+    let cancelling =
+        EntryCancelRequest { key: right.key.derive_second(), entry: wrong, reason, by: right.said.by };
     // Both or neither, also where the caller goes on after an error.
     let right = tx.attempt(|tx| {
         cancel::reverse(tx, &mut head, writing, &cancelling, writing.ids.next())?;
-        let right = book::enter(tx, &mut head, writing, right, Some(wrong))?;
-        dedup::hand_on(tx, wrong, right.id, writing.now)?;
+        let right = book::insert_entry(tx, &mut head, writing, right, Some(wrong))?;
+        dedup::copy_sightings(tx, wrong, right.id, writing.now)?;
         head.save(tx)?;
         Ok::<_, Error>(right)
     })?;

@@ -25,13 +25,13 @@ impl LedgerDay {
     }
 
     /// How many days after another this is.
-    pub const fn after(self, other: Self) -> i64 {
+    pub const fn days_since(self, other: Self) -> i64 {
         self.0 - other.0
     }
 
     /// The day before it.
     #[must_use]
-    pub const fn before(self) -> Self {
+    pub const fn previous(self) -> Self {
         Self(self.0 - 1)
     }
 
@@ -110,7 +110,7 @@ impl DayRange {
         let date = day.to_date();
         let year = if date.month() < 4 { date.year() - 1 } else { date.year() };
         let first = |year: i16| Date::new(year, 4, 1).map_or(day, LedgerDay::from_date);
-        Self { from: first(year), to: first(year + 1).before() }
+        Self { from: first(year), to: first(year + 1).previous() }
     }
 
     /// The calendar's year.

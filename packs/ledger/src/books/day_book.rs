@@ -38,24 +38,32 @@ pub fn page(tx: &mut Tx<'_>, span: LedgerPeriod, request: &PageRequest) -> Resul
          FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
          WHERE e.tenant_id = $1 AND e.happened_at >= $2 AND (e.happened_at, e.id) < ($3, $4)
          ORDER BY e.happened_at DESC, e.id DESC LIMIT $5",
-        params![span.from, after.time, after.id, request.fetch()],
+        params![span.from, after.time, after.id, request.fetch_limit()],
         entry::read,
     )?;
-    Ok(Page::of(rows, request, cursor))
+    Ok(Page::from_rows(rows, request, cursor))
 }
 
 /// The entries of a contact and of those merged into it.
-pub fn of_contact(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<Page<LedgerEntry>> {
+pub fn list_by_contact(
+    tx: &mut Tx<'_>,
+    contact: ContactId,
+    request: &PageRequest,
+) -> Result<Page<LedgerEntry>> {
     let root = contacts::get(tx, contact)?.id;
     let mut rows = Vec::new();
-    for one in contacts::group(tx, root)? {
-        rows.extend(of_one(tx, one, request)?);
+    for one in contacts::list_group(tx, root)? {
+        rows.extend(list_rows_by_contact(tx, one, request)?);
     }
     rows.sort_unstable_by_key(|entry: &LedgerEntry| std::cmp::Reverse((entry.happened_at, entry.id)));
-    Ok(Page::of(rows, request, cursor))
+    Ok(Page::from_rows(rows, request, cursor))
 }
 
-fn of_one(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<Vec<LedgerEntry>> {
+fn list_rows_by_contact(
+    tx: &mut Tx<'_>,
+    contact: ContactId,
+    request: &PageRequest,
+) -> Result<Vec<LedgerEntry>> {
     Ok(tx.all(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -63,7 +71,7 @@ fn of_one(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<
          FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
          WHERE e.tenant_id = $1 AND e.contact_id = $2 AND (e.happened_at, e.id) < ($3, $4)
          ORDER BY e.happened_at DESC, e.id DESC LIMIT $5",
-        params![contact, request.after.time, request.after.id, request.fetch()],
+        params![contact, request.after.time, request.after.id, request.fetch_limit()],
         entry::read,
     )?)
 }
@@ -90,12 +98,12 @@ pub struct DayBookLine {
 
 /// The entries of a day that stand, in the order they happened. A cancelled one and what cancels it lie on the same day,
 /// so leaving out both changes no figure.
-pub fn of_day(tx: &mut Tx<'_>, day: LedgerDay) -> Result<DayBook> {
+pub fn load_day(tx: &mut Tx<'_>, day: LedgerDay) -> Result<DayBook> {
     let since = cash_since(tx, day)?;
-    let opening = balances::standing(tx)?.cash.minus(since)?;
+    let opening = balances::load_totals(tx)?.cash.minus(since)?;
     let changes = cash_changes(tx, day)?;
     let (mut cash, mut lines) = (opening, Vec::new());
-    for entry in entries_of(tx, day)?.into_iter().filter(LedgerEntry::stands) {
+    for entry in list_entries_on(tx, day)?.into_iter().filter(LedgerEntry::is_active) {
         let change = changes.get(&entry.id).copied().unwrap_or_default();
         cash = cash.plus(change)?;
         lines.push(DayBookLine { entry, change, cash });
@@ -105,7 +113,7 @@ pub fn of_day(tx: &mut Tx<'_>, day: LedgerDay) -> Result<DayBook> {
 }
 
 /// With its signs SQLite sorts the day's few rows, where it would go through all days in the order that is asked for.
-fn entries_of(tx: &mut Tx<'_>, day: LedgerDay) -> Result<Vec<LedgerEntry>> {
+fn list_entries_on(tx: &mut Tx<'_>, day: LedgerDay) -> Result<Vec<LedgerEntry>> {
     Ok(tx.all(
         (
             "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,

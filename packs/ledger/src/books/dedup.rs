@@ -7,10 +7,10 @@ use munshi_store::{Tx, params};
 use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
-use super::act::{EntryDraft, ShopTransaction};
 use super::entry::{self, LedgerEntry};
 use super::ids::{LedgerEntryId, digest};
-use super::words::LedgerEntrySource;
+use super::stored_enums::LedgerEntrySource;
+use super::transaction::{EntryDraft, ShopTransaction};
 use crate::error::Result;
 
 /// How long after something the same again is doubted.
@@ -56,18 +56,18 @@ pub struct DuplicateCandidate<'a> {
 }
 
 /// An entry that stands and is like what is about to be booked.
-pub fn look(
+pub fn find_duplicate(
     tx: &mut Tx<'_>,
     seen: &DuplicateCandidate<'_>,
     windows: DuplicateWindows,
 ) -> Result<Option<DuplicateMatch>> {
     if let Some(fingerprint) = seen.fingerprint
-        && let Some(entry) = by_fingerprint(tx, fingerprint)?
+        && let Some(entry) = find_by_fingerprint(tx, fingerprint)?
     {
         return Ok(Some(DuplicateMatch::Fingerprint(entry)));
     }
     if let Some(key) = words_key(seen.words)
-        && let Some(entry) = by_words(tx, &key, seen.now.minus(windows.words))?
+        && let Some(entry) = find_by_words(tx, &key, seen.now.minus(windows.words))?
     {
         return Ok(Some(DuplicateMatch::Words(entry)));
     }
@@ -76,11 +76,11 @@ pub fn look(
         return Ok(None);
     }
     let (from, to) = (seen.happened_at.minus(windows.amount), seen.happened_at.plus(windows.amount));
-    Ok(by_amount(tx, &plan, (from, to))?.map(DuplicateMatch::Amount))
+    Ok(find_by_amount(tx, &plan, (from, to))?.map(DuplicateMatch::Amount))
 }
 
 /// The latest entry of the same amount. Somebody unknown may be anybody.
-fn by_amount(
+fn find_by_amount(
     tx: &mut Tx<'_>,
     plan: &EntryDraft,
     (from, to): (Timestamp, Timestamp),
@@ -102,12 +102,12 @@ fn by_amount(
 }
 
 /// The entry of the very same payment, if it stands.
-pub fn known(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEntry>> {
-    by_fingerprint(tx, fingerprint)
+pub fn find_known_payment(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEntry>> {
+    find_by_fingerprint(tx, fingerprint)
 }
 
 /// Entries that stand by which the same amount went the same way around a time, the nearest first.
-pub fn payments(
+pub fn list_payments_near(
     tx: &mut Tx<'_>,
     act: &ShopTransaction,
     at: Timestamp,
@@ -131,7 +131,7 @@ pub fn payments(
 
 /// Entries that stand now in the place of one by which this amount went this way around a time: whoever corrects the
 /// amount of a payment speaks of the same payment.
-pub fn corrected(
+pub fn list_corrected_near(
     tx: &mut Tx<'_>,
     act: &ShopTransaction,
     at: Timestamp,
@@ -148,8 +148,8 @@ pub fn corrected(
     )?;
     let mut found: Vec<LedgerEntry> = Vec::new();
     for id in wrong {
-        let right = latest(tx, id)?;
-        if right.stands() && found.iter().all(|known| known.id != right.id) {
+        let right = load_latest_correction(tx, id)?;
+        if right.is_active() && found.iter().all(|known| known.id != right.id) {
             found.push(right);
         }
     }
@@ -157,7 +157,7 @@ pub fn corrected(
 }
 
 /// The last one that was put in the place of an entry.
-fn latest(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<LedgerEntry> {
+fn load_latest_correction(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<LedgerEntry> {
     let mut last = entry;
     while let Some(next) = tx.optional(
         "SELECT id FROM ledger_entries WHERE tenant_id = $1 AND corrects = $2",
@@ -188,7 +188,7 @@ pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<PaymentSig
 }
 
 /// Writes down that a payment was seen again, so that its other fingerprint is known from now on.
-pub fn saw(
+pub fn record_sighting(
     tx: &mut Tx<'_>,
     entry: LedgerEntryId,
     fingerprint: &str,
@@ -204,14 +204,19 @@ pub fn saw(
 }
 
 /// What an entry was seen by, the one in its place was seen by too.
-pub(super) fn hand_on(tx: &mut Tx<'_>, from: LedgerEntryId, to: LedgerEntryId, now: Timestamp) -> Result<()> {
+pub(super) fn copy_sightings(
+    tx: &mut Tx<'_>,
+    from: LedgerEntryId,
+    to: LedgerEntryId,
+    now: Timestamp,
+) -> Result<()> {
     for seen in sightings(tx, from)? {
-        saw(tx, to, &seen.fingerprint, seen.source, now)?;
+        record_sighting(tx, to, &seen.fingerprint, seen.source, now)?;
     }
     Ok(())
 }
 
-fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEntry>> {
+fn find_by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEntry>> {
     let ids = tx.all(
         "SELECT id FROM ledger_entries WHERE tenant_id = $1 AND fingerprint = $2
          UNION SELECT entry_id FROM ledger_sightings WHERE tenant_id = $1 AND fingerprint = $2",
@@ -220,14 +225,14 @@ fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEnt
     )?;
     for id in ids {
         let entry = entry::get(tx, id)?;
-        if entry.stands() {
+        if entry.is_active() {
             return Ok(Some(entry));
         }
     }
     Ok(None)
 }
 
-fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<LedgerEntry>> {
+fn find_by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -242,7 +247,7 @@ fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<Ledg
 
 /// What two writings of the same words share: letters and digits, whatever stands between them.
 pub(crate) fn words_key(words: &str) -> Option<Vec<u8>> {
-    let plain = fold::spelling(words);
+    let plain = fold::normalize_spelling(words);
     let parts: Vec<&[u8]> = plain
         .split(|letter: char| letter.is_whitespace() || letter.is_ascii_punctuation() && letter != '.')
         .filter(|word| !word.is_empty())

@@ -15,10 +15,10 @@ pub struct ContactDetails {
 }
 
 /// Of a contact, and where it does not know, of those merged into it.
-pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<ContactDetails> {
+pub fn get(tx: &mut Tx<'_>, contact: ContactId) -> Result<ContactDetails> {
     let root = contacts::get(tx, contact)?.id;
     let mut known = ContactDetails::default();
-    for one in contacts::group(tx, root)? {
+    for one in contacts::list_group(tx, root)? {
         let row = tx.optional(
             "SELECT language, gstin FROM ledger_contact_details WHERE tenant_id = $1 AND contact_id = $2",
             params![one],
@@ -32,9 +32,9 @@ pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<ContactDetails> {
 }
 
 /// Keeps what was said; what was not stays as it is.
-pub fn put(tx: &mut Tx<'_>, contact: ContactId, said: &ContactDetails, now: Timestamp) -> Result<()> {
+pub fn update(tx: &mut Tx<'_>, contact: ContactId, said: &ContactDetails, now: Timestamp) -> Result<()> {
     let root = contacts::get(tx, contact)?.id;
-    let gstin = said.gstin.as_deref().map(checked).transpose()?;
+    let gstin = said.gstin.as_deref().map(parse_gstin).transpose()?;
     let language = said.language.as_ref().map(LanguageCode::as_str);
     tx.execute(
         "INSERT INTO ledger_contact_details (tenant_id, contact_id, language, gstin, changed_at)
@@ -48,9 +48,9 @@ pub fn put(tx: &mut Tx<'_>, contact: ContactId, said: &ContactDetails, now: Time
 }
 
 /// A GSTIN as it is written, if its own sum is right.
-pub fn checked(gstin: &str) -> Result<String> {
+pub fn parse_gstin(gstin: &str) -> Result<String> {
     let gstin = gstin.trim().to_ascii_uppercase();
-    match munshi_lang::sums::gstin(&gstin) {
+    match munshi_lang::checksums::is_gstin(&gstin) {
         true => Ok(gstin),
         false => {
             Err(Error::BadGstin(format!("{gstin} is no GSTIN: it has 15 letters and digits that add up")))

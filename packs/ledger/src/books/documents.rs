@@ -98,7 +98,7 @@ pub fn find(tx: &mut Tx<'_>, id: DocumentId) -> Result<Option<LedgerDocument>> {
 }
 
 /// The documents of an entry, in the order they were made.
-pub fn of_entry(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<LedgerDocument>> {
+pub fn list_for_entry(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<LedgerDocument>> {
     Ok(tx.all(
         "SELECT id, kind, series, number, entry_id, contact_id, body, made_at FROM ledger_documents
          WHERE tenant_id = $1 AND entry_id = $2 ORDER BY made_at, id",

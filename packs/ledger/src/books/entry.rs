@@ -5,10 +5,10 @@ use munshi_types::{Money, PersonId, Timestamp};
 use serde::Serialize;
 
 use super::account::LedgerAccount;
-use super::act::{Posting, StockMovement};
 use super::day::LedgerDay;
 use super::ids::{ContactId, EntryKey, LedgerEntryId};
-use super::words::{LedgerEntryKind, LedgerEntrySource};
+use super::stored_enums::{LedgerEntryKind, LedgerEntrySource};
+use super::transaction::{Posting, StockMovement};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,7 +49,7 @@ pub struct EntryCancellation {
 
 impl LedgerEntry {
     /// Whether it counts: it was not cancelled and does not cancel another.
-    pub fn stands(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.cancelled.is_none() && self.reverses.is_none()
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn get(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<LedgerEntry> {
 }
 
 /// The entry that was booked under a key.
-pub fn by_key(tx: &mut Tx<'_>, key: EntryKey) -> Result<Option<LedgerEntry>> {
+pub fn find_by_key(tx: &mut Tx<'_>, key: EntryKey) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -84,7 +84,7 @@ pub fn by_key(tx: &mut Tx<'_>, key: EntryKey) -> Result<Option<LedgerEntry>> {
 }
 
 /// The entry with a number, as people speak of it.
-pub fn by_number(tx: &mut Tx<'_>, number: i64) -> Result<Option<LedgerEntry>> {
+pub fn find_by_number(tx: &mut Tx<'_>, number: i64) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -103,7 +103,7 @@ pub fn postings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Posting>> {
          ORDER BY line",
         params![entry],
         |row| {
-            let account = |at: usize| row.get(at).map(LedgerAccount::stored);
+            let account = |at: usize| row.get(at).map(LedgerAccount::from_code);
             Ok(Posting { debit: account(0)?, credit: account(1)?, contact: row.get(2)?, amount: row.get(3)? })
         },
     )?)

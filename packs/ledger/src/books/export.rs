@@ -6,14 +6,14 @@ use munshi_store::{Tx, params};
 use munshi_types::Money;
 
 use super::account::LedgerAccount;
-use super::act::Posting;
 use super::contacts;
 use super::dedup;
 use super::entry::{self, LedgerEntry};
 use super::ids::{ContactId, ItemId};
 use super::items;
 use super::quantity::Quantity;
-use super::words::{LedgerEntryKind, PaymentMeans};
+use super::stored_enums::{LedgerEntryKind, PaymentMeans};
+use super::transaction::Posting;
 use crate::error::{Error, Result};
 
 pub const CONTACTS: [&str; 10] =
@@ -49,37 +49,37 @@ pub const ENTRIES: [&str; 24] = [
 /// Writes all contacts, merged ones too.
 pub fn contacts(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
     let mut file = csv::Writer::from_writer(out);
-    put(&mut file, CONTACTS)?;
+    write_row(&mut file, CONTACTS)?;
     let ids: Vec<ContactId> =
         tx.all("SELECT id FROM ledger_contacts WHERE tenant_id = $1 ORDER BY made_at, id", &[], |row| {
             row.get(0)
         })?;
     for id in ids {
-        let contact = contacts::row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
+        let contact = contacts::find_row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
         let also = names(tx, "contact", munshi_types::Id::as_uuid(id), &contact.name)?;
         let yes = |is: bool| if is { "yes" } else { "" }.to_owned();
-        put(
+        write_row(
             &mut file,
             [
                 id.to_string(),
-                guarded(&contact.name),
+                escape_formula(&contact.name),
                 yes(contact.roles.customer),
                 yes(contact.roles.supplier),
                 yes(contact.roles.staff),
                 contact.phone.unwrap_or_default(),
-                shown(contact.limit),
-                shown(contact.merged_into),
-                guarded(&also),
+                render_optional(contact.limit),
+                render_optional(contact.merged_into),
+                escape_formula(&also),
                 contact.made_at.to_string(),
             ],
         )?;
     }
-    done(file)
+    flush(file)
 }
 
 pub fn items(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
     let mut file = csv::Writer::from_writer(out);
-    put(&mut file, ITEMS)?;
+    write_row(&mut file, ITEMS)?;
     let ids: Vec<ItemId> =
         tx.all("SELECT id FROM ledger_items WHERE tenant_id = $1 ORDER BY made_at, id", &[], |row| {
             row.get(0)
@@ -87,28 +87,28 @@ pub fn items(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
     for id in ids {
         let item = items::get(tx, id)?;
         let also = names(tx, "item", munshi_types::Id::as_uuid(id), &item.name)?;
-        put(
+        write_row(
             &mut file,
             [
                 id.to_string(),
-                guarded(&item.name),
-                guarded(&item.unit),
-                shown(item.price),
-                shown(item.low_at),
-                guarded(&also),
+                escape_formula(&item.name),
+                escape_formula(&item.unit),
+                render_optional(item.price),
+                render_optional(item.low_at),
+                escape_formula(&also),
                 item.made_at.to_string(),
             ],
         )?;
     }
-    done(file)
+    flush(file)
 }
 
 /// Writes every entry in the order it was booked. One with more than one item goes on in rows of the kind `line`.
 pub fn entries(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
     let mut file = csv::Writer::from_writer(out);
-    put(&mut file, ENTRIES)?;
+    write_row(&mut file, ENTRIES)?;
     let mut number = 0;
-    while let Some(entry) = entry::by_number(tx, number + 1)? {
+    while let Some(entry) = entry::find_by_number(tx, number + 1)? {
         number = entry.number;
         let postings = entry::postings(tx, entry.id)?;
         let mut lines = Vec::new();
@@ -120,12 +120,12 @@ pub fn entries(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
                 Quantity::from_thousandths(movement.quantity.as_thousandths().abs()),
             ));
         }
-        put(&mut file, row(tx, &entry, &postings, lines.first())?)?;
+        write_row(&mut file, row(tx, &entry, &postings, lines.first())?)?;
         for line in lines.iter().skip(1) {
-            put(&mut file, continued(&entry, line))?;
+            write_row(&mut file, build_line_row(&entry, line))?;
         }
     }
-    done(file)
+    flush(file)
 }
 
 type Line = (String, ItemId, Quantity);
@@ -137,11 +137,11 @@ fn row(
     line: Option<&Line>,
 ) -> Result<Vec<String>> {
     let name =
-        entry.contact.map(|id| contacts::row(tx, id)).transpose()?.flatten().map(|contact| contact.name);
+        entry.contact.map(|id| contacts::find_row(tx, id)).transpose()?.flatten().map(|contact| contact.name);
     let expense = postings.iter().find(|posting| posting.debit.is_expense());
     let category = expense.map(|posting| account_name(tx, &posting.debit)).transpose()?;
     let (item, item_id, quantity) = match line {
-        Some((name, id, quantity)) => (guarded(name), id.to_string(), quantity.to_string()),
+        Some((name, id, quantity)) => (escape_formula(name), id.to_string(), quantity.to_string()),
         None => Default::default(),
     };
     Ok(vec![
@@ -152,34 +152,34 @@ fn row(
         entry.happened_at.to_string(),
         entry.made_at.to_string(),
         amount(entry, postings)?.to_string(),
-        shown(paid(entry, postings)?),
-        shown(means(entry.kind, postings)),
-        guarded(&name.unwrap_or_default()),
-        shown(entry.contact),
-        guarded(&category.unwrap_or_default()),
+        render_optional(paid(entry, postings)?),
+        render_optional(means(entry.kind, postings)),
+        escape_formula(&name.unwrap_or_default()),
+        render_optional(entry.contact),
+        escape_formula(&category.unwrap_or_default()),
         item,
         item_id,
         quantity,
-        guarded(&entry.words),
-        shown(entry.said_by),
+        escape_formula(&entry.words),
+        render_optional(entry.said_by),
         entry.source.to_string(),
-        guarded(entry.reference.as_deref().unwrap_or_default()),
-        guarded(entry.fingerprint.as_deref().unwrap_or_default()),
-        shown(entry.reverses),
-        shown(entry.corrects),
-        guarded(entry.reason.as_deref().unwrap_or_default()),
-        seen(tx, entry)?,
+        escape_formula(entry.reference.as_deref().unwrap_or_default()),
+        escape_formula(entry.fingerprint.as_deref().unwrap_or_default()),
+        render_optional(entry.reverses),
+        render_optional(entry.corrects),
+        escape_formula(entry.reason.as_deref().unwrap_or_default()),
+        render_sightings(tx, entry)?,
     ])
 }
 
 /// By what the payment was seen again, each on a line: when, from where, and what it is known by.
-fn seen(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<String> {
+fn render_sightings(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<String> {
     let all = dedup::sightings(tx, entry.id)?;
     let lines = all.iter().map(|seen| format!("{} {} {}", seen.at, seen.source, seen.fingerprint));
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn continued(entry: &LedgerEntry, (name, id, quantity): &Line) -> Vec<String> {
+fn build_line_row(entry: &LedgerEntry, (name, id, quantity): &Line) -> Vec<String> {
     let mut row = vec![String::new(); ENTRIES.len()];
     let mut set = |column: &str, text: String| {
         if let Some(at) = ENTRIES.iter().position(|name| *name == column) {
@@ -188,7 +188,7 @@ fn continued(entry: &LedgerEntry, (name, id, quantity): &Line) -> Vec<String> {
     };
     set("number", entry.number.to_string());
     set("kind", "line".to_owned());
-    set("item", guarded(name));
+    set("item", escape_formula(name));
     set("item_id", id.to_string());
     set("quantity", quantity.to_string());
     row
@@ -240,21 +240,24 @@ fn names(tx: &mut Tx<'_>, kind: &str, id: uuid::Uuid, but: &str) -> Result<Strin
     Ok(names.join("\n"))
 }
 
-fn shown(value: Option<impl ToString>) -> String {
+fn render_optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// A spreadsheet takes text that begins with one of these for a formula, and somebody else wrote it.
 pub(super) const FORMULA: [char; 6] = ['=', '+', '-', '@', '\'', '\t'];
 
-fn guarded(text: &str) -> String {
+fn escape_formula(text: &str) -> String {
     if text.starts_with(FORMULA) { format!("'{text}") } else { text.to_owned() }
 }
 
-fn put<W: Write>(file: &mut csv::Writer<W>, row: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<()> {
-    file.write_record(row).map_err(|error| Error::File(format!("the file can't be written: {error}")))
+fn write_row<W: Write>(
+    file: &mut csv::Writer<W>,
+    row: impl IntoIterator<Item = impl AsRef<[u8]>>,
+) -> Result<()> {
+    file.write_record(row).map_err(|error| Error::File(format!("can't write the file: {error}")))
 }
 
-fn done<W: Write>(mut file: csv::Writer<W>) -> Result<()> {
-    file.flush().map_err(|error| Error::File(format!("the file can't be written: {error}")))
+fn flush<W: Write>(mut file: csv::Writer<W>) -> Result<()> {
+    file.flush().map_err(|error| Error::File(format!("can't write the file: {error}")))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::contacts;
 use super::day::LedgerDay;
 use super::ids::ContactId;
-use super::words::HabitSide;
+use super::stored_enums::HabitSide;
 use crate::error::Result;
 
 /// Of how many of the latest entries the usual is made.
@@ -42,7 +42,7 @@ impl ContactHabit {
 }
 
 /// The habit of a contact; somebody merged has that of the other.
-pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<ContactHabit> {
+pub fn get(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<ContactHabit> {
     let habit = tx.optional(
         "SELECT seen, last_at, usual, low, high, rhythm FROM ledger_habits
          WHERE tenant_id = $1 AND side = $3 AND contact_id
@@ -65,7 +65,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<ContactHabit> {
 }
 
 /// What a contact usually takes, and what they usually pay.
-pub fn both(tx: &mut Tx<'_>, root: ContactId) -> Result<[(HabitSide, ContactHabit); 2]> {
+pub fn get_both(tx: &mut Tx<'_>, root: ContactId) -> Result<[(HabitSide, ContactHabit); 2]> {
     let kept = tx.all(
         "SELECT seen, last_at, usual, low, high, rhythm, side FROM ledger_habits
          WHERE tenant_id = $1 AND contact_id = $2",
@@ -81,12 +81,12 @@ pub fn both(tx: &mut Tx<'_>, root: ContactId) -> Result<[(HabitSide, ContactHabi
 /// Works the habit of a contact out again from its latest entries, of which `change` more stand.
 pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: HabitSide, change: i64) -> Result<()> {
     let mut latest = Vec::new();
-    for contact in contacts::group(tx, root)? {
-        latest.extend(latest_of(tx, contact, side)?);
+    for contact in contacts::list_group(tx, root)? {
+        latest.extend(list_latest(tx, contact, side)?);
     }
     latest.sort_unstable_by_key(|one| std::cmp::Reverse((one.at, one.number)));
     latest.truncate(LATEST);
-    put(tx, root, side, &habit(&latest, change))
+    upsert(tx, root, side, &compute(&latest, change))
 }
 
 /// Somebody merged has no habits of their own.
@@ -107,7 +107,7 @@ struct Latest {
     amount: Money,
 }
 
-fn latest_of(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<Vec<Latest>> {
+fn list_latest(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<Vec<Latest>> {
     Ok(tx.all(
         "SELECT e.happened_at, e.number, e.day, e.amount FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.contact_id = $2 AND e.side = $3 AND e.reverses IS NULL
@@ -118,11 +118,11 @@ fn latest_of(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<Vec
     )?)
 }
 
-fn habit(latest: &[Latest], seen: i64) -> ContactHabit {
+fn compute(latest: &[Latest], seen: i64) -> ContactHabit {
     let mut amounts: Vec<Money> = latest.iter().map(|one| one.amount).collect();
     amounts.sort_unstable();
     let mut gaps: Vec<i64> =
-        latest.windows(2).map(|pair| pair[0].day.after(pair[1].day)).filter(|gap| *gap > 0).collect();
+        latest.windows(2).map(|pair| pair[0].day.days_since(pair[1].day)).filter(|gap| *gap > 0).collect();
     gaps.sort_unstable();
     let count = amounts.len();
     ContactHabit {
@@ -141,7 +141,7 @@ fn nth<T: Copy>(sorted: &[T], place: usize) -> Option<T> {
 }
 
 /// What is seen is added to what was; the rest takes its place.
-fn put(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide, habit: &ContactHabit) -> Result<()> {
+fn upsert(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide, habit: &ContactHabit) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_habits (tenant_id, contact_id, side, seen, last_at, usual, low, high, rhythm)
          VALUES ($1, $2, $3, CASE WHEN CAST($4 AS BIGINT) > 0 THEN CAST($4 AS BIGINT) ELSE 0 END, $5, $6, $7, $8, $9)

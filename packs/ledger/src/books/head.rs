@@ -16,7 +16,7 @@ pub(super) struct BooksHead {
 
 /// Locks the books until the transaction ends. Take it before any other row of theirs, and the audit after it.
 pub(super) fn lock(tx: &mut Tx<'_>) -> Result<BooksHead> {
-    if let Some(head) = held(tx)? {
+    if let Some(head) = select_head(tx)? {
         return Ok(head);
     }
     tx.execute(
@@ -25,15 +25,15 @@ pub(super) fn lock(tx: &mut Tx<'_>) -> Result<BooksHead> {
         &[],
     )?;
     let nothing = BooksHead { entries: 0, receivable: Money::ZERO, payable: Money::ZERO };
-    Ok(held(tx)?.unwrap_or(nothing))
+    Ok(select_head(tx)?.unwrap_or(nothing))
 }
 
 /// Keeps others from writing until the transaction ends, so that what is looked at now holds when it is written.
-pub fn hold(tx: &mut Tx<'_>) -> Result<()> {
+pub fn lock_until_commit(tx: &mut Tx<'_>) -> Result<()> {
     lock(tx).map(|_| ())
 }
 
-fn held(tx: &mut Tx<'_>) -> Result<Option<BooksHead>> {
+fn select_head(tx: &mut Tx<'_>) -> Result<Option<BooksHead>> {
     Ok(tx.optional(
         (
             "SELECT entries, receivable, payable FROM ledger_books WHERE tenant_id = $1",
@@ -54,7 +54,7 @@ impl BooksHead {
     }
 
     /// A contact's balance went from one figure to another.
-    pub(super) fn moved(&mut self, from: Money, to: Money) -> Result<()> {
+    pub(super) fn apply_balance_change(&mut self, from: Money, to: Money) -> Result<()> {
         let owed = |balance: Money| balance.max(Money::ZERO);
         let owing = |balance: Money| balance.min(Money::ZERO);
         self.receivable = self.receivable.minus(owed(from))?.plus(owed(to))?;

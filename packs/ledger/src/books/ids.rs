@@ -84,12 +84,12 @@ impl EntryKey {
     }
 
     /// A second key that belongs to this one, for an act that books two entries.
-    pub(crate) fn second(self) -> Self {
-        Self::of(&[self.0.as_bytes(), b"second"])
+    pub(crate) fn derive_second(self) -> Self {
+        Self::from_parts(&[self.0.as_bytes(), b"second"])
     }
 
     /// The same key for the same parts, whenever it is made.
-    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+    pub(crate) fn from_parts(parts: &[&[u8]]) -> Self {
         let bytes = digest(parts);
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }

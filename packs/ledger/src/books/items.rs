@@ -4,11 +4,11 @@ use munshi_store::{Cursor, Page, PageRequest, Row, Tx, params};
 use munshi_types::{Id, IdGenerator, Money, Timestamp};
 use serde::Serialize;
 
-use super::act::LARGEST;
 use super::head;
 use super::ids::ItemId;
 use super::names::{self, NameMatch, NameSubject};
 use super::quantity::Quantity;
+use super::transaction::LARGEST;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,13 +36,13 @@ pub struct NewStockItem {
 
 pub fn add(tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp, new: &NewStockItem) -> Result<StockItem> {
     let id = ids.next();
-    add_as(tx, now, new, id)?;
+    add_with_id(tx, now, new, id)?;
     get(tx, id)
 }
 
 /// Adds an item under an id that is known.
-pub(super) fn add_as(tx: &mut Tx<'_>, now: Timestamp, new: &NewStockItem, id: ItemId) -> Result<()> {
-    let (name, unit) = checked(new)?;
+pub(super) fn add_with_id(tx: &mut Tx<'_>, now: Timestamp, new: &NewStockItem, id: ItemId) -> Result<()> {
+    let (name, unit) = validate(new)?;
     head::lock(tx)?;
     tx.execute(
         "INSERT INTO ledger_items (tenant_id, id, name, unit, price, low_at, stock, made_at)
@@ -53,8 +53,8 @@ pub(super) fn add_as(tx: &mut Tx<'_>, now: Timestamp, new: &NewStockItem, id: It
 }
 
 /// Replaces what is known of an item. Its unit stays once something was moved: its stock is counted in it.
-pub fn change(tx: &mut Tx<'_>, id: ItemId, known: &NewStockItem) -> Result<StockItem> {
-    let (name, unit) = checked(known)?;
+pub fn update(tx: &mut Tx<'_>, id: ItemId, known: &NewStockItem) -> Result<StockItem> {
+    let (name, unit) = validate(known)?;
     head::lock(tx)?;
     let item = get(tx, id)?;
     if unit != item.unit && has_moved(tx, id)? {
@@ -97,14 +97,14 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<StockItem>> {
     let rows = tx.all(
         "SELECT id, name, unit, price, low_at, stock, made_at FROM ledger_items
          WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) ORDER BY made_at DESC, id DESC LIMIT $4",
-        params![request.after.time, request.after.id, request.fetch()],
+        params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
-    Ok(Page::of(rows, request, |item| Cursor { time: item.made_at, id: item.id.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |item| Cursor { time: item.made_at, id: item.id.as_uuid() }))
 }
 
 /// Those of which no more is left than the owner said.
-pub fn low(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<StockItem>> {
+pub fn list_low(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<StockItem>> {
     Ok(tx.all(
         "SELECT id, name, unit, price, low_at, stock, made_at FROM ledger_items
          WHERE tenant_id = $1 AND low_at IS NOT NULL AND stock <= low_at ORDER BY name, id LIMIT $2",
@@ -131,7 +131,7 @@ fn has_moved(tx: &mut Tx<'_>, item: ItemId) -> Result<bool> {
     Ok(first.is_some())
 }
 
-fn checked(item: &NewStockItem) -> Result<(String, String)> {
+fn validate(item: &NewStockItem) -> Result<(String, String)> {
     if item.price.is_some_and(|price| price.is_negative() || price > LARGEST) {
         return Err(Error::invalid("a price is an amount from zero on"));
     }

@@ -42,7 +42,7 @@ pub enum NameMatch<T> {
 }
 
 impl<T> NameMatch<T> {
-    pub fn one(self) -> Option<T> {
+    pub fn into_one(self) -> Option<T> {
         match self {
             Self::One(found) => Some(found),
             Self::Nobody | Self::Choices(_) => None,
@@ -61,15 +61,15 @@ pub(super) fn clean(name: &str) -> Result<String> {
 }
 
 /// The words a name is kept by. One without consonants of its own, such as `A1`, is kept whole.
-fn bones(name: &str) -> BTreeSet<String> {
+fn index_keys(name: &str) -> BTreeSet<String> {
     let key = name_key(name);
     let bones: BTreeSet<String> = key.split(' ').filter(|bone| !bone.is_empty()).map(str::to_owned).collect();
-    if bones.is_empty() { BTreeSet::from([format!("={}", fold::spelling(name))]) } else { bones }
+    if bones.is_empty() { BTreeSet::from([format!("={}", fold::normalize_spelling(name))]) } else { bones }
 }
 
 /// Keeps a name, so that it finds its subject from now on.
 pub(super) fn add(tx: &mut Tx<'_>, subject: NameSubject, id: Uuid, name: &str) -> Result<()> {
-    for bone in bones(name) {
+    for bone in index_keys(name) {
         tx.execute(
             "INSERT INTO ledger_names (tenant_id, kind, bone, subject_id, name) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (tenant_id, kind, bone, subject_id, name) DO NOTHING",
@@ -128,7 +128,7 @@ fn compare(candidates: &[Named], name: &str) -> (Vec<Named>, Certainty) {
 
 /// Those that have every word of a name, and whether the name was looked for as a whole.
 fn candidates(tx: &mut Tx<'_>, subject: NameSubject, name: &str) -> Result<(Vec<Named>, bool)> {
-    let bones: Vec<String> = bones(name).into_iter().take(WORDS).collect();
+    let bones: Vec<String> = index_keys(name).into_iter().take(WORDS).collect();
     let bone = |at: usize| bones.get(at).or_else(|| bones.last()).cloned().unwrap_or_default();
     let wanted = i64::try_from(bones.len()).unwrap_or(i64::MAX);
     let rows = tx.all(

@@ -5,7 +5,7 @@ use munshi_store::{Row, Tx, params};
 use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
-use super::words::GstScheme;
+use super::stored_enums::GstScheme;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +54,7 @@ pub fn get(tx: &mut Tx<'_>) -> Result<ShopProfile> {
     Ok(profile.unwrap_or_default())
 }
 
-pub fn put(tx: &mut Tx<'_>, profile: &ShopProfile, now: Timestamp) -> Result<()> {
+pub fn save(tx: &mut Tx<'_>, profile: &ShopProfile, now: Timestamp) -> Result<()> {
     let phone = profile.phone.as_deref().map(ContactAddress::phone).transpose()?;
     check(profile)?;
     tx.execute(
@@ -90,7 +90,7 @@ fn check(profile: &ShopProfile) -> Result<()> {
     if profile.confirm_above.is_negative() {
         return Err(Error::invalid("the amount above which to ask is zero or more"));
     }
-    if profile.gstin.as_deref().is_some_and(|gstin| !munshi_lang::sums::gstin(gstin)) {
+    if profile.gstin.as_deref().is_some_and(|gstin| !munshi_lang::checksums::is_gstin(gstin)) {
         return Err(Error::invalid(
             "the GSTIN does not add up: it has 15 letters and digits, look at it again",
         ));

@@ -84,10 +84,10 @@ pub fn find(tx: &mut Tx<'_>, id: ReminderId) -> Result<Option<Reminder>> {
 }
 
 /// What was drafted for a contact last and neither sent nor dropped.
-pub fn waiting(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Reminder>> {
+pub fn find_waiting(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Reminder>> {
     let root = contacts::get(tx, contact)?.id;
     let mut found: Option<Reminder> = None;
-    for one in contacts::group(tx, root)? {
+    for one in contacts::list_group(tx, root)? {
         let of_one = tx.optional(
             "SELECT id, contact_id, amount, words, due_at, state FROM ledger_reminders
              WHERE tenant_id = $1 AND contact_id = $2 AND state = 'waiting' ORDER BY due_at DESC, id DESC LIMIT 1",
@@ -101,14 +101,14 @@ pub fn waiting(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Reminder>> 
 
 /// Drops what waits for a contact.
 pub fn drop_waiting(tx: &mut Tx<'_>, contact: ContactId, now: Timestamp) -> Result<()> {
-    while let Some(reminder) = waiting(tx, contact)? {
+    while let Some(reminder) = find_waiting(tx, contact)? {
         end(tx, reminder.id, ReminderOutcome::Dropped, now)?;
     }
     Ok(())
 }
 
 /// Those that should have gone out by now, the oldest first.
-pub fn due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Reminder>> {
+pub fn list_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Reminder>> {
     Ok(tx.all(
         "SELECT id, contact_id, amount, words, due_at, state FROM ledger_reminders
          WHERE tenant_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3",
@@ -121,7 +121,7 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Reminder>> {
 pub fn last_sent(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Timestamp>> {
     let root = contacts::get(tx, contact)?.id;
     let mut last = None;
-    for one in contacts::group(tx, root)? {
+    for one in contacts::list_group(tx, root)? {
         let sent: Option<Timestamp> = tx.optional(
             "SELECT ended_at FROM ledger_reminders WHERE tenant_id = $1 AND contact_id = $2 AND state = 'sent'
              ORDER BY ended_at DESC LIMIT 1",

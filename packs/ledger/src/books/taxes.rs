@@ -18,10 +18,10 @@ pub struct ItemTax {
 }
 
 /// Says the tax of an item from a day on; said again for the same day, the later word counts.
-pub fn put(tx: &mut Tx<'_>, item: ItemId, tax: &ItemTax, now: Timestamp) -> Result<()> {
+pub fn set(tx: &mut Tx<'_>, item: ItemId, tax: &ItemTax, now: Timestamp) -> Result<()> {
     let item = items::get(tx, item)?;
-    tax.rate.on(tax.from.to_date(), &tax.hsn)?;
-    checked_hsn(&tax.hsn)?;
+    tax.rate.validate_on(tax.from.to_date(), &tax.hsn)?;
+    validate_hsn(&tax.hsn)?;
     tx.execute(
         "INSERT INTO ledger_item_taxes (tenant_id, item_id, from_day, hsn, rate, changed_at)
          VALUES ($1, $2, $3, $4, $5, $6)
@@ -33,7 +33,7 @@ pub fn put(tx: &mut Tx<'_>, item: ItemId, tax: &ItemTax, now: Timestamp) -> Resu
 }
 
 /// An HSN code has 4, 6 or 8 digits.
-pub fn checked_hsn(hsn: &str) -> Result<()> {
+pub fn validate_hsn(hsn: &str) -> Result<()> {
     let fits = matches!(hsn.len(), 0 | 4 | 6 | 8) && hsn.bytes().all(|byte| byte.is_ascii_digit());
     if fits {
         Ok(())
@@ -43,7 +43,7 @@ pub fn checked_hsn(hsn: &str) -> Result<()> {
 }
 
 /// What held for an item on a day; before the first day that was said, nothing is known.
-pub fn on(tx: &mut Tx<'_>, item: ItemId, day: LedgerDay) -> Result<Option<ItemTax>> {
+pub fn find_on(tx: &mut Tx<'_>, item: ItemId, day: LedgerDay) -> Result<Option<ItemTax>> {
     Ok(tx.optional(
         "SELECT hsn, rate, from_day FROM ledger_item_taxes WHERE tenant_id = $1 AND item_id = $2 AND from_day <= $3
          ORDER BY from_day DESC LIMIT 1",

@@ -6,15 +6,15 @@ use munshi_store::{Tx, params};
 use munshi_types::{Money, PersonId, Timestamp};
 
 use super::account::{self, LedgerAccount};
-use super::act::{Posting, StockMovement};
-use super::contacts::{Contact, keep};
+use super::contacts::{Contact, entry_effects};
 use super::day::LedgerDay;
 use super::entry::LedgerEntry;
 use super::habits;
 use super::head::BooksHead;
 use super::ids::{ContactId, EntryKey, LedgerEntryId};
-use super::words::{HabitSide, LedgerEntryKind, LedgerEntrySource};
-use super::{days, items};
+use super::stored_enums::{HabitSide, LedgerEntryKind, LedgerEntrySource};
+use super::transaction::{Posting, StockMovement};
+use super::{daily_turnover, items};
 use crate::error::Result;
 
 /// An entry as its row will be.
@@ -78,23 +78,23 @@ pub(super) fn write(
     movements: &[StockMovement],
 ) -> Result<LedgerEntry> {
     head.entries += 1;
-    keep_accounts(tx, postings)?;
+    update_accounts(tx, postings)?;
     insert(tx, row, head.entries)?;
     for (line, posting) in (1_i64..).zip(postings) {
         insert_posting(tx, row, line, posting)?;
-        days::add(tx, row.day, row.kind, posting)?;
+        daily_turnover::add(tx, row.day, row.kind, posting)?;
     }
     for (line, movement) in (1_i64..).zip(movements) {
         insert_movement(tx, row.id, line, movement)?;
         items::add_stock(tx, movement.item, movement.quantity)?;
     }
     if let Some(party) = party {
-        keep_party(tx, head, row, party, postings)?;
+        update_party(tx, head, row, party, postings)?;
     }
     Ok(row.entry(head.entries))
 }
 
-fn keep_party(
+fn update_party(
     tx: &mut Tx<'_>,
     head: &mut BooksHead,
     row: &NewEntryRow<'_>,
@@ -107,14 +107,14 @@ fn keep_party(
         balance = balance.plus(change)?;
     }
     if balance != party.balance {
-        keep::set_balance(tx, head, party, balance)?;
+        entry_effects::set_balance(tx, head, party, balance)?;
     }
     let change = if row.reverses.is_some() { -1 } else { 1 };
     row.side.map_or(Ok(()), |side| habits::refresh(tx, party.id, side, change))
 }
 
 /// Each account once, in the order of their codes.
-fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
+fn update_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
     let mut changes: BTreeMap<&LedgerAccount, Money> = BTreeMap::new();
     for posting in postings {
         for (account, amount) in
@@ -124,7 +124,7 @@ fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
             *change = change.plus(amount)?;
         }
     }
-    changes.into_iter().try_for_each(|(account, change)| account::add(tx, account, change))
+    changes.into_iter().try_for_each(|(account, change)| account::add_to_balance(tx, account, change))
 }
 
 fn insert(tx: &mut Tx<'_>, row: &NewEntryRow<'_>, number: i64) -> Result<()> {

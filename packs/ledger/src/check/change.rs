@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use munshi_identity::persons;
-use munshi_lang::{answers, format};
+use munshi_lang::{format, yes_no};
 use munshi_pack::{EarlierSpeaker, PackTurnContext};
 use munshi_safety::approvals;
 use munshi_safety::pipeline::ActConcern;
@@ -12,13 +12,13 @@ use munshi_store::Tx;
 use munshi_types::{Id, Money, Timestamp};
 use serde_json::Value;
 
+use super::resolve_locale;
 use super::rules::{self, BookingRequest, concern};
-use super::voice;
 use crate::books::{LedgerEntry, LedgerEntryKind, Quantity, contacts, dedup, entry, items, profile};
 use crate::error::Result;
 use crate::tools::{
     BookingKind, CANCEL_ASK, CANCEL_SCOPE, CORRECT_ASK, CORRECT_SCOPE, ContactMatch, EntrySelector,
-    UnsortedPaymentQuery, amount, entry_number, has_word, meant, text, unsorted, whom,
+    UnsortedPaymentQuery, amount, entry_number, find_selected_entry, has_word, match_contact, text, unsorted,
 };
 
 const CANCEL: &str = "cancel_last";
@@ -32,7 +32,7 @@ const AROUND: Duration = Duration::from_secs(24 * 3600);
 const FRESH: Duration = Duration::from_secs(3600);
 
 /// Which entry would be changed, in every question about it.
-pub(super) fn named(
+pub(super) fn describe_change(
     tx: &mut Tx<'_>,
     scene: &PackTurnContext,
     (tool, arguments): (&str, &Value),
@@ -41,16 +41,16 @@ pub(super) fn named(
     if !matches!(tool, CANCEL | CORRECT) {
         return Ok(None);
     }
-    let Some(entry) = spoken_of(tx, scene, (tool, arguments), since)? else { return Ok(None) };
+    let Some(entry) = find_target_entry(tx, scene, (tool, arguments), since)? else { return Ok(None) };
     match (tool, amount(arguments)) {
-        (CANCEL, _) => taken_back(tx, scene, &entry).map(Some),
-        (_, Some(amount)) => Ok(Some(instead(&entry, amount))),
+        (CANCEL, _) => build_cancel_concern(tx, scene, &entry).map(Some),
+        (_, Some(amount)) => Ok(Some(build_correction_concern(&entry, amount))),
         (_, None) => Ok(None),
     }
 }
 
 /// The entry that somebody wants changed.
-fn spoken_of(
+fn find_target_entry(
     tx: &mut Tx<'_>,
     scene: &PackTurnContext,
     (tool, arguments): (&str, &Value),
@@ -58,7 +58,10 @@ fn spoken_of(
 ) -> Result<Option<LedgerEntry>> {
     let who = &scene.principal;
     let may_all = has_word(tx, who, if tool == CANCEL { CANCEL_SCOPE } else { CORRECT_SCOPE })?;
-    meant(tx, &EntrySelector { by: who.person, may_all, number: entry_number(arguments), until })
+    find_selected_entry(
+        tx,
+        &EntrySelector { by: who.person, may_all, number: entry_number(arguments), until },
+    )
 }
 
 /// Whether nobody has to ask which one is meant: it is the last of the one who speaks.
@@ -67,18 +70,18 @@ fn is_own_last(scene: &PackTurnContext, entry: &LedgerEntry, arguments: &Value) 
 }
 
 /// Taking back an entry.
-pub(super) fn cancelling(
+pub(super) fn check_cancel(
     tx: &mut Tx<'_>,
     scene: &PackTurnContext,
     arguments: &Value,
 ) -> Result<Vec<ActConcern>> {
-    let Some(entry) = spoken_of(tx, scene, (CANCEL, arguments), None)? else { return Ok(Vec::new()) };
+    let Some(entry) = find_target_entry(tx, scene, (CANCEL, arguments), None)? else { return Ok(Vec::new()) };
     let is_large = entry.amount > profile::get(tx)?.confirm_above;
     let is_sure = is_own_last(scene, &entry, arguments) && is_fresh(&entry, scene);
     if is_sure && !is_large && !is_proposed_since(tx, scene, &entry)? {
         return Ok(Vec::new());
     }
-    let asked = taken_back(tx, scene, &entry)?;
+    let asked = build_cancel_concern(tx, scene, &entry)?;
     Ok(if is_agreed(scene, &asked) { Vec::new() } else { vec![asked] })
 }
 
@@ -87,11 +90,11 @@ fn is_agreed(scene: &PackTurnContext, asked: &ActConcern) -> bool {
     let what = asked.slots.iter().find(|(name, _)| name == "what").map(|(_, what)| what);
     let last = scene.before.last().filter(|last| last.by == EarlierSpeaker::Persona);
     let is_named = last.zip(what).is_some_and(|(last, what)| last.text.contains(what));
-    is_named && answers::reply(&scene.message) == answers::YesNoAnswer::Yes
+    is_named && yes_no::classify_reply(&scene.message) == yes_no::YesNoAnswer::Yes
 }
 
 /// Who, how much, when and in which words.
-fn taken_back(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> Result<ActConcern> {
+fn build_cancel_concern(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> Result<ActConcern> {
     let name =
         entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.name);
     let moved = match entry.amount {
@@ -111,7 +114,7 @@ fn taken_back(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> 
     what.extend(Some(words(entry)).filter(|words| !words.is_empty()).map(|words| format!("“{words}”")));
     let slots = [
         ("number", entry.number.to_string()),
-        ("date", format::date(entry.day.to_date(), voice(scene))),
+        ("date", format::date(entry.day.to_date(), resolve_locale(scene))),
         ("what", what.join(", ")),
     ];
     Ok(ActConcern {
@@ -123,34 +126,37 @@ fn taken_back(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> 
 /// Who wrote it, where that is somebody else.
 fn writer(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> Result<Option<String>> {
     let Some(by) = entry.said_by.filter(|by| Some(*by) != scene.principal.person) else { return Ok(None) };
-    let person = persons::living(tx, by).map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
+    let person =
+        persons::find_living(tx, by).map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
     Ok(person.map(|person| person.name))
 }
 
 /// Another amount in the place of an entry.
-pub(super) fn correcting(
+pub(super) fn check_correction(
     tx: &mut Tx<'_>,
     scene: &PackTurnContext,
     arguments: &Value,
 ) -> Result<Vec<ActConcern>> {
     let Some(amount) = amount(arguments) else { return Ok(Vec::new()) };
-    let Some(wrong) = spoken_of(tx, scene, (CORRECT, arguments), None)? else { return Ok(Vec::new()) };
-    let Some(wish) = corrected(tx, &wrong, amount)? else { return Ok(Vec::new()) };
+    let Some(wrong) = find_target_entry(tx, scene, (CORRECT, arguments), None)? else {
+        return Ok(Vec::new());
+    };
+    let Some(wish) = build_correction_request(tx, &wrong, amount)? else { return Ok(Vec::new()) };
     let mut found = rules::concerns(tx, scene, &wish)?;
     let is_sure = is_own_last(scene, &wrong, arguments) && is_fresh(&wrong, scene);
     if !found.is_empty() || !is_sure || is_proposed_since(tx, scene, &wrong)? {
-        found.insert(0, instead(&wrong, amount));
+        found.insert(0, build_correction_concern(&wrong, amount));
     }
     Ok(found)
 }
 
 /// An entry with another amount; none of what has no amount of its own.
-fn corrected<'a>(
+fn build_correction_request<'a>(
     tx: &mut Tx<'_>,
     wrong: &'a LedgerEntry,
     amount: Money,
 ) -> Result<Option<BookingRequest<'a>>> {
-    let Some(what) = BookingKind::of_kind(wrong.kind) else { return Ok(None) };
+    let Some(what) = BookingKind::from_kind(wrong.kind) else { return Ok(None) };
     let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
     let (happened_at, mode) = (wrong.happened_at, Some("cash"));
     Ok(Some(BookingRequest {
@@ -166,14 +172,14 @@ fn corrected<'a>(
 }
 
 /// What has come up since a correction was looked at and asked about. Whoever calls holds the books.
-pub(crate) fn since(
+pub(crate) fn recheck_correction(
     tx: &mut Tx<'_>,
     wrong: &LedgerEntry,
     amount: Money,
     agreed: &[ActConcern],
 ) -> Result<Option<ActConcern>> {
-    let Some(wish) = corrected(tx, wrong, amount)? else { return Ok(None) };
-    Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
+    let Some(wish) = build_correction_request(tx, wrong, amount)? else { return Ok(None) };
+    Ok(rules::find_unagreed(rules::list_volatile_concerns(tx, &wish)?, agreed))
 }
 
 fn is_fresh(entry: &LedgerEntry, scene: &PackTurnContext) -> bool {
@@ -182,13 +188,13 @@ fn is_fresh(entry: &LedgerEntry, scene: &PackTurnContext) -> bool {
 
 /// Whether something waits for a yes that was proposed after the entry: that may be what is corrected.
 fn is_proposed_since(tx: &mut Tx<'_>, scene: &PackTurnContext, wrong: &LedgerEntry) -> Result<bool> {
-    let pending = approvals::pending_in(tx, scene.session.as_uuid())
+    let pending = approvals::list_pending(tx, scene.session.as_uuid())
         .map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
     Ok(pending.iter().any(|one| one.asked_at >= wrong.made_at && one.expires_at > scene.now))
 }
 
 /// What stands there, and what would.
-fn instead(wrong: &LedgerEntry, amount: Money) -> ActConcern {
+fn build_correction_concern(wrong: &LedgerEntry, amount: Money) -> ActConcern {
     let slots = [
         ("number", wrong.number.to_string()),
         ("words", words(wrong)),
@@ -210,20 +216,22 @@ fn words(entry: &LedgerEntry) -> String {
 }
 
 /// Somebody whose a payment was.
-pub(super) fn sorting(
+pub(super) fn check_assignment(
     tx: &mut Tx<'_>,
     scene: &PackTurnContext,
     arguments: &Value,
 ) -> Result<Vec<ActConcern>> {
-    let wish = UnsortedPaymentQuery { arguments, now: scene.now, voice: voice(scene) };
+    let wish = UnsortedPaymentQuery { arguments, now: scene.now, voice: resolve_locale(scene) };
     // What can't be found, or may be several, is asked about by the tool.
     let Ok(payment) = unsorted(tx, &wish) else { return Ok(Vec::new()) };
     let Some(person) = text(arguments, "person") else { return Ok(Vec::new()) };
-    let ContactMatch::Known(contact) = whom(tx, person, &scene.message)? else { return Ok(Vec::new()) };
+    let ContactMatch::Known(contact) = match_contact(tx, person, &scene.message)? else {
+        return Ok(Vec::new());
+    };
     let what =
         if payment.kind == LedgerEntryKind::PaymentMade { BookingKind::Paid } else { BookingKind::Received };
-    if let Some(act) = what.plain(payment.amount, Some(contact.id)) {
-        for other in dedup::payments(tx, &act, payment.happened_at, AROUND)? {
+    if let Some(act) = what.minimal_transaction(payment.amount, Some(contact.id)) {
+        for other in dedup::list_payments_near(tx, &act, payment.happened_at, AROUND)? {
             let whose = other.contact.map(|whose| contacts::get(tx, whose)).transpose()?;
             if other.id != payment.id && whose.is_some_and(|whose| whose.id == contact.id) {
                 return Ok(vec![concern("ask-duplicate", &[("amount", payment.amount)], Some(&contact))]);

@@ -32,24 +32,24 @@ struct Words {
 /// The plainest claim of a text; none where it claims nothing.
 pub(super) fn claim(text: &str) -> Option<BookingClaim> {
     let mut rest = text.to_owned();
-    for own in harmless() {
+    for own in cancelled_phrases() {
         if rest.contains(own) {
             rest = rest.replace(own, "");
         }
     }
-    sentences(&rest).filter_map(|sentence| of_sentence(&sentence)).max()
+    sentences(&rest).filter_map(|sentence| find_sentence_claim(&sentence)).max()
 }
 
 /// What is said where a question is given up: that it is cancelled, and nothing was changed.
-fn harmless() -> &'static [String] {
+fn cancelled_phrases() -> &'static [String] {
     static HARMLESS: OnceLock<Vec<String>> = OnceLock::new();
     HARMLESS.get_or_init(|| {
         let book = Phrasebook::core().unwrap_or_default();
-        Locale::all().filter_map(|voice| book.say("cancelled", voice, &[]).ok()).collect()
+        Locale::all().filter_map(|voice| book.render("cancelled", voice, &[]).ok()).collect()
     })
 }
 
-fn of_sentence(words: &[String]) -> Option<BookingClaim> {
+fn find_sentence_claim(words: &[String]) -> Option<BookingClaim> {
     let found = lexicon().iter().filter_map(|known| {
         let is_denied = words.iter().any(|word| known.not.contains(word));
         if is_denied {
@@ -166,9 +166,12 @@ mod tests {
         book.add_files(&munshi_lang::phrase_files!("../../phrases")).unwrap();
         let said = |name: &str, voice: Locale| {
             let name = format!("ledger-{name}");
-            let fills: Vec<(&str, PlaceholderValue<'_>)> =
-                book.slots(&name).into_iter().map(|slot| (slot, PlaceholderValue::Text("Xy"))).collect();
-            book.say(&name, voice, &fills).unwrap()
+            let fills: Vec<(&str, PlaceholderValue<'_>)> = book
+                .placeholders(&name)
+                .into_iter()
+                .map(|slot| (slot, PlaceholderValue::Text("Xy")))
+                .collect();
+            book.render(&name, voice, &fills).unwrap()
         };
         for voice in Locale::all() {
             for name in
@@ -177,7 +180,7 @@ mod tests {
                 let text = said(name, voice);
                 assert_eq!(claim(&text), Some(BookingClaim::Written), "{}: {text}", voice.code());
             }
-            let given_up = book.say("cancelled", voice, &[]).unwrap();
+            let given_up = book.render("cancelled", voice, &[]).unwrap();
             assert_eq!(claim(&given_up), None, "{}: {given_up}", voice.code());
             for name in ["sms-none", "sms-own", "nothing-to-cancel", "unfounded", "unwritten", "mismatch"] {
                 let text = said(name, voice);

@@ -16,14 +16,14 @@ const PAISE: [&str; 3] = ["amount", "total", "balance"];
 /// Amounts with a sign of rupees before them, or the word for rupees beside them. Bare words are left alone: in eleven
 /// languages some read as a number that was not meant.
 pub(super) fn amounts(text: &str) -> Vec<Money> {
-    named(text, &understand(text, &UnderstandingContext::default()).numbers)
+    marked_amounts(text, &understand(text, &UnderstandingContext::default()).numbers)
 }
 
 /// Those, and bare numbers that look like an amount: no time, no telephone number, nothing of so much in a hundred.
-pub(super) fn likely(text: &str) -> Vec<Money> {
+pub(super) fn likely_amounts(text: &str) -> Vec<Money> {
     let read = understand(text, &UnderstandingContext::default()).numbers;
-    let mut all = named(text, &read);
-    for amount in bare(&read) {
+    let mut all = marked_amounts(text, &read);
+    for amount in bare_amounts(&read) {
         if !all.contains(&amount) {
             all.push(amount);
         }
@@ -31,7 +31,7 @@ pub(super) fn likely(text: &str) -> Vec<Money> {
     all
 }
 
-fn named(text: &str, read: &[NumberMention]) -> Vec<Money> {
+fn marked_amounts(text: &str, read: &[NumberMention]) -> Vec<Money> {
     let low = text.to_lowercase();
     // Hours end like rupees.
     let stands_alone =
@@ -53,7 +53,7 @@ fn holds(known: &[Money], amount: Option<Money>) -> bool {
     amount.is_some_and(|amount| known.contains(&amount))
 }
 
-fn bare(read: &[NumberMention]) -> impl Iterator<Item = Money> + '_ {
+fn bare_amounts(read: &[NumberMention]) -> impl Iterator<Item = Money> + '_ {
     let plain = read.iter().filter(|number| number.unit.is_none());
     let plain = plain.filter(|number| matches!(number.kind, NumberKind::Plain | NumberKind::Money));
     let likely = plain.filter_map(|number| number.readings.first()?.as_money());
@@ -106,14 +106,14 @@ fn digit(letter: char) -> Option<char> {
 
 /// The numbers of a result that are money. Our own fields count paise, and only those named so are money; what other tools
 /// count is not known, so it may be either.
-pub(super) fn fields(result: &Value) -> Vec<Money> {
+pub(super) fn field_amounts(result: &Value) -> Vec<Money> {
     let mut known = Vec::new();
     add_numbers(result, "", is_ours(result), &mut known);
     known
 }
 
 /// The amounts in a result's texts.
-pub(super) fn texts(result: &Value) -> Vec<Money> {
+pub(super) fn text_amounts(result: &Value) -> Vec<Money> {
     let mut known = Vec::new();
     add_texts(result, is_ours(result), &mut known);
     known
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn a_bare_number_may_be_an_amount() {
-        assert_eq!(likely("Ramesh owes 500"), [paise(50_000)]);
+        assert_eq!(likely_amounts("Ramesh owes 500"), [paise(50_000)]);
         for text in
             ["3 things, 24 of them", "since 2026", "at 10:30", "on 15 November 2026", "call 9812345678"]
         {
-            assert_eq!(likely(text), [], "{text}");
+            assert_eq!(likely_amounts(text), [], "{text}");
         }
     }
 
@@ -195,13 +195,13 @@ mod tests {
             "amount": 12_345, "balance": -120_000, "list": ["Sita ₹3,400"], "number": 77, "date": "2026-11-15",
             "people": [{ "name": "Sita", "balance": 340_000 }], "reply": ["ledger-owes"],
         });
-        let known = [fields(&result), texts(&result)].concat();
+        let known = [field_amounts(&result), text_amounts(&result)].concat();
         for amount in [12_345, 120_000, 340_000] {
             assert!(known.contains(&paise(amount)), "{amount}");
         }
         for amount in [1_234_500, 7_700, 202_600, 1_500] {
             assert!(!known.contains(&paise(amount)), "{amount}");
         }
-        assert!(texts(&json!({ "value": "250" })).contains(&paise(25_000)));
+        assert!(text_amounts(&json!({ "value": "250" })).contains(&paise(25_000)));
     }
 }

@@ -9,14 +9,14 @@ use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_types::{Money, Timestamp};
 
-use super::{message, voice};
+use super::{resolve_locale, sms};
 use crate::books::contacts::Contact;
 use crate::books::dedup::{self, DuplicateCandidate, DuplicateWindows};
 use crate::books::{
     ContactId, LedgerDay, LedgerEntry, LedgerEntrySource, ShopTransaction, contacts, habits, profile,
 };
 use crate::error::Result;
-use crate::messages::names::{NameAgreement, agree};
+use crate::messages::names::{NameAgreement, compare_names};
 use crate::tools::BookingKind;
 
 /// Fewer entries than this say nothing of what is usual.
@@ -35,7 +35,7 @@ const TOLD_NAMED: Duration = Duration::from_secs(3 * 24 * 3600);
 const AT_ONCE: Duration = Duration::from_secs(30 * 60);
 
 /// The first that nobody has agreed to yet.
-pub(super) fn unagreed(found: Vec<ActConcern>, agreed: &[ActConcern]) -> Option<ActConcern> {
+pub(super) fn find_unagreed(found: Vec<ActConcern>, agreed: &[ActConcern]) -> Option<ActConcern> {
     found.into_iter().find(|one| agreed.iter().all(|known| known.phrase != one.phrase))
 }
 
@@ -60,25 +60,26 @@ pub(super) fn concerns(
     scene: &PackTurnContext,
     wish: &BookingRequest<'_>,
 ) -> Result<Vec<ActConcern>> {
-    let mut found: Vec<ActConcern> = old_day(scene, wish).into_iter().collect();
-    found.extend(amount(tx, wish)?);
-    found.extend(changing(tx, wish)?);
+    let mut found: Vec<ActConcern> = check_day(scene, wish).into_iter().collect();
+    found.extend(check_amount(tx, wish)?);
+    found.extend(list_volatile_concerns(tx, wish)?);
     Ok(found)
 }
 
 /// Those that others may bring about at any moment.
-pub(super) fn changing(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Vec<ActConcern>> {
-    let over = over_limit(wish)?;
-    Ok(over.into_iter().chain(twice(tx, wish)?).collect())
+pub(super) fn list_volatile_concerns(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Vec<ActConcern>> {
+    let over = check_limit(wish)?;
+    Ok(over.into_iter().chain(check_duplicate(tx, wish)?).collect())
 }
 
-fn old_day(scene: &PackTurnContext, wish: &BookingRequest<'_>) -> Option<ActConcern> {
-    let day = wish.day.filter(|day| LedgerDay::of(scene.now, &scene.zone).after(*day) > LONG_AGO_DAYS)?;
-    let slots = vec![("date".to_owned(), format::date(day.to_date(), voice(scene)))];
+fn check_day(scene: &PackTurnContext, wish: &BookingRequest<'_>) -> Option<ActConcern> {
+    let day =
+        wish.day.filter(|day| LedgerDay::of(scene.now, &scene.zone).days_since(*day) > LONG_AGO_DAYS)?;
+    let slots = vec![("date".to_owned(), format::date(day.to_date(), resolve_locale(scene)))];
     Some(ActConcern { phrase: "ledger-old-day".to_owned(), slots })
 }
 
-fn amount(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
+fn check_amount(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     let amount = wish.amount;
     // What stands there already was asked about when it was written.
     let is_new = wish.instead.is_none_or(|instead| instead.amount != amount);
@@ -90,7 +91,7 @@ fn amount(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcer
     Ok(is_unusual.then(|| concern("ask-unusual-amount", &[("amount", amount)], Some(contact))))
 }
 
-fn over_limit(wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
+fn check_limit(wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     // Who is paid more than they are owed owes the rest.
     let (BookingKind::CreditGiven | BookingKind::Paid, Some(contact)) = (wish.what, &wish.contact) else {
         return Ok(None);
@@ -99,25 +100,27 @@ fn over_limit(wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     let less = wish.instead.filter(|instead| instead.contact.is_some());
     let less = less.map_or(Money::ZERO, |instead| instead.amount);
     let more = wish.amount.minus(less)?;
-    let (Some(_), Some(limit)) = (contact.over_limit(more)?, contact.limit) else { return Ok(None) };
+    let (Some(_), Some(limit)) = (contact.excess_over_limit(more)?, contact.limit) else { return Ok(None) };
     Ok((more > Money::ZERO).then(|| concern("ledger-over-limit", &[("limit", limit)], Some(contact))))
 }
 
 /// That the books may have it already.
-fn twice(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
+fn check_duplicate(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     let amounts = [("amount", wish.amount)];
-    if let Some(told) = told_by_bank(tx, wish)? {
+    if let Some(told) = find_bank_entry(tx, wish)? {
         let is_theirs = told.contact.is_some() && wish.contact.is_some();
         return Ok(Some(match (&wish.contact, wish.name) {
-            (Some(contact), _) if is_theirs && is_same(tx, &told, contact)? => {
+            (Some(contact), _) if is_theirs && is_same_contact(tx, &told, contact)? => {
                 concern("ask-duplicate", &amounts, Some(contact))
             }
-            (Some(contact), _) if told.contact.is_none() => message::whose(&told, &contact.name),
-            (None, Some(name)) if told.contact.is_none() => message::whose(&told, name),
-            _ => message::like(&told),
+            (Some(contact), _) if told.contact.is_none() => {
+                sms::build_unassigned_concern(&told, &contact.name)
+            }
+            (None, Some(name)) if told.contact.is_none() => sms::build_unassigned_concern(&told, name),
+            _ => sms::build_duplicate_concern(&told),
         }));
     }
-    let is_again = (wish.name.is_none() || wish.contact.is_some()) && is_again(tx, wish)?;
+    let is_again = (wish.name.is_none() || wish.contact.is_some()) && is_repeat(tx, wish)?;
     let phrase = if wish.contact.is_some() { "ask-duplicate" } else { "ledger-again" };
     Ok(is_again.then(|| concern(phrase, &amounts, wish.contact.as_ref())))
 }
@@ -131,19 +134,19 @@ pub(super) fn concern(phrase: &str, amounts: &[(&str, Money)], contact: Option<&
 /// Far above or below what half of the latest entries with this contact are between.
 fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: BookingKind, amount: Money) -> Result<bool> {
     let Some(side) = what.kind().side() else { return Ok(false) };
-    let habit = habits::of(tx, contact.id, side)?;
+    let habit = habits::get(tx, contact.id, side)?;
     let (Some(low), Some(high)) = (habit.low, habit.high) else { return Ok(false) };
     Ok(habit.seen >= ENOUGH && (amount > high.times(FAR)? || amount.times(FAR)? < low))
 }
 
 /// Whether the same was written a short while ago.
-fn is_again(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<bool> {
+fn is_repeat(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<bool> {
     let party = wish.contact.as_ref().map(|contact| contact.id);
-    let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(false) };
+    let Some(act) = wish.what.minimal_transaction(wish.amount, party) else { return Ok(false) };
     let window = if party.is_some() { NAMED } else { UNNAMED };
     let at = wish.happened_at;
     let seen = DuplicateCandidate { act: &act, words: "", fingerprint: None, happened_at: at, now: at };
-    let alike = dedup::look(tx, &seen, DuplicateWindows { words: window, amount: window })?;
+    let alike = dedup::find_duplicate(tx, &seen, DuplicateWindows { words: window, amount: window })?;
     Ok(alike.is_some_and(|alike| {
         let entry = alike.entry();
         let is_other = wish.instead.is_none_or(|instead| instead.id != entry.id);
@@ -153,7 +156,7 @@ fn is_again(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<bool> {
 
 /// The entry of a bank's message that may be this payment: of the same person, of one whose name is near, or of nobody
 /// yet. The owner speaks of it some time after.
-fn told_by_bank(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<LedgerEntry>> {
+fn find_bank_entry(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<LedgerEntry>> {
     let party = wish.contact.as_ref().map(|contact| contact.id);
     let within = match (wish.what, wish.mode) {
         (BookingKind::Received | BookingKind::Paid, _) => TOLD_NAMED,
@@ -163,8 +166,8 @@ fn told_by_bank(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<Led
         (BookingKind::Sale | BookingKind::Purchase | BookingKind::Expense, None) => AT_ONCE,
         _ => return Ok(None),
     };
-    let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(None) };
-    for entry in dedup::payments(tx, &act, wish.happened_at, within)? {
+    let Some(act) = wish.what.minimal_transaction(wish.amount, party) else { return Ok(None) };
+    for entry in dedup::list_payments_near(tx, &act, wish.happened_at, within)? {
         let is_told = entry.source == LedgerEntrySource::Sms
             && wish.instead.is_none_or(|instead| instead.id != entry.id);
         if is_told && may_be_theirs(tx, wish, &entry)? {
@@ -182,21 +185,25 @@ fn may_be_theirs(tx: &mut Tx<'_>, wish: &BookingRequest<'_>, told: &LedgerEntry)
         (Some(whose), Some(contact)) if whose.id == contact.id => true,
         _ if !is_soon => false,
         (Some(whose), Some(contact)) => {
-            agree(Some(&whose.name), Some(&contact.name)) != NameAgreement::Others
+            compare_names(Some(&whose.name), Some(&contact.name)) != NameAgreement::Others
         }
-        (Some(whose), None) => agree(Some(&whose.name), wish.name) != NameAgreement::Others,
+        (Some(whose), None) => compare_names(Some(&whose.name), wish.name) != NameAgreement::Others,
         (None, _) => true,
     })
 }
 
-fn is_same(tx: &mut Tx<'_>, told: &LedgerEntry, contact: &Contact) -> Result<bool> {
+fn is_same_contact(tx: &mut Tx<'_>, told: &LedgerEntry, contact: &Contact) -> Result<bool> {
     let whose = told.contact.map(|whose| contacts::get(tx, whose)).transpose()?;
     Ok(whose.is_some_and(|whose| whose.id == contact.id))
 }
 
 impl BookingKind {
     /// The act with nothing but the amount and the person; it is looked at and never booked.
-    pub(super) fn plain(self, amount: Money, party: Option<ContactId>) -> Option<ShopTransaction> {
+    pub(super) fn minimal_transaction(
+        self,
+        amount: Money,
+        party: Option<ContactId>,
+    ) -> Option<ShopTransaction> {
         use crate::books::{CreditAsset, PaymentMeans, PaymentTerms};
         let (settled, means, lines) = (PaymentTerms::Now(PaymentMeans::Cash), PaymentMeans::Cash, Vec::new());
         Some(match self {

@@ -15,17 +15,17 @@ impl PackCommand for CheckBooksCommand {
     }
 
     fn about(&self) -> &'static str {
-        "Work every balance, day and stock out again from the entries, and name the first that is wrong"
+        "Recompute every balance, day and stock level from the entries, and report the first mismatch"
     }
 
     async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
-        let standing = call.db.read(call.tenant, balances::standing).await?;
+        let standing = call.db.read(call.tenant, balances::load_totals).await?;
         let finding = call.db.read(call.tenant, verify).await?;
         if let Some(finding) = finding {
-            let hint = "nothing was changed; keep a backup, and report it";
+            let hint = "nothing was changed; keep a backup and report a bug";
             return Err(PackCommandError::new(finding.to_string()).hint(hint));
         }
-        let words = format!("{} entries: every figure follows from them", standing.entries);
-        call.out.answer(&json!({ "entries": standing.entries, "sound": true }), &words)
+        let words = format!("{} entries: all figures match", standing.entries);
+        call.out.print_result(&json!({ "entries": standing.entries, "sound": true }), &words)
     }
 }

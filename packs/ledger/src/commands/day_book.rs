@@ -20,24 +20,24 @@ impl PackCommand for ShowDayBookCommand {
     }
 
     fn about(&self) -> &'static str {
-        "List the entries of a day, with the cash as it ran"
+        "List the entries of a day, with the running cash balance"
     }
 
     fn arguments(&self) -> &'static [PackArgument] {
         &[PackArgument {
             name: "day",
-            about: "Such as 2026-11-15; without it today",
+            about: "The day, such as 2026-11-15; default: today",
             kind: PackArgumentKind::Optional,
         }]
     }
 
     async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
         let today = LedgerDay::of(call.now, &zone(call.db, call.tenant).await?);
-        let bad = || PackCommandError::new("that is no day").hint("write it as 2026-11-15");
+        let bad = || PackCommandError::new("invalid day").hint("write it as 2026-11-15");
         let day = call.given.one("day").map(str::parse::<LedgerDay>).transpose().map_err(|_| bad())?;
         let day = day.unwrap_or(today);
         let read = move |tx: &mut Tx<'_>| -> Result<(DayBook, Vec<String>)> {
-            let book = day_book::of_day(tx, day)?;
+            let book = day_book::load_day(tx, day)?;
             let mut names = Vec::new();
             for line in &book.lines {
                 let contact = line.entry.contact.map(|id| contacts::get(tx, id)).transpose()?;
@@ -54,17 +54,17 @@ impl PackCommand for ShowDayBookCommand {
             .collect();
         let value =
             json!({ "day": day, "opening": book.opening, "closing": book.closing, "entries": entries });
-        call.out.answer(&value, &words(&book, &names))
+        call.out.print_result(&value, &render_day_book(&book, &names))
     }
 }
 
-fn words(book: &DayBook, names: &[String]) -> String {
-    let mut lines = vec![format!("{}: cash in the morning {}", book.day, rupees(book.opening))];
+fn render_day_book(book: &DayBook, names: &[String]) -> String {
+    let mut lines = vec![format!("{}: opening cash {}", book.day, rupees(book.opening))];
     lines.extend(book.lines.iter().zip(names).map(|(line, name)| {
         let (entry, cash) = (&line.entry, rupees(line.cash));
         let kind = entry.kind.as_str().replace('_', " ");
         format!("{:>5}  {kind:<17} {:>12}  {cash:>12}  {name}", entry.number, rupees(entry.amount))
     }));
-    lines.push(format!("cash in the evening {}", rupees(book.closing)));
+    lines.push(format!("closing cash {}", rupees(book.closing)));
     lines.join("\n")
 }

@@ -29,14 +29,10 @@ impl PackCommand for ExportBooksCommand {
         &[
             PackArgument {
                 name: "dir",
-                about: "The folder to write to; made where it is missing",
+                about: "The folder to write to; created if missing",
                 kind: PackArgumentKind::Needed,
             },
-            PackArgument {
-                name: "replace",
-                about: "Write over files that are there",
-                kind: PackArgumentKind::Flag,
-            },
+            PackArgument { name: "replace", about: "Overwrite existing files", kind: PackArgumentKind::Flag },
         ]
     }
 
@@ -44,8 +40,8 @@ impl PackCommand for ExportBooksCommand {
         let folder = Path::new(call.given.one("dir").unwrap_or_default());
         let there = FILES.iter().find(|name| folder.join(name).exists());
         if let (Some(name), false) = (there, call.given.has("replace")) {
-            let what = format!("{} is there already", folder.join(name).display());
-            return Err(PackCommandError::new(what).hint("choose another folder, or say --replace"));
+            let what = format!("{} already exists", folder.join(name).display());
+            return Err(PackCommandError::new(what).hint("choose another folder, or pass --replace"));
         }
         let read = |tx: &mut Tx<'_>| -> Result<[Vec<u8>; 3]> {
             let [mut contacts, mut items, mut entries] = [const { Vec::new() }; 3];
@@ -57,24 +53,24 @@ impl PackCommand for ExportBooksCommand {
         let texts = call.db.read(call.tenant, read).await?;
         let failed = |error: std::io::Error| {
             PackCommandError::new(format!("{} can't be written: {error}", folder.display()))
-                .hint("see that the folder may be written to, and that the disk has room")
+                .hint("check the folder's permissions and the free disk space")
         };
         std::fs::create_dir_all(folder).map_err(failed)?;
         for (name, text) in FILES.iter().zip(&texts) {
             std::fs::write(folder.join(name), text).map_err(failed)?;
         }
-        let rows = texts.map(|text| rows(&text));
+        let rows = texts.map(|text| count_rows(&text));
         let [contacts, items, entries] = rows;
         let words = format!(
-            "Written to {}: {contacts} contacts, {items} items, {entries} rows of entries",
+            "Exported to {}: {contacts} contacts, {items} items, {entries} rows of entries",
             folder.display()
         );
         let value = json!({ "dir": folder, "contacts": contacts, "items": items, "entry_rows": entries });
-        call.out.answer(&value, &words)
+        call.out.print_result(&value, &words)
     }
 }
 
 /// Rows without the header; a cell may hold a line break, so that lines are no measure.
-fn rows(text: &[u8]) -> usize {
+fn count_rows(text: &[u8]) -> usize {
     csv::Reader::from_reader(text).records().count()
 }

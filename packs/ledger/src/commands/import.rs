@@ -27,34 +27,34 @@ impl PackCommand for ImportBooksCommand {
     }
 
     fn about(&self) -> &'static str {
-        "Take contacts, items and entries from comma-separated files: all rows or none"
+        "Import contacts, items and entries from CSV files: all rows or none"
     }
 
     fn arguments(&self) -> &'static [PackArgument] {
         &[
             PackArgument {
                 name: "dir",
-                about: "A folder with contacts.csv, items.csv, entries.csv, or some of them",
+                about: "A folder with any of contacts.csv, items.csv and entries.csv",
                 kind: PackArgumentKind::Optional,
             },
-            PackArgument { name: "contacts", about: "A file of contacts", kind: PackArgumentKind::Value },
-            PackArgument { name: "items", about: "A file of items", kind: PackArgumentKind::Value },
-            PackArgument { name: "entries", about: "A file of entries", kind: PackArgumentKind::Value },
+            PackArgument { name: "contacts", about: "A CSV file of contacts", kind: PackArgumentKind::Value },
+            PackArgument { name: "items", about: "A CSV file of items", kind: PackArgumentKind::Value },
+            PackArgument { name: "entries", about: "A CSV file of entries", kind: PackArgumentKind::Value },
             PackArgument {
                 name: "dry-run",
-                about: "Say what would be taken and which rows are wrong; take nothing",
+                about: "Show what would be imported and which rows are invalid; import nothing",
                 kind: PackArgumentKind::Flag,
             },
             PackArgument {
                 name: "yes",
-                about: "Take also entries of a large amount, which are asked about otherwise",
+                about: "Import entries of a large amount without asking",
                 kind: PackArgumentKind::Flag,
             },
         ]
     }
 
     async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
-        let [contacts, items, entries] = texts(call.given)?;
+        let [contacts, items, entries] = read_files(call.given)?;
         let mode = if call.given.has("dry-run") { ImportMode::Rehearse } else { ImportMode::Apply };
         let asks_first = mode == ImportMode::Apply && !call.given.has("yes");
         let (zone, ids, now) = (zone(call.db, call.tenant).await?, call.ids.clone(), call.now);
@@ -71,27 +71,25 @@ impl PackCommand for ImportBooksCommand {
         };
         let report = call.db.write(call.tenant, unit).await?;
         if report.contacts + report.items + report.entries + report.known + report.wrong == 0 {
-            return Err(PackCommandError::new("there is no row in what was named, so nothing was taken")
-                .hint("below the header, write a row for each entry, contact or item"));
+            return Err(PackCommandError::new("the files have no rows; nothing was imported")
+                .hint("add a row below the header for each entry, contact or item"));
         }
-        call.out.answer(&json!(report), &words(&report, mode))?;
+        call.out.print_result(&json!(report), &render_report(&report, mode))?;
         if report.wrong == 0 && (report.is_applied || mode == ImportMode::Rehearse) {
             return Ok(());
         }
         if report.wrong == 0 {
-            let what =
-                format!("{} entries are of a large amount, so nothing was taken yet", report.large_in_all);
-            return Err(PackCommandError::new(what).hint("look at them, and import again with --yes"));
+            let what = format!("{} entries have a large amount; nothing was imported", report.large_in_all);
+            return Err(PackCommandError::new(what).hint("check them, then import again with --yes"));
         }
         let so = if mode == ImportMode::Rehearse { "would be" } else { "was" };
-        let what = format!("{} rows are wrong, so nothing {so} taken", report.wrong);
-        Err(PackCommandError::new(what)
-            .hint("put them right and import again; what is taken twice counts once"))
+        let what = format!("{} rows are invalid, so nothing {so} imported", report.wrong);
+        Err(PackCommandError::new(what).hint("fix them and import again; rows already imported are skipped"))
     }
 }
 
 /// What the files hold; one that is not named is empty.
-fn texts(given: &PackArgumentValues) -> Result<[String; 3], PackCommandError> {
+fn read_files(given: &PackArgumentValues) -> Result<[String; 3], PackCommandError> {
     let dir = given.one("dir").map(Path::new);
     let named = ["contacts", "items", "entries"].map(|name| given.one(name).map(PathBuf::from));
     let mut texts = [const { String::new() }; 3];
@@ -105,7 +103,7 @@ fn texts(given: &PackArgumentValues) -> Result<[String; 3], PackCommandError> {
     }
     let nothing = || {
         PackCommandError::new("there is no file to import")
-            .hint("name a folder with contacts.csv, items.csv or entries.csv, or a file with --entries FILE")
+            .hint("pass a folder with contacts.csv, items.csv or entries.csv, or a file with --entries FILE")
     };
     found.then_some(texts).ok_or_else(nothing)
 }
@@ -116,23 +114,24 @@ fn read(path: &Path) -> Result<String, PackCommandError> {
     };
     let size = std::fs::metadata(path).map_err(|error| unreadable(&error))?.len();
     if size > LARGEST {
-        return Err(unreadable(&"it is larger than 256 MB").hint("bring it in parts"));
+        return Err(unreadable(&"it is larger than 256 MB").hint("split it"));
     }
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| unreadable(&error).hint("save it as comma-separated text in UTF-8"))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| unreadable(&error).hint("save it as CSV in UTF-8"))?;
     // Spreadsheets put a mark before the first letter.
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-fn words(report: &BooksImportReport, mode: ImportMode) -> String {
+fn render_report(report: &BooksImportReport, mode: ImportMode) -> String {
     let BooksImportReport { contacts, items, entries, known, .. } = report;
-    let what =
-        format!("{contacts} contacts, {items} items and {entries} entries; {known} rows were known already");
+    let what = format!(
+        "{contacts} contacts, {items} items and {entries} entries; {known} rows were already imported"
+    );
     let head = match (mode, report.is_applied) {
-        (ImportMode::Rehearse, _) if report.wrong > 0 => format!("Nothing would be taken. Right are {what}"),
-        (ImportMode::Rehearse, _) => format!("Would be taken: {what}"),
-        (ImportMode::Apply, true) => format!("Taken: {what}"),
-        (ImportMode::Apply, false) => format!("Nothing was taken. Right were {what}"),
+        (ImportMode::Rehearse, _) if report.wrong > 0 => format!("Nothing would be imported. Valid: {what}"),
+        (ImportMode::Rehearse, _) => format!("Would import: {what}"),
+        (ImportMode::Apply, true) => format!("Imported: {what}"),
+        (ImportMode::Apply, false) => format!("Nothing was imported. Valid: {what}"),
     };
     let rows = report.errors.iter().map(|row| format!("{}.csv line {}: {}", row.file, row.line, row.what));
     let large = report
@@ -140,7 +139,7 @@ fn words(report: &BooksImportReport, mode: ImportMode) -> String {
         .iter()
         .map(|row| format!("entries.csv line {}: ₹{} is a large amount", row.line, row.amount));
     let more_large = report.large_in_all.saturating_sub(report.large.len());
-    let more_large = (more_large > 0).then(|| format!("… and {more_large} more of a large amount"));
+    let more_large = (more_large > 0).then(|| format!("… and {more_large} more with a large amount"));
     let rows = rows.chain(large).chain(more_large);
     let more = report.wrong.saturating_sub(report.errors.len());
     let more = (more > 0).then(|| format!("… and {more} more"));

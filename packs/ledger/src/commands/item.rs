@@ -29,13 +29,13 @@ struct Asked {
 }
 
 const ARGUMENTS: &[PackArgument] = &[
-    PackArgument { name: "name", about: "Which one", kind: PackArgumentKind::Needed },
-    value("unit", "What it is counted in: kg, piece, bag"),
+    PackArgument { name: "name", about: "The item's name", kind: PackArgumentKind::Needed },
+    value("unit", "Its unit: kg, piece, bag"),
     value("price", "The price of one unit, in rupees"),
-    value("low-at", "Be told when no more than this is left"),
+    value("low-at", "Warn when the stock is at or below this"),
     value("gst", "Its GST rate, such as 5%"),
-    value("hsn", "Its HSN code; the rates of some are known"),
-    value("from", "From which day the rate holds; without it as long as there are the present rates"),
+    value("hsn", "Its HSN code; sets the rate if the code is known"),
+    value("from", "The day the rate applies from; default: since the present rates began"),
 ];
 
 #[async_trait]
@@ -45,7 +45,7 @@ impl PackCommand for SetItemCommand {
     }
 
     fn about(&self) -> &'static str {
-        "Show an item; with options, change it, or add it where there is none of this name"
+        "Show an item; with options, update it, or add it if it does not exist"
     }
 
     fn arguments(&self) -> &'static [PackArgument] {
@@ -57,8 +57,8 @@ impl PackCommand for SetItemCommand {
         let asked = Asked { given: call.given.clone(), ids: call.ids.clone(), now: call.now, today };
         let is_change = self.arguments().iter().skip(1).any(|argument| asked.given.has(argument.name));
         let shown = move |tx: &mut Tx<'_>| -> Result<_> {
-            let item = if is_change { asked.change(tx)? } else { asked.item(tx)? };
-            let tax = taxes::on(tx, item.id, asked.today)?;
+            let item = if is_change { asked.upsert_item(tx)? } else { asked.item(tx)? };
+            let tax = taxes::find_on(tx, item.id, asked.today)?;
             Ok((item, tax))
         };
         let (item, tax) = match is_change {
@@ -75,7 +75,7 @@ impl PackCommand for SetItemCommand {
             rate.as_deref().unwrap_or("-"),
             hsn.as_deref().filter(|hsn| !hsn.is_empty()).unwrap_or("-"),
         );
-        call.out.answer(&json!({ "item": item, "gst": rate, "hsn": hsn }), &words)
+        call.out.print_result(&json!({ "item": item, "gst": rate, "hsn": hsn }), &words)
     }
 }
 
@@ -87,12 +87,12 @@ impl Asked {
             NameMatch::Nobody => Err(Error::missing("item", &name)),
             NameMatch::Choices(several) => {
                 let names: Vec<&str> = several.iter().map(|item| item.name.as_str()).collect();
-                Err(Error::invalid(format!("{name} may be each of {}: write it in full", names.join(", "))))
+                Err(Error::invalid(format!("{name} is ambiguous ({}): write it in full", names.join(", "))))
             }
         }
     }
 
-    fn change(&self, tx: &mut Tx<'_>) -> Result<StockItem> {
+    fn upsert_item(&self, tx: &mut Tx<'_>) -> Result<StockItem> {
         let given = &self.given;
         let before = match self.item(tx) {
             Err(Error::Missing { .. }) => None,
@@ -116,25 +116,24 @@ impl Asked {
             },
         };
         let item = match before {
-            Some(item) => items::change(tx, item.id, &known)?,
+            Some(item) => items::update(tx, item.id, &known)?,
             None => items::add(tx, &self.ids, self.now, &known)?,
         };
         if given.has("gst") || given.has("hsn") {
-            taxes::put(tx, item.id, &self.tax()?, self.now)?;
+            taxes::set(tx, item.id, &self.tax()?, self.now)?;
         }
         Ok(item)
     }
 
     fn tax(&self) -> Result<ItemTax> {
         let hsn = self.given.one("hsn").unwrap_or_default().to_owned();
-        let since = LedgerDay::from_date(TaxRate::present_since(self.today.to_date()));
-        let bad = |text: &str| Error::invalid(format!("{text} is no day: write it as 2026-11-15"));
+        let since = LedgerDay::from_date(TaxRate::rates_valid_since(self.today.to_date()));
+        let bad = |text: &str| Error::invalid(format!("{text} is not a day: write it as 2026-11-15"));
         let from = self.given.one("from").map(|text| text.parse().map_err(|_| bad(text))).transpose()?;
         let from: LedgerDay = from.unwrap_or(since);
         let said = self.given.one("gst").map(str::parse).transpose()?;
-        let rate = said.or_else(|| tax::known(&hsn, from.to_date()));
-        let unknown =
-            || Error::invalid(format!("the rate of HSN {hsn} is not known here: say it with --gst"));
+        let rate = said.or_else(|| tax::find_rate(&hsn, from.to_date()));
+        let unknown = || Error::invalid(format!("the rate of HSN {hsn} is unknown: pass it with --gst"));
         Ok(ItemTax { rate: rate.ok_or_else(unknown)?, hsn, from })
     }
 }

@@ -14,19 +14,19 @@ use munshi_types::{TenantId, Zone};
 use crate::error::Error;
 
 pub(crate) fn install(room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
-    room.command(profile::SetProfileCommand)?;
-    room.command(item::SetItemCommand)?;
-    room.command(day_book::ShowDayBookCommand)?;
-    room.command(export::ExportBooksCommand)?;
-    room.command(import::ImportBooksCommand)?;
-    room.command(check::CheckBooksCommand)
+    room.add_command(profile::SetProfileCommand)?;
+    room.add_command(item::SetItemCommand)?;
+    room.add_command(day_book::ShowDayBookCommand)?;
+    room.add_command(export::ExportBooksCommand)?;
+    room.add_command(import::ImportBooksCommand)?;
+    room.add_command(check::CheckBooksCommand)
 }
 
 /// The tenant's, by which its days begin.
 async fn zone(db: &Db, id: TenantId) -> Result<Zone, PackCommandError> {
     let find = move |tx: &mut PlatformTx<'_>| tenants::find(tx, id);
     let found = db.platform(tenants::TENANTS).read(find).await?;
-    found.map(|tenant| tenant.zone).ok_or_else(|| PackCommandError::new("the tenant is gone"))
+    found.map(|tenant| tenant.zone).ok_or_else(|| PackCommandError::new("the tenant no longer exists"))
 }
 
 impl From<Error> for PackCommandError {

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::books::details;
 use crate::books::profile::{self, ShopProfile};
 use crate::error::Result;
-use crate::tax::of_gstin;
+use crate::tax::find_state_number;
 
 pub(super) struct SetProfileCommand;
 
@@ -19,16 +19,16 @@ const fn value(name: &'static str, about: &'static str) -> PackArgument {
 }
 
 const ARGUMENTS: &[PackArgument] = &[
-    value("business", "What the shop is called"),
+    value("business", "The shop's name"),
     value("owner", "The owner's name"),
-    value("trade", "What it trades in: kirana, clothes, medicine"),
+    value("trade", "Its trade: kirana, clothes, medicine"),
     value("place", "Its address, as bills show it"),
-    value("state", "The two digits of its state, such as 27; a GSTIN says it by itself"),
-    value("phone", "Its telephone number"),
-    value("upi", "Where people pay to: name@bank"),
+    value("state", "Its two-digit state code, such as 27; a GSTIN implies it"),
+    value("phone", "Its phone number"),
+    value("upi", "Its UPI address: name@bank"),
     value("gstin", "Its GSTIN"),
-    value("scheme", "How it stands to GST: unregistered, regular or composition"),
-    value("confirm-above", "Above how many rupees the owner is asked first"),
+    value("scheme", "Its GST scheme: unregistered, regular or composition"),
+    value("confirm-above", "Ask the owner first above this amount in rupees"),
 ];
 
 #[async_trait]
@@ -38,7 +38,7 @@ impl PackCommand for SetProfileCommand {
     }
 
     fn about(&self) -> &'static str {
-        "Show who keeps the books; with options, change it"
+        "Show the shop's profile; with options, update it"
     }
 
     fn arguments(&self) -> &'static [PackArgument] {
@@ -52,18 +52,18 @@ impl PackCommand for SetProfileCommand {
             false => call.db.read(call.tenant, profile::get).await?,
             true => {
                 let unit = move |tx: &mut Tx<'_>| -> Result<ShopProfile> {
-                    let known = changed(&given, profile::get(tx)?)?;
-                    profile::put(tx, &known, now)?;
+                    let known = apply_changes(&given, profile::get(tx)?)?;
+                    profile::save(tx, &known, now)?;
                     profile::get(tx)
                 };
                 call.db.write(call.tenant, unit).await?
             }
         };
-        call.out.answer(&json!(profile), &words(&profile))
+        call.out.print_result(&json!(profile), &render_profile(&profile))
     }
 }
 
-fn changed(given: &PackArgumentValues, mut profile: ShopProfile) -> Result<ShopProfile> {
+fn apply_changes(given: &PackArgumentValues, mut profile: ShopProfile) -> Result<ShopProfile> {
     let said = |name: &str| given.one(name).map(str::to_owned);
     for (name, part) in [
         ("business", &mut profile.business),
@@ -83,8 +83,8 @@ fn changed(given: &PackArgumentValues, mut profile: ShopProfile) -> Result<ShopP
         }
     }
     if let Some(value) = said("gstin") {
-        profile.gstin = if value.is_empty() { None } else { Some(details::checked(&value)?) };
-        if let Some(state) = profile.gstin.as_deref().and_then(of_gstin) {
+        profile.gstin = if value.is_empty() { None } else { Some(details::parse_gstin(&value)?) };
+        if let Some(state) = profile.gstin.as_deref().and_then(find_state_number) {
             state.clone_into(&mut profile.state);
         }
     }
@@ -97,7 +97,7 @@ fn changed(given: &PackArgumentValues, mut profile: ShopProfile) -> Result<ShopP
     Ok(profile)
 }
 
-fn words(profile: &ShopProfile) -> String {
+fn render_profile(profile: &ShopProfile) -> String {
     let some = |text: &Option<String>| text.clone().unwrap_or_default();
     let rows = [
         ("business", profile.business.clone()),

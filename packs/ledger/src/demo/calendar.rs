@@ -8,7 +8,7 @@ use crate::books::LedgerDay;
 const FEASTS: &str = include_str!("../../lexicon/festivals.txt");
 
 /// How many customers come, in percent of an ordinary day.
-pub(super) fn bustle(day: LedgerDay) -> u64 {
+pub(super) fn traffic_percent(day: LedgerDay) -> u64 {
     let week = match day.to_date().weekday() {
         Weekday::Sunday => 140,
         Weekday::Saturday => 125,
@@ -16,12 +16,12 @@ pub(super) fn bustle(day: LedgerDay) -> u64 {
         Weekday::Tuesday => 75,
         _ => 100,
     };
-    week * feast(day) / 100
+    week * festival_percent(day) / 100
 }
 
 /// People stock up in the week before a feast, most on its eve; on the day itself the shop closes early.
-fn feast(day: LedgerDay) -> u64 {
-    let ahead = feasts().map(|(feast, name)| (feast.after(day), weight(name)));
+fn festival_percent(day: LedgerDay) -> u64 {
+    let ahead = list_festivals().map(|(feast, name)| (feast.days_since(day), weight(name)));
     let near = ahead.filter(|(days, _)| (0..=7).contains(days));
     near.map(|(days, weight)| match days {
         0 => 60,
@@ -45,7 +45,7 @@ pub(super) fn is_payday(day: LedgerDay) -> bool {
     (1..=5).contains(&day.to_date().day())
 }
 
-fn feasts() -> impl Iterator<Item = (LedgerDay, &'static str)> {
+fn list_festivals() -> impl Iterator<Item = (LedgerDay, &'static str)> {
     FEASTS.lines().filter_map(|line| {
         let (day, name) = line.split_once(' ')?;
         Some((LedgerDay::from_date(day.parse::<Date>().ok()?), name))
@@ -58,10 +58,10 @@ mod tests {
 
     #[test]
     fn sundays_and_the_eve_of_diwali_are_busy() {
-        let bustle = |day: &str| super::bustle(day.parse().unwrap());
+        let bustle = |day: &str| super::traffic_percent(day.parse().unwrap());
         assert_eq!((bustle("2026-09-24"), bustle("2026-09-27")), (100, 140), "a Thursday and a Sunday");
         assert!(bustle("2026-11-06") > 200, "two days before Diwali");
         assert!(bustle("2026-11-08") < bustle("2026-11-07"), "on the day itself it closes early");
-        assert_eq!(feasts().count(), FEASTS.lines().count(), "every line is read");
+        assert_eq!(list_festivals().count(), FEASTS.lines().count(), "every line is read");
     }
 }

@@ -6,8 +6,8 @@ use munshi_store::Tx;
 use munshi_types::{Money, Random, Timestamp};
 
 use super::DemoContext;
-use super::calendar::{bustle, is_payday};
-use super::stage::book;
+use super::calendar::{is_payday, traffic_percent};
+use super::setup::book;
 use crate::books::{
     BookingContext, ContactId, CreditAsset, ItemId, ItemQuantity, LedgerDay, PaymentMeans, PaymentTerms,
     Quantity, ShopTransaction, balances,
@@ -70,19 +70,19 @@ impl DemoHistory {
     }
 
     /// Writes one day, in the order it happened; false when there is none left.
-    pub(super) fn day(&mut self, tx: &mut Tx<'_>, telling: &DemoContext<'_>) -> Result<bool> {
+    pub(super) fn write_day(&mut self, tx: &mut Tx<'_>, telling: &DemoContext<'_>) -> Result<bool> {
         let (day, today) = (self.next, LedgerDay::of(telling.now, telling.zone));
         if day > today {
             return Ok(false);
         }
         for (minute, event) in self.events(telling.random, day, today) {
-            let moment = at(day, minute, telling);
+            let moment = time_of_day(day, minute, telling);
             // Today is only told as far as it has come.
             if moment > telling.now {
                 break;
             }
             let writing = BookingContext { ids: telling.ids, now: moment, zone: telling.zone };
-            self.happen(tx, &writing, telling.random, event)?;
+            self.book_event(tx, &writing, telling.random, event)?;
         }
         self.next = LedgerDay::from_date(day.to_date().tomorrow().unwrap_or(day.to_date()));
         Ok(self.next > day)
@@ -91,26 +91,26 @@ impl DemoHistory {
     /// What will happen, by the minute.
     fn events(&self, random: &dyn Random, day: LedgerDay, today: LedgerDay) -> Vec<(u64, Event)> {
         let mut events = Vec::new();
-        let mut at_some_time = |event: Event| events.push((random.below(MINUTES), event));
-        let customers = ORDINARY * bustle(day) / 100;
-        let counter = customers * 3 / 4 + random.below(customers / 2 + 1);
+        let mut at_some_time = |event: Event| events.push((random.next_below(MINUTES), event));
+        let customers = ORDINARY * traffic_percent(day) / 100;
+        let counter = customers * 3 / 4 + random.next_below(customers / 2 + 1);
         (0..counter).for_each(|_| at_some_time(Event::Sale));
         for (number, customer) in self.customers.iter().enumerate() {
-            if random.below(100) < 22 {
+            if random.next_below(100) < 22 {
                 at_some_time(Event::Credit(number));
             }
             let pays = match customer.manner {
-                DemoPaymentHabit::Prompt => random.below(100) < 24,
-                DemoPaymentHabit::Monthly => is_payday(day) && random.below(100) < 45,
+                DemoPaymentHabit::Prompt => random.next_below(100) < 24,
+                DemoPaymentHabit::Monthly => is_payday(day) && random.next_below(100) < 45,
                 // The last of it was long ago.
-                DemoPaymentHabit::Late => today.after(day) > 45 && random.below(100) < 4,
+                DemoPaymentHabit::Late => today.days_since(day) > 45 && random.next_below(100) < 4,
             };
             if pays {
                 at_some_time(Event::Payment(number));
             }
         }
         expenses(random, day).into_iter().for_each(&mut at_some_time);
-        self.restock(random, today.after(day)).into_iter().for_each(&mut at_some_time);
+        self.restock(random, today.days_since(day)).into_iter().for_each(&mut at_some_time);
         if day.to_date().weekday() == jiff::civil::Weekday::Monday {
             at_some_time(Event::Settle);
         }
@@ -124,10 +124,10 @@ impl DemoHistory {
         let is_forgotten = |goods: &DemoGoods| goods.name == SHORT && days_ago < SHORT_DAYS;
         let wanted =
             self.goods.iter().enumerate().filter(|(_, goods)| is_short(goods) && !is_forgotten(goods));
-        wanted.filter(|_| random.below(100) < 70).map(|(number, _)| Event::Purchase(number)).collect()
+        wanted.filter(|_| random.next_below(100) < 70).map(|(number, _)| Event::Purchase(number)).collect()
     }
 
-    fn happen(
+    fn book_event(
         &mut self,
         tx: &mut Tx<'_>,
         writing: &BookingContext<'_>,
@@ -136,7 +136,7 @@ impl DemoHistory {
     ) -> Result<()> {
         match event {
             Event::Sale => {
-                let Some((amount, line, words)) = self.take(random) else { return Ok(()) };
+                let Some((amount, line, words)) = self.take_from_shelf(random) else { return Ok(()) };
                 let settled = PaymentTerms::Now(means(random));
                 book(
                     tx,
@@ -166,7 +166,7 @@ impl DemoHistory {
         number: usize,
     ) -> Result<()> {
         let Some(party) = self.customers.get(number).map(|customer| customer.id) else { return Ok(()) };
-        let Some((amount, line, words)) = self.take(random) else { return Ok(()) };
+        let Some((amount, line, words)) = self.take_from_shelf(random) else { return Ok(()) };
         book(
             tx,
             writing,
@@ -184,10 +184,10 @@ impl DemoHistory {
         number: usize,
     ) -> Result<()> {
         let Some(customer) = self.customers.get(number) else { return Ok(()) };
-        let owed = balances::of(tx, customer.id)?;
+        let owed = balances::get(tx, customer.id)?;
         let part = match customer.manner {
             DemoPaymentHabit::Late => Money::from_paise(owed.as_paise() / 4 / 10_000 * 10_000),
-            _ if random.below(3) == 0 => Money::from_paise(owed.as_paise() / 2 / 10_000 * 10_000),
+            _ if random.next_below(3) == 0 => Money::from_paise(owed.as_paise() / 2 / 10_000 * 10_000),
             _ => owed,
         };
         if part <= Money::ZERO {
@@ -221,7 +221,7 @@ impl DemoHistory {
 
     /// Once a week suppliers are paid what they are owed, as far as there is money; the week's cash goes to the bank.
     fn settle(&self, tx: &mut Tx<'_>, writing: &BookingContext<'_>) -> Result<()> {
-        let standing = balances::standing(tx)?;
+        let standing = balances::load_totals(tx)?;
         let banked = Money::from_paise((standing.cash.as_paise() - 1_500_000) / 100_000 * 100_000);
         if banked > Money::ZERO {
             book(
@@ -232,8 +232,8 @@ impl DemoHistory {
             )?;
         }
         for party in &self.suppliers {
-            let owed = balances::of(tx, *party)?.negated()?;
-            let amount = owed.min(balances::standing(tx)?.bank);
+            let owed = balances::get(tx, *party)?.negated()?;
+            let amount = owed.min(balances::load_totals(tx)?.bank);
             if amount > Money::ZERO {
                 let act =
                     ShopTransaction::PaymentMade { party: Some(*party), amount, means: PaymentMeans::Bank };
@@ -244,11 +244,11 @@ impl DemoHistory {
     }
 
     /// Something off the shelf: what it is, how much and for how much. None where the shelf is empty.
-    fn take(&mut self, random: &dyn Random) -> Option<(Money, ItemQuantity, String)> {
-        let number = usize::try_from(random.below(self.goods.len().try_into().ok()?)).ok()?;
+    fn take_from_shelf(&mut self, random: &dyn Random) -> Option<(Money, ItemQuantity, String)> {
+        let number = usize::try_from(random.next_below(self.goods.len().try_into().ok()?)).ok()?;
         let goods = self.goods.get_mut(number)?;
         let most = if goods.price.as_paise() > 10_000 { 2 } else { 6 };
-        let count = i64::try_from(1 + random.below(most)).ok()?;
+        let count = i64::try_from(1 + random.next_below(most)).ok()?;
         let quantity = Quantity::from_thousandths(count * 1_000);
         if goods.stock < quantity {
             return None;
@@ -278,25 +278,31 @@ fn expenses(random: &dyn Random, day: LedgerDay) -> Vec<Event> {
         1 => events.push(Event::Expense("rent", 9_000)),
         5 => events.push(Event::Expense("salary", 7_500)),
         12 => {
-            events.push(Event::Expense("electricity", 2_000 + i64::try_from(random.below(600)).unwrap_or(0)));
+            events.push(Event::Expense(
+                "electricity",
+                2_000 + i64::try_from(random.next_below(600)).unwrap_or(0),
+            ));
         }
         _ => {}
     }
-    if random.below(100) < 30 {
-        events.push(Event::Expense("tea and snacks", 40 + i64::try_from(random.below(8)).unwrap_or(0) * 10));
+    if random.next_below(100) < 30 {
+        events.push(Event::Expense(
+            "tea and snacks",
+            40 + i64::try_from(random.next_below(8)).unwrap_or(0) * 10,
+        ));
     }
-    if random.below(100) < 10 {
-        events.push(Event::Expense("transport", 150 + i64::try_from(random.below(6)).unwrap_or(0) * 50));
+    if random.next_below(100) < 10 {
+        events.push(Event::Expense("transport", 150 + i64::try_from(random.next_below(6)).unwrap_or(0) * 50));
     }
     events
 }
 
 /// Two of five pay by phone.
 fn means(random: &dyn Random) -> PaymentMeans {
-    if random.below(5) < 2 { PaymentMeans::Bank } else { PaymentMeans::Cash }
+    if random.next_below(5) < 2 { PaymentMeans::Bank } else { PaymentMeans::Cash }
 }
 
-fn at(day: LedgerDay, minute: u64, telling: &DemoContext<'_>) -> Timestamp {
+fn time_of_day(day: LedgerDay, minute: u64, telling: &DemoContext<'_>) -> Timestamp {
     let morning = day.noon(telling.zone).minus(Duration::from_secs(12 * 3_600 - OPENS * 60));
     morning.plus(Duration::from_secs(minute * 60))
 }

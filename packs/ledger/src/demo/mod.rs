@@ -4,12 +4,12 @@
 //! same seed and day give the same shop.
 //!
 //! # Layout
-//! - `stage`: the shop, its people and its goods; `calendar`: how busy a day is
+//! - `setup`: the shop, its people and its goods; `calendar`: how busy a day is
 //! - `history`: what happens on a day; [`open`] and [`play`] write it
 
 mod calendar;
 mod history;
-mod stage;
+mod setup;
 
 use munshi_store::Tx;
 use munshi_types::{IdGenerator, Random, Timestamp, Zone};
@@ -33,16 +33,16 @@ pub struct DemoContext<'a> {
 
 /// Opens the shop: profile, people, goods, and how things stood when its books began. None where the books are not
 /// empty: nobody's own books are played with.
-pub fn open(tx: &mut Tx<'_>, telling: &DemoContext<'_>, days: u16) -> Result<Option<DemoHistory>> {
-    if balances::standing(tx)?.entries > 0 {
+pub fn create(tx: &mut Tx<'_>, telling: &DemoContext<'_>, days: u16) -> Result<Option<DemoHistory>> {
+    if balances::load_totals(tx)?.entries > 0 {
         return Ok(None);
     }
     let today = LedgerDay::of(telling.now, telling.zone);
-    let first = (0..days).fold(today, |day, _| day.before());
-    stage::open(tx, telling, first).map(Some)
+    let first = (0..days).fold(today, |day, _| day.previous());
+    setup::create_shop(tx, telling, first).map(Some)
 }
 
 /// Writes the next day of the history; false when today is written.
-pub fn play(tx: &mut Tx<'_>, telling: &DemoContext<'_>, play: &mut DemoHistory) -> Result<bool> {
-    play.day(tx, telling)
+pub fn write_next_day(tx: &mut Tx<'_>, telling: &DemoContext<'_>, play: &mut DemoHistory) -> Result<bool> {
+    play.write_day(tx, telling)
 }

@@ -11,7 +11,7 @@ use munshi_types::{IdGenerator, Money, TenantId, Timestamp, Zone};
 use serde::{Serialize, Serializer};
 
 use super::phone::{PhoneBackupRow, PhoneSms};
-use super::{IncomingSms, PaymentQuestion, SmsConsent, SmsOutcome, SmsTimeSource, is_sure, take};
+use super::{IncomingSms, PaymentQuestion, SmsConsent, SmsOutcome, SmsTimeSource, book, is_sure};
 use crate::books::{BookingContext, EntryKey};
 use crate::error::{Error, Result};
 
@@ -146,7 +146,7 @@ pub async fn import(
         let unit = move |tx: &mut Tx<'_>| -> std::result::Result<_, Stop> {
             let taken = some
                 .iter()
-                .map(|row| one(tx, &own, row))
+                .map(|row| import_row(tx, &own, row))
                 .collect::<Result<Vec<_>>>()
                 .map_err(Stop::Failed)?;
             match own.mode {
@@ -166,7 +166,7 @@ pub async fn import(
 }
 
 /// One row by itself: what is wrong with it undoes nothing of the others. Only an ailing store ends the whole.
-fn one(
+fn import_row(
     tx: &mut Tx<'_>,
     into: &SmsImport,
     row: &PhoneBackupRow,
@@ -190,14 +190,14 @@ fn one(
             None,
         ));
     }
-    match tx.attempt(|tx| booked(tx, into, row.number, message)) {
-        Ok(outcome) => Ok(lined(row.number, message, outcome)),
+    match tx.attempt(|tx| book_row(tx, into, row.number, message)) {
+        Ok(outcome) => Ok(build_line(row.number, message, outcome)),
         Err(Error::Store(error)) if error.is_outage() || error.is_retryable() => Err(error.into()),
         Err(error) => Ok(unreadable(error.to_string(), Some(message.text.clone()))),
     }
 }
 
-fn booked(tx: &mut Tx<'_>, into: &SmsImport, number: u64, message: &PhoneSms) -> Result<SmsOutcome> {
+fn book_row(tx: &mut Tx<'_>, into: &SmsImport, number: u64, message: &PhoneSms) -> Result<SmsOutcome> {
     let at = message.at.unwrap_or(into.now);
     if at > into.now.plus(std::time::Duration::from_secs(86_400)) {
         return Err(Error::invalid(format!("{at} lies ahead: the phone's clock was wrong")));
@@ -205,7 +205,7 @@ fn booked(tx: &mut Tx<'_>, into: &SmsImport, number: u64, message: &PhoneSms) ->
     let sender = message.sender.as_deref().unwrap_or_default();
     let when = message.at.map(|at| at.as_micros().to_be_bytes()).unwrap_or_default();
     let arrived = IncomingSms {
-        key: EntryKey::of(&[b"message", sender.as_bytes(), &when, message.text.as_bytes()]),
+        key: EntryKey::from_parts(&[b"message", sender.as_bytes(), &when, message.text.as_bytes()]),
         text: &message.text,
         sender: message.sender.as_deref(),
         at,
@@ -214,10 +214,10 @@ fn booked(tx: &mut Tx<'_>, into: &SmsImport, number: u64, message: &PhoneSms) ->
     };
     let writing = BookingContext { ids: &into.ids, now: into.now, zone: &into.zone };
     let consent = if into.agreed.contains(&number) { SmsConsent::Given } else { SmsConsent::Open };
-    take(tx, &writing, &arrived, consent)
+    book(tx, &writing, &arrived, consent)
 }
 
-fn lined(
+fn build_line(
     row: u64,
     message: &PhoneSms,
     outcome: SmsOutcome,
@@ -232,14 +232,14 @@ fn lined(
         SmsOutcome::Known(entry) => SmsImportOutcome::Known { entry: entry.number },
         SmsOutcome::Question(question) => {
             text = Some(message.text.clone());
-            asked(&question)
+            question_outcome(&question)
         }
         SmsOutcome::Nothing(reason) => SmsImportOutcome::Nothing { reason, why: reason.as_str() },
     };
     (SmsImportLine { row, taken, text }, amount, way)
 }
 
-fn asked(question: &PaymentQuestion) -> SmsImportOutcome {
+fn question_outcome(question: &PaymentQuestion) -> SmsImportOutcome {
     let payment = &question.payment;
     let mut why: Vec<String> = Vec::new();
     if let Some(like) = &question.like {
@@ -263,7 +263,7 @@ fn asked(question: &PaymentQuestion) -> SmsImportOutcome {
 
 impl SmsImportReport {
     /// Takes over what came of some rows when they were taken again, after a person has answered.
-    pub fn put(&mut self, again: Self) -> Result<()> {
+    pub fn replace_rows(&mut self, again: Self) -> Result<()> {
         let is_again = |line: &SmsImportLine| again.lines.iter().any(|other| other.row == line.row);
         let (before, kept): (Vec<SmsImportLine>, Vec<SmsImportLine>) =
             self.lines.drain(..).partition(is_again);

@@ -5,16 +5,16 @@
 //!
 //! # Layout
 //! - [`take`]: one message; [`SmsOutcome`]: what came of it
-//! - `same`: whether the books have the payment already, from another message or from the owner's own words
-//! - `moment`: when it happened; `party`: whose it is; `names`: whether two names may be one person's
+//! - `duplicates`: whether the books have the payment already, from another message or from the owner's own words
+//! - `payment_time`: when it happened; `party`: whose it is; `names`: whether two names may be one person's
 //! - [`phone`]: a phone's messages from a file; [`import`](fn@import): all of them, with a report
 
+mod duplicates;
 mod import;
-mod moment;
 pub(crate) mod names;
 mod party;
+mod payment_time;
 pub mod phone;
-mod same;
 
 pub use import::{
     SmsImport, SmsImportLine, SmsImportMode, SmsImportOutcome, SmsImportReport, SmsImportTotals, import,
@@ -32,8 +32,8 @@ use crate::books::{
 };
 use crate::books::{dedup, profile};
 use crate::error::Result;
-use moment::PaymentTime;
-use same::{PaymentMatch, ReportedPayment};
+use duplicates::{PaymentMatch, ReportedPayment};
+use payment_time::PaymentTime;
 
 /// One message as it came.
 #[derive(Clone, Debug)]
@@ -109,21 +109,21 @@ pub struct PaymentQuestion {
 }
 
 /// Books the payment that a message tells of, once.
-pub fn take(
+pub fn book(
     tx: &mut Tx<'_>,
     writing: &BookingContext<'_>,
     arrived: &IncomingSms<'_>,
     consent: SmsConsent,
 ) -> Result<SmsOutcome> {
-    let Seen { payment, moment, party } = match see(tx, writing.zone, arrived)? {
+    let Seen { payment, moment, party } = match read_payment(tx, writing.zone, arrived)? {
         Ok(seen) => seen,
         Err(nothing) => return Ok(SmsOutcome::Nothing(nothing)),
     };
-    if let Some(own) = entry::by_key(tx, arrived.key)? {
+    if let Some(own) = entry::find_by_key(tx, arrived.key)? {
         return Ok(SmsOutcome::Known(Box::new(own)));
     }
     let fingerprint = payment.fingerprint();
-    let act = act(&payment, party.as_ref());
+    let act = build_transaction(&payment, party.as_ref());
     let telling = ReportedPayment {
         payment: &payment,
         act: &act,
@@ -132,9 +132,9 @@ pub fn take(
         moment,
         zone: writing.zone,
     };
-    let like = match same::meet(tx, &telling)? {
+    let like = match duplicates::match_payment(tx, &telling)? {
         PaymentMatch::Same(known) => {
-            dedup::saw(tx, known.id, &fingerprint, LedgerEntrySource::Sms, writing.now)?;
+            dedup::record_sighting(tx, known.id, &fingerprint, LedgerEntrySource::Sms, writing.now)?;
             return Ok(SmsOutcome::Known(Box::new(known)));
         }
         PaymentMatch::Maybe(like) => Some(like),
@@ -157,12 +157,12 @@ pub fn take(
 }
 
 /// What would come of a message, without booking anything; a question is one though it may be answered later.
-pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &IncomingSms<'_>) -> Result<SmsPreview> {
-    let Seen { payment, moment, party } = match see(tx, zone, arrived)? {
+pub fn preview(tx: &mut Tx<'_>, zone: &Zone, arrived: &IncomingSms<'_>) -> Result<SmsPreview> {
+    let Seen { payment, moment, party } = match read_payment(tx, zone, arrived)? {
         Ok(seen) => seen,
         Err(nothing) => return Ok(SmsPreview::Nothing(nothing)),
     };
-    let (fingerprint, act) = (payment.fingerprint(), act(&payment, party.as_ref()));
+    let (fingerprint, act) = (payment.fingerprint(), build_transaction(&payment, party.as_ref()));
     let telling = ReportedPayment {
         payment: &payment,
         act: &act,
@@ -171,7 +171,7 @@ pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &IncomingSms<'_>) -> Result<S
         moment,
         zone,
     };
-    let like = match same::meet(tx, &telling)? {
+    let like = match duplicates::match_payment(tx, &telling)? {
         PaymentMatch::Same(known) => return Ok(SmsPreview::Known(Box::new(known))),
         PaymentMatch::Maybe(like) => Some(like),
         PaymentMatch::New => None,
@@ -181,15 +181,17 @@ pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &IncomingSms<'_>) -> Result<S
 }
 
 /// Writes down that a message tells of the payment of an entry, as a person has said.
-pub(crate) fn is_known(
+pub(crate) fn link_to_entry(
     tx: &mut Tx<'_>,
     (zone, now): (&Zone, Timestamp),
     arrived: &IncomingSms<'_>,
     number: i64,
 ) -> Result<()> {
-    let Ok(Seen { payment, .. }) = see(tx, zone, arrived)? else { return Ok(()) };
-    match entry::by_number(tx, number)?.filter(LedgerEntry::stands) {
-        Some(entry) => dedup::saw(tx, entry.id, &payment.fingerprint(), LedgerEntrySource::Sms, now),
+    let Ok(Seen { payment, .. }) = read_payment(tx, zone, arrived)? else { return Ok(()) };
+    match entry::find_by_number(tx, number)?.filter(LedgerEntry::is_active) {
+        Some(entry) => {
+            dedup::record_sighting(tx, entry.id, &payment.fingerprint(), LedgerEntrySource::Sms, now)
+        }
         None => Ok(()),
     }
 }
@@ -209,7 +211,7 @@ struct Seen {
     party: Option<Contact>,
 }
 
-fn see(
+fn read_payment(
     tx: &mut Tx<'_>,
     zone: &Zone,
     arrived: &IncomingSms<'_>,
@@ -224,9 +226,9 @@ fn see(
         SmsReading::Payment(payment) => *payment,
         SmsReading::Nothing(why) => return Ok(Err(why)),
     };
-    let moment = PaymentTime::of(&payment, arrived, zone);
-    moment::complete(&mut payment, arrived, &local);
-    let party = if payment.purse.is_none() { party::of(tx, &payment)? } else { None };
+    let moment = PaymentTime::resolve(&payment, arrived, zone);
+    payment_time::fill_missing_time(&mut payment, arrived, &local);
+    let party = if payment.purse.is_none() { party::find_contact(tx, &payment)? } else { None };
     Ok(Ok(Seen { payment, moment, party }))
 }
 
@@ -239,7 +241,7 @@ pub(crate) fn is_sure(payment: &Payment) -> bool {
 }
 
 /// Money of the bank: taken out of it or put into it as cash, of somebody known, or of nobody yet.
-fn act(payment: &Payment, party: Option<&Contact>) -> ShopTransaction {
+fn build_transaction(payment: &Payment, party: Option<&Contact>) -> ShopTransaction {
     let (party, amount, means) = (party.map(|party| party.id), payment.amount, PaymentMeans::Bank);
     match (payment.purse, payment.direction) {
         (Some(OwnTransfer::Cash), PaymentDirection::Debit) => {

@@ -16,9 +16,9 @@ pub(crate) enum NameAgreement {
 const LETTERS: usize = 3;
 const BEGINNING: usize = 4;
 
-pub(crate) fn agree(one: Option<&str>, other: Option<&str>) -> NameAgreement {
+pub(crate) fn compare_names(one: Option<&str>, other: Option<&str>) -> NameAgreement {
     let (Some(one), Some(other)) = (one, other) else { return NameAgreement::Near };
-    if munshi_sms::bare(one) == munshi_sms::bare(other) {
+    if munshi_sms::normalize_identifier(one) == munshi_sms::normalize_identifier(other) {
         return NameAgreement::Same;
     }
     match (is_address(one), is_address(other)) {
@@ -58,12 +58,12 @@ mod tests {
             ("RAMESH KUMAR", "ramesh.k@ybl"),
             ("q77@ybl", "Sita"),
         ] {
-            assert_eq!(agree(Some(one), Some(other)), NameAgreement::Near, "{one} {other}");
+            assert_eq!(compare_names(Some(one), Some(other)), NameAgreement::Near, "{one} {other}");
         }
-        assert_eq!(agree(Some("RAMESH KUMAR"), Some("Ramesh  Kumar")), NameAgreement::Same);
-        assert_eq!(agree(None, Some("Ramesh")), NameAgreement::Near);
+        assert_eq!(compare_names(Some("RAMESH KUMAR"), Some("Ramesh  Kumar")), NameAgreement::Same);
+        assert_eq!(compare_names(None, Some("Ramesh")), NameAgreement::Near);
         for (one, other) in [("Ramesh", "Sita"), ("ramesh@ybl", "sita@ybl"), ("Mr Rajan", "Mr Gupta")] {
-            assert_eq!(agree(Some(one), Some(other)), NameAgreement::Others, "{one} {other}");
+            assert_eq!(compare_names(Some(one), Some(other)), NameAgreement::Others, "{one} {other}");
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 /// The digits of a telephone number before the @ of a payment address.
 const DIGITS: usize = 10;
 
-pub(super) fn of(tx: &mut Tx<'_>, payment: &Payment) -> Result<Option<Contact>> {
+pub(super) fn find_contact(tx: &mut Tx<'_>, payment: &Payment) -> Result<Option<Contact>> {
     let Some(name) = payment.counterparty.as_deref() else { return Ok(None) };
     if let Some(phone) = phone(name) {
-        let mut known = by_phone(tx, phone)?;
+        let mut known = list_by_phone(tx, phone)?;
         return Ok(known.pop().filter(|_| known.is_empty()));
     }
     match contacts::find(tx, name) {
@@ -24,8 +24,8 @@ pub(super) fn of(tx: &mut Tx<'_>, payment: &Payment) -> Result<Option<Contact>> 
     }
 }
 
-fn by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
-    match contacts::by_phone(tx, phone) {
+fn list_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
+    match contacts::list_by_phone(tx, phone) {
         Err(Error::Phone(_)) => Ok(Vec::new()),
         known => known,
     }

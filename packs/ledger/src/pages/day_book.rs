@@ -29,7 +29,7 @@ impl PackPageHandler for DayBookPage {
                 Err(_) => return Ok(None),
             },
         };
-        let book = day_book::of_day(tx, day).map_err(as_store)?;
+        let book = day_book::load_day(tx, day).map_err(as_store)?;
         let title = format!("Day book, {day}");
         Ok(Some(PackPageContent::html(title, table(tx, &book)?)))
     }

@@ -3,7 +3,7 @@
 mod bills;
 mod day_book;
 
-pub(crate) use bills::{BillPage, path as bill_path};
+pub(crate) use bills::{BillPage, build_path as bill_path};
 pub(crate) use day_book::DayBookPage;
 
 use crate::error::Error;

@@ -5,16 +5,16 @@
 //!
 //! # Layout
 //! - [`TaxRate`]: a rate, and whether there is such a one on a day
-//! - [`known`]: rates of goods that changed hands often, by the beginning of their HSN code and the day
+//! - [`rate_table`]: rates of goods that changed hands often, by the beginning of their HSN code and the day
 //! - [`TaxBreakdown`]: an amount and the taxes in it
 //! - [`state`]: states by the two digits that a GSTIN begins with
 
-mod known;
+mod breakdown;
 mod rate;
+mod rate_table;
 mod state;
-mod taxed;
 
-pub use known::known;
+pub use breakdown::{GstSupplyType, TaxBreakdown};
 pub use rate::TaxRate;
-pub use state::{name as state_name, of_gstin};
-pub use taxed::{GstSupplyType, TaxBreakdown};
+pub use rate_table::find_rate;
+pub use state::{find_state_number, name as state_name};

@@ -45,13 +45,13 @@ impl TaxRate {
     }
 
     /// The first day of the rates that hold on a day.
-    pub fn present_since(day: Date) -> Date {
+    pub fn rates_valid_since(day: Date) -> Date {
         if day < NEW_RATES { BEGAN } else { NEW_RATES }
     }
 
     /// Refuses a rate that no law had on a day for what has this HSN code; a code that nobody said is empty, and rates
     /// that stayed for a few goods alone need one.
-    pub fn on(self, day: Date, hsn: &str) -> Result<Self> {
+    pub fn validate_on(self, day: Date, hsn: &str) -> Result<Self> {
         let rates = match day {
             day if day < BEGAN => return Err(Error::invalid(format!("there was no GST on {day} yet"))),
             day if day < NEW_RATES => OLD.as_slice(),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_of_its_time() {
-        let is = |hundredths, day, hsn| TaxRate::from_hundredths(hundredths).on(day, hsn).is_ok();
+        let is = |hundredths, day, hsn| TaxRate::from_hundredths(hundredths).validate_on(day, hsn).is_ok();
         let (before, after) = (date(2025, 9, 21), date(2025, 9, 22));
         assert!(is(2_800, before, "") && !is(4_000, before, ""));
         assert!(is(4_000, after, "") && !is(2_800, after, ""));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn twelve_stayed_for_bricks_alone() {
-        let is = |hundredths, day, hsn| TaxRate::from_hundredths(hundredths).on(day, hsn).is_ok();
+        let is = |hundredths, day, hsn| TaxRate::from_hundredths(hundredths).validate_on(day, hsn).is_ok();
         let (before, after) = (date(2025, 9, 21), date(2025, 9, 22));
         assert!(is(1_200, before, "") && is(1_200, before, "0405"));
         assert!(!is(1_200, after, "") && !is(1_200, after, "0405") && !is(600, after, ""));

@@ -47,6 +47,6 @@ pub fn name(number: &str) -> Option<&'static str> {
 }
 
 /// The number of the state that a GSTIN is of.
-pub fn of_gstin(gstin: &str) -> Option<&str> {
+pub fn find_state_number(gstin: &str) -> Option<&str> {
     gstin.get(..2).filter(|number| name(number).is_some())
 }

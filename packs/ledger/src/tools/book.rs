@@ -6,13 +6,13 @@ use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::Money;
 
 use super::call::{LedgerServices, LedgerToolCall};
-use super::person::{self, ContactMatch, EntryParty};
+use super::contact_match::{self, ContactMatch, EntryParty};
+use super::owner_authority;
+use super::result::LedgerToolResult;
 use super::stock::{self, EntryStockMoves};
-use super::told::LedgerToolResult;
-use super::word;
 use crate::books::{
     self, CreditAsset, DayRange, ItemQuantity, LedgerEntry, LedgerEntryKind, PaymentMeans, PaymentTerms,
-    Quantity, ShopTransaction, days, entry,
+    Quantity, ShopTransaction, daily_turnover, entry,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum BookingKind {
 
 impl BookingKind {
     /// What a tool of this name writes.
-    pub(crate) fn of_tool(name: &str) -> Option<Self> {
+    pub(crate) fn from_tool(name: &str) -> Option<Self> {
         Some(match name {
             "log_sale" => Self::Sale,
             "log_purchase" => Self::Purchase,
@@ -42,7 +42,7 @@ impl BookingKind {
     }
 
     /// What an entry of this kind was written by.
-    pub(crate) const fn of_kind(kind: LedgerEntryKind) -> Option<Self> {
+    pub(crate) const fn from_kind(kind: LedgerEntryKind) -> Option<Self> {
         Some(match kind {
             LedgerEntryKind::Sale => Self::Sale,
             LedgerEntryKind::Purchase => Self::Purchase,
@@ -78,28 +78,31 @@ pub(crate) struct BookEntryTool {
 
 impl WriteToolHandler for BookEntryTool {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.desk.call(permit, tx)?;
-        let held = books::hold_for(tx, call.key)?;
+        let call = self.desk.load_call(permit, tx)?;
+        let held = books::lock_for(tx, call.key)?;
         let said = call.text("person");
-        let whom = said.map(|said| person::whom(tx, said, call.heard())).transpose()?;
+        let whom = said.map(|said| contact_match::match_contact(tx, said, call.user_text())).transpose()?;
         if !held.is_booked() {
-            call.nothing_since(tx, self.what, whom.as_ref().and_then(ContactMatch::contact))?;
+            call.ensure_unchanged(tx, self.what, whom.as_ref().and_then(ContactMatch::contact))?;
         }
-        let party = said.zip(whom).map(|(said, whom)| person::party_of(tx, &call, said, whom)).transpose()?;
-        let EntryStockMoves { lines, left } = self.moved(tx, &call)?;
-        let act = self.act(&call, party.as_ref(), lines)?;
-        let booked = held.book(tx, &call.writing(), &call.entry(act)?)?;
+        let party = said
+            .zip(whom)
+            .map(|(said, whom)| contact_match::resolve_matched_party(tx, &call, said, whom))
+            .transpose()?;
+        let EntryStockMoves { lines, left } = self.resolve_stock_moves(tx, &call)?;
+        let act = self.build_transaction(&call, party.as_ref(), lines)?;
+        let booked = held.book(tx, &call.booking_context(), &call.new_entry(act)?)?;
         if !booked.is_repeat {
-            word::allows(tx, &call, &booked.entry)?;
+            owner_authority::ensure_authorized(tx, &call, &booked.entry)?;
         }
-        let told = self.told(tx, &call, &booked.entry, party.as_ref())?;
+        let told = self.build_result(tx, &call, &booked.entry, party.as_ref())?;
         let told = match left {
-            Some(item) => told.with("kept", item.name).with("kept_unit", item.unit).say("stock-left"),
+            Some(item) => told.with("kept", item.name).with("kept_unit", item.unit).phrase("stock-left"),
             None => told,
         };
         Ok(match self.cash_paid(&call)? {
-            Some(paid) => told.cash_below(tx, paid)?.done(),
-            None => told.done(),
+            Some(paid) => told.cash_warning(tx, paid)?.build(),
+            None => told.build(),
         })
     }
 
@@ -109,41 +112,45 @@ impl WriteToolHandler for BookEntryTool {
         done: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let call = self.desk.call(permit, tx)?;
-        read_back(tx, &call, done)
+        let call = self.desk.load_call(permit, tx)?;
+        verify_booked(tx, &call, done)
     }
 }
 
 /// Whether the entry stands under this act's key with the amount that was asked for and is about to be told.
-pub(crate) fn read_back(
+pub(crate) fn verify_booked(
     tx: &mut Tx<'_>,
     call: &LedgerToolCall<'_>,
     done: &ToolOutput,
 ) -> Result<Option<String>, ToolFailure> {
-    let Some(entry) = entry::by_key(tx, call.key)? else {
+    let Some(entry) = entry::find_by_key(tx, call.key)? else {
         return Ok(Some("the entry is not in the books".to_owned()));
     };
     let wanted = call.amount()?;
     let told = done.value.get("amount").and_then(serde_json::Value::as_i64);
-    let agrees = entry.amount == wanted && told == Some(wanted.as_paise()) && entry.stands();
+    let agrees = entry.amount == wanted && told == Some(wanted.as_paise()) && entry.is_active();
     Ok((!agrees).then(|| format!("entry {} is of {} and not of {wanted}", entry.number, entry.amount)))
 }
 
 impl BookEntryTool {
     /// What moves in stock: an expense is for no item that is kept, and a payment for none at all.
-    fn moved(&self, tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<EntryStockMoves, ToolFailure> {
+    fn resolve_stock_moves(
+        &self,
+        tx: &mut Tx<'_>,
+        call: &LedgerToolCall<'_>,
+    ) -> Result<EntryStockMoves, ToolFailure> {
         match self.what {
             BookingKind::Sale
             | BookingKind::Purchase
             | BookingKind::CreditGiven
-            | BookingKind::CreditTaken => stock::moved(tx, call),
+            | BookingKind::CreditTaken => stock::resolve_stock_moves(tx, call),
             BookingKind::Expense | BookingKind::Received | BookingKind::Paid => {
                 Ok(EntryStockMoves::default())
             }
         }
     }
 
-    fn act(
+    fn build_transaction(
         &self,
         call: &LedgerToolCall<'_>,
         party: Option<&EntryParty>,
@@ -151,7 +158,7 @@ impl BookEntryTool {
     ) -> Result<ShopTransaction, ToolFailure> {
         let (amount, means) = (call.amount()?, call.means());
         let party = party.map(|party| party.contact.id);
-        let needed = || party.ok_or_else(|| ToolFailure::surely("no_person", "say for whom it was"));
+        let needed = || party.ok_or_else(|| ToolFailure::permanent("no_person", "say for whom it was"));
         Ok(match self.what {
             BookingKind::Sale => {
                 ShopTransaction::Sale { amount, settled: PaymentTerms::Now(means), party, lines }
@@ -163,12 +170,18 @@ impl BookEntryTool {
                 let category = call.text("item").unwrap_or_default().to_owned();
                 ShopTransaction::Expense { amount, category, settled: PaymentTerms::Now(means), party }
             }
-            BookingKind::CreditGiven => {
-                ShopTransaction::CreditGiven { party: needed()?, amount, lent: lent(call), lines }
-            }
-            BookingKind::CreditTaken => {
-                ShopTransaction::CreditTaken { party: needed()?, amount, lent: lent(call), lines }
-            }
+            BookingKind::CreditGiven => ShopTransaction::CreditGiven {
+                party: needed()?,
+                amount,
+                lent: read_credit_asset(call),
+                lines,
+            },
+            BookingKind::CreditTaken => ShopTransaction::CreditTaken {
+                party: needed()?,
+                amount,
+                lent: read_credit_asset(call),
+                lines,
+            },
             BookingKind::Received => ShopTransaction::PaymentReceived { party, amount, means },
             BookingKind::Paid => ShopTransaction::PaymentMade { party, amount, means },
         })
@@ -180,26 +193,26 @@ impl BookEntryTool {
             BookingKind::Purchase | BookingKind::Expense | BookingKind::Paid => {
                 call.means() == PaymentMeans::Cash
             }
-            BookingKind::CreditGiven => lent(call) == CreditAsset::Money(PaymentMeans::Cash),
+            BookingKind::CreditGiven => read_credit_asset(call) == CreditAsset::Money(PaymentMeans::Cash),
             BookingKind::Sale | BookingKind::CreditTaken | BookingKind::Received => false,
         };
         is_paid.then(|| call.amount()).transpose()
     }
 
-    fn told(
+    fn build_result(
         &self,
         tx: &mut Tx<'_>,
         call: &LedgerToolCall<'_>,
         entry: &LedgerEntry,
         party: Option<&EntryParty>,
     ) -> Result<LedgerToolResult, ToolFailure> {
-        let item = call.text("item").map(|item| how_much(call, item));
+        let item = call.text("item").map(|item| render_item_quantity(call, item));
         let told = LedgerToolResult::default().entry(entry);
         let told = match &item {
             Some(item) => told.with("item", item.as_str()),
             None => told,
         };
-        let told = told.say(match (self.what, &item) {
+        let told = told.phrase(match (self.what, &item) {
             (BookingKind::Sale, None) => "sale",
             (BookingKind::Sale, Some(_)) => "sale-item",
             (BookingKind::Purchase, _) => "purchase",
@@ -212,25 +225,25 @@ impl BookEntryTool {
             (BookingKind::Paid, _) => "paid",
         });
         let is_money = matches!(self.what, BookingKind::CreditGiven | BookingKind::CreditTaken)
-            && lent(call) != CreditAsset::Goods;
-        let told = if is_money { told.say("as-money") } else { told };
+            && read_credit_asset(call) != CreditAsset::Goods;
+        let told = if is_money { told.phrase("as-money") } else { told };
         let told = match party {
             Some(party) => told.party(tx, party)?,
             None => told,
         };
         if let Some(day) = call.other_day()? {
-            return Ok(told.with("date", day.to_string()).say("dated"));
+            return Ok(told.with("date", day.to_string()).phrase("dated"));
         }
         if self.what == BookingKind::Sale {
-            let sales = days::totals(tx, DayRange::day(call.today()))?.sales;
-            return Ok(told.money("day_total", sales).say("sales-today"));
+            let sales = daily_turnover::totals(tx, DayRange::day(call.today()))?.sales;
+            return Ok(told.money("day_total", sales).phrase("sales-today"));
         }
         Ok(told)
     }
 }
 
 /// Whether money itself was lent: where things are named, it was those.
-fn lent(call: &LedgerToolCall<'_>) -> CreditAsset {
+fn read_credit_asset(call: &LedgerToolCall<'_>) -> CreditAsset {
     match (call.text("lent"), call.text("item")) {
         (Some("money"), None) => CreditAsset::Money(call.means()),
         _ => CreditAsset::Goods,
@@ -238,7 +251,7 @@ fn lent(call: &LedgerToolCall<'_>) -> CreditAsset {
 }
 
 /// An item with how much of it was said, so that whoever hears it can tell whether it was heard right.
-fn how_much(call: &LedgerToolCall<'_>, item: &str) -> String {
+fn render_item_quantity(call: &LedgerToolCall<'_>, item: &str) -> String {
     let quantity = call.number("quantity").and_then(|number| number.parse::<Quantity>().ok());
     let Some(quantity) = quantity else { return item.to_owned() };
     let words = [Some(quantity.to_string()), call.text("unit").map(str::to_owned), Some(item.to_owned())];

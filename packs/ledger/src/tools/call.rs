@@ -14,8 +14,8 @@ use munshi_types::{
 };
 use serde_json::Value;
 
+use super::assign_payment::UnsortedPaymentQuery;
 use super::book::BookingKind;
-use super::sort::UnsortedPaymentQuery;
 use crate::books::contacts::Contact;
 use crate::books::{
     BookingContext, EntryKey, EntryProvenance, LedgerDay, LedgerEntrySource, NewLedgerEntry, PaymentMeans,
@@ -58,13 +58,13 @@ pub(crate) struct LedgerToolCall<'c> {
 }
 
 impl LedgerServices {
-    pub(crate) fn call<'c>(
+    pub(crate) fn load_call<'c>(
         &'c self,
         permit: &'c Permit,
         tx: &mut Tx<'_>,
     ) -> Result<LedgerToolCall<'c>, ToolFailure> {
-        let act =
-            acts::find(tx, permit.act()).map_err(|error| ToolFailure::for_now("store", error.to_string()))?;
+        let act = acts::find(tx, permit.act())
+            .map_err(|error| ToolFailure::transient("store", error.to_string()))?;
         let now = self.clock.now();
         let asked_at = act.as_ref().map_or(now, |act| act.began_at);
         let rests_on = act.map(|act| act.rests_on);
@@ -90,7 +90,7 @@ impl LedgerServices {
 }
 
 impl LedgerToolCall<'_> {
-    pub(crate) fn writing(&self) -> BookingContext<'_> {
+    pub(crate) fn booking_context(&self) -> BookingContext<'_> {
         BookingContext { ids: &self.desk.ids, now: self.now, zone: &self.zone }
     }
 
@@ -99,7 +99,7 @@ impl LedgerToolCall<'_> {
     }
 
     /// What the person said in this turn.
-    pub(crate) fn heard(&self) -> &str {
+    pub(crate) fn user_text(&self) -> &str {
         &self.words
     }
 
@@ -109,7 +109,7 @@ impl LedgerToolCall<'_> {
 
     pub(crate) fn amount(&self) -> Result<Money, ToolFailure> {
         amount(self.arguments)
-            .ok_or_else(|| ToolFailure::surely("bad_amount", "say the amount in whole paise"))
+            .ok_or_else(|| ToolFailure::permanent("bad_amount", "say the amount in whole paise"))
     }
 
     /// The amount, where one was said.
@@ -135,52 +135,52 @@ impl LedgerToolCall<'_> {
     /// The day it is about, where that is another than today: the one that was said, or the one it was said on.
     pub(crate) fn other_day(&self) -> Result<Option<LedgerDay>, ToolFailure> {
         let said_on = LedgerDay::of(self.asked_at, &self.zone);
-        let day = self.said_day()?.unwrap_or(said_on);
+        let day = self.requested_day()?.unwrap_or(said_on);
         Ok(Some(day).filter(|day| *day != self.today()))
     }
 
-    fn said_day(&self) -> Result<Option<LedgerDay>, ToolFailure> {
-        day(self.arguments, LedgerDay::of(self.asked_at, &self.zone))
+    fn requested_day(&self) -> Result<Option<LedgerDay>, ToolFailure> {
+        parse_past_day(self.arguments, LedgerDay::of(self.asked_at, &self.zone))
     }
 
     /// When it happened: at noon of the day that was said, or when it was said, however late somebody agreed to it. A
     /// clock that was put back since makes nothing happen in the future.
-    pub(crate) fn when(&self) -> Result<Timestamp, ToolFailure> {
-        Ok(self.said_day()?.map_or(self.asked_at.min(self.now), |day| day.noon(&self.zone)))
+    pub(crate) fn happened_at(&self) -> Result<Timestamp, ToolFailure> {
+        Ok(self.requested_day()?.map_or(self.asked_at.min(self.now), |day| day.noon(&self.zone)))
     }
 
     /// The entry that a question named, by the phrase it was asked with.
-    pub(crate) fn agreed_to(&self, phrase: &str) -> Option<i64> {
-        self.agreed.iter().find(|concern| concern.phrase == phrase).and_then(number)
+    pub(crate) fn agreed_entry(&self, phrase: &str) -> Option<i64> {
+        self.agreed.iter().find(|concern| concern.phrase == phrase).and_then(parse_concern_number)
     }
 
     /// Whether somebody was asked before it was done.
-    pub(crate) fn has_waited(&self, tx: &mut Tx<'_>) -> Result<bool, ToolFailure> {
-        let asked = approvals::of_act(tx, self.act);
-        Ok(asked.map_err(|error| ToolFailure::for_now("store", error.to_string()))?.is_some())
+    pub(crate) fn has_approval(&self, tx: &mut Tx<'_>) -> Result<bool, ToolFailure> {
+        let asked = approvals::find_by_act(tx, self.act);
+        Ok(asked.map_err(|error| ToolFailure::transient("store", error.to_string()))?.is_some())
     }
 
     /// Fails where the books have changed since the act was looked at so that a person would have to be asked: somebody
     /// else told of the same, or the limit is used up. Whoever calls holds the books.
-    pub(crate) fn nothing_since(
+    pub(crate) fn ensure_unchanged(
         &self,
         tx: &mut Tx<'_>,
         what: BookingKind,
         contact: Option<&Contact>,
     ) -> Result<(), ToolFailure> {
         let when = (self.asked_at.min(self.now), &self.zone);
-        match check::since(tx, when, (what, self.arguments, contact), &self.agreed)? {
+        match check::recheck_booking(tx, when, (what, self.arguments, contact), &self.agreed)? {
             None => Ok(()),
-            Some(found) => Err(changed(&found.phrase)),
+            Some(found) => Err(build_changed_failure(&found.phrase)),
         }
     }
 
     /// The entry as it will stand in the books.
-    pub(crate) fn entry(&self, act: ShopTransaction) -> Result<NewLedgerEntry, ToolFailure> {
-        self.when().map(|when| self.entry_at(act, when))
+    pub(crate) fn new_entry(&self, act: ShopTransaction) -> Result<NewLedgerEntry, ToolFailure> {
+        self.happened_at().map(|when| self.new_entry_at(act, when))
     }
 
-    pub(crate) fn entry_at(&self, act: ShopTransaction, when: Timestamp) -> NewLedgerEntry {
+    pub(crate) fn new_entry_at(&self, act: ShopTransaction, when: Timestamp) -> NewLedgerEntry {
         let said = EntryProvenance {
             by: self.by,
             ..EntryProvenance::new(LedgerEntrySource::Owner, self.words.as_str(), when)
@@ -189,12 +189,12 @@ impl LedgerToolCall<'_> {
     }
 
     /// Which payment of nobody is meant.
-    pub(crate) fn wish(&self) -> UnsortedPaymentQuery<'_> {
-        UnsortedPaymentQuery { arguments: self.arguments, now: self.now, voice: self.voice() }
+    pub(crate) fn unsorted_query(&self) -> UnsortedPaymentQuery<'_> {
+        UnsortedPaymentQuery { arguments: self.arguments, now: self.now, voice: self.locale() }
     }
 
     /// The language and letters that the person wrote in.
-    pub(crate) fn voice(&self) -> Locale {
+    pub(crate) fn locale(&self) -> Locale {
         let found = detect(&self.words);
         found.map_or(Locale::new(Language::English, ScriptForm::Latin), |found| {
             Locale::new(found.language, found.form())
@@ -208,8 +208,8 @@ impl LedgerToolCall<'_> {
         name: &str,
         fills: &[(&str, PlaceholderValue<'_>)],
     ) -> Result<String, ToolFailure> {
-        let said = self.desk.book.say(&format!("ledger-{name}"), voice, fills);
-        said.map_err(|error| ToolFailure::surely("no_phrase", error.to_string()))
+        let said = self.desk.book.render(&format!("ledger-{name}"), voice, fills);
+        said.map_err(|error| ToolFailure::permanent("no_phrase", error.to_string()))
     }
 
     pub(crate) fn random(&self) -> &dyn Random {
@@ -218,25 +218,25 @@ impl LedgerToolCall<'_> {
 }
 
 /// The number of an entry that a concern names.
-pub(crate) fn number(concern: &ActConcern) -> Option<i64> {
+pub(crate) fn parse_concern_number(concern: &ActConcern) -> Option<i64> {
     let (_, number) = concern.slots.iter().find(|(name, _)| name == "number")?;
     number.parse().ok()
 }
 
 /// What the person agreed to is no longer what it was.
-pub(crate) fn changed(what: &str) -> ToolFailure {
+pub(crate) fn build_changed_failure(what: &str) -> ToolFailure {
     let detail =
         format!("the books have changed since ({what}), and nothing was written: have it said again");
-    ToolFailure::surely("ledger_since", detail)
+    ToolFailure::permanent("ledger_since", detail)
 }
 
 /// The day that the arguments name, where it is not today. One to come, or too long ago, can't be written.
-pub(crate) fn day(arguments: &Value, today: LedgerDay) -> Result<Option<LedgerDay>, ToolFailure> {
+pub(crate) fn parse_past_day(arguments: &Value, today: LedgerDay) -> Result<Option<LedgerDay>, ToolFailure> {
     let Some(said) = text(arguments, "date") else { return Ok(None) };
-    let bad = |what: String| ToolFailure::surely("ledger_bad_day", what);
+    let bad = |what: String| ToolFailure::permanent("ledger_bad_day", what);
     let day: LedgerDay =
         said.parse().map_err(|_| bad(format!("{said} is no day: write it as 2026-11-15")))?;
-    match today.after(day) {
+    match today.days_since(day) {
         0 => Ok(None),
         1..=OLDEST_DAYS => Ok(Some(day)),
         _ => Err(bad(format!("{day} is to come, or more than {OLDEST_DAYS} days ago"))),
@@ -261,7 +261,7 @@ pub(crate) fn amount(arguments: &Value) -> Option<Money> {
 impl From<Error> for ToolFailure {
     fn from(error: Error) -> Self {
         let code = match &error {
-            Error::Store(_) => return store(error),
+            Error::Store(_) => return convert_store_error(error),
             Error::Missing { .. } => "not_found",
             Error::KeyTaken { .. } => "key_taken",
             Error::AlreadyCancelled { .. } => "already_cancelled",
@@ -271,13 +271,13 @@ impl From<Error> for ToolFailure {
             Error::NoSeller { .. } => "ledger_no_seller",
             Error::Money(_) | Error::Phone(_) | Error::Invalid(_) | Error::File(_) => "not_booked",
         };
-        Self::surely(code, error.to_string())
+        Self::permanent(code, error.to_string())
     }
 }
 
-fn store(error: Error) -> ToolFailure {
+fn convert_store_error(error: Error) -> ToolFailure {
     match error {
         Error::Store(error) => error.into(),
-        other => ToolFailure::surely("not_booked", other.to_string()),
+        other => ToolFailure::permanent("not_booked", other.to_string()),
     }
 }

@@ -5,10 +5,10 @@ use munshi_store::{Tx, params};
 use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::{Money, PersonId, Timestamp};
 
+use super::assign_payment;
 use super::call::{LedgerServices, LedgerToolCall};
-use super::sort;
-use super::told::LedgerToolResult;
-use super::word;
+use super::owner_authority;
+use super::result::LedgerToolResult;
 use crate::books::{self, EntryCancelRequest, LedgerEntry, LedgerEntryId, entry};
 use crate::error::Result as Booking;
 
@@ -24,15 +24,15 @@ pub(crate) struct CancelLastTool(pub(crate) LedgerServices);
 
 impl WriteToolHandler for CancelLastTool {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
-        let before = entry::by_key(tx, call.key)?.and_then(|made| made.reverses.or(made.corrects));
+        let call = self.0.load_call(permit, tx)?;
+        let before = entry::find_by_key(tx, call.key)?.and_then(|made| made.reverses.or(made.corrects));
         let entry = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
             Some(before) => before,
-            None => spoken_of(tx, &call, (CANCEL_ASK, CANCEL_SCOPE))?,
+            None => resolve_entry(tx, &call, (CANCEL_ASK, CANCEL_SCOPE))?,
         };
-        match sort::back(tx, &call, &entry)? {
-            Some(told) => Ok(told.done()),
-            None => cancelled(tx, &call, &entry),
+        match assign_payment::unassign(tx, &call, &entry)? {
+            Some(told) => Ok(told.build()),
+            None => cancel_entry(tx, &call, &entry),
         }
     }
 
@@ -42,51 +42,51 @@ impl WriteToolHandler for CancelLastTool {
         _: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
-        let made = entry::by_key(tx, call.key)?;
+        let call = self.0.load_call(permit, tx)?;
+        let made = entry::find_by_key(tx, call.key)?;
         let taken_back = made.and_then(|made| made.reverses.or(made.corrects));
         let taken_back = taken_back.map(|id| entry::find(tx, id)).transpose()?.flatten();
-        let stands = taken_back.is_none_or(|entry| entry.stands());
+        let stands = taken_back.is_none_or(|entry| entry.is_active());
         Ok(stands.then(|| "the entry was not cancelled".to_owned()))
     }
 }
 
-fn cancelled(
+fn cancel_entry(
     tx: &mut Tx<'_>,
     call: &LedgerToolCall<'_>,
     entry: &LedgerEntry,
 ) -> Result<ToolOutput, ToolFailure> {
     let reason = if entry.said_by == call.by { REASON } else { OTHERS_REASON };
     let cancelling = EntryCancelRequest { key: call.key, entry: entry.id, reason, by: call.by };
-    books::cancel(tx, &call.writing(), &cancelling)?;
-    let entry = entry::find(tx, entry.id)?.ok_or_else(nothing)?;
-    let told = LedgerToolResult::default().entry(&entry).with("number", entry.number).say("cancelled");
+    books::cancel(tx, &call.booking_context(), &cancelling)?;
+    let entry = entry::find(tx, entry.id)?.ok_or_else(nothing_to_cancel)?;
+    let told = LedgerToolResult::default().entry(&entry).with("number", entry.number).phrase("cancelled");
     Ok(match entry.contact {
-        Some(contact) => told.standing(tx, contact)?,
+        Some(contact) => told.balance_of(tx, contact)?,
         None => told,
     }
-    .done())
+    .build())
 }
 
 /// The entry that a question named, or the one that this person speaks of. What they wrote while a question of theirs
 /// waited is not what they spoke of.
-pub(crate) fn spoken_of(
+pub(crate) fn resolve_entry(
     tx: &mut Tx<'_>,
     call: &LedgerToolCall<'_>,
     (asked, scope): (&str, &str),
 ) -> Result<LedgerEntry, ToolFailure> {
-    if let Some(number) = call.agreed_to(asked) {
-        return entry::by_number(tx, number)?.ok_or_else(nothing);
+    if let Some(number) = call.agreed_entry(asked) {
+        return entry::find_by_number(tx, number)?.ok_or_else(nothing_to_cancel);
     }
     // Where nobody was asked nothing can have come in between, whatever a clock says.
-    let until = call.has_waited(tx)?.then_some(call.asked_at);
+    let until = call.has_approval(tx)?.then_some(call.asked_at);
     let may_all = match &call.who {
-        Some(who) => word::has(tx, who, scope)?,
+        Some(who) => owner_authority::has_owner_authority(tx, who, scope)?,
         None => false,
     };
     let number = call.entry_number();
-    let none = if number.is_some() { no_such } else { nothing };
-    meant(tx, &EntrySelector { by: call.by, may_all, number, until })?.ok_or_else(none)
+    let none = if number.is_some() { no_such_entry } else { nothing_to_cancel };
+    find_selected_entry(tx, &EntrySelector { by: call.by, may_all, number, until })?.ok_or_else(none)
 }
 
 /// Which entry somebody speaks of.
@@ -102,28 +102,28 @@ pub(crate) struct EntrySelector {
 
 /// The entry of this number, or the latest of this amount in rupees; where no number was said, the last one of this
 /// person, and of anybody where they have none. It stands.
-pub(crate) fn meant(tx: &mut Tx<'_>, meant: &EntrySelector) -> Booking<Option<LedgerEntry>> {
+pub(crate) fn find_selected_entry(tx: &mut Tx<'_>, meant: &EntrySelector) -> Booking<Option<LedgerEntry>> {
     let own = EntrySelector { may_all: false, ..*meant };
     let Some(number) = meant.number else {
-        return match last_of(tx, &own, Money::ZERO)? {
-            None if meant.may_all => last_of(tx, meant, Money::ZERO),
+        return match find_last(tx, &own, Money::ZERO)? {
+            None if meant.may_all => find_last(tx, meant, Money::ZERO),
             own => Ok(own),
         };
     };
     let is_theirs = |entry: &LedgerEntry| {
-        entry.stands() && (meant.may_all || (meant.by.is_some() && entry.said_by == meant.by))
+        entry.is_active() && (meant.may_all || (meant.by.is_some() && entry.said_by == meant.by))
     };
-    if let Some(entry) = entry::by_number(tx, number)?.filter(is_theirs) {
+    if let Some(entry) = entry::find_by_number(tx, number)?.filter(is_theirs) {
         return Ok(Some(entry));
     }
     match number.checked_mul(100).filter(|paise| *paise > 0) {
-        Some(paise) => last_of(tx, meant, Money::from_paise(paise)),
+        Some(paise) => find_last(tx, meant, Money::from_paise(paise)),
         None => Ok(None),
     }
 }
 
 /// The last entry that stands, of this amount where it is not zero, made until a moment where one is given.
-fn last_of(tx: &mut Tx<'_>, meant: &EntrySelector, amount: Money) -> Booking<Option<LedgerEntry>> {
+fn find_last(tx: &mut Tx<'_>, meant: &EntrySelector, amount: Money) -> Booking<Option<LedgerEntry>> {
     let until = meant.until.unwrap_or(Timestamp::from_micros(i64::MAX));
     let id = tx.optional(
         "SELECT e.id FROM ledger_entries e
@@ -137,10 +137,13 @@ fn last_of(tx: &mut Tx<'_>, meant: &EntrySelector, amount: Money) -> Booking<Opt
     Ok(id.map(|id| entry::find(tx, id)).transpose()?.flatten())
 }
 
-fn nothing() -> ToolFailure {
-    ToolFailure::surely("ledger_nothing_to_cancel", "this person has made no entry that stands")
+fn nothing_to_cancel() -> ToolFailure {
+    ToolFailure::permanent("ledger_nothing_to_cancel", "this person has made no entry that stands")
 }
 
-fn no_such() -> ToolFailure {
-    ToolFailure::surely("ledger_no_such_entry", "no entry of this number stands that this person may change")
+fn no_such_entry() -> ToolFailure {
+    ToolFailure::permanent(
+        "ledger_no_such_entry",
+        "no entry of this number stands that this person may change",
+    )
 }

@@ -6,8 +6,8 @@ use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use serde_json::json;
 
 use super::call::LedgerServices;
-use super::person::{self, ContactMatch, whom};
-use super::told::LedgerToolResult;
+use super::contact_match::{self, ContactMatch, match_contact};
+use super::result::LedgerToolResult;
 use crate::books;
 use crate::books::contacts::{self, Contact, NewContact};
 
@@ -16,28 +16,28 @@ pub(crate) struct AddContactTool(pub(crate) LedgerServices);
 impl WriteToolHandler for AddContactTool {
     /// Somebody who is there already gets the number, and is not added again.
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
+        let call = self.0.load_call(permit, tx)?;
         let said = call.text("person").unwrap_or_default();
         // Two who add the same one at once add one.
-        books::hold(tx)?;
+        books::lock_until_commit(tx)?;
         let phone = call.text("phone").map(str::to_owned);
-        let contact = match whom(tx, said, call.heard())? {
+        let contact = match match_contact(tx, said, call.user_text())? {
             ContactMatch::Known(contact) => {
                 let phone = phone.or(contact.phone);
                 let known =
                     NewContact { name: contact.name, roles: contact.roles, phone, limit: contact.limit };
-                contacts::change(tx, contact.id, &known)?
+                contacts::update(tx, contact.id, &known)?
             }
             ContactMatch::New(name) => {
                 let new = NewContact { name, phone, ..NewContact::default() };
-                contacts::add(tx, call.writing().ids, call.now, &new)?
+                contacts::add(tx, call.booking_context().ids, call.now, &new)?
             }
             ContactMatch::Several(_) => {
-                let party = person::party(tx, &call, said)?;
+                let party = contact_match::resolve_party(tx, &call, said)?;
                 party.contact
             }
         };
-        Ok(of(&contact).say("contact-added").done())
+        Ok(build_contact_result(&contact).phrase("contact-added").build())
     }
 
     fn read_back(
@@ -54,11 +54,14 @@ pub(crate) struct SetCreditLimitTool(pub(crate) LedgerServices);
 
 impl WriteToolHandler for SetCreditLimitTool {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, &call)?;
+        let call = self.0.load_call(permit, tx)?;
+        let contact = contact_match::resolve_contact(tx, &call)?;
         let limit = call.amount()?;
         let contact = contacts::set_limit(tx, contact.id, Some(limit))?;
-        Ok(of(&contact).with("limit", munshi_lang::format::rupees(limit)).say("limit-set").done())
+        Ok(build_contact_result(&contact)
+            .with("limit", munshi_lang::format::rupees(limit))
+            .phrase("limit-set")
+            .build())
     }
 
     fn read_back(
@@ -67,13 +70,13 @@ impl WriteToolHandler for SetCreditLimitTool {
         done: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let wanted = self.0.call(permit, tx)?.amount()?;
+        let wanted = self.0.load_call(permit, tx)?.amount()?;
         let is_so = contact(done, tx)?.is_some_and(|contact| contact.limit == Some(wanted));
         Ok((!is_so).then(|| "the limit is another one".to_owned()))
     }
 }
 
-fn of(contact: &Contact) -> LedgerToolResult {
+fn build_contact_result(contact: &Contact) -> LedgerToolResult {
     let told = json!({ "id": contact.id, "name": contact.name });
     LedgerToolResult::default().with("contact", told).with("name", contact.name.as_str())
 }
@@ -81,5 +84,5 @@ fn of(contact: &Contact) -> LedgerToolResult {
 /// The contact that was told of.
 fn contact(done: &ToolOutput, tx: &mut Tx<'_>) -> Result<Option<Contact>, ToolFailure> {
     let id = done.value.pointer("/contact/id").and_then(|id| id.as_str()?.parse().ok());
-    Ok(id.map(|id| contacts::row(tx, id)).transpose()?.flatten())
+    Ok(id.map(|id| contacts::find_row(tx, id)).transpose()?.flatten())
 }

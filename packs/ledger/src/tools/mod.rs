@@ -2,34 +2,34 @@
 //! want it, and its line in [`install`].
 //!
 //! # Layout
-//! - `spec`: reads those files; `call`: one call of a tool; `told`: what it answers
-//! - `person`, `stock`: whom and what a name means; `contact`: what is known of people
-//! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`, `day`:
+//! - `spec`: reads those files; `call`: one call of a tool; `result`: what it answers
+//! - `contact_match`, `stock`: whom and what a name means; `contact`: what is known of people
+//! - `book`: entries; `book_sms`: those that a bank's message tells of; `cancel`, `correct`: taking back; `reports`, `day_book`:
 //!   answers
-//! - `merge`: two names of one person; `sort`: whose a payment was; `shop`: the shop itself; `marks`: what of it one sentence holds
-//! - `word`: what only the owner's word allows
+//! - `merge`: two names of one person; `assign_payment`: whose a payment was; `shop`: the shop itself; `sentence_fields`: what of it one sentence holds
+//! - `owner_authority`: what only the owner's word allows
 //! - `upi`, `remind`, `bill`: what customers get
 
+mod assign_payment;
 mod bill;
 mod book;
+mod book_sms;
 mod call;
 mod cancel;
 mod contact;
+mod contact_match;
 mod correct;
-mod day;
-mod look;
-mod marks;
+mod day_book;
 mod merge;
-mod message;
-mod person;
+mod owner_authority;
 mod remind;
+mod reports;
+mod result;
+mod sentence_fields;
 mod shop;
-mod sort;
 mod spec;
 mod stock;
-mod told;
 mod upi;
-mod word;
 
 use std::sync::Arc;
 
@@ -37,16 +37,20 @@ use munshi_pack::{InvalidPack, PackInstaller};
 use munshi_tools::{ReadToolHandler, ToolHandler, WriteToolHandler};
 use munshi_types::ToolName;
 
+pub(crate) use assign_payment::{UnsortedPaymentQuery, resolve_unsorted as unsorted};
 use book::BookEntryTool;
 pub(crate) use book::BookingKind;
-pub(crate) use call::{LedgerServices, amount, day as other_day, entry_number, number, text};
-pub(crate) use cancel::{CANCEL_ASK, CANCEL_SCOPE, EntrySelector, meant};
+pub(crate) use call::{
+    LedgerServices, amount, entry_number, parse_concern_number, parse_past_day as other_day, text,
+};
+pub(crate) use cancel::{CANCEL_ASK, CANCEL_SCOPE, EntrySelector, find_selected_entry};
+pub(crate) use contact_match::{ContactMatch, match_contact};
 pub(crate) use correct::{CORRECT_ASK, CORRECT_SCOPE};
-pub(crate) use merge::pair;
-pub(crate) use person::{ContactMatch, whom};
-pub(crate) use sort::{UnsortedPaymentQuery, meant as unsorted};
+pub(crate) use merge::resolve_pair;
+pub(crate) use owner_authority::{
+    credit_scope as word_scope, exceeds_balance, has_owner_authority as has_word,
+};
 use stock::{MoveStockTool, StockDirection};
-pub(crate) use word::{has as has_word, is_beyond, scope as word_scope};
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
@@ -86,7 +90,7 @@ const FILES: &[(&str, &str)] = files![
 ];
 
 /// Whether some of these are tools of this pack.
-pub(crate) fn has_any(tools: &[ToolName]) -> bool {
+pub(crate) fn contains_pack_tool(tools: &[ToolName]) -> bool {
     tools.iter().any(|tool| FILES.iter().any(|(name, _)| tool.as_str() == *name))
 }
 
@@ -94,47 +98,47 @@ pub(crate) fn install(room: &mut PackInstaller<'_>, desk: &LedgerServices) -> Re
     for (name, text) in FILES {
         let bad = |what| InvalidPack::Other { pack: "ledger".to_owned(), what };
         let spec = spec::read(name, text).map_err(bad)?;
-        let body = body(name, desk).ok_or_else(|| bad(format!("nothing does {name}")))?;
-        room.tool(spec, body)?;
+        let body = build_handler(name, desk).ok_or_else(|| bad(format!("no implementation for {name}")))?;
+        room.add_tool(spec, body)?;
     }
     Ok(())
 }
 
-fn body(name: &str, desk: &LedgerServices) -> Option<ToolHandler> {
+fn build_handler(name: &str, desk: &LedgerServices) -> Option<ToolHandler> {
     let desk = || desk.clone();
-    if let Some(what) = BookingKind::of_tool(name) {
-        return Some(writes(BookEntryTool { what, desk: desk() }));
+    if let Some(what) = BookingKind::from_tool(name) {
+        return Some(write_handler(BookEntryTool { what, desk: desk() }));
     }
     Some(match name {
-        "balance_of" => looks(look::BalanceTool(desk())),
-        "who_owes_me" => looks(look::WhoOwesMeTool),
-        "day_summary" => looks(look::SummaryTool(desk())),
-        "cancel_last" => writes(cancel::CancelLastTool(desk())),
-        "correct_last" => writes(correct::CorrectLastTool(desk())),
-        "stock_in" => writes(MoveStockTool { desk: desk(), way: StockDirection::In }),
-        "stock_out" => writes(MoveStockTool { desk: desk(), way: StockDirection::Out }),
-        "item_stock" => looks(stock::ItemStockTool(desk())),
-        "low_stock" => looks(stock::LowStockTool),
-        "book_sms" => writes(message::BookSmsTool(desk())),
-        "add_contact" => writes(contact::AddContactTool(desk())),
-        "set_limit" => writes(contact::SetCreditLimitTool(desk())),
-        "merge_contacts" => writes(merge::MergeContactsTool),
-        "shop_details" => writes(shop::ShopDetailsTool(desk())),
-        "day_book" => looks(day::DayBookTool(desk())),
-        "payment_link" => looks(upi::PaymentLinkTool(desk())),
-        "draft_reminder" => writes(remind::DraftReminderTool(desk())),
-        "reminder_sent" => writes(remind::ReminderSentTool(desk())),
-        "make_bill" => writes(bill::MakeBillTool(desk())),
-        "item_tax" => writes(bill::SetItemTaxTool(desk())),
-        "sort_payment" => writes(sort::SortPaymentTool(desk())),
+        "balance_of" => read_handler(reports::BalanceTool(desk())),
+        "who_owes_me" => read_handler(reports::WhoOwesMeTool),
+        "day_summary" => read_handler(reports::SummaryTool(desk())),
+        "cancel_last" => write_handler(cancel::CancelLastTool(desk())),
+        "correct_last" => write_handler(correct::CorrectLastTool(desk())),
+        "stock_in" => write_handler(MoveStockTool { desk: desk(), way: StockDirection::In }),
+        "stock_out" => write_handler(MoveStockTool { desk: desk(), way: StockDirection::Out }),
+        "item_stock" => read_handler(stock::ItemStockTool(desk())),
+        "low_stock" => read_handler(stock::LowStockTool),
+        "book_sms" => write_handler(book_sms::BookSmsTool(desk())),
+        "add_contact" => write_handler(contact::AddContactTool(desk())),
+        "set_limit" => write_handler(contact::SetCreditLimitTool(desk())),
+        "merge_contacts" => write_handler(merge::MergeContactsTool),
+        "shop_details" => write_handler(shop::ShopDetailsTool(desk())),
+        "day_book" => read_handler(day_book::DayBookTool(desk())),
+        "payment_link" => read_handler(upi::PaymentLinkTool(desk())),
+        "draft_reminder" => write_handler(remind::DraftReminderTool(desk())),
+        "reminder_sent" => write_handler(remind::ReminderSentTool(desk())),
+        "make_bill" => write_handler(bill::MakeBillTool(desk())),
+        "item_tax" => write_handler(bill::SetItemTaxTool(desk())),
+        "sort_payment" => write_handler(assign_payment::SortPaymentTool(desk())),
         _ => return None,
     })
 }
 
-fn writes(tool: impl WriteToolHandler + 'static) -> ToolHandler {
+fn write_handler(tool: impl WriteToolHandler + 'static) -> ToolHandler {
     ToolHandler::Write(Arc::new(tool))
 }
 
-fn looks(tool: impl ReadToolHandler + 'static) -> ToolHandler {
+fn read_handler(tool: impl ReadToolHandler + 'static) -> ToolHandler {
     ToolHandler::Look(Arc::new(tool))
 }

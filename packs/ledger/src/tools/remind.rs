@@ -11,8 +11,8 @@ use munshi_types::tier::LanguageCode;
 use serde_json::json;
 
 use super::call::{LedgerServices, LedgerToolCall};
-use super::told::LedgerToolResult;
-use super::{person, upi};
+use super::result::LedgerToolResult;
+use super::{contact_match, upi};
 use crate::books::contacts::Contact;
 use crate::books::details::{self, ContactDetails};
 use crate::books::profile;
@@ -22,29 +22,31 @@ pub(crate) struct DraftReminderTool(pub(crate) LedgerServices);
 
 impl WriteToolHandler for DraftReminderTool {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, &call)?;
-        owes(&contact)?;
+        let call = self.0.load_call(permit, tx)?;
+        let contact = contact_match::resolve_contact(tx, &call)?;
+        ensure_owes(&contact)?;
         if !reminders::may_remind(tx, contact.id, call.now)? {
             let what = format!("{} was reminded within the last three days", contact.name);
-            return Err(ToolFailure::surely("ledger_reminded_lately", what));
+            return Err(ToolFailure::permanent("ledger_reminded_lately", what));
         }
-        let voice = voice(tx, &call, &contact)?;
-        let words = words(tx, &call, &contact, voice)?;
+        let voice = resolve_locale(tx, &call, &contact)?;
+        let words = render_reminder(tx, &call, &contact, voice)?;
         // One draft at a time: what was drafted before is no longer what is owed.
         reminders::drop_waiting(tx, contact.id, call.now)?;
-        let reminder = reminders::add(tx, call.writing().ids, call.now, contact.id, &words, call.now)?;
+        let reminder =
+            reminders::add(tx, call.booking_context().ids, call.now, contact.id, &words, call.now)?;
         let told = LedgerToolResult::default()
             .with("reminder", json!({ "id": reminder.id, "name": contact.name }))
             .with("name", contact.name.as_str())
             .with("draft", words.as_str())
             .money("balance", contact.balance)
-            .say("draft");
+            .phrase("draft");
         Ok(match number(&contact) {
-            Some(number) => {
-                told.with(FIELD, to_send(&number, &words, &contact.name)?).say("draft-send").done()
-            }
-            None => told.say("no-number").done(),
+            Some(number) => told
+                .with(FIELD, build_send_link(&number, &words, &contact.name)?)
+                .phrase("draft-send")
+                .build(),
+            None => told.phrase("no-number").build(),
         })
     }
 
@@ -63,33 +65,37 @@ impl WriteToolHandler for DraftReminderTool {
 }
 
 /// Whoever owes nothing is not reminded.
-fn owes(contact: &Contact) -> Result<(), ToolFailure> {
+fn ensure_owes(contact: &Contact) -> Result<(), ToolFailure> {
     if contact.balance > Money::ZERO {
         return Ok(());
     }
     let what = format!("{} owes nothing, so there is nothing to remind of", contact.name);
-    Err(ToolFailure::surely("ledger_owes_nothing", what))
+    Err(ToolFailure::permanent("ledger_owes_nothing", what))
 }
 
 /// The language that was asked for, from then on theirs; or theirs; or that of the one who asks.
-fn voice(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>, contact: &Contact) -> Result<Locale, ToolFailure> {
+fn resolve_locale(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    contact: &Contact,
+) -> Result<Locale, ToolFailure> {
     let said = call.text("language").and_then(|code| code.parse::<LanguageCode>().ok());
     if let Some(language) = &said {
         let said = ContactDetails { language: Some(language.clone()), ..ContactDetails::default() };
-        details::put(tx, contact.id, &said, call.now)?;
+        details::update(tx, contact.id, &said, call.now)?;
     }
     let theirs = match said {
         Some(code) => Some(code),
-        None => details::of(tx, contact.id)?.language,
+        None => details::get(tx, contact.id)?.language,
     };
     let theirs = theirs.and_then(|code| Some((code.language()?, code.is_latin())));
     Ok(theirs.map_or_else(
-        || call.voice(),
+        || call.locale(),
         |(language, latin)| Locale::new(language, if latin { ScriptForm::Latin } else { ScriptForm::Native }),
     ))
 }
 
-fn words(
+fn render_reminder(
     tx: &mut Tx<'_>,
     call: &LedgerToolCall<'_>,
     contact: &Contact,
@@ -98,7 +104,7 @@ fn words(
     let profile = profile::get(tx)?;
     let fills = [
         ("name", PlaceholderValue::Text(&contact.name)),
-        ("shop", PlaceholderValue::Text(upi::shop(&profile))),
+        ("shop", PlaceholderValue::Text(upi::payee_name(&profile))),
         ("balance", PlaceholderValue::Money(contact.balance)),
     ];
     let dues = call.phrase(voice, "dues", &fills)?;
@@ -118,10 +124,10 @@ fn number(contact: &Contact) -> Option<String> {
 }
 
 /// Opens the owner's own messenger with the words in it; sending them is the owner's act.
-fn to_send(number: &str, words: &str, name: &str) -> Result<serde_json::Value, ToolFailure> {
-    let url = format!("https://wa.me/{number}?text={}", upi::encoded(words));
+fn build_send_link(number: &str, words: &str, name: &str) -> Result<serde_json::Value, ToolFailure> {
+    let url = format!("https://wa.me/{number}?text={}", upi::percent_encode(words));
     let link = [Attachment::Link { url, title: format!("WhatsApp: {name}") }];
-    serde_json::to_value(link).map_err(|error| ToolFailure::surely("not_shown", error.to_string()))
+    serde_json::to_value(link).map_err(|error| ToolFailure::permanent("not_shown", error.to_string()))
 }
 
 pub(crate) struct ReminderSentTool(pub(crate) LedgerServices);
@@ -129,20 +135,20 @@ pub(crate) struct ReminderSentTool(pub(crate) LedgerServices);
 impl WriteToolHandler for ReminderSentTool {
     /// The owner says that they have sent it, in the draft's words or others.
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, &call)?;
-        let waiting = reminders::waiting(tx, contact.id)?;
+        let call = self.0.load_call(permit, tx)?;
+        let contact = contact_match::resolve_contact(tx, &call)?;
+        let waiting = reminders::find_waiting(tx, contact.id)?;
         if waiting.is_none() {
-            owes(&contact)?;
+            ensure_owes(&contact)?;
         }
         let reminder = match waiting {
             Some(reminder) => reminder,
-            None => reminders::add(tx, call.writing().ids, call.now, contact.id, "", call.now)?,
+            None => reminders::add(tx, call.booking_context().ids, call.now, contact.id, "", call.now)?,
         };
         reminders::end(tx, reminder.id, ReminderOutcome::Sent, call.now)?;
         let told =
             LedgerToolResult::default().with("contact", json!({ "id": contact.id, "name": contact.name }));
-        Ok(told.with("name", contact.name.as_str()).say("reminded").done())
+        Ok(told.with("name", contact.name.as_str()).phrase("reminded").build())
     }
 
     fn read_back(
@@ -151,8 +157,8 @@ impl WriteToolHandler for ReminderSentTool {
         _: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, &call)?;
+        let call = self.0.load_call(permit, tx)?;
+        let contact = contact_match::resolve_contact(tx, &call)?;
         let is_kept = !reminders::may_remind(tx, contact.id, call.now)?;
         Ok((!is_kept).then(|| "that they were reminded was not kept".to_owned()))
     }

@@ -6,28 +6,28 @@ use munshi_store::Tx;
 use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 
 use super::call::{LedgerServices, LedgerToolCall};
-use super::marks;
-use super::told::LedgerToolResult;
+use super::result::LedgerToolResult;
+use super::sentence_fields;
 use crate::books::profile::{self, ShopProfile};
 use crate::books::{GstScheme, details};
-use crate::tax::of_gstin;
+use crate::tax::find_state_number;
 
 pub(crate) struct ShopDetailsTool(pub(crate) LedgerServices);
 
 impl WriteToolHandler for ShopDetailsTool {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
+        let call = self.0.load_call(permit, tx)?;
         let before = profile::get(tx)?;
-        let after = changed(&call, before.clone())?;
-        let list = told(&before, &after);
+        let after = apply_changes(&call, before.clone())?;
+        let list = describe_changes(&before, &after);
         if list.is_empty() {
-            return Err(ToolFailure::surely(
+            return Err(ToolFailure::permanent(
                 "ledger_shop_nothing",
                 "nothing of the shop was said: ask what to note",
             ));
         }
-        profile::put(tx, &after, call.now)?;
-        Ok(LedgerToolResult::default().with("list", list).say("shop").done())
+        profile::save(tx, &after, call.now)?;
+        Ok(LedgerToolResult::default().with("list", list).phrase("shop").build())
     }
 
     fn read_back(
@@ -36,19 +36,19 @@ impl WriteToolHandler for ShopDetailsTool {
         _: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
+        let call = self.0.load_call(permit, tx)?;
         let kept = profile::get(tx)?;
-        let again = changed(&call, kept.clone())?;
+        let again = apply_changes(&call, kept.clone())?;
         Ok((again != kept).then(|| "the shop's details are others".to_owned()))
     }
 }
 
 /// The profile with what was said. What a model names counts; a model that only passes the sentence on leaves it to us.
-fn changed(call: &LedgerToolCall<'_>, mut profile: ShopProfile) -> Result<ShopProfile, ToolFailure> {
+fn apply_changes(call: &LedgerToolCall<'_>, mut profile: ShopProfile) -> Result<ShopProfile, ToolFailure> {
     let sentence = call.text("text").unwrap_or_default();
     let is_passed_on = !sentence.is_empty();
     let owned = |name: &str| call.text(name).map(str::to_owned);
-    let business = if is_passed_on { marks::name(sentence) } else { owned("business") };
+    let business = if is_passed_on { sentence_fields::name(sentence) } else { owned("business") };
     let set = |to: &mut String, said: Option<String>| {
         if let Some(said) = said {
             *to = said;
@@ -56,16 +56,18 @@ fn changed(call: &LedgerToolCall<'_>, mut profile: ShopProfile) -> Result<ShopPr
     };
     set(&mut profile.business, business);
     set(&mut profile.owner, owned("owner"));
-    set(&mut profile.place, owned("place").or_else(|| marks::address(sentence)));
+    set(&mut profile.place, owned("place").or_else(|| sentence_fields::address(sentence)));
     set(&mut profile.state, owned("state"));
     // The digits of another number are no telephone's.
     let phone = owned("phone").filter(|text| !is_passed_on || is_phone(text));
     profile.phone = phone.or(profile.phone);
-    profile.upi = owned("upi").or_else(|| marks::upi(sentence)).or(profile.upi);
-    let gstin = owned("gstin").or_else(|| marks::gstin(sentence)).or_else(|| marks::like_gstin(sentence));
+    profile.upi = owned("upi").or_else(|| sentence_fields::upi(sentence)).or(profile.upi);
+    let gstin = owned("gstin")
+        .or_else(|| sentence_fields::gstin(sentence))
+        .or_else(|| sentence_fields::find_gstin_like(sentence));
     if let Some(gstin) = gstin {
-        let gstin = details::checked(&gstin)?;
-        of_gstin(&gstin).unwrap_or_default().clone_into(&mut profile.state);
+        let gstin = details::parse_gstin(&gstin)?;
+        find_state_number(&gstin).unwrap_or_default().clone_into(&mut profile.state);
         profile.gstin = Some(gstin);
         // Whoever has a number is registered; composition has to be said.
         if profile.scheme == GstScheme::Unregistered {
@@ -83,7 +85,7 @@ fn is_phone(text: &str) -> bool {
 }
 
 /// What is other than before, as it is told.
-fn told(before: &ShopProfile, after: &ShopProfile) -> Vec<String> {
+fn describe_changes(before: &ShopProfile, after: &ShopProfile) -> Vec<String> {
     let parts = |profile: &ShopProfile| {
         let some = |text: &Option<String>| text.clone().unwrap_or_default();
         let scheme = profile.scheme.as_str().to_owned();

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 /// The specification in a file; what can't be read of it is said.
 pub(super) fn read(name: &str, text: &str) -> Result<ToolSpec, String> {
-    let bad = |line: &str| format!("tools/{name}.txt has a line that can't be read: {line}");
+    let bad = |line: &str| format!("tools/{name}.txt has an invalid line: {line}");
     let tool: ToolName = name.parse().map_err(|error: munshi_types::ToolNameError| error.to_string())?;
-    let mut spec = ToolSpec { reach: Reach::Business, ..ToolSpec::read(tool, "", "") };
+    let mut spec = ToolSpec { reach: Reach::Business, ..ToolSpec::read_only(tool, "", "") };
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         if line == "writes" {
@@ -40,7 +40,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<ToolSpec, String> {
                 }
             }
             Some(_) => return Err(bad(line)),
-            None => own(&mut spec, head, rest).ok_or_else(|| bad(line))?,
+            None => apply_attribute(&mut spec, head, rest).ok_or_else(|| bad(line))?,
         }
     }
     spec.parameters = json!({
@@ -49,7 +49,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<ToolSpec, String> {
     Ok(spec)
 }
 
-fn own(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
+fn apply_attribute(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
     match head {
         "about" => rest.clone_into(&mut spec.description),
         "scope" => rest.clone_into(&mut spec.scope),

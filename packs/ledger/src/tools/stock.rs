@@ -6,7 +6,7 @@ use munshi_tools::{ChoiceOption, ReadToolHandler, ToolFailure, ToolOutput, Write
 use serde_json::{Value, json};
 
 use super::call::{LedgerServices, LedgerToolCall};
-use super::told::LedgerToolResult;
+use super::result::LedgerToolResult;
 use crate::books::{
     self, ItemQuantity, NameMatch, NewStockItem, Quantity, ShopTransaction, StockItem, entry, items,
 };
@@ -31,13 +31,16 @@ pub(crate) struct EntryStockMoves {
 }
 
 /// Nothing moves, unless the item is kept and a quantity of it was said.
-pub(crate) fn moved(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<EntryStockMoves, ToolFailure> {
+pub(crate) fn resolve_stock_moves(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+) -> Result<EntryStockMoves, ToolFailure> {
     let (Some(name), Some(number)) = (call.text("item"), call.number("quantity")) else {
         return Ok(EntryStockMoves::default());
     };
     let Ok(quantity) = number.parse::<Quantity>() else { return Ok(EntryStockMoves::default()) };
     let NameMatch::One(item) = items::find(tx, name)? else { return Ok(EntryStockMoves::default()) };
-    Ok(match kept_as(quantity, call, &item).filter(|quantity| *quantity > Quantity::ZERO) {
+    Ok(match convert_to_item_unit(quantity, call, &item).filter(|quantity| *quantity > Quantity::ZERO) {
         Some(quantity) => {
             EntryStockMoves { lines: vec![ItemQuantity { item: item.id, quantity }], left: None }
         }
@@ -46,7 +49,7 @@ pub(crate) fn moved(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<EntryS
 }
 
 /// How much was said, in the unit of the item. Who says no unit counts: what is weighed or holds several can't be meant.
-fn kept_as(quantity: Quantity, call: &LedgerToolCall<'_>, item: &StockItem) -> Option<Quantity> {
+fn convert_to_item_unit(quantity: Quantity, call: &LedgerToolCall<'_>, item: &StockItem) -> Option<Quantity> {
     let unit = match call.text("unit") {
         Some(unit) => unit,
         None if item.unit == DOZEN => PIECE,
@@ -69,26 +72,26 @@ pub(crate) enum StockDirection {
 
 impl WriteToolHandler for MoveStockTool {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.desk.call(permit, tx)?;
+        let call = self.desk.load_call(permit, tx)?;
         let quantity: Quantity = call.number("quantity").unwrap_or_default().parse()?;
-        let item = self.item(tx, &call)?;
-        let moved = kept_as(quantity, &call, &item).ok_or_else(|| {
+        let item = self.find_or_add_item(tx, &call)?;
+        let moved = convert_to_item_unit(quantity, &call, &item).ok_or_else(|| {
             let what = format!("{} is counted in {}: say how much in that", item.name, item.unit);
-            ToolFailure::surely("ledger_bad_unit", what)
+            ToolFailure::permanent("ledger_bad_unit", what)
         })?;
         let lines = vec![ItemQuantity { item: item.id, quantity: moved }];
         let act = match self.way {
             StockDirection::In => ShopTransaction::StockIn { lines, party: None },
             StockDirection::Out => ShopTransaction::StockOut { lines, party: None },
         };
-        let booked = books::book(tx, &call.writing(), &call.entry(act)?)?;
-        let told = of(&items::get(tx, item.id)?)
+        let booked = books::book(tx, &call.booking_context(), &call.new_entry(act)?)?;
+        let told = build_item_result(&items::get(tx, item.id)?)
             .with("entry", json!({ "id": booked.entry.id, "number": booked.entry.number }))
             .with("quantity", moved.to_string());
         Ok(told
-            .say(if self.way == StockDirection::In { "stock-in" } else { "stock-out" })
-            .say("stock")
-            .done())
+            .phrase(if self.way == StockDirection::In { "stock-in" } else { "stock-out" })
+            .phrase("stock")
+            .build())
     }
 
     fn read_back(
@@ -97,8 +100,8 @@ impl WriteToolHandler for MoveStockTool {
         done: &ToolOutput,
         tx: &mut Tx<'_>,
     ) -> Result<Option<String>, ToolFailure> {
-        let call = self.desk.call(permit, tx)?;
-        let Some(entry) = entry::by_key(tx, call.key)? else {
+        let call = self.desk.load_call(permit, tx)?;
+        let Some(entry) = entry::find_by_key(tx, call.key)? else {
             return Ok(Some("the entry is not in the books".to_owned()));
         };
         let moved = entry::movements(tx, entry.id)?;
@@ -112,23 +115,23 @@ impl WriteToolHandler for MoveStockTool {
 
 impl MoveStockTool {
     /// The item that is meant. What comes in for the first time is kept from now on.
-    fn item(&self, tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<StockItem, ToolFailure> {
+    fn find_or_add_item(&self, tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<StockItem, ToolFailure> {
         let name = call.text("item").unwrap_or_default();
-        match (named(tx, name)?, self.way) {
+        match (resolve_item(tx, name)?, self.way) {
             (Some(item), _) => Ok(item),
             (None, StockDirection::Out) => Err(ToolFailure::not_found(name)),
             (None, StockDirection::In) => {
                 // What comes by the dozen goes by the piece: a twelfth can't be written.
                 let unit = call.text("unit").filter(|unit| *unit != DOZEN).unwrap_or(PIECE).to_owned();
                 let new = NewStockItem { name: name.to_owned(), unit, ..NewStockItem::default() };
-                Ok(items::add(tx, call.writing().ids, call.now, &new)?)
+                Ok(items::add(tx, call.booking_context().ids, call.now, &new)?)
             }
         }
     }
 }
 
 /// The item of a name or of an id that was picked; several are asked about.
-pub(super) fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<StockItem>, ToolFailure> {
+pub(super) fn resolve_item(tx: &mut Tx<'_>, said: &str) -> Result<Option<StockItem>, ToolFailure> {
     if let Ok(id) = said.parse() {
         return Ok(Some(items::get(tx, id)?));
     }
@@ -141,12 +144,12 @@ pub(super) fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<StockItem>, To
                 .iter()
                 .map(|item| ChoiceOption::new(item.id.to_string(), item.name.as_str()))
                 .collect();
-            Err(ToolFailure::several("item", choices))
+            Err(ToolFailure::ambiguous("item", choices))
         }
     }
 }
 
-fn of(item: &StockItem) -> LedgerToolResult {
+fn build_item_result(item: &StockItem) -> LedgerToolResult {
     LedgerToolResult::default()
         .with("thing", json!({ "id": item.id, "name": item.name }))
         .with("item", item.name.as_str())
@@ -157,22 +160,22 @@ fn of(item: &StockItem) -> LedgerToolResult {
 pub(crate) struct ItemStockTool(pub(crate) LedgerServices);
 
 impl ReadToolHandler for ItemStockTool {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
+    fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        let call = self.0.load_call(permit, tx)?;
         let name = call.text("item").unwrap_or_default();
-        let item = named(tx, name)?.ok_or_else(|| ToolFailure::not_found(name))?;
-        Ok(of(&item).say("stock").done())
+        let item = resolve_item(tx, name)?.ok_or_else(|| ToolFailure::not_found(name))?;
+        Ok(build_item_result(&item).phrase("stock").build())
     }
 }
 
 pub(crate) struct LowStockTool;
 
 impl ReadToolHandler for LowStockTool {
-    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let low = items::low(tx, NAMED)?;
+    fn read(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        let low = items::list_low(tx, NAMED)?;
         let list: Vec<String> =
             low.iter().map(|item| format!("{} {} {}", item.name, item.stock, item.unit)).collect();
         let told = LedgerToolResult::default().with("list", list);
-        Ok(told.say(if low.is_empty() { "no-low" } else { "low" }).done())
+        Ok(told.phrase(if low.is_empty() { "no-low" } else { "low" }).build())
     }
 }

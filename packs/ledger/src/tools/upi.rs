@@ -11,8 +11,8 @@ use munshi_types::attachment::{Attachment, FIELD};
 use serde_json::Value;
 
 use super::call::LedgerServices;
-use super::person;
-use super::told::LedgerToolResult;
+use super::contact_match;
+use super::result::LedgerToolResult;
 use crate::books::profile::{self, ShopProfile};
 
 /// UPI apps refuse a longer note.
@@ -22,29 +22,29 @@ pub(crate) struct PaymentLinkTool(pub(crate) LedgerServices);
 
 impl ReadToolHandler for PaymentLinkTool {
     /// Of the amount that was said; without one, of what the person owes.
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let call = self.0.call(permit, tx)?;
+    fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        let call = self.0.load_call(permit, tx)?;
         let profile = profile::get(tx)?;
-        let contact = call.text("person").map(|_| person::known(tx, &call)).transpose()?;
+        let contact = call.text("person").map(|_| contact_match::resolve_contact(tx, &call)).transpose()?;
         let owed = contact.as_ref().map(|contact| contact.balance).filter(|balance| *balance > Money::ZERO);
         let amount = call.given_amount().or(owed);
         let note = contact.as_ref().map(|contact| contact.name.as_str());
         let link = link(&profile, amount, note).ok_or_else(no_upi)?;
-        let told = LedgerToolResult::default().with("shop", shop(&profile)).with("link", link.as_str());
+        let told = LedgerToolResult::default().with("shop", payee_name(&profile)).with("link", link.as_str());
         let (told, title) = match amount {
-            Some(amount) => (told.money("amount", amount).say("pay"), rupees(amount)),
-            None => (told.say("pay-any"), shop(&profile).to_owned()),
+            Some(amount) => (told.money("amount", amount).phrase("pay"), rupees(amount)),
+            None => (told.phrase("pay-any"), payee_name(&profile).to_owned()),
         };
-        Ok(told.with(FIELD, attached(&link, &title)?).done())
+        Ok(told.with(FIELD, build_attachments(&link, &title)?).build())
     }
 }
 
 pub(crate) fn no_upi() -> ToolFailure {
-    ToolFailure::surely("ledger_no_upi", "the shop's UPI address is not known: ask the owner for it")
+    ToolFailure::permanent("ledger_no_upi", "the shop's UPI address is not known: ask the owner for it")
 }
 
 /// What the shop is called where money is paid to it.
-pub(crate) fn shop(profile: &ShopProfile) -> &str {
+pub(crate) fn payee_name(profile: &ShopProfile) -> &str {
     let names = [&profile.business, &profile.owner];
     names.into_iter().map(|name| name.trim()).find(|name| !name.is_empty()).unwrap_or("Shop")
 }
@@ -52,7 +52,7 @@ pub(crate) fn shop(profile: &ShopProfile) -> &str {
 /// None where nobody has said where to pay to.
 pub(crate) fn link(profile: &ShopProfile, amount: Option<Money>, note: Option<&str>) -> Option<String> {
     let to = profile.upi.as_deref()?;
-    let mut link = format!("upi://pay?pa={}&pn={}", encoded(to), encoded(shop(profile)));
+    let mut link = format!("upi://pay?pa={}&pn={}", percent_encode(to), percent_encode(payee_name(profile)));
     if let Some(amount) = amount {
         let paise = amount.as_paise();
         // Writing to memory can't fail.
@@ -61,22 +61,22 @@ pub(crate) fn link(profile: &ShopProfile, amount: Option<Money>, note: Option<&s
     if let Some(note) = note {
         let short: String = note.chars().take(LONGEST_NOTE).collect();
         link.push_str("&tn=");
-        link.push_str(&encoded(&short));
+        link.push_str(&percent_encode(&short));
     }
     link.push_str("&cu=INR");
     Some(link)
 }
 
 /// A code to read with a camera, and the link for whoever is on the phone already.
-pub(crate) fn attached(link: &str, title: &str) -> Result<Value, ToolFailure> {
+pub(crate) fn build_attachments(link: &str, title: &str) -> Result<Value, ToolFailure> {
     let (text, title) = (link.to_owned(), title.to_owned());
     let both =
         [Attachment::Qr { text: text.clone(), title: title.clone() }, Attachment::Link { url: text, title }];
-    serde_json::to_value(both).map_err(|error| ToolFailure::surely("not_shown", error.to_string()))
+    serde_json::to_value(both).map_err(|error| ToolFailure::permanent("not_shown", error.to_string()))
 }
 
 /// As it may stand in a query. The `@` of a UPI address stays: some apps read it only so.
-pub(crate) fn encoded(text: &str) -> String {
+pub(crate) fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

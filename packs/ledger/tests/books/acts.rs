@@ -41,7 +41,7 @@ on_both_engines! {
         assert_eq!((today.sales, today.sales_on_credit), (rupees(900), rupees(360)));
         assert_eq!((today.purchases, today.purchases_on_credit), (rupees(1000), rupees(1000)));
         let day = LedgerDay::of(shop.now(), &shop.zone);
-        let spent = shop.read(move |tx| days::by_category(tx, DayRange::day(day))).await.unwrap();
+        let spent = shop.read(move |tx| daily_turnover::sum_by_category(tx, DayRange::day(day))).await.unwrap();
         assert_eq!(spent, [("kiraya".to_owned(), rupees(100))]);
         assert_eq!((today.payments_received, today.payments_made), (rupees(157), rupees(200)));
         assert_eq!((today.money_in, today.money_out), (rupees(500 + 40 + 30 + 150 + 7), rupees(100 + 20 + 200)));
@@ -77,7 +77,7 @@ on_both_engines! {
         assert_eq!((shop.balance(rajan).await, shop.standing().await.receivable), (Money::ZERO, Money::ZERO));
         assert_eq!(shop.today().await, before, "another day is as it was");
         let day = entry.day;
-        let then = shop.read(move |tx| days::totals(tx, DayRange::day(day))).await.unwrap();
+        let then = shop.read(move |tx| daily_turnover::totals(tx, DayRange::day(day))).await.unwrap();
         assert_eq!((then.sales, then.postings), (Money::ZERO, 0));
         let found = shop.read(move |tx| entry::find(tx, entry.id)).await.unwrap().unwrap();
         assert_eq!(found.cancelled.unwrap().reason, "he brought it back");
@@ -99,7 +99,7 @@ on_both_engines! {
             let right = right.clone();
             let done = shop.write(move |tx, writing| correct(tx, writing, wrong.id, &right, "misheard")).await.unwrap();
             assert_eq!((done.is_repeat, done.right.corrects), (turn, Some(wrong.id)));
-            assert!(!done.wrong.stands() && done.right.stands());
+            assert!(!done.wrong.is_active() && done.right.is_active());
         }
         assert_eq!((shop.balance(rajan).await, shop.balance(ranjan).await), (Money::ZERO, rupees(500)));
         assert_eq!(shop.standing().await.entries, 3);
@@ -110,7 +110,7 @@ on_both_engines! {
             assert!(correct(tx, writing, second.id, &bad, "x").is_err());
             Ok(())
         }).await.unwrap();
-        assert!(shop.read(move |tx| entry::find(tx, second.id)).await.unwrap().unwrap().stands());
+        assert!(shop.read(move |tx| entry::find(tx, second.id)).await.unwrap().unwrap().is_active());
         shop.assert_sound().await;
     }
 
@@ -148,9 +148,9 @@ on_both_engines! {
         let owed = shop.contact("Gupta Traders").await;
         shop.book(ShopTransaction::CreditTaken { party: owed, amount: rupees(70), lent: CreditAsset::Goods, lines: vec![] }).await;
         let (first, rest, mine) = shop.read(|tx| {
-            let first = balances::who_owes(tx, None, 3)?;
-            let rest = balances::who_owes(tx, first.last().map(balances::BalanceCursor::of), 3)?;
-            Ok((first, rest, balances::whom_i_owe(tx, None, 10)?))
+            let first = balances::list_debtors(tx, None, 3)?;
+            let rest = balances::list_debtors(tx, first.last().map(balances::BalanceCursor::from_contact), 3)?;
+            Ok((first, rest, balances::list_creditors(tx, None, 10)?))
         }).await.unwrap();
         let amounts = |list: &[Contact]| list.iter().map(|one| one.balance).collect::<Vec<_>>();
         assert_eq!(amounts(&first), [rupees(300), rupees(300), rupees(200)]);
@@ -169,7 +169,7 @@ on_both_engines! {
         shop.book_new(early).await.unwrap();
         let today = LedgerDay::of(shop.now(), &shop.zone);
         let (day, week, month) = shop.read(move |tx| {
-            let sales = |tx: &mut munshi_store::Tx<'_>, days| days::totals(tx, days).map(|totals| totals.sales);
+            let sales = |tx: &mut munshi_store::Tx<'_>, days| daily_turnover::totals(tx, days).map(|totals| totals.sales);
             Ok((sales(tx, DayRange::day(today))?, sales(tx, DayRange::week(today))?, sales(tx, DayRange::month(today))?))
         }).await.unwrap();
         assert_eq!((day, week, month), (rupees(10), rupees(110), rupees(110)));

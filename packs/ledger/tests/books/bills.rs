@@ -21,7 +21,7 @@ async fn registered(shop: &Shop, scheme: GstScheme) {
     let (business, place) = ("Gupta".to_owned(), "12 MG Road, Pune".to_owned());
     let profile =
         ShopProfile { gstin: Some(OWN.to_owned()), scheme, business, place, ..ShopProfile::default() };
-    shop.write(move |tx, writing| profile::put(tx, &profile, writing.now)).await.unwrap();
+    shop.write(move |tx, writing| profile::save(tx, &profile, writing.now)).await.unwrap();
 }
 
 /// An item of a price, with its rates from days on.
@@ -43,7 +43,7 @@ async fn item(shop: &Shop, name: &str, price: i64, rates: &[(&str, i64)]) -> Ite
     let unit = move |tx: &mut munshi_store::Tx<'_>, writing: &BookingContext<'_>| {
         let item = items::add(tx, writing.ids, writing.now, &new)?;
         for tax in &taxes {
-            taxes::put(tx, item.id, tax, writing.now)?;
+            taxes::set(tx, item.id, tax, writing.now)?;
         }
         Ok(item.id)
     };
@@ -87,7 +87,7 @@ on_both_engines! {
         let (_, after) = billed(&shop, "2025-09-22", 10_500, &[soap], None).await.unwrap();
         assert_eq!((after.taxed.cgst, after.taxed.sgst), (Money::from_paise(250), Money::from_paise(250)));
         let wrong = ItemTax { hsn: String::new(), rate: TaxRate::from_hundredths(2_800), from: "2026-03-01".parse().unwrap() };
-        let refused = shop.write(move |tx, writing| taxes::put(tx, soap, &wrong, writing.now)).await;
+        let refused = shop.write(move |tx, writing| taxes::set(tx, soap, &wrong, writing.now)).await;
         assert!(matches!(refused, Err(Error::BadRate(what)) if what.contains("40%")), "there is no such rate then");
     }
 
@@ -111,12 +111,12 @@ on_both_engines! {
         let here = billed(&shop, "2026-10-01", 10_500, &[soap], Some(buyer)).await.unwrap().1;
         assert_eq!((here.way, here.taxed.igst), (GstSupplyType::Within, Money::ZERO), "at the counter");
         let said = ContactDetails { gstin: Some(ELSEWHERE.to_lowercase()), ..ContactDetails::default() };
-        shop.write(move |tx, writing| details::put(tx, buyer, &said, writing.now)).await.unwrap();
+        shop.write(move |tx, writing| details::update(tx, buyer, &said, writing.now)).await.unwrap();
         let across = billed(&shop, "2026-10-01", 10_500, &[soap], Some(buyer)).await.unwrap().1;
         assert_eq!((across.way, across.taxed.igst, across.taxed.cgst), (GstSupplyType::Across, rupees(5), Money::ZERO));
         assert_eq!(across.buyer.unwrap().gstin.as_deref(), Some(ELSEWHERE));
         let bad = ContactDetails { gstin: Some("29AABCU9603R1ZK".to_owned()), ..ContactDetails::default() };
-        assert!(shop.write(move |tx, writing| details::put(tx, buyer, &bad, writing.now)).await.is_err());
+        assert!(shop.write(move |tx, writing| details::update(tx, buyer, &bad, writing.now)).await.is_err());
     }
 
     async fn whoever_may_take_no_tax_takes_none(test: TestDb) {
@@ -163,6 +163,6 @@ on_both_engines! {
         shop.cancel(other.id, "wrong").await.unwrap();
         let other = shop.read(move |tx| entry::find(tx, other.id)).await.unwrap().unwrap();
         assert!(make(other).await.is_err());
-        assert_eq!(shop.read(|tx| bill::latest_sale(tx, None, None)).await.unwrap().unwrap().id, entry.id);
+        assert_eq!(shop.read(|tx| bill::find_latest_sale(tx, None, None)).await.unwrap().unwrap().id, entry.id);
     }
 }

@@ -18,9 +18,9 @@ on_both_engines! {
         let odd = shop.contact("A1").await;
         let find = |name: &'static str| shop.read(move |tx| contacts::find(tx, name));
         for name in ["Rajan", "ராஜன்", "rajan bhai", "রাজন"] {
-            assert_eq!(find(name).await.unwrap().one().map(|found| found.id), Some(rajan), "{name}");
+            assert_eq!(find(name).await.unwrap().into_one().map(|found| found.id), Some(rajan), "{name}");
         }
-        assert_eq!(find("ramesh kumar").await.unwrap().one().unwrap().id, kumar);
+        assert_eq!(find("ramesh kumar").await.unwrap().into_one().unwrap().id, kumar);
         match find("रमेश").await.unwrap() {
             NameMatch::Choices(choices) => {
                 let ids: std::collections::BTreeSet<_> = choices.iter().map(|one| one.id).collect();
@@ -28,7 +28,7 @@ on_both_engines! {
             }
             other => panic!("{other:?}"),
         }
-        assert_eq!(find("a1").await.unwrap().one().unwrap().id, odd);
+        assert_eq!(find("a1").await.unwrap().into_one().unwrap().id, odd);
         for nobody in ["Suresh", "Ramesh Iyer", "B2"] {
             assert_eq!(find(nobody).await.unwrap(), NameMatch::Nobody, "{nobody}");
         }
@@ -39,13 +39,13 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let rajan = shop.contact("  Rajan   Nair ").await;
         let known = NewContact { name: "Mohan Nair".into(), phone: Some("98123 45678".into()), ..NewContact::default() };
-        let changed = shop.write(move |tx, _| contacts::change(tx, rajan, &known)).await.unwrap();
+        let changed = shop.write(move |tx, _| contacts::update(tx, rajan, &known)).await.unwrap();
         assert_eq!((changed.name.as_str(), changed.phone.as_deref()), ("Mohan Nair", Some("+919812345678")));
         for name in ["Rajan Nair", "Mohan Nair"] {
             let found = shop.read(move |tx| contacts::find(tx, name)).await.unwrap();
-            assert_eq!(found.one().map(|one| one.id), Some(rajan), "{name}");
+            assert_eq!(found.into_one().map(|one| one.id), Some(rajan), "{name}");
         }
-        let by_phone = shop.read(|tx| contacts::by_phone(tx, "+91 98123-45678")).await.unwrap();
+        let by_phone = shop.read(|tx| contacts::list_by_phone(tx, "+91 98123-45678")).await.unwrap();
         assert_eq!(by_phone.len(), 1);
         let bad = NewContact { name: "X".into(), phone: Some("12".into()), ..NewContact::default() };
         let refused = shop.write(move |tx, writing| contacts::add(tx, writing.ids, writing.now, &bad)).await;
@@ -57,8 +57,8 @@ on_both_engines! {
         let rajan = shop.contact("Rajan").await;
         shop.book(credit_sale(rajan, 800)).await;
         let limited = shop.write(move |tx, _| contacts::set_limit(tx, rajan, Some(rupees(1000)))).await.unwrap();
-        assert_eq!(limited.over_limit(rupees(200)).unwrap(), None);
-        assert_eq!(limited.over_limit(rupees(201)).unwrap(), Some(rupees(1)));
+        assert_eq!(limited.excess_over_limit(rupees(200)).unwrap(), None);
+        assert_eq!(limited.excess_over_limit(rupees(201)).unwrap(), Some(rupees(1)));
         let negative = shop.write(move |tx, _| contacts::set_limit(tx, rajan, Some(rupees(-1)))).await;
         assert!(matches!(negative, Err(Error::Invalid(_))));
     }
@@ -79,14 +79,14 @@ on_both_engines! {
         shop.write(move |tx, _| contacts::merge(tx, rajan, other)).await.unwrap();
         assert_eq!(shop.balance(other).await, rupees(350));
         let found = shop.read(|tx| contacts::find(tx, "Raju Painter")).await.unwrap();
-        assert_eq!(found.one().map(|one| one.id), Some(rajan));
+        assert_eq!(found.into_one().map(|one| one.id), Some(rajan));
         let later = shop.book(credit_sale(third, 10)).await;
         assert_eq!(later.contact, Some(rajan));
         shop.cancel(before.id, "wrong").await.unwrap();
         assert_eq!(shop.balance(rajan).await, rupees(60));
         let (habit, page) = shop.read(move |tx| {
-            let page = day_book::of_contact(tx, other, &PageRequest::new(None, 50))?;
-            Ok((habits::of(tx, other, HabitSide::Trade)?, page.items.len()))
+            let page = day_book::list_by_contact(tx, other, &PageRequest::new(None, 50))?;
+            Ok((habits::get(tx, other, HabitSide::Trade)?, page.items.len()))
         }).await.unwrap();
         assert_eq!((habit.seen, habit.usual, page), (2, Some(rupees(10)), 5));
         assert!(shop.write(move |tx, _| contacts::merge(tx, rajan, rajan)).await.is_err());
@@ -102,7 +102,7 @@ on_both_engines! {
             last = Some(shop.book(credit_sale(rajan, 100 + week)).await);
             shop.clock.advance(std::time::Duration::from_secs(7 * 86_400));
         }
-        let habit = || shop.read(move |tx| habits::of(tx, rajan, HabitSide::Trade));
+        let habit = || shop.read(move |tx| habits::get(tx, rajan, HabitSide::Trade));
         let found = habit().await.unwrap();
         assert_eq!((found.seen, found.usual, found.rhythm), (30, Some(rupees(119)), Some(7)));
         assert_eq!((found.low, found.high), (Some(rupees(114)), Some(rupees(124))));

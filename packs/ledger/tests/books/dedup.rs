@@ -18,7 +18,7 @@ async fn look(
     let (act, now) = (act.clone(), shop.now());
     shop.read(move |tx| {
         let seen = DuplicateCandidate { act: &act, words, fingerprint, happened_at: now, now };
-        dedup::look(tx, &seen, DuplicateWindows::default())
+        dedup::find_duplicate(tx, &seen, DuplicateWindows::default())
     })
     .await
     .unwrap()
@@ -46,7 +46,7 @@ on_both_engines! {
 
         let (id, now) = (entry.id, shop.now());
         for _ in 0..2 {
-            shop.write(move |tx, _| dedup::saw(tx, id, "app:9", LedgerEntrySource::Sms, now)).await.unwrap();
+            shop.write(move |tx, _| dedup::record_sighting(tx, id, "app:9", LedgerEntrySource::Sms, now)).await.unwrap();
         }
         let seen = look(&shop, &stranger, "", Some("app:9")).await.unwrap();
         assert_eq!(seen.entry().id, id);

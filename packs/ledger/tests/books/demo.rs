@@ -12,8 +12,8 @@ use crate::books::support::Shop;
 fn fill(tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp, days: u16, seed: u64) -> Result<bool> {
     let (random, zone) = (SeededRandom::new(seed), Zone::default());
     let telling = DemoContext { ids, random: &random, now, zone: &zone };
-    let Some(mut play) = demo::open(tx, &telling, days)? else { return Ok(false) };
-    while demo::play(tx, &telling, &mut play)? {}
+    let Some(mut play) = demo::create(tx, &telling, days)? else { return Ok(false) };
+    while demo::write_next_day(tx, &telling, &mut play)? {}
     Ok(true)
 }
 
@@ -25,7 +25,7 @@ async fn filled(shop: &Shop, days: u16, seed: u64) -> bool {
 fn days(shop: &Shop, count: usize) -> Vec<LedgerDay> {
     let mut days = vec![LedgerDay::of(shop.now(), &shop.zone)];
     while days.len() < count {
-        days.push(days[days.len() - 1].before());
+        days.push(days[days.len() - 1].previous());
     }
     days.reverse();
     days
@@ -40,16 +40,16 @@ on_both_engines! {
         shop.assert_sound().await;
         let standing = shop.standing().await;
         assert!(standing.entries > 1_500 && standing.cash > Money::ZERO && standing.bank > Money::ZERO, "{standing:?}");
-        let owing = shop.read(|tx| balances::who_owes(tx, None, 3)).await.unwrap();
+        let owing = shop.read(|tx| balances::list_debtors(tx, None, 3)).await.unwrap();
         assert_eq!(owing[0].name, "Anil Deshmukh", "the late payer owes most");
-        let low = shop.read(|tx| items::low(tx, 20)).await.unwrap();
+        let low = shop.read(|tx| items::list_low(tx, 20)).await.unwrap();
         assert!(low.iter().any(|item| item.name == "Sarson ka tel"), "the oil runs short: {low:?}");
         assert!(low.len() < 5, "and not much else");
         let of_week = |weekday: i8| {
             let days: Vec<LedgerDay> = days(&shop, 90).into_iter()
                 .filter(|day| day.to_date().weekday().to_monday_one_offset() == weekday).collect();
             shop.read(move |tx| {
-                let sales: Result<Vec<Money>> = days.iter().map(|day| Ok(days::totals(tx, DayRange::day(*day))?.sales)).collect();
+                let sales: Result<Vec<Money>> = days.iter().map(|day| Ok(daily_turnover::totals(tx, DayRange::day(*day))?.sales)).collect();
                 Ok(Money::sum(sales?)?.as_paise() / i64::try_from(days.len()).unwrap())
             })
         };
@@ -62,7 +62,7 @@ on_both_engines! {
         filled(&shop, 30, 3).await;
         let days = days(&shop, 31);
         let books: Vec<_> = shop.read(move |tx| {
-            days.into_iter().map(|day| day_book::of_day(tx, day)).collect::<Result<_>>()
+            days.into_iter().map(|day| day_book::load_day(tx, day)).collect::<Result<_>>()
         }).await.unwrap();
         for (one, next) in books.iter().zip(books.iter().skip(1)) {
             assert_eq!(one.closing, next.opening, "{}", one.day);

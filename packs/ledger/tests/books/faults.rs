@@ -66,14 +66,14 @@ on_both_engines! {
                 raw.execute_batch("DROP TRIGGER ledger_postings_no_update").unwrap();
                 raw.execute_batch(change).unwrap();
             }
-            DatabaseAddress::Postgres(_) => test.place.as_superuser(change),
+            DatabaseAddress::Postgres(_) => test.place.run_as_superuser(change),
         }
         let finding = shop.read(verify).await.unwrap().unwrap();
         let six = (finding.figure, finding.which.as_str(), finding.kept.as_str(), finding.worked_out.as_str());
         assert_eq!(six, ("amount of entry", "6", "40.00", "41.00"));
         assert_eq!(
             finding.to_string(),
-            "amount of entry 6: 40.00 is kept, 41.00 follows from what was booked"
+            "amount of entry 6: stored 40.00, recomputed 41.00"
         );
         assert_eq!(shop.standing().await.cash, rupees(540));
     }

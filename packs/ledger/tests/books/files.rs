@@ -41,11 +41,15 @@ pub(crate) async fn copied(from: &Shop, into: &Shop) -> Shop {
 /// Everything that can be asked of the books, and their files.
 pub(crate) async fn picture(shop: &Shop) -> (Vec<String>, [String; 3]) {
     let asked = shop.read(|tx| {
-        let mut all = vec![format!("{:?} {:?}", balances::standing(tx)?, chart(tx)?)];
+        let mut all = vec![format!("{:?} {:?}", balances::load_totals(tx)?, chart(tx)?)];
         let ever = DayRange { from: "1970-01-01".parse().unwrap(), to: "2100-01-01".parse().unwrap() };
-        all.push(format!("{:?} {:?}", days::totals(tx, ever)?, days::by_category(tx, ever)?));
+        all.push(format!(
+            "{:?} {:?}",
+            daily_turnover::totals(tx, ever)?,
+            daily_turnover::sum_by_category(tx, ever)?
+        ));
         for contact in contacts::list(tx, &PageRequest::new(None, 500))?.items {
-            let habits = [HabitSide::Trade, HabitSide::Payment].map(|side| habits::of(tx, contact.id, side));
+            let habits = [HabitSide::Trade, HabitSide::Payment].map(|side| habits::get(tx, contact.id, side));
             all.push(format!("{contact:?} {habits:?}"));
         }
         all.push(format!("{:?}", items::list(tx, &PageRequest::new(None, 500))?.items));
@@ -57,7 +61,7 @@ pub(crate) async fn picture(shop: &Shop) -> (Vec<String>, [String; 3]) {
 
 fn entries(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     let mut all = Vec::new();
-    while let Some(entry) = entry::by_number(tx, all.len() as i64 + 1)? {
+    while let Some(entry) = entry::find_by_number(tx, all.len() as i64 + 1)? {
         let (postings, movements) = (entry::postings(tx, entry.id)?, entry::movements(tx, entry.id)?);
         all.push(format!("{entry:?} {postings:?} {movements:?}"));
     }
@@ -155,9 +159,9 @@ on_both_engines! {
     async fn a_file_that_is_none_of_ours_is_refused_as_a_whole(test: TestDb) {
         let shop = Shop::open(&test).await;
         for (sheet, words) in [
-            (files("", "", "when,kind,amout\n1,sale,5\n"), "no column `amout`"),
+            (files("", "", "when,kind,amout\n1,sale,5\n"), "unknown column `amout`"),
             (files("", "", "kind,amount\nsale,5\n"), "`when` is missing"),
-            (files("name,name\nx,y\n", "", ""), "stands there twice"),
+            (files("name,name\nx,y\n", "", ""), "duplicate column"),
         ] {
             let refused = taken(&shop, sheet, ImportMode::Apply).await.unwrap_err();
             assert!(matches!(&refused, Error::File(what) if what.contains(words)), "{refused}");
@@ -197,6 +201,6 @@ on_both_engines! {
         let report = taken(&shop, [String::new(), String::new(), text.to_owned()], ImportMode::Rehearse).await.unwrap();
         let lines: Vec<u64> = report.errors.iter().map(|row| row.line).collect();
         assert_eq!((lines, report.entries), (vec![2, 3, 4], 1), "{:?}", report.errors);
-        assert!(report.errors[0].what.contains("commas") && report.errors[2].what.contains("behind the last column"), "{:?}", report.errors);
+        assert!(report.errors[0].what.contains("commas") && report.errors[2].what.contains("past the last column"), "{:?}", report.errors);
     }
 }

@@ -34,7 +34,7 @@ on_both_engines! {
             let refused = shop.db.write(shop.tenant, move |tx| tx.execute(statement, &[])).await.unwrap_err();
             assert!(matches!(refused, Error::Refused(_)), "{statement}: {refused:?}");
         }
-        assert!(shop.read(move |tx| entry::find(tx, entry.id)).await.unwrap().unwrap().stands());
+        assert!(shop.read(move |tx| entry::find(tx, entry.id)).await.unwrap().unwrap().is_active());
         shop.assert_sound().await;
     }
 

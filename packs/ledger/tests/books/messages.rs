@@ -31,7 +31,7 @@ async fn take(shop: &Shop, text: &str, at: Timestamp, consent: SmsConsent) -> Sm
     shop.write(move |tx, writing| {
         let arrived =
             IncomingSms { key, text: &text, sender: None, at, told: SmsTimeSource::ByPhone, by: None };
-        messages::take(tx, writing, &arrived, consent)
+        messages::book(tx, writing, &arrived, consent)
     })
     .await
     .unwrap()
@@ -185,7 +185,7 @@ on_both_engines! {
             let key = shop.key();
             let outcome = shop.write(move |tx, writing| {
                 let arrived = IncomingSms { key, text: &text, sender: None, at: writing.now, told: SmsTimeSource::ByPerson, by: None };
-                messages::take(tx, writing, &arrived, SmsConsent::Open)
+                messages::book(tx, writing, &arrived, SmsConsent::Open)
             });
             assert_eq!(kind(&outcome.await.unwrap()), "question", "{why}");
         }
@@ -347,7 +347,7 @@ on_both_engines! {
         assert_eq!(counted(&first), (0, 0, 1, 0, 0), "{:?}", first.lines);
         let row = first.lines[0].row;
         let mut first = first;
-        first.put(imported(&shop, text, SmsImportMode::Apply, &[row]).await).unwrap();
+        first.replace_rows(imported(&shop, text, SmsImportMode::Apply, &[row]).await).unwrap();
         assert_eq!(counted(&first), (1, 0, 0, 0, 0));
         assert_eq!(counted(&imported(&shop, text, SmsImportMode::Apply, &[]).await), (0, 1, 0, 0, 0));
         shop.assert_sound().await;

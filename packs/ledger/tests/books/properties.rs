@@ -239,9 +239,9 @@ impl Play {
                 if let Some(at) = pick(*which) {
                     let (_, entry, stands) = self.model.booked[at].clone();
                     let mark = format!("seen by {number}, {mark}");
-                    dedup::saw(tx, entry, &mark, LedgerEntrySource::Sms, writing.now)?;
+                    dedup::record_sighting(tx, entry, &mark, LedgerEntrySource::Sms, writing.now)?;
                     assert_eq!(
-                        dedup::known(tx, &mark)?.is_some(),
+                        dedup::find_known_payment(tx, &mark)?.is_some(),
                         stands,
                         "what was taken back may come again"
                     );
@@ -281,7 +281,7 @@ impl Play {
                 let limit = contacts::get(tx, id)?.limit;
                 let known =
                     NewContact { name: format!("Name {number} of many"), limit, ..NewContact::default() };
-                contacts::change(tx, id, &known)?;
+                contacts::update(tx, id, &known)?;
             }
             Step::Limit { who, paise } => {
                 let who = usize::from(*who);
@@ -346,7 +346,11 @@ impl Play {
             let contact = shop.read(move |tx| contacts::get(tx, id)).await.unwrap();
             assert_eq!(contact.limit, limit, "contact {place}");
             let over = limit.map(|limit| owes + 1 > limit.as_paise()).unwrap_or_default();
-            assert_eq!(contact.over_limit(Money::from_paise(1)).unwrap().is_some(), over, "contact {place}");
+            assert_eq!(
+                contact.excess_over_limit(Money::from_paise(1)).unwrap().is_some(),
+                over,
+                "contact {place}"
+            );
         }
         let standing = shop.standing().await;
         let money = |means| self.model.money.get(&means).copied().unwrap_or_default();

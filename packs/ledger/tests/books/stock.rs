@@ -30,18 +30,18 @@ on_both_engines! {
         let sold = shop.book(sold).await;
         let stock = |item| shop.read(move |tx| items::get(tx, item).map(|item| item.stock.to_string()));
         assert_eq!((stock(sugar).await.unwrap(), stock(soap).await.unwrap()), ("3.5".into(), "10".into()));
-        let low = shop.read(|tx| items::low(tx, 10)).await.unwrap();
+        let low = shop.read(|tx| items::list_low(tx, 10)).await.unwrap();
         assert_eq!(low.iter().map(|item| item.id).collect::<Vec<_>>(), [sugar]);
         shop.cancel(sold.id, "not paid").await.unwrap();
         assert_eq!(stock(sugar).await.unwrap(), "20");
-        assert_eq!(shop.read(|tx| items::low(tx, 10)).await.unwrap(), []);
+        assert_eq!(shop.read(|tx| items::list_low(tx, 10)).await.unwrap(), []);
         shop.book(ShopTransaction::StockOut { lines: vec![line(soap, "13")], party: None }).await;
         assert_eq!(stock(soap).await.unwrap(), "-1", "what nobody said came in is still sold");
         let lost = shop.book_new(shop.new_entry(ShopTransaction::StockOut { lines: vec![line(munshi_types::Id::from_uuid(uuid::Uuid::nil()), "1")], party: None })).await;
         assert!(matches!(lost, Err(Error::Missing { what: "item", .. })), "{lost:?}");
         let new = NewStockItem { name: "Sugar".into(), unit: "bag".into(), ..NewStockItem::default() };
-        assert!(matches!(shop.write(move |tx, _| items::change(tx, sugar, &new)).await, Err(Error::Invalid(_))));
-        assert_eq!(shop.read(|tx| items::find(tx, "शुगर")).await.unwrap().one().map(|item| item.id), Some(sugar));
+        assert!(matches!(shop.write(move |tx, _| items::update(tx, sugar, &new)).await, Err(Error::Invalid(_))));
+        assert_eq!(shop.read(|tx| items::find(tx, "शुगर")).await.unwrap().into_one().map(|item| item.id), Some(sugar));
         shop.assert_sound().await;
     }
 
@@ -69,7 +69,7 @@ on_both_engines! {
         assert!(matches!(remind().await, Err(Error::Invalid(_))));
         shop.book(credit_sale(rajan, 100)).await;
         let reminder = remind().await.unwrap();
-        assert_eq!(shop.read(move |tx| reminders::due(tx, due_at)).await.unwrap(), std::slice::from_ref(&reminder));
+        assert_eq!(shop.read(move |tx| reminders::list_due(tx, due_at)).await.unwrap(), std::slice::from_ref(&reminder));
         let end = || shop.write(move |tx, writing| reminders::end(tx, reminder.id, ReminderOutcome::Sent, writing.now));
         assert_eq!((end().await.unwrap(), end().await.unwrap()), (true, false));
         let may = || {
@@ -86,14 +86,14 @@ on_both_engines! {
         assert_eq!(shop.read(profile::get).await.unwrap().confirm_above, rupees(10_000));
         let good = ShopProfile { business: "Sharma Kirana".into(), upi: Some("sharma@okaxis".into()), ..ShopProfile::default() };
         let kept = good.clone();
-        shop.write(move |tx, writing| profile::put(tx, &kept, writing.now)).await.unwrap();
+        shop.write(move |tx, writing| profile::save(tx, &kept, writing.now)).await.unwrap();
         assert_eq!(shop.read(profile::get).await.unwrap(), good);
         for bad in [
             ShopProfile { upi: Some("sharma".into()), ..good.clone() },
             ShopProfile { gstin: Some("27ABC".into()), ..good.clone() },
             ShopProfile { scheme: GstScheme::Regular, ..good.clone() },
         ] {
-            assert!(shop.write(move |tx, writing| profile::put(tx, &bad, writing.now)).await.is_err());
+            assert!(shop.write(move |tx, writing| profile::save(tx, &bad, writing.now)).await.is_err());
         }
     }
 }

@@ -26,7 +26,7 @@ impl Shop {
         let name = format!("shop-{}", COUNT.fetch_add(1, Ordering::SeqCst));
         Self {
             db: test.db.clone(),
-            tenant: test.tenant(&name).await,
+            tenant: test.add_tenant(&name).await,
             ids: test.ids.clone(),
             clock: test.clock.clone(),
             zone: Zone::default(),
@@ -93,16 +93,16 @@ impl Shop {
     }
 
     pub(crate) async fn balance(&self, contact: ContactId) -> Money {
-        self.read(move |tx| balances::of(tx, contact)).await.unwrap()
+        self.read(move |tx| balances::get(tx, contact)).await.unwrap()
     }
 
     pub(crate) async fn standing(&self) -> balances::BooksBalance {
-        self.read(balances::standing).await.unwrap()
+        self.read(balances::load_totals).await.unwrap()
     }
 
-    pub(crate) async fn today(&self) -> days::PeriodTotals {
+    pub(crate) async fn today(&self) -> daily_turnover::PeriodTotals {
         let day = LedgerDay::of(self.now(), &self.zone);
-        self.read(move |tx| days::totals(tx, DayRange::day(day))).await.unwrap()
+        self.read(move |tx| daily_turnover::totals(tx, DayRange::day(day))).await.unwrap()
     }
 
     pub(crate) async fn assert_sound(&self) {

@@ -19,7 +19,7 @@ async fn with_model(test: &TestDb, turns: Vec<ScriptedTurn>) -> Shop {
 }
 
 async fn entries(shop: &Shop) -> i64 {
-    shop.db.read(shop.tenant, balances::standing).await.unwrap().entries
+    shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries
 }
 
 on_both! {
@@ -81,7 +81,7 @@ on_both! {
         shop.say("that payment was Ramesh's").await;
         let back = shop.say("undo the last entry").await;
         assert!(back.starts_with("This payment of ₹500 is nobody's again") && back.contains("Ramesh owes you ₹800"), "{back}");
-        let bank = shop.db.read(shop.tenant, balances::standing).await.unwrap().bank;
+        let bank = shop.db.read(shop.tenant, balances::load_totals).await.unwrap().bank;
         assert_eq!(bank.as_paise(), 50_000, "the money came all the same");
         let again = shop.say(FROM_NOBODY).await;
         assert!(again.contains("in the books already"), "{again}");
@@ -192,7 +192,7 @@ on_both! {
         for rules in ["", "[roles.staff]\nallow = [\"ledger.*\"]\n"] {
             let text = format!("most_autonomy = \"act\"\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\nwrite = [\"ledger.*\"]\n{rules}");
             let rules = munshi_safety::policy::parse(&text).unwrap();
-            let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::put(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
+            let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::apply(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
             shop.db.write(shop.tenant, put).await.unwrap();
             for said in [
                 "gave Birju 500 on credit", "I owe Gupta 500", "Ramesh's limit is 9000",
@@ -230,7 +230,7 @@ on_both! {
         }
         assert_eq!(entries(&shop).await, 1);
         assert!(shop.hear_from(staff, "sale of 90").await.text.starts_with("Written: sale of ₹90."));
-        let limit = shop.db.read(shop.tenant, |tx| contacts::find(tx, "Ramesh")).await.unwrap().one().unwrap().limit;
+        let limit = shop.db.read(shop.tenant, |tx| contacts::find(tx, "Ramesh")).await.unwrap().into_one().unwrap().limit;
         assert_eq!(limit, None);
         shop.assert_sound().await;
     }
@@ -239,7 +239,7 @@ on_both! {
         let shop = Shop::open(&test).await;
         let text = "most_autonomy = \"act\"\n[rates]\nwrites_per_minute = 1\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\nwrite = [\"ledger.*\"]\n";
         let rules = munshi_safety::policy::parse(text).unwrap();
-        let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::put(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
+        let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::apply(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
         shop.db.write(shop.tenant, put).await.unwrap();
         assert!(shop.say("sale of 90").await.starts_with("Written"));
         let over = shop.say("sale of 70").await;

@@ -18,7 +18,7 @@ async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
     let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock, test.ids.clone()));
     let house = PackRegistry::install_all(&[pack]).unwrap();
     let path = link.split_once("/ledger/").unwrap().1.to_owned();
-    let (page, rest) = house.page("ledger", &path).unwrap();
+    let (page, rest) = house.find_page("ledger", &path).unwrap();
     let visit = PackPageRequest {
         principal: Principal::anonymous(shop.tenant),
         rest: rest.to_owned(),
@@ -30,7 +30,7 @@ async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
     let page = page.clone();
     let shown: Option<PackPageContent> = shop
         .db
-        .read(shop.tenant, move |tx| match page.opens(tx, &visit)? {
+        .read(shop.tenant, move |tx| match page.allows_link_access(tx, &visit)? {
             true => page.show(tx, &visit),
             false => Ok(None),
         })

@@ -18,7 +18,7 @@ async fn shop(test: &TestDb, turns: Vec<ScriptedTurn>) -> Shop {
 }
 
 async fn entries(shop: &Shop) -> i64 {
-    shop.db.read(shop.tenant, balances::standing).await.unwrap().entries
+    shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries
 }
 
 on_both! {

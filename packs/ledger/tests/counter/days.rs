@@ -1,6 +1,6 @@
 //! Days that have been, and the book of one.
 
-use munshi_ledger::books::{DayRange, LedgerDay, balances, day_book, days};
+use munshi_ledger::books::{DayRange, LedgerDay, balances, daily_turnover, day_book};
 use munshi_types::Money;
 
 use crate::counter::support::Shop;
@@ -16,7 +16,7 @@ on_both! {
         let shop = Shop::open(&test).await;
         for said in ["Ramesh ne pichhle hafte 450 diye", "Ramesh paid 450 last week"] {
             shop.say(said).await;
-            let entries = shop.db.read(shop.tenant, balances::standing).await.unwrap().entries;
+            let entries = shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries;
             assert_eq!(entries, 0, "{said}");
         }
     }
@@ -32,7 +32,7 @@ on_both! {
             let (db, tenant) = (shop.db.clone(), shop.tenant);
             async move {
                 let day: LedgerDay = day.parse().unwrap();
-                db.read(tenant, move |tx| days::totals(tx, DayRange::day(day))).await.unwrap()
+                db.read(tenant, move |tx| daily_turnover::totals(tx, DayRange::day(day))).await.unwrap()
             }
         };
         let (before, today) = (of("2026-11-14").await, of("2026-11-15").await);
@@ -75,7 +75,7 @@ on_both! {
         assert!(lines[3].contains("₹40 → ₹960") && lines[4].contains("₹960"), "{told}");
         shop.say("cancel the last entry").await;
         let day: LedgerDay = "2026-11-15".parse().unwrap();
-        let book = shop.db.read(shop.tenant, move |tx| day_book::of_day(tx, day)).await.unwrap();
+        let book = shop.db.read(shop.tenant, move |tx| day_book::load_day(tx, day)).await.unwrap();
         assert_eq!((book.lines.len(), book.opening, book.closing), (2, paise(900), paise(1_000)));
     }
 }

@@ -7,7 +7,7 @@ use crate::counter::support::Shop;
 use crate::counter::told::on_both;
 
 async fn standing(shop: &Shop) -> BooksBalance {
-    shop.db.read(shop.tenant, balances::standing).await.unwrap()
+    shop.db.read(shop.tenant, balances::load_totals).await.unwrap()
 }
 
 const fn rupees(amount: i64) -> Money {

@@ -26,7 +26,7 @@ on_both! {
         }
         let own = "Rs 4,000.00 transferred from your A/c XX4471 to your own A/c XX9021 on 15-11-26. Ref 516588123404";
         assert_eq!(shop.say(own).await, OWN);
-        assert_eq!(shop.db.read(shop.tenant, balances::standing).await.unwrap().entries, 0);
+        assert_eq!(shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries, 0);
     }
 
     async fn a_payment_is_proposed_and_written_after_a_yes(test: TestDb) {
@@ -34,7 +34,7 @@ on_both! {
         let asked = shop.say("Rs.740.00 credited to a/c **4471 on 15-11-26 from SUNITA TEXTILES (UPI Ref No 516588123405)").await;
         assert!(asked.contains("₹740"), "{asked}");
         shop.say("yes").await;
-        let standing = shop.db.read(shop.tenant, balances::standing).await.unwrap();
+        let standing = shop.db.read(shop.tenant, balances::load_totals).await.unwrap();
         assert_eq!((standing.entries, standing.bank.as_paise()), (1, 74_000));
         shop.assert_sound().await;
     }

@@ -26,8 +26,8 @@ on_both! {
         let (one, other, entries) = shop.db.read(shop.tenant, |tx| {
             let NameMatch::One(one) = contacts::find(tx, "Bablu")? else { panic!("nobody") };
             let NameMatch::One(other) = contacts::find(tx, "Suresh")? else { panic!("nobody") };
-            let entries = day_book::of_contact(tx, one.id, &PageRequest::new(None, 50))?.items;
-            assert_eq!(balances::of(tx, one.id)?, Money::from_paise(50_000));
+            let entries = day_book::list_by_contact(tx, one.id, &PageRequest::new(None, 50))?.items;
+            assert_eq!(balances::get(tx, one.id)?, Money::from_paise(50_000));
             Ok::<_, munshi_ledger::Error>((one, other, entries))
         }).await.unwrap();
         assert_eq!((one.id, one.name.as_str(), other.id), (other.id, "Suresh", one.id), "the first stays");
@@ -55,7 +55,7 @@ on_both! {
         shop.say("কবীর ২১০ টাকা দিল").await;
         let left = shop.db.read(shop.tenant, |tx| {
             let NameMatch::One(kabir) = contacts::find(tx, "Kabir")? else { panic!("nobody") };
-            balances::of(tx, kabir.id)
+            balances::get(tx, kabir.id)
         });
         assert_eq!(left.await.unwrap(), Money::from_paise(49_000), "whoever has the whole name is meant");
     }
@@ -72,7 +72,7 @@ on_both! {
         assert!(told.contains("₹50") && told.contains("Ramesh ne 520 diye"), "{told}");
         assert!(told.contains("1. Ramesh") && told.contains("2. Ramesh"), "{told}");
         shop.say("1").await;
-        let owed = shop.db.read(shop.tenant, balances::standing).await.unwrap().receivable;
+        let owed = shop.db.read(shop.tenant, balances::load_totals).await.unwrap().receivable;
         assert_eq!(owed, Money::from_paise(123_000), "both were written, each once");
         shop.say("Ramesh ne 530 diye").await;
         let told = shop.say("Ramesh Gupta ne 530 diye").await;

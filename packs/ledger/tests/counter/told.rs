@@ -13,7 +13,7 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn attached(&self) -> Vec<Attachment> {
-        self.results.iter().flat_map(attachment::of_result).collect()
+        self.results.iter().flat_map(attachment::extract_from_result).collect()
     }
 
     pub(crate) fn link(&self) -> String {
@@ -35,7 +35,7 @@ pub(crate) async fn tell(shop: &Shop, text: &str) -> Told {
             results.push(result);
         }
     }
-    let text = shop.engine.outcome(received.tenant, received.run).await.unwrap().text;
+    let text = shop.engine.wait_for_outcome(received.tenant, received.run).await.unwrap().text;
     Told { text, results }
 }
 

@@ -15,7 +15,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 async fn entries(shop: &Shop) -> i64 {
-    shop.db.read(shop.tenant, balances::standing).await.unwrap().entries
+    shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries
 }
 
 on_both! {
@@ -126,7 +126,7 @@ on_both! {
         test.clock.advance(20 * HOUR);
         let done = shop.say("yes").await;
         assert!(done.contains("Dated 15 November 2026."), "{done}");
-        let day = shop.db.read(shop.tenant, |tx| entry::by_number(tx, 1)).await.unwrap().unwrap().day;
+        let day = shop.db.read(shop.tenant, |tx| entry::find_by_number(tx, 1)).await.unwrap().unwrap().day;
         assert_eq!(day, said);
         shop.assert_sound().await;
     }
@@ -156,7 +156,7 @@ on_both! {
             let asked = shop.say(bare).await;
             assert!(asked.contains("Ramesh") && asked.contains("₹300"), "{bare}: {asked}");
             shop.say("yes").await;
-            assert_eq!(shop.db.read(shop.tenant, balances::standing).await.unwrap().payable, Money::ZERO, "{bare}");
+            assert_eq!(shop.db.read(shop.tenant, balances::load_totals).await.unwrap().payable, Money::ZERO, "{bare}");
             test.clock.advance(std::time::Duration::from_secs(3600));
         }
     }

@@ -10,12 +10,12 @@ const TO_BIRJU: &str =
     "Rs 900.00 debited from A/c XX4471 on 15-11-26 to VPA ramesh@ybl (UPI Ref No 516588123411)";
 
 async fn entries(shop: &Shop) -> i64 {
-    shop.db.read(shop.tenant, balances::standing).await.unwrap().entries
+    shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries
 }
 
 async fn balance(shop: &Shop, name: &'static str) -> Option<Money> {
     let found = shop.db.read(shop.tenant, move |tx| contacts::find(tx, name)).await.unwrap();
-    found.one().map(|contact| contact.balance)
+    found.into_one().map(|contact| contact.balance)
 }
 
 on_both! {
@@ -82,7 +82,7 @@ on_both! {
             let asked = shop.say(said).await;
             assert!(asked.contains('1') && asked.contains("2026") && !asked.contains("Ramesh"), "{said}: {asked}");
             shop.say("yes").await;
-            let stands = shop.db.read(shop.tenant, move |tx| entry::by_number(tx, number)).await.unwrap().unwrap().stands();
+            let stands = shop.db.read(shop.tenant, move |tx| entry::find_by_number(tx, number)).await.unwrap().unwrap().is_active();
             assert!(!stands, "{said}");
         }
         let none = shop.say("cancel entry 77").await;
@@ -99,8 +99,8 @@ on_both! {
         let none = shop.hear_from(staff, "cancel entry 1").await.text;
         assert!(!none.contains("₹70") && !none.contains("cancelled."), "{none}");
         shop.hear_from(staff, "yes").await;
-        let first = shop.db.read(shop.tenant, |tx| entry::by_number(tx, 1)).await.unwrap().unwrap();
-        assert!(first.stands());
+        let first = shop.db.read(shop.tenant, |tx| entry::find_by_number(tx, 1)).await.unwrap().unwrap();
+        assert!(first.is_active());
         shop.assert_sound().await;
     }
 }

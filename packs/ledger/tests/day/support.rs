@@ -10,7 +10,7 @@ use munshi_identity::{Person, Role, persons};
 use munshi_jobs::JobQueue;
 use munshi_ledger::{LedgerPack, books};
 use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_llm::{Gateway, ModelTarget, Provider};
 use munshi_offline::OfflineProvider;
 use munshi_pack::{Pack, PackRegistry};
@@ -70,14 +70,14 @@ impl Shop {
     /// What comes of a message that the channel numbers so; the same number is the same message once more.
     pub(crate) async fn hear(&self, number: u32, text: &str) -> RunOutcome {
         let received = self.receive(number, text).await;
-        let outcome = self.engine.outcome(received.tenant, received.run);
+        let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
         tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
     /// What comes of what somebody else says, who works here.
     pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> RunOutcome {
         let received = self.receive_from(person, self.said.fetch_add(1, Ordering::SeqCst), text).await;
-        let outcome = self.engine.outcome(received.tenant, received.run);
+        let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
         tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
@@ -85,7 +85,7 @@ impl Shop {
     pub(crate) async fn staff(&self, test: &TestDb) -> PersonId {
         let person = Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Birju", MORNING) };
         let id = person.id;
-        self.db.write(self.tenant, move |tx| persons::put(tx, &person)).await.unwrap();
+        self.db.write(self.tenant, move |tx| persons::upsert(tx, &person)).await.unwrap();
         id
     }
 
@@ -140,7 +140,7 @@ impl Shop {
         test.clock.advance(LAPSED);
         next.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
         next.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
-        let outcome = next.engine.outcome(received.tenant, received.run);
+        let outcome = next.engine.wait_for_outcome(received.tenant, received.run);
         let outcome = tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap();
         (next, outcome, was_left)
     }
@@ -158,7 +158,7 @@ async fn engine(
     model: Option<Arc<dyn Provider>>,
 ) -> (TurnEngine, ToolDispatcher) {
     let governor = BudgetGovernor::new(munshi_safety::budget::BudgetSettings::default(), test.ids.clone());
-    let office = ActServices::new(test.ids.clone(), governor).heard_by(Arc::new(house.clone()));
+    let office = ActServices::new(test.ids.clone(), governor).on_refusal(Arc::new(house.clone()));
     let office = Arc::new(office);
     let registry = Arc::new(house.tools.clone());
     let dispatcher = ToolDispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
@@ -177,7 +177,7 @@ async fn engine(
             Arc::new(
                 OfflineProvider::new(house.book.clone())
                     .unwrap()
-                    .at(clock.clone(), Zone::default().to_jiff()),
+                    .with_clock(clock.clone(), Zone::default().to_jiff()),
             )
         }),
         prices: PriceBook::default(),
@@ -186,7 +186,7 @@ async fn engine(
     });
     let engine = TurnEngine::new(TurnEngineParts {
         db: test.db.clone(),
-        resolver: BindingResolver::new(test.db.clone()).offering(specs.collect()),
+        resolver: BindingResolver::new(test.db.clone()).with_tools(specs.collect()),
         gateway,
         route: Arc::new(route),
         dispatcher: dispatcher.clone(),
@@ -231,8 +231,8 @@ async fn apply(test: &TestDb, house: &PackRegistry) -> (TenantId, PersonId) {
     let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", MORNING) };
     let id = owner.id;
     let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
-        policy::put(tx, &rules, "test", "", MORNING)?;
-        persons::put(tx, &owner)?;
+        policy::apply(tx, &rules, "test", "", MORNING)?;
+        persons::upsert(tx, &owner)?;
         Ok(())
     });
     people.await.unwrap();

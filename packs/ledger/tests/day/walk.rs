@@ -75,7 +75,7 @@ async fn read<T: Send + 'static>(
 }
 
 async fn entries(shop: &Shop) -> i64 {
-    read(shop, |tx| Ok(balances::standing(tx)?.entries)).await
+    read(shop, |tx| Ok(balances::load_totals(tx)?.entries)).await
 }
 
 /// Every entry of more than the limit has a yes of its own, corrections too, and so has every message of a bank; credit is
@@ -84,8 +84,8 @@ async fn assert_agreed(shop: &Shop) {
     let found = read(shop, |tx| {
         let mut found = Vec::new();
         let mut number = 1;
-        while let Some(entry) = entry::by_number(tx, number)? {
-            let approval = approvals::of_act(tx, ActId::from_uuid(entry.key.as_uuid()))
+        while let Some(entry) = entry::find_by_number(tx, number)? {
+            let approval = approvals::find_by_act(tx, ActId::from_uuid(entry.key.as_uuid()))
                 .map_err(|error| Error::File(error.to_string()))?;
             found.push((entry, approval.map(|approval| approval.state)));
             number += 1;
@@ -121,10 +121,10 @@ async fn assert_within_limits(shop: &Shop, before: i64) {
     let found = read(shop, move |tx| {
         let mut over = Vec::new();
         let mut number = before + 1;
-        while let Some(entry) = entry::by_number(tx, number)? {
+        while let Some(entry) = entry::find_by_number(tx, number)? {
             number += 1;
             let lent = matches!(entry.kind, LedgerEntryKind::CreditGiven | LedgerEntryKind::PaymentMade)
-                && entry.stands();
+                && entry.is_active();
             let Some(contact) = entry.contact.filter(|_| lent).map(|id| contacts::get(tx, id)).transpose()?
             else {
                 continue;
@@ -155,7 +155,7 @@ async fn assert_copied(test: &TestDb, shop: &Shop) {
         Ok(texts.map(|text| String::from_utf8_lossy(&text).into_owned()))
     };
     let own = read(shop, files).await;
-    let other = test.tenant("another-shop").await;
+    let other = test.add_tenant("another-shop").await;
     let ([contacts, items, entries], ids) = (own.clone(), test.ids.clone());
     let now = munshi_types::Clock::now(test.clock.as_ref());
     let taken = test.db.write(other, move |tx| {
@@ -172,7 +172,7 @@ async fn assert_copied(test: &TestDb, shop: &Shop) {
     assert!(report.is_applied, "{:?}", report.errors);
     let copy: [String; 3] = test.db.read(other, files).await.unwrap();
     assert_eq!(copy, own);
-    let standing = |tx: &mut Tx<'_>| -> Result<_> { Ok((balances::standing(tx)?, verify(tx)?)) };
+    let standing = |tx: &mut Tx<'_>| -> Result<_> { Ok((balances::load_totals(tx)?, verify(tx)?)) };
     assert_eq!(
         test.db.read(other, standing).await.unwrap(),
         test.db.read(shop.tenant, standing).await.unwrap()

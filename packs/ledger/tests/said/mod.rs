@@ -37,7 +37,7 @@ fn is_meant(call: &ToolCall, meant: &str) -> bool {
                 "amount" => given.as_i64() == value.parse::<i64>().ok().map(|rupees| rupees * 100),
                 "quantity" => given.as_f64() == value.parse().ok(),
                 "person" | "item" => given.as_str().is_some_and(|given| {
-                    names::score(value, given) >= names::SAME
+                    names::similarity(value, given) >= names::SAME
                         || names::name_key(value) == names::name_key(given)
                 }),
                 _ => given.as_str() == Some(value),

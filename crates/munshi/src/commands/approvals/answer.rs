@@ -11,21 +11,21 @@ use munshi_store::Tx;
 use munshi_types::Timestamp;
 use serde::Serialize;
 
-use super::words::state;
-use super::{ApprovalSelectorArguments, Named, find, missing};
+use super::labels::state;
+use super::{ApprovalSelectorArguments, Named, find, not_found_failure};
 use crate::commands::person;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::packs;
-use crate::wiring::tools::office;
+use crate::wiring::tools::build_act_services;
 
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalGrantArguments {
     #[command(flatten)]
     answer: ApprovalRefuseArguments,
-    /// Don't ask again for this tool in this conversation. Never for money, messages and what can do harm
+    /// Don't ask again for this tool in this conversation. Ignored for money, messages and dangerous tools
     #[arg(long)]
     session: bool,
 }
@@ -34,13 +34,13 @@ pub(crate) struct ApprovalGrantArguments {
 pub(crate) struct ApprovalRefuseArguments {
     #[command(flatten)]
     which: ApprovalSelectorArguments,
-    /// Who answers: name, phone, e-mail, @handle or id; without it the owner, where there is one
+    /// Who answers: name, phone, e-mail, @handle or id. Default: the only owner
     #[arg(long = "as", value_name = "PERSON")]
     person: Option<String>,
-    /// The digest that was shown: if the act is not that one any more, nothing is answered
+    /// Expected digest; the answer is rejected if the act has changed
     #[arg(long, value_name = "DIGEST")]
     shown: Option<String>,
-    /// Who types it, for the audit
+    /// Author, for the audit log
     #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
     author: String,
 }
@@ -86,9 +86,9 @@ fn run(
     covers: ApprovalCoverage,
 ) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
-    let house = packs::house()?;
-    let (office, now) = (office(&config, context.clock.clone()).heard_by(house), context.now());
+    let database = ConfiguredDatabase::single_connection(&config)?;
+    let house = packs::load_registry()?;
+    let (office, now) = (build_act_services(&config, context.clock.clone()).on_refusal(house), context.now());
     let ApprovalRefuseArguments { which: ApprovalSelectorArguments { id, of }, person, shown, author } =
         given;
     let via = format!("cli:{author}");
@@ -96,12 +96,12 @@ fn run(
     let told = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find_open(&db).await?;
-        db.write(tenant.id, move |tx| give(tx, &office, &typed, now)).await
+        db.write(tenant.id, move |tx| submit_answer(tx, &office, &typed, now)).await
     })?;
-    context.output.answer(&told, |told, _| words(told, answer))
+    context.output.print_result(&told, |told, _| render_text(told, answer))
 }
 
-fn give(
+fn submit_answer(
     tx: &mut Tx<'_>,
     office: &ActServices,
     typed: &Typed,
@@ -123,27 +123,28 @@ fn give(
         key: None,
     };
     match approvals::answer(tx, office, approval.id, &said, now)? {
-        ApprovalAnswerOutcome::Granted(approval) => told(tx, *approval, &person, true, typed),
-        ApprovalAnswerOutcome::Refused(approval) => told(tx, *approval, &person, true, typed),
-        ApprovalAnswerOutcome::Already(approval) => already(tx, *approval, &person, typed),
-        ApprovalAnswerOutcome::NotYours { ask } => {
-            Err(CommandFailure::refused(format!("{} may not answer this; nothing was answered", person.name))
-                .hint(format!("an owner or {ask} may: --as PERSON")))
-        }
+        ApprovalAnswerOutcome::Granted(approval) => build_report(tx, *approval, &person, true, typed),
+        ApprovalAnswerOutcome::Refused(approval) => build_report(tx, *approval, &person, true, typed),
+        ApprovalAnswerOutcome::Already(approval) => handle_already_answered(tx, *approval, &person, typed),
+        ApprovalAnswerOutcome::NotYours { ask } => Err(CommandFailure::refused(format!(
+            "{} may not answer this approval; no answer was recorded",
+            person.name
+        ))
+        .hint(format!("an owner or {ask} may answer: --as PERSON"))),
         ApprovalAnswerOutcome::OwnWish => {
-            Err(CommandFailure::refused("it is what this key itself wants; nothing was answered"))
+            Err(CommandFailure::refused("a key can't answer its own request; no answer was recorded"))
         }
         ApprovalAnswerOutcome::Changed { now } => Err(CommandFailure::refused(format!(
-            "what was shown is not what would be done: that has the digest {now}. Nothing was answered"
+            "the act has changed: its digest is now {now}. No answer was recorded"
         ))
-        .hint(format!("look at it again: `munshi approvals show {}`", approval.id))),
-        ApprovalAnswerOutcome::Expired => Err(expired(&approval)),
-        ApprovalAnswerOutcome::Unknown => Err(missing(&typed.id)),
+        .hint(format!("review it again: `munshi approvals show {}`", approval.id))),
+        ApprovalAnswerOutcome::Expired => Err(expired_failure(&approval)),
+        ApprovalAnswerOutcome::Unknown => Err(not_found_failure(&typed.id)),
     }
 }
 
 /// The same answer a second time is no mistake; another one comes too late.
-fn already(
+fn handle_already_answered(
     tx: &mut Tx<'_>,
     approval: Approval,
     person: &Person,
@@ -154,31 +155,30 @@ fn already(
         ApprovalDecision::No => ApprovalStatus::Refused,
     };
     match approval.state {
-        was if was == same => told(tx, approval, person, false, typed),
-        ApprovalStatus::Expired => Err(expired(&approval)),
+        was if was == same => build_report(tx, approval, person, false, typed),
+        ApprovalStatus::Expired => Err(expired_failure(&approval)),
         was => {
-            let named = Named::of(tx, approval)?;
+            let named = Named::load(tx, approval)?;
             let by = named.answered_by_name.map(|name| format!(" by {name}")).unwrap_or_default();
             Err(CommandFailure::refused(format!(
-                "it was {}{by} already, and an answer is given once",
+                "the approval was already {}{by}; an answer is final",
                 state(was)
             )))
         }
     }
 }
 
-fn expired(approval: &Approval) -> CommandFailure {
-    let over = format!("its time was over at {} UTC", moment(approval.expires_at));
+fn expired_failure(approval: &Approval) -> CommandFailure {
+    let over = format!("the approval expired at {} UTC", format_time(approval.expires_at));
     match approval.state {
-        ApprovalStatus::Pending => CommandFailure::refused(format!("{over}; nothing was answered")).hint(
-            "within a minute it waits for somebody above, or is dropped: `munshi approvals show` says which",
-        ),
+        ApprovalStatus::Pending => CommandFailure::refused(format!("{over}; no answer was recorded"))
+            .hint("it escalates or is dropped within a minute: see `munshi approvals show`"),
         _ => CommandFailure::refused(format!("{over}; the act is dropped"))
-            .hint("ask the agent again: it will propose it anew"),
+            .hint("ask the agent again to get a new request"),
     }
 }
 
-fn told(
+fn build_report(
     tx: &mut Tx<'_>,
     approval: Approval,
     person: &Person,
@@ -193,7 +193,7 @@ fn told(
         (ApprovalDecision::Yes, _) => Some("act"),
     };
     Ok(Told {
-        named: Named::of(tx, approval)?,
+        named: Named::load(tx, approval)?,
         changed,
         covers,
         by: person.name.clone(),
@@ -201,25 +201,25 @@ fn told(
     })
 }
 
-fn words(told: &Told, answer: ApprovalDecision) -> String {
+fn render_text(told: &Told, answer: ApprovalDecision) -> String {
     let (by, tool) = (&told.by, &told.named.approval.tool);
     if !told.changed {
-        return "It was answered so already; nothing is done twice.".to_owned();
+        return "Already answered this way; nothing changed.".to_owned();
     }
     let mut text = match (told.named.approval.kind, answer) {
         (ApprovalKind::Act, ApprovalDecision::Yes) => {
             format!("Granted by {by}. {tool} may be called once, exactly as shown.")
         }
         (ApprovalKind::Act, ApprovalDecision::No) => format!("Refused by {by}. {tool} is not called."),
-        (ApprovalKind::Outcome, ApprovalDecision::Yes) => format!("Noted by {by}: {tool} did happen."),
-        (ApprovalKind::Outcome, ApprovalDecision::No) => format!("Noted by {by}: {tool} did not happen."),
+        (ApprovalKind::Outcome, ApprovalDecision::Yes) => format!("Recorded by {by}: {tool} did happen."),
+        (ApprovalKind::Outcome, ApprovalDecision::No) => format!("Recorded by {by}: {tool} did not happen."),
     };
     match (told.wanted, told.covers) {
         (ApprovalCoverage::Session, Some("session")) => {
-            text += " It is not asked again in this conversation.";
+            text += " It won't ask again in this conversation.";
         }
         (ApprovalCoverage::Session, _) => {
-            text += " It will be asked again: this is of a kind that is agreed to each time.";
+            text += " It will ask again: this kind of act needs approval every time.";
         }
         (ApprovalCoverage::Act, _) => {}
     }

@@ -5,12 +5,12 @@ use munshi_safety::approvals::{self, ApprovalFilter, ApprovalStatus};
 use munshi_store::{Cursor, PageRequest};
 use serde::Serialize;
 
-use super::{Named, words};
+use super::{Named, labels};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -21,13 +21,13 @@ const WORDS_COLUMNS: usize = 60;
 pub(crate) struct ApprovalListArguments {
     #[command(flatten)]
     of: TenantSelectorArguments,
-    /// Those that were answered or expired too
+    /// Include answered and expired ones
     #[arg(long)]
     all: bool,
-    /// At most this many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Go on after this page mark, which the page before gave as its `next`
+    /// Continue after this cursor: the `next` of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
 }
@@ -39,7 +39,7 @@ struct Listing {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &ApprovalListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let wanted = if arguments.all { ApprovalFilter::All } else { ApprovalFilter::Pending };
     let request = PageRequest::new(arguments.after, arguments.limit);
     let listing = context.block_on(async {
@@ -47,41 +47,41 @@ pub(super) fn run(context: &CommandContext, arguments: &ApprovalListArguments) -
         let tenant = arguments.of.find(&db).await?;
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Listing, CommandFailure> {
             let page = approvals::list(tx, wanted, &request)?;
-            let items = page.items.into_iter().map(|one| Named::of(tx, one)).collect::<Result<_>>()?;
+            let items = page.items.into_iter().map(|one| Named::load(tx, one)).collect::<Result<_>>()?;
             Ok(Listing { items, next: page.next })
         };
         db.read(tenant.id, unit).await
     })?;
-    context.output.answer(&listing, words)
+    context.output.print_result(&listing, render_text)
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        return "Nothing waits for an answer.".to_owned();
+        return "No pending approvals.".to_owned();
     }
-    let mut table = OutputTable::new(&["ID", "WHO ASKS", "WHAT", "RISK", "WHY", "EXPIRES (UTC)"]);
+    let mut table = OutputTable::new(&["ID", "REQUESTED BY", "WHAT", "RISK", "WHY", "EXPIRES (UTC)"]);
     for named in &listing.items {
         let approval = &named.approval;
-        let (risk, tone) = words::risk(approval.question.risk);
+        let (risk, tone) = labels::risk(approval.question.risk);
         let until = match approval.state {
             ApprovalStatus::Pending if approval.escalated_at.is_some() => {
-                format!("{}, escalated", moment(approval.expires_at))
+                format!("{}, escalated", format_time(approval.expires_at))
             }
-            ApprovalStatus::Pending => moment(approval.expires_at),
+            ApprovalStatus::Pending => format_time(approval.expires_at),
             state => state.as_str().to_owned(),
         };
-        table.row([
-            words::short(approval.id).into(),
+        table.add_row([
+            labels::format_short_id(approval.id).into(),
             named.asker().into(),
-            OutputTableCell::short(&approval.words, WORDS_COLUMNS, OutputCellStyle::Plain),
+            OutputTableCell::truncated(&approval.words, WORDS_COLUMNS, OutputCellStyle::Plain),
             OutputTableCell::new(risk, tone),
-            words::reasons(&approval.question).into(),
+            labels::reasons(&approval.question).into(),
             until.into(),
         ]);
     }
     let mut text = table.render(painter);
     if let Some(next) = &listing.next {
-        text += &format!("There are more: add --after {next}\n");
+        text += &format!("More rows: add --after {next}\n");
     }
-    text + "`munshi approvals show ID` shows one whole; `grant ID` and `refuse ID` answer it.\n"
+    text + "`munshi approvals show ID` shows the details; `grant ID` and `refuse ID` answer it.\n"
 }

@@ -1,9 +1,9 @@
 //! `munshi approvals …`: what agents ask before they act, and the answers.
 
 mod answer;
+pub(super) mod labels;
 mod list;
 mod show;
-pub(super) mod words;
 
 use clap::{Args, Subcommand};
 use munshi_identity::persons;
@@ -17,20 +17,20 @@ use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalCommand {
-    /// List what waits for an answer, newest first
+    /// List pending approvals, newest first
     List(list::ApprovalListArguments),
-    /// Show one: who asks, what exactly would be done, what a rehearsal gave
+    /// Show one with its requester, exact arguments and dry-run result
     Show(ApprovalSelectorArguments),
-    /// Say yes
+    /// Approve it
     Grant(answer::ApprovalGrantArguments),
-    /// Say no
+    /// Reject it
     Refuse(answer::ApprovalRefuseArguments),
 }
 
 /// Which approval of whom.
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalSelectorArguments {
-    /// Its id, or as much of its beginning as only it has
+    /// Its id or a unique prefix
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]
@@ -58,7 +58,7 @@ struct Named {
 }
 
 impl Named {
-    fn of(tx: &mut Tx<'_>, approval: Approval) -> Result<Self> {
+    fn load(tx: &mut Tx<'_>, approval: Approval) -> Result<Self> {
         let mut name = |id| match id {
             None => Ok(None),
             Some(id) => persons::find(tx, id).map(|person| person.map(|person| person.name)),
@@ -74,30 +74,30 @@ impl Named {
     fn asker(&self) -> &str {
         match (&self.asked_by_name, self.approval.asked_by) {
             (Some(name), _) => name,
-            (None, Some(_)) => "somebody who is gone",
-            (None, None) => "nobody known",
+            (None, Some(_)) => "a removed person",
+            (None, None) => "unknown",
         }
     }
 }
 
 /// The approval whose id begins so. Where several do, the one that still waits is meant.
 fn find(tx: &mut Tx<'_>, beginning: &str) -> Result<Approval> {
-    let mut found = approvals::beginning_with(tx, beginning)?;
+    let mut found = approvals::list_by_prefix(tx, beginning)?;
     if found.len() > 1 && found.iter().filter(|one| one.state == ApprovalStatus::Pending).count() == 1 {
         found.retain(|one| one.state == ApprovalStatus::Pending);
     }
     match found.len() {
-        0 => Err(missing(beginning)),
+        0 => Err(not_found_failure(beginning)),
         1 => Ok(found.remove(0)),
         _ => {
             let ids: Vec<String> = found.iter().map(|one| one.id.to_string()).collect();
-            Err(CommandFailure::usage(format!("several approvals begin with {beginning}"))
-                .hint(format!("write more of it: {}", ids.join(", "))))
+            Err(CommandFailure::usage(format!("several approvals start with {beginning}"))
+                .hint(format!("use a longer prefix: {}", ids.join(", "))))
         }
     }
 }
 
-fn missing(id: &str) -> CommandFailure {
+fn not_found_failure(id: &str) -> CommandFailure {
     CommandFailure::not_found(format!("there is no approval {id}"))
-        .hint("`munshi approvals list` shows those that wait")
+        .hint("`munshi approvals list` shows pending ones")
 }

@@ -1,26 +1,26 @@
 //! `munshi ask BINDING "…"`: something said to a binding, as any channel would, and its answer.
 //!
 //! # Layout
-//! - `desk`: the binding and what answers for it, in this process or in the server that has the database
-//! - `place`: which binding is meant; `who`: who speaks; `server`: through a running server
-//! - `reply`: what came of it, for people and as JSON; `lines`: many at once
+//! - `client`: the binding and what answers for it, in this process or in the server that has the database
+//! - `binding`: which binding is meant; `speaker`: who speaks; `server_client`: through a running server
+//! - `reply`: what came of it, for people and as JSON; `jsonl`: many at once
 
-pub(super) mod desk;
-mod lines;
-pub(super) mod place;
+pub(super) mod binding;
+pub(super) mod client;
+mod jsonl;
 pub(super) mod reply;
-mod server;
-pub(super) mod who;
+mod server_client;
+pub(super) mod speaker;
 
 use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
-use munshi_agent::fit::LONGEST_TEXT;
+use munshi_agent::inbound::LONGEST_TEXT;
 use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 
-use self::desk::{AskClient, AskTarget};
+use self::client::{AskClient, AskTarget};
 use self::reply::{AskReply, SilentAskListener, TerminalAskListener};
 use super::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -28,25 +28,24 @@ use crate::failure::{CommandFailure, Exit, Result};
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
-    /// Who is asked: a binding
+    /// Binding to ask
     binding: TierName,
-    /// What to say; `-` reads it from standard input
+    /// Message; `-` reads standard input
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Read lines {"text":…,"person"?:…} from FILE, or standard input, and answer each with a line of JSON
+    /// Read lines {"text":…,"person"?:…} from FILE or standard input; answer each with a line of JSON
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     jsonl: Option<PathBuf>,
-    /// Who speaks: name, phone, e-mail, @handle or id; somebody new where nobody is known so. Without it you, as the
-    /// tenant's owner
+    /// Sender: name, phone, e-mail, @handle or id; created if unknown. Default: you, as the tenant's owner
     #[arg(long)]
     person: Option<String>,
-    /// Whose binding, where several tenants have one of this name
+    /// Tenant, if several have a binding of this name
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// What they are spoken to in where no message tells; kept with them, as `person set --language` does
+    /// Language to use when a message doesn't tell it; stored like `person set --language`
     #[arg(long, value_name = "CODE")]
     language: Option<Language>,
-    /// The API key for a running server; without it one is made for this question alone
+    /// API key for a running server. Default: a temporary key
     #[arg(long, env = "MUNSHI_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
@@ -54,7 +53,7 @@ pub(crate) struct AskArguments {
 }
 
 impl AskArguments {
-    fn wanted(&self) -> AskTarget<'_> {
+    fn target(&self) -> AskTarget<'_> {
         AskTarget {
             binding: &self.binding,
             tenant: self.tenant.as_ref(),
@@ -66,14 +65,14 @@ impl AskArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &AskArguments) -> Result<()> {
-    let text = arguments.text.as_deref().map(said).transpose()?;
+    let text = arguments.text.as_deref().map(read_text).transpose()?;
     let config = context.config()?;
     context.block_on(async {
-        let mut desk = AskClient::open(context, &config, &arguments.wanted()).await?;
+        let mut desk = AskClient::open(context, &config, &arguments.target()).await?;
         let done = match (&text, &arguments.jsonl) {
-            (Some(text), _) => one(context, &mut desk, arguments.person.as_deref(), text).await,
-            (None, Some(file)) => lines::run(context, &mut desk, arguments.person.as_deref(), file).await,
-            (None, None) => Err(nothing()),
+            (Some(text), _) => ask_once(context, &mut desk, arguments.person.as_deref(), text).await,
+            (None, Some(file)) => jsonl::run(context, &mut desk, arguments.person.as_deref(), file).await,
+            (None, None) => Err(empty_failure()),
         };
         desk.close().await;
         done
@@ -81,53 +80,59 @@ pub(super) fn run(context: &CommandContext, arguments: &AskArguments) -> Result<
 }
 
 /// One question and its answer: word by word for people, whole for scripts.
-async fn one(context: &CommandContext, desk: &mut AskClient, person: Option<&str>, text: &str) -> Result<()> {
-    let who = desk.who(person).await?;
+async fn ask_once(
+    context: &CommandContext,
+    desk: &mut AskClient,
+    person: Option<&str>,
+    text: &str,
+) -> Result<()> {
+    let who = desk.resolve_speaker(person).await?;
     if context.output.is_json() {
         let told = desk.ask(&who, text, &mut SilentAskListener).await?;
-        context.output.answer(&told, |_, _| String::new())?;
-        return answered(&told);
+        context.output.print_result(&told, |_, _| String::new())?;
+        return ensure_answered(&told);
     }
     if who.is_new {
-        context.output.aside(|paint| paint.dim(&who.introduced()));
+        context.output.print_note(|paint| paint.dim(&who.render_introduction()));
     }
-    let mut watched = TerminalAskListener::new(context.output).beside_server(desk.server());
+    let mut watched = TerminalAskListener::new(context.output).with_server(desk.server_address());
     let told = desk.ask(&who, text, &mut watched).await?;
-    watched.end(&told)?;
-    answered(&told)
+    watched.finish(&told)?;
+    ensure_answered(&told)
 }
 
 /// An excuse is no answer: a script must not go on as if it were one.
-fn answered(told: &AskReply) -> Result<()> {
+fn ensure_answered(told: &AskReply) -> Result<()> {
     match &told.outcome.halt {
         None => Ok(()),
         Some(halt) => Err(CommandFailure::new(
             Exit::Halted,
-            format!("the turn was halted ({}): this is no answer", halt.code()),
+            format!("the turn was halted ({}) without an answer", halt.code()),
         )),
     }
 }
 
 /// The text, as long as it can be said.
-fn said(given: &str) -> Result<String> {
+fn read_text(given: &str) -> Result<String> {
     let text = if given == "-" { from_input()? } else { given.to_owned() };
-    checked(&text)?;
+    validate_text(&text)?;
     Ok(text)
 }
 
-pub(super) fn checked(text: &str) -> Result<()> {
+pub(super) fn validate_text(text: &str) -> Result<()> {
     if text.trim().is_empty() {
-        return Err(nothing());
+        return Err(empty_failure());
     }
     if text.len() > LONGEST_TEXT {
-        let what = format!("the message has {} bytes, and {LONGEST_TEXT} are the most", text.len());
-        return Err(CommandFailure::usage(what).hint("say it in several messages"));
+        let what = format!("the message has {} bytes; the maximum is {LONGEST_TEXT}", text.len());
+        return Err(CommandFailure::usage(what).hint("split it into several messages"));
     }
     Ok(())
 }
 
-fn nothing() -> CommandFailure {
-    CommandFailure::usage("there is nothing to say").hint("munshi ask BINDING \"…\", or - for standard input")
+fn empty_failure() -> CommandFailure {
+    CommandFailure::usage("the message is empty")
+        .hint("run: munshi ask BINDING \"…\", or - for standard input")
 }
 
 fn from_input() -> Result<String> {
@@ -137,6 +142,6 @@ fn from_input() -> Result<String> {
     std::io::stdin()
         .take(most)
         .read_to_string(&mut text)
-        .map_err(|error| CommandFailure::failed(format!("standard input can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't read standard input: {error}")))?;
     Ok(text)
 }

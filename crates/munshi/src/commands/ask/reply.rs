@@ -7,11 +7,11 @@ use munshi_types::tier::TierName;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::who::AskSpeaker;
+use super::speaker::AskSpeaker;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::count;
-use crate::output::table::harmless;
-use crate::output::{CommandOutput, attached, without_commands};
+use crate::output::formatting::format_count;
+use crate::output::table::sanitize_line;
+use crate::output::{CommandOutput, attachments, sanitize_text};
 
 /// A call's arguments and results are shown this far.
 const SHORT: usize = 160;
@@ -28,14 +28,14 @@ pub(in crate::commands) struct AskReply {
 
 /// Who hears the events of a turn as they come.
 pub(in crate::commands) trait AskEventListener {
-    fn hear(&mut self, event: &RunEvent) -> Result<()>;
+    fn on_event(&mut self, event: &RunEvent) -> Result<()>;
 }
 
 /// For scripts: they read the whole.
 pub(in crate::commands) struct SilentAskListener;
 
 impl AskEventListener for SilentAskListener {
-    fn hear(&mut self, _event: &RunEvent) -> Result<()> {
+    fn on_event(&mut self, _event: &RunEvent) -> Result<()> {
         Ok(())
     }
 }
@@ -59,109 +59,111 @@ impl TerminalAskListener {
     }
 
     /// The same, where a server shows pages.
-    pub(in crate::commands) fn beside_server(self, address: Option<std::net::SocketAddr>) -> Self {
+    pub(in crate::commands) fn with_server(self, address: Option<std::net::SocketAddr>) -> Self {
         Self { base: address.map(|address| format!("http://{address}")), ..self }
     }
 
     /// What a tool gave to be shown once the reply is whole.
-    pub(in crate::commands) fn keep(&mut self, result: &Value) {
-        self.attached.extend(attachment::of_result(result));
+    pub(in crate::commands) fn add_attachments(&mut self, result: &Value) {
+        self.attached.extend(attachment::extract_from_result(result));
     }
 
     fn show_attached(&mut self) -> Result<()> {
         for one in std::mem::take(&mut self.attached) {
-            for line in attached::lines(&one, self.base.as_deref()) {
-                self.output.piece(&without_commands(&format!("{line}\n")))?;
+            for line in attachments::lines(&one, self.base.as_deref()) {
+                self.output.print_chunk(&sanitize_text(&format!("{line}\n")))?;
             }
         }
         Ok(())
     }
 
-    pub(in crate::commands) fn beside(&mut self, text: &str) -> Result<()> {
+    pub(in crate::commands) fn print_note(&mut self, text: &str) -> Result<()> {
         self.close()?;
-        self.output.aside(|paint| paint.dim(&without_commands(text)));
+        self.output.print_note(|paint| paint.dim(&sanitize_text(text)));
         Ok(())
     }
 
     pub(in crate::commands) fn close(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.open) { self.output.piece("\n") } else { Ok(()) }
+        if std::mem::take(&mut self.open) { self.output.print_chunk("\n") } else { Ok(()) }
     }
 
     /// Says what is missing of the reply: the stream may have broken off before its end.
-    fn complete(&mut self, whole: &str) -> Result<()> {
-        match left_of(whole, &self.shown) {
-            Some(rest) => self.say(rest),
+    fn print_remaining(&mut self, whole: &str) -> Result<()> {
+        match strip_shown(whole, &self.shown) {
+            Some(rest) => self.print_text(rest),
             None => {
-                self.beside("(what was said is void)")?;
-                self.say(whole)
+                self.print_note("(discarded)")?;
+                self.print_text(whole)
             }
         }
     }
 
-    fn say(&mut self, text: &str) -> Result<()> {
+    fn print_text(&mut self, text: &str) -> Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         self.shown.push_str(text);
         self.open = !text.ends_with('\n');
-        self.output.piece(text)
+        self.output.print_chunk(text)
     }
 
     /// What is told once the reply is whole.
-    pub(in crate::commands) fn end(&mut self, told: &AskReply) -> Result<()> {
-        self.end_of_answer(told)?;
-        self.how_to_approve(told);
+    pub(in crate::commands) fn finish(&mut self, told: &AskReply) -> Result<()> {
+        self.finish_answer(told)?;
+        self.print_approval_hint(told);
         let outcome = &told.outcome;
         for suggestion in &outcome.suggestions {
-            self.beside(&format!("› {suggestion}"))?;
+            self.print_note(&format!("› {suggestion}"))?;
         }
-        self.beside(&summary(outcome))
+        self.print_note(&summary(outcome))
     }
 
     /// That it was halted.
-    pub(in crate::commands) fn end_of_answer(&mut self, told: &AskReply) -> Result<()> {
+    pub(in crate::commands) fn finish_answer(&mut self, told: &AskReply) -> Result<()> {
         let outcome = &told.outcome;
-        self.complete(&outcome.text)?;
+        self.print_remaining(&outcome.text)?;
         self.close()?;
         self.show_attached()?;
         if let Some(halt) = &outcome.halt {
             let why = match halt {
                 // Which limit is for whoever runs this to know; the person was told when to come back.
-                HaltReason::OverBudget(limit) => format!("(halted: {}, {})", halt.code(), harmless(limit)),
+                HaltReason::OverBudget(limit) => {
+                    format!("(halted: {}, {})", halt.code(), sanitize_line(limit))
+                }
                 _ => format!("(halted: {})", halt.code()),
             };
-            self.output.aside(|paint| paint.doubtful(&why));
+            self.output.print_note(|paint| paint.doubtful(&why));
         }
         Ok(())
     }
 
     /// Where it waits for a yes.
-    pub(in crate::commands) fn how_to_approve(&self, told: &AskReply) {
+    pub(in crate::commands) fn print_approval_hint(&self, told: &AskReply) {
         if let Some(approval) = told.outcome.approval {
             let binding = &told.tenant;
             let how = format!("answer yes or no, or: munshi approvals show {approval} --tenant {binding}");
-            self.output.aside(|paint| paint.doubtful(&how));
+            self.output.print_note(|paint| paint.doubtful(&how));
         }
     }
 }
 
 impl AskEventListener for TerminalAskListener {
-    fn hear(&mut self, event: &RunEvent) -> Result<()> {
+    fn on_event(&mut self, event: &RunEvent) -> Result<()> {
         match event {
-            RunEvent::Token { text } => self.say(text),
+            RunEvent::Token { text } => self.print_text(text),
             RunEvent::ToolCall { tool, arguments, .. } => {
-                self.beside(&format!("→ {tool} {}", short(arguments)))
+                self.print_note(&format!("→ {tool} {}", format_short(arguments)))
             }
             RunEvent::ToolResult { tool, ok, result, .. } => {
                 if *ok {
-                    self.keep(result);
+                    self.add_attachments(result);
                 }
                 let mark = if *ok { "←" } else { "✗" };
-                self.beside(&format!("{mark} {tool} {}", short(result)))
+                self.print_note(&format!("{mark} {tool} {}", format_short(result)))
             }
             RunEvent::Reset { why } => {
                 self.shown.clear();
-                self.beside(&format!("(what was said is void, it begins again: {why})"))
+                self.print_note(&format!("(discarded, restarting: {why})"))
             }
             // The turn goes on without this stream; its end is read from the store.
             RunEvent::Error { retryable: true, .. } => Ok(()),
@@ -178,12 +180,12 @@ impl AskEventListener for TerminalAskListener {
 }
 
 /// What comes behind the words that were shown. None where those are not how the reply begins.
-fn left_of<'a>(whole: &'a str, shown: &str) -> Option<&'a str> {
+fn strip_shown<'a>(whole: &'a str, shown: &str) -> Option<&'a str> {
     whole.strip_prefix(shown)
 }
 
-pub(in crate::commands) fn short(value: &Value) -> String {
-    let text = harmless(&value.to_string());
+pub(in crate::commands) fn format_short(value: &Value) -> String {
+    let text = sanitize_line(&value.to_string());
     match text.char_indices().nth(SHORT) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
         None => text,
@@ -195,13 +197,13 @@ pub(in crate::commands) fn summary(outcome: &RunOutcome) -> String {
     let usage = &outcome.usage;
     let language = outcome.language.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
     let cost = match usage.cost_micros {
-        None if usage.model_calls > 0 => "at an unknown price".to_owned(),
+        None if usage.model_calls > 0 => "unknown price".to_owned(),
         None | Some(0) => "free".to_owned(),
-        Some(micros) => format!("for {}", munshi_llm::money::Cost::from_micros(micros)),
+        Some(micros) => format!("for {}", munshi_llm::pricing::Cost::from_micros(micros)),
     };
-    let calls = count(u64::from(usage.model_calls), "model call");
+    let calls = format_count(u64::from(usage.model_calls), "model call");
     let (input, output) = (usage.input_tokens, usage.output_tokens);
-    let excuse = if outcome.degraded { ", an excuse and no answer" } else { "" };
+    let excuse = if outcome.degraded { ", no answer" } else { "" };
     let millis = outcome.timings.total / 1000;
     format!("({language}{calls}, {input} tokens in, {output} out, {cost}, {millis} ms{excuse})")
 }
@@ -212,8 +214,8 @@ mod tests {
 
     #[test]
     fn what_a_broken_stream_did_not_tell_is_known() {
-        assert_eq!(left_of("We open at nine.", "We open"), Some(" at nine."));
-        assert_eq!(left_of("We open at nine.", "We open at nine."), Some(""));
-        assert_eq!(left_of("Something went wrong.", "We open"), None);
+        assert_eq!(strip_shown("We open at nine.", "We open"), Some(" at nine."));
+        assert_eq!(strip_shown("We open at nine.", "We open at nine."), Some(""));
+        assert_eq!(strip_shown("Something went wrong.", "We open"), None);
     }
 }

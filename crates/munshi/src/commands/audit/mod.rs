@@ -1,7 +1,7 @@
 //! `munshi audit …`: the record of what was done.
 
 mod export;
-mod restart;
+mod restart_anchors;
 mod tail;
 mod verify;
 
@@ -12,7 +12,7 @@ use munshi_store::Db;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{TenantId, TenantName};
 
-use crate::commands::tenant::missing;
+use crate::commands::tenant::not_found_failure;
 use crate::context::CommandContext;
 use crate::failure::Result;
 
@@ -20,17 +20,17 @@ use crate::failure::Result;
 pub(crate) enum AuditCommand {
     /// Show the newest entries
     Tail(tail::AuditTailArguments),
-    /// See that nothing was changed, removed or added since it was written
+    /// Verify that no entry was changed, removed or added
     Verify(verify::AuditVerifyArguments),
     /// Print every entry as a line of JSON
     Export(TenantScopeArguments),
-    /// Begin another file of anchors, where the one before is gone or altered; it is put aside, and the audit says who did it
-    RestartAnchors(restart::AuditRestartAnchorsArguments),
+    /// Start a new anchor file if the current one is lost or altered. The old one is kept; the audit log records who did it
+    RestartAnchors(restart_anchors::AuditRestartAnchorsArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TenantScopeArguments {
-    /// This tenant's; without it, the installation's own
+    /// Tenant. Default: the installation itself
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
 }
@@ -42,14 +42,14 @@ impl TenantScopeArguments {
 
     /// The installation where no tenant was named.
     pub(in crate::commands) async fn find(&self, db: &Db) -> Result<TenantId> {
-        Ok(self.named(db).await?.unwrap_or(TenantId::PLATFORM))
+        Ok(self.resolve_named(db).await?.unwrap_or(TenantId::PLATFORM))
     }
 
-    async fn named(&self, db: &Db) -> Result<Option<TenantId>> {
+    async fn resolve_named(&self, db: &Db) -> Result<Option<TenantId>> {
         let Some(name) = self.tenant.clone() else { return Ok(None) };
         let asked = name.clone();
         let found = db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
-        found.map(|tenant| Some(tenant.id)).ok_or_else(|| missing(&name))
+        found.map(|tenant| Some(tenant.id)).ok_or_else(|| not_found_failure(&name))
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn run(context: &CommandContext, command: AuditCommand) -> Result<Exi
         AuditCommand::Tail(arguments) => tail::run(context, &arguments),
         AuditCommand::Verify(arguments) => return verify::run(context, &arguments),
         AuditCommand::Export(whose) => export::run(context, &whose),
-        AuditCommand::RestartAnchors(arguments) => restart::run(context, &arguments),
+        AuditCommand::RestartAnchors(arguments) => restart_anchors::run(context, &arguments),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use super::TenantScopeArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -20,7 +20,7 @@ const PAYLOAD_COLUMNS: usize = 60;
 pub(crate) struct AuditTailArguments {
     #[command(flatten)]
     whose: TenantScopeArguments,
-    /// At most this many
+    /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
 }
@@ -32,7 +32,7 @@ struct Listing {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &AuditTailArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let limit = arguments.limit;
     let entries = context.block_on(async {
         let db = database.open().await?;
@@ -41,15 +41,16 @@ pub(super) fn run(context: &CommandContext, arguments: &AuditTailArguments) -> R
     })?;
     let items = entries.iter().map(|entry| serde_json::from_str(&entry.to_line()));
     let unreadable = |error| {
-        CommandFailure::failed(format!("an entry holds no JSON ({error})")).hint("run `munshi audit verify`")
+        CommandFailure::failed(format!("an entry is not valid JSON ({error})"))
+            .hint("run `munshi audit verify`")
     };
     let listing = Listing { items: items.collect::<std::result::Result<_, _>>().map_err(unreadable)? };
-    context.output.answer(&listing, |_, painter| words(&entries, painter))
+    context.output.print_result(&listing, |_, painter| render_text(&entries, painter))
 }
 
-fn words(entries: &[AuditEntry], painter: TextStyler) -> String {
+fn render_text(entries: &[AuditEntry], painter: TextStyler) -> String {
     if entries.is_empty() {
-        return "Nothing has been recorded yet.".to_owned();
+        return "The audit log is empty.".to_owned();
     }
     let mut table = OutputTable::new(&["SEQ", "TIME (UTC)", "WHO", "EVENT", "ABOUT", "WHAT"]);
     for entry in entries {
@@ -57,9 +58,9 @@ fn words(entries: &[AuditEntry], painter: TextStyler) -> String {
         if payload.len() < entry.payload.len() {
             payload.push('…');
         }
-        table.row([
+        table.add_row([
             entry.seq.to_string().into(),
-            moment(entry.made_at).into(),
+            format_time(entry.made_at).into(),
             format!("{} {}", entry.actor_kind, entry.actor_id).into(),
             entry.event.as_str().into(),
             entry.subject.as_str().into(),

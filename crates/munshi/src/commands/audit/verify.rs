@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use munshi_jobs::JobQueue;
 use munshi_safety::audit::anchors::{AnchorService, AnchorTrigger};
-use munshi_safety::audit::verify::{AuditVerification, ChainVerification, survey};
+use munshi_safety::audit::verify::{AuditVerification, ChainVerification, verify_chains};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest};
 use munshi_types::{IdGenerator, TenantId};
@@ -16,7 +16,7 @@ use super::TenantScopeArguments;
 use crate::context::CommandContext;
 use crate::failure::{Exit, Result};
 use crate::output::TextStyler;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::audit;
 use crate::wiring::database::ConfiguredDatabase;
@@ -25,7 +25,7 @@ use crate::wiring::database::ConfiguredDatabase;
 pub(crate) struct AuditVerifyArguments {
     #[command(flatten)]
     whose: TenantScopeArguments,
-    /// Then anchor what is sound: write down outside the database how far it goes
+    /// Then anchor every valid chain: store its length and hash outside the database
     #[arg(long)]
     anchor: bool,
 }
@@ -43,22 +43,22 @@ struct Verified {
 
 pub(super) fn run(context: &CommandContext, arguments: &AuditVerifyArguments) -> Result<ExitCode> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let verified = context.block_on(async {
         let db = database.open().await?;
         let queue = JobQueue::new(context.clock.clone(), IdGenerator::system());
-        let anchoring = audit::anchoring(&config, db.clone(), queue, context.clock.clone())?;
+        let anchoring = audit::build_anchor_service(&config, db.clone(), queue, context.clock.clone())?;
         verify(&db, &anchoring, arguments).await
     })?;
-    context.output.answer(&verified, words)?;
+    context.output.print_result(&verified, render_text)?;
     Ok(if verified.ok { ExitCode::SUCCESS } else { Exit::Failed.into() })
 }
 
 async fn verify(db: &Db, anchoring: &AnchorService, arguments: &AuditVerifyArguments) -> Result<Verified> {
-    let only = arguments.whose.named(db).await?;
-    let survey = survey(db, only, &anchoring.anchors().await?).await?;
+    let only = arguments.whose.resolve_named(db).await?;
+    let survey = verify_chains(db, only, &anchoring.anchors().await?).await?;
     let anchored = if arguments.anchor {
-        let broken: Vec<TenantId> = survey.broken().map(|chain| chain.tenant).collect();
+        let broken: Vec<TenantId> = survey.broken_chains().map(|chain| chain.tenant).collect();
         anchoring.anchor(AnchorTrigger::Moved, &broken).await?.len()
     } else {
         0
@@ -79,12 +79,12 @@ async fn names(db: &Db) -> Result<BTreeMap<TenantId, String>> {
     }
 }
 
-fn words(verified: &Verified, painter: TextStyler) -> String {
+fn render_text(verified: &Verified, painter: TextStyler) -> String {
     let survey = &verified.survey;
     let mut table = OutputTable::new(&["WHOSE", "ENTRIES", "ANCHORS", ""]);
     for chain in &survey.chains {
-        table.row([
-            whose(verified, chain).into(),
+        table.add_row([
+            format_owner(verified, chain).into(),
             chain.entries.to_string().into(),
             chain.anchors.to_string().into(),
             match &chain.finding {
@@ -95,17 +95,16 @@ fn words(verified: &Verified, painter: TextStyler) -> String {
     }
     let mut text = table.render(painter);
     if let Some(flaw) = &survey.flaw {
-        text += &format!("\nThe file of anchors was altered: line {}, {}.\n", flaw.line, flaw.what);
-        text +=
-            "Nothing is anchored until it is put back, or begun anew with `munshi audit restart-anchors`.\n";
+        text += &format!("\nThe anchor file was altered: line {}, {}.\n", flaw.line, flaw.what);
+        text += "Anchoring stops until you restore it or run `munshi audit restart-anchors`.\n";
     }
     if verified.anchored > 0 {
-        text += &format!("\nWrote {}.\n", count(verified.anchored as u64, "anchor"));
+        text += &format!("\nWrote {}.\n", format_count(verified.anchored as u64, "anchor"));
     }
-    text + if verified.ok { "\nNothing was changed.\n" } else { "\nSomebody changed what was written.\n" }
+    text + if verified.ok { "\nThe audit log is intact.\n" } else { "\nThe audit log was tampered with.\n" }
 }
 
-fn whose(verified: &Verified, chain: &ChainVerification) -> String {
+fn format_owner(verified: &Verified, chain: &ChainVerification) -> String {
     match verified.names.get(&chain.tenant) {
         Some(name) => name.clone(),
         None if chain.tenant == TenantId::PLATFORM => "(installation)".to_owned(),

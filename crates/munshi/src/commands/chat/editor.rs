@@ -23,7 +23,7 @@ pub(super) enum EditorColours {
 
 pub(super) fn editor(past: PathBuf, colours: EditorColours) -> Result<Reedline> {
     let history = FileBackedHistory::with_file(REMEMBERED, past)
-        .map_err(|error| CommandFailure::failed(format!("what was typed before can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't read the input history: {error}")))?;
     let mut keys = default_emacs_keybindings();
     let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
@@ -55,7 +55,7 @@ impl Validator for Continued {
 }
 
 /// What was typed, without the marks that made it go on.
-pub(super) fn joined(typed: &str) -> String {
+pub(super) fn join_continued_lines(typed: &str) -> String {
     typed.replace("\\\n", "\n")
 }
 
@@ -86,7 +86,7 @@ impl Hinter for Commands {
         _: &str,
     ) -> String {
         let begun = (pos == line.len()).then_some(line).filter(|line| line.len() > 1);
-        self.rest = begun.and_then(slash::rest_of).unwrap_or_default().to_owned();
+        self.rest = begun.and_then(slash::complete_command).unwrap_or_default().to_owned();
         match use_ansi_coloring && !self.rest.is_empty() {
             true => format!("\x1b[2m{}\x1b[0m", self.rest),
             false => String::new(),
@@ -123,7 +123,7 @@ impl Prompt for ChatLinePrompt {
     }
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
-        Cow::Owned(format!("(typed before: {}) ", search.term))
+        Cow::Owned(format!("(history: {}) ", search.term))
     }
 
     fn get_indicator_color(&self) -> Color {
@@ -139,8 +139,8 @@ mod tests {
     fn a_backslash_at_the_end_goes_on_and_is_not_said() {
         assert!(matches!(Continued.validate("one\\"), ValidationResult::Incomplete));
         assert!(matches!(Continued.validate("one\\\ntwo"), ValidationResult::Complete));
-        assert_eq!(joined("one\\\ntwo"), "one\ntwo");
-        assert_eq!(joined("a \\ b"), "a \\ b");
+        assert_eq!(join_continued_lines("one\\\ntwo"), "one\ntwo");
+        assert_eq!(join_continued_lines("a \\ b"), "a \\ b");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
-use munshi_agent::fit::LONGEST_TEXT;
+use munshi_agent::inbound::LONGEST_TEXT;
 use reedline::{Reedline, Signal};
 use tokio::sync::mpsc;
 
@@ -30,7 +30,7 @@ impl ChatTerminalSource {
     pub(super) fn open(past: impl FnOnce() -> Result<PathBuf>, colours: EditorColours) -> Result<Self> {
         match std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
             true => Ok(Self::Terminal(Some(Box::new(editor::editor(past()?, colours)?)))),
-            false => piped().map(Self::Piped),
+            false => spawn_line_reader().map(Self::Piped),
         }
     }
 
@@ -50,10 +50,10 @@ impl ChatTerminalSource {
                     let read = editor.read_line(&ChatLinePrompt);
                     (editor, read)
                 });
-                let (editor, read) = waiting.await.map_err(|_| unreadable("the editor broke"))?;
+                let (editor, read) = waiting.await.map_err(|_| unreadable_failure("the editor crashed"))?;
                 *place = Some(editor);
-                match read.map_err(|error| unreadable(&error.to_string()))? {
-                    Signal::Success(text) => Ok(ChatTerminalInput::Line(editor::joined(&text))),
+                match read.map_err(|error| unreadable_failure(&error.to_string()))? {
+                    Signal::Success(text) => Ok(ChatTerminalInput::Line(editor::join_continued_lines(&text))),
                     Signal::CtrlD => Ok(ChatTerminalInput::End),
                     _ => Ok(ChatTerminalInput::Dropped),
                 }
@@ -62,12 +62,12 @@ impl ChatTerminalSource {
     }
 }
 
-fn unreadable(why: &str) -> CommandFailure {
-    CommandFailure::failed(format!("what is typed can't be read: {why}"))
+fn unreadable_failure(why: &str) -> CommandFailure {
+    CommandFailure::failed(format!("can't read the input: {why}"))
 }
 
 /// Lines as they come, read by a thread of its own. One that ends with a backslash goes on in the next.
-fn piped() -> Result<mpsc::Receiver<Result<String>>> {
+fn spawn_line_reader() -> Result<mpsc::Receiver<Result<String>>> {
     let (sender, receiver) = mpsc::channel(1);
     let work = move || {
         let mut reader = std::io::stdin().lock();
@@ -79,7 +79,7 @@ fn piped() -> Result<mpsc::Receiver<Result<String>>> {
         }
     };
     let spawned = std::thread::Builder::new().name("lines".to_owned()).spawn(work);
-    spawned.map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
+    spawned.map_err(|error| CommandFailure::failed(format!("can't start the input thread: {error}")))?;
     Ok(receiver)
 }
 
@@ -90,7 +90,7 @@ fn next(reader: &mut dyn BufRead) -> Result<Option<String>> {
         // One byte more than fits tells that it does not.
         let most = LONGEST_TEXT as u64 + 2;
         let read = std::io::Read::take(&mut *reader, most).read_line(&mut line);
-        if read.map_err(|error| unreadable(&error.to_string()))? == 0 {
+        if read.map_err(|error| unreadable_failure(&error.to_string()))? == 0 {
             return Ok((!text.is_empty()).then_some(text));
         }
         let line = line.trim_end_matches(['\n', '\r']);

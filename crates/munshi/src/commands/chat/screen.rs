@@ -6,10 +6,10 @@ use munshi_agent::RunEvent;
 use serde_json::Value;
 
 use super::wrap::WordWrapper;
-use crate::commands::ask::reply::{AskEventListener, AskReply, TerminalAskListener, short};
+use crate::commands::ask::reply::{AskEventListener, AskReply, TerminalAskListener, format_short};
 use crate::failure::Result;
 use crate::output::CommandOutput;
-use crate::output::without_commands;
+use crate::output::sanitize_text;
 
 /// Words as they come, what tools do dimly between them, and what one could say next by numbers.
 pub(super) struct ChatScreen {
@@ -23,22 +23,22 @@ pub(super) struct ChatScreen {
 
 impl ChatScreen {
     pub(super) fn new(output: CommandOutput, server: Option<std::net::SocketAddr>) -> Self {
-        let watched = TerminalAskListener::new(output).beside_server(server);
+        let watched = TerminalAskListener::new(output).with_server(server);
         let mut screen = Self { output, watched, wrap: columns().and_then(WordWrapper::new), waits: false };
-        screen.wait();
+        screen.show_waiting();
         screen
     }
 
     /// Something is shown until the first word comes.
-    fn wait(&mut self) {
+    fn show_waiting(&mut self) {
         if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
-            let painted = self.output.paint().on(&std::io::stderr()).dim("…");
+            let painted = self.output.colour_mode().styler_for(&std::io::stderr()).dim("…");
             self.waits =
                 write!(std::io::stderr(), "{painted}").and_then(|()| std::io::stderr().flush()).is_ok();
         }
     }
 
-    pub(super) fn settle(&mut self) {
+    pub(super) fn clear_waiting(&mut self) {
         if std::mem::take(&mut self.waits) {
             // Where the terminal is gone there is nothing to clear.
             let _ = write!(std::io::stderr(), "\r\x1b[K").and_then(|()| std::io::stderr().flush());
@@ -46,23 +46,23 @@ impl ChatScreen {
     }
 
     /// After the answer. Gives what the numbers stand for.
-    pub(super) fn end(&mut self, told: &AskReply) -> Result<Vec<String>> {
-        self.settle();
+    pub(super) fn finish(&mut self, told: &AskReply) -> Result<Vec<String>> {
+        self.clear_waiting();
         self.flush()?;
-        self.watched.end_of_answer(told)?;
+        self.watched.finish_answer(told)?;
         let suggestions = &told.outcome.suggestions;
         // Whoever can say yes here is offered it.
         if suggestions.is_empty() {
-            self.watched.how_to_approve(told);
+            self.watched.print_approval_hint(told);
         }
         if has_numbers(&told.outcome.text) {
             for suggestion in suggestions {
-                self.watched.beside(&format!("  › {suggestion}"))?;
+                self.watched.print_note(&format!("  › {suggestion}"))?;
             }
             return Ok(Vec::new());
         }
         for (number, suggestion) in suggestions.iter().enumerate() {
-            self.watched.beside(&format!("  {}  {suggestion}", number + 1))?;
+            self.watched.print_note(&format!("  {}  {suggestion}", number + 1))?;
         }
         Ok(suggestions.clone())
     }
@@ -70,28 +70,28 @@ impl ChatScreen {
     /// The word that waited for its end.
     fn flush(&mut self) -> Result<()> {
         match self.wrap.as_mut().map(WordWrapper::finish) {
-            Some(text) => self.watched.hear(&RunEvent::Token { text }),
+            Some(text) => self.watched.on_event(&RunEvent::Token { text }),
             None => Ok(()),
         }
     }
 
     /// The answer was stopped.
-    pub(super) fn stopped(&mut self) -> Result<()> {
-        self.settle();
+    pub(super) fn finish_stopped(&mut self) -> Result<()> {
+        self.clear_waiting();
         self.flush()?;
-        self.watched.beside("(stopped)")
+        self.watched.print_note("(stopped)")
     }
 
     /// It can't be answered; the conversation goes on.
-    pub(super) fn failed(&mut self) -> Result<()> {
-        self.settle();
+    pub(super) fn finish_failed(&mut self) -> Result<()> {
+        self.clear_waiting();
         self.flush()?;
         self.watched.close()
     }
 }
 
 impl AskEventListener for ChatScreen {
-    fn hear(&mut self, event: &RunEvent) -> Result<()> {
+    fn on_event(&mut self, event: &RunEvent) -> Result<()> {
         let is_shown = match event {
             RunEvent::Token { text } => !text.is_empty(),
             RunEvent::ToolCall { .. }
@@ -104,29 +104,29 @@ impl AskEventListener for ChatScreen {
             | RunEvent::Done { .. } => false,
         };
         if is_shown {
-            self.settle();
+            self.clear_waiting();
         }
         if let (RunEvent::Token { text }, Some(wrap)) = (event, &mut self.wrap) {
             let text = wrap.push(text);
-            return self.watched.hear(&RunEvent::Token { text });
+            return self.watched.on_event(&RunEvent::Token { text });
         }
         if is_shown {
             self.flush()?;
         }
         match event {
             RunEvent::ToolCall { tool, arguments, .. } => {
-                self.watched.beside(&format!("→ {tool}{}", named_in(arguments)))
+                self.watched.print_note(&format!("→ {tool}{}", summarise_arguments(arguments)))
             }
             // What came of it is for the answer to say; /why has all of it.
             RunEvent::ToolResult { ok: true, result, .. } => {
-                self.watched.keep(result);
+                self.watched.add_attachments(result);
                 Ok(())
             }
             RunEvent::ToolResult { tool, result, .. } => {
-                let why = result["code"].as_str().map_or_else(|| short(result), str::to_owned);
-                self.watched.beside(&format!("✗ {tool}: {}", why.replace('_', " ")))
+                let why = result["code"].as_str().map_or_else(|| format_short(result), str::to_owned);
+                self.watched.print_note(&format!("✗ {tool}: {}", why.replace('_', " ")))
             }
-            event => self.watched.hear(event),
+            event => self.watched.on_event(event),
         }
     }
 }
@@ -139,14 +139,14 @@ fn columns() -> Option<usize> {
 }
 
 /// What a call is about, in the words that stand in it. Amounts are in the books' own small unit, and are left out.
-fn named_in(arguments: &Value) -> String {
+fn summarise_arguments(arguments: &Value) -> String {
     let fields = arguments.as_object().into_iter().flatten();
     let words: Vec<&str> =
         fields.filter_map(|(_, value)| value.as_str()).filter(|text| !text.is_empty()).collect();
     if words.is_empty() {
         String::new()
     } else {
-        format!(" ({})", short(&Value::from(words.join(", "))).trim_matches('"'))
+        format!(" ({})", format_short(&Value::from(words.join(", "))).trim_matches('"'))
     }
 }
 
@@ -156,7 +156,7 @@ fn has_numbers(text: &str) -> bool {
         let digits = line.trim_start().trim_start_matches(|c: char| c.is_numeric());
         digits.len() < line.trim_start().len() && digits.starts_with(['.', ')'])
     };
-    without_commands(text).lines().filter(|line| numbered(line)).count() > 1
+    sanitize_text(text).lines().filter(|line| numbered(line)).count() > 1
 }
 
 #[cfg(test)]
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_call_is_named_by_its_words() {
         let about = serde_json::json!({ "amount": 50000, "person": "Ramesh", "note": "" });
-        assert_eq!(named_in(&about), " (Ramesh)");
-        assert_eq!(named_in(&serde_json::json!({ "amount": 5 })), "");
+        assert_eq!(summarise_arguments(&about), " (Ramesh)");
+        assert_eq!(summarise_arguments(&serde_json::json!({ "amount": 5 })), "");
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Commands within the conversation.
 
-use munshi_tiers::nearest;
+use munshi_tiers::suggestion;
 
 /// Every command, with what it does.
 pub(super) const COMMANDS: [(&str, &str); 6] = [
-    ("/tools", "what can be done here"),
-    ("/why", "why the last answer was as it was: tools, model, rules, cost"),
-    ("/language", "what you are spoken to in: /language hi"),
-    ("/cost", "what this conversation has used since you began"),
+    ("/tools", "list the tools"),
+    ("/why", "explain the last answer: tools, model, rules, cost"),
+    ("/language", "set the language: /language hi"),
+    ("/cost", "show the cost of this conversation"),
     ("/help", "this"),
-    ("/quit", "leave; Ctrl-D does the same"),
+    ("/quit", "quit; Ctrl-D does the same"),
 ];
 
 /// What was typed, if it is for the program and not for the binding.
@@ -26,7 +26,7 @@ pub(super) enum ChatSlashCommand {
 }
 
 /// None for what is said. Two slashes say one.
-pub(super) fn read(typed: &str) -> Option<ChatSlashCommand> {
+pub(super) fn parse(typed: &str) -> Option<ChatSlashCommand> {
     let line = typed.trim();
     if !line.starts_with('/') || line.starts_with("//") || line.contains('\n') {
         return None;
@@ -40,25 +40,25 @@ pub(super) fn read(typed: &str) -> Option<ChatSlashCommand> {
         "/cost" => ChatSlashCommand::Cost,
         "/help" | "/?" => ChatSlashCommand::Help,
         "/quit" | "/exit" | "/q" => ChatSlashCommand::Quit,
-        other => ChatSlashCommand::Unknown(unknown(other)),
+        other => ChatSlashCommand::Unknown(render_unknown(other)),
     })
 }
 
 /// What is said: two slashes at the beginning are one.
-pub(super) fn said(typed: &str) -> &str {
+pub(super) fn unescape_slash(typed: &str) -> &str {
     typed.strip_prefix('/').filter(|rest| rest.starts_with('/')).unwrap_or(typed)
 }
 
 /// The rest of a command that was begun, where only one begins so.
-pub(super) fn rest_of(begun: &str) -> Option<&'static str> {
+pub(super) fn complete_command(begun: &str) -> Option<&'static str> {
     let mut fitting = COMMANDS.iter().filter_map(|(name, _)| name.strip_prefix(begun));
     let rest = fitting.next()?;
     fitting.next().is_none().then_some(rest).filter(|rest| !rest.is_empty())
 }
 
-fn unknown(word: &str) -> String {
+fn render_unknown(word: &str) -> String {
     let names = COMMANDS.iter().map(|(name, _)| *name);
-    format!("there is no {word}: {}", nearest::hint(word, names, "/help lists what there is"))
+    format!("unknown command {word}: {}", suggestion::render_hint(word, names, "/help lists the commands"))
 }
 
 #[cfg(test)]
@@ -67,21 +67,24 @@ mod tests {
 
     #[test]
     fn a_slash_is_for_the_program_and_two_are_for_the_binding() {
-        assert_eq!(read(" /tools "), Some(ChatSlashCommand::Tools));
-        assert_eq!(read("/language  hi"), Some(ChatSlashCommand::Language(Some("hi".to_owned()))));
-        assert_eq!(read("/language"), Some(ChatSlashCommand::Language(None)));
-        assert!(matches!(read("/tool"), Some(ChatSlashCommand::Unknown(hint)) if hint.contains("/tools")));
+        assert_eq!(parse(" /tools "), Some(ChatSlashCommand::Tools));
+        assert_eq!(parse("/language  hi"), Some(ChatSlashCommand::Language(Some("hi".to_owned()))));
+        assert_eq!(parse("/language"), Some(ChatSlashCommand::Language(None)));
+        assert!(matches!(parse("/tool"), Some(ChatSlashCommand::Unknown(hint)) if hint.contains("/tools")));
         for said in ["hello", "1/2 kg", "//etc", "राम / श्याम", "/tools\nand more"] {
-            assert_eq!(read(said), None, "{said}");
+            assert_eq!(parse(said), None, "{said}");
         }
-        assert_eq!((said("//etc"), said("/x"), said("a")), ("/etc", "/x", "a"));
+        assert_eq!((unescape_slash("//etc"), unescape_slash("/x"), unescape_slash("a")), ("/etc", "/x", "a"));
     }
 
     #[test]
     fn every_command_that_is_listed_is_known() {
         for (name, _) in COMMANDS {
-            assert!(!matches!(read(name), None | Some(ChatSlashCommand::Unknown(_))), "{name}");
+            assert!(!matches!(parse(name), None | Some(ChatSlashCommand::Unknown(_))), "{name}");
         }
-        assert_eq!((rest_of("/w"), rest_of("/"), rest_of("/why")), (Some("hy"), None, None));
+        assert_eq!(
+            (complete_command("/w"), complete_command("/"), complete_command("/why")),
+            (Some("hy"), None, None)
+        );
     }
 }

@@ -29,13 +29,13 @@ impl WordWrapper {
         for letter in text.chars() {
             match letter {
                 '\n' => {
-                    self.place(&mut out);
+                    self.flush_word(&mut out);
                     self.blanks.clear();
                     self.at = 0;
                     out.push('\n');
                 }
                 ' ' | '\t' => {
-                    self.place(&mut out);
+                    self.flush_word(&mut out);
                     self.blanks.push(' ');
                 }
                 letter => self.word.push(letter),
@@ -47,13 +47,13 @@ impl WordWrapper {
     /// The rest.
     pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
-        self.place(&mut out);
+        self.flush_word(&mut out);
         (self.at, self.blanks) = (0, String::new());
         out
     }
 
     /// Writes the word, on the next line where this one is full. One that is longer than a line is the terminal's to break.
-    fn place(&mut self, out: &mut String) {
+    fn flush_word(&mut self, out: &mut String) {
         let word = std::mem::take(&mut self.word);
         if word.is_empty() {
             return;

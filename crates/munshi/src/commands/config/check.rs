@@ -11,14 +11,14 @@ pub(super) fn run(context: &CommandContext) -> Result<()> {
     let sources = context.sources();
     let config = context.config()?;
     // The store reads its address more closely than the settings do.
-    ConfiguredDatabase::of(&config)?;
-    let models = GatewayModels::of(&config)?;
+    ConfiguredDatabase::from_config(&config)?;
+    let models = GatewayModels::from_config(&config)?;
     let file = sources.file().map(|path| path.display().to_string());
     let value = json!({ "ok": true, "file": file, "warnings": models.warnings });
-    context.output.answer(&value, |_, _| {
+    context.output.print_result(&value, |_, _| {
         let good = match &file {
-            Some(file) => format!("The settings are good. Read {file} and the variables."),
-            None => "The settings are good. There is no file: defaults and variables only.".to_owned(),
+            Some(file) => format!("The settings are valid. Read {file} and the variables."),
+            None => "The settings are valid. No file found: defaults and variables only.".to_owned(),
         };
         let warnings: String =
             models.warnings.iter().map(|warning| format!("\nwarning: {warning}")).collect();

@@ -6,6 +6,6 @@ use crate::context::CommandContext;
 use crate::failure::Result;
 
 pub(super) fn run(context: &CommandContext) -> Result<()> {
-    let example = munshi_config::example();
-    context.output.answer(&json!({ "toml": example }), |_, _| example.clone())
+    let example = munshi_config::render_example();
+    context.output.print_result(&json!({ "toml": example }), |_, _| example.clone())
 }

@@ -11,9 +11,9 @@ use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print every setting, its value and where that came from; secrets are dots
+    /// Print every setting, its value and its source; secrets are redacted
     Show,
-    /// Read the settings and list every problem
+    /// Validate the settings and list every problem
     Check,
     /// Print a complete settings file to start from
     Example,

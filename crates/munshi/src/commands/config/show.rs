@@ -4,5 +4,5 @@ use crate::context::CommandContext;
 use crate::failure::Result;
 
 pub(super) fn run(context: &CommandContext) -> Result<()> {
-    context.output.answer(&context.config()?.show(), |show, _| show.to_string())
+    context.output.print_result(&context.config()?.show(), |show, _| show.to_string())
 }

@@ -5,12 +5,12 @@ use munshi_connectors::rows;
 use munshi_types::{ConnectorName, IdGenerator};
 use serde_json::json;
 
-use super::missing;
+use super::not_found_failure;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::table::harmless;
+use crate::output::table::sanitize_line;
 use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
@@ -26,44 +26,44 @@ pub(crate) struct ConnectorAcceptArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &ConnectorAcceptArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let (now, only_show) = (context.now(), arguments.dry_run);
     let name = arguments.name.to_string();
     let (accepted, changed) = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let by = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let by = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let asked = name.clone();
         let found = db.write(tenant.id, move |tx| -> munshi_connectors::Result<_> {
-            if !rows::current(tx)?.1.0.keys().any(|known| known.as_str() == asked) {
+            if !rows::load_entries(tx)?.1.0.keys().any(|known| known.as_str() == asked) {
                 return Ok(None);
             }
-            let seen = rows::manifests(tx, &asked)?;
+            let seen = rows::list_manifests(tx, &asked)?;
             let last = seen.iter().find(|seen| seen.accepted_at.is_some());
             let newest = seen.first().map(|newest| newest.tools.clone()).unwrap_or_default();
             let changed = last.map(|last| rows::differences(&last.tools, &newest)).unwrap_or_default();
             let accepted = match only_show {
                 true => seen.first().map(|newest| newest.accepted_at.is_none()),
-                false => rows::accept(tx, &asked, &by, now, &IdGenerator::system())?,
+                false => rows::accept_manifest(tx, &asked, &by, now, &IdGenerator::system())?,
             };
             Ok(Some((accepted, changed)))
         });
-        found.await?.ok_or_else(|| missing(&arguments.name))
+        found.await?.ok_or_else(|| not_found_failure(&arguments.name))
     })?;
     let Some(accepted) = accepted else {
-        let failure = CommandFailure::not_found(format!("the connector {name} has never shown its tools"));
-        return Err(failure.hint("it has to run once: `munshi serve`, then `munshi connector list`"));
+        let failure = CommandFailure::not_found(format!("connector {name} has never listed its tools"));
+        return Err(failure.hint("run it once: `munshi serve`, then `munshi connector list`"));
     };
-    context.output.answer(
+    context.output.print_result(
         &json!({ "connector": name, "accepted": accepted && !only_show, "changed": changed }),
         |_, _| {
             if !accepted {
-                return format!("The tools of {name} are as they were accepted.\n");
+                return format!("The tools of {name} are unchanged since they were accepted.\n");
             }
-            let lines: String = changed.iter().map(|line| format!("  {}\n", harmless(line))).collect();
+            let lines: String = changed.iter().map(|line| format!("  {}\n", sanitize_line(line))).collect();
             let end = match only_show {
                 true => "Nothing was accepted.\n",
-                false => "Accepted. What is declared of them counts again within seconds.\n",
+                false => "Accepted. Their declarations take effect within seconds.\n",
             };
             format!("{lines}{end}")
         },

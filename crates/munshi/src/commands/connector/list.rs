@@ -1,7 +1,7 @@
 //! `munshi connector list`
 
 use clap::Args;
-use munshi_connectors::declared::{ConnectorEntry, ConnectorTransport};
+use munshi_connectors::entries::{ConnectorEntry, ConnectorTransport};
 use munshi_connectors::{ConnectorState, ConnectorStatus, rows};
 use munshi_types::{ConnectorName, TenantName};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -35,14 +35,14 @@ struct Item {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &ConnectorListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let now = context.now();
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
         let (declared, states) = db
             .read(tenant.id, move |tx| -> munshi_connectors::Result<_> {
-                Ok((rows::current(tx)?.1, rows::states(tx, now)?))
+                Ok((rows::load_entries(tx)?.1, rows::list_states(tx, now)?))
             })
             .await?;
         let items = declared.0.into_iter().map(|(name, entry)| Item {
@@ -51,16 +51,16 @@ pub(super) fn run(context: &CommandContext, arguments: &ConnectorListArguments) 
                 .filter(|(of, _)| of == name.as_str())
                 .map(|(_, standing)| standing.clone())
                 .collect(),
-            reached: reached(&entry),
+            reached: describe_transport(&entry),
             name,
         });
         Ok(Listing { tenant: tenant.name, items: items.collect() })
     })?;
-    context.output.answer(&listing, words)
+    context.output.print_result(&listing, render_text)
 }
 
-fn reached(entry: &ConnectorEntry) -> String {
-    match entry.reached() {
+fn describe_transport(entry: &ConnectorEntry) -> String {
+    match entry.resolve_transport() {
         Ok(ConnectorTransport::Child) => entry.command.join(" "),
         Ok(ConnectorTransport::Http(url)) => url.to_string(),
         Ok(ConnectorTransport::OpenApi(..)) => {
@@ -71,28 +71,28 @@ fn reached(entry: &ConnectorEntry) -> String {
     }
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        return "No connectors yet. `munshi connector add NAME -- COMMAND` adds one.\n".to_owned();
+        return "No connectors yet. Add one with `munshi connector add NAME -- COMMAND`.\n".to_owned();
     }
     let mut table =
-        OutputTable::new(&["NAME", "STATE", "TOOLS", "CONFINED", "SERVER", "SINCE (UTC)", "REACHED BY"]);
+        OutputTable::new(&["NAME", "STATE", "TOOLS", "CONFINED", "SERVER", "SINCE (UTC)", "TRANSPORT"]);
     let mut notes = String::new();
     for item in &listing.items {
         let unknown = ConnectorStatus { state: ConnectorState::Stopped, ..ConnectorStatus::default() };
         for standing in item.nodes.iter().chain(item.nodes.is_empty().then_some(&unknown)) {
-            table.row([
+            table.add_row([
                 item.name.as_str().into(),
                 state(standing, item.nodes.is_empty()),
                 standing.tools.to_string().into(),
-                confined(standing),
-                OutputTableCell::short(
+                build_confined_cell(standing),
+                OutputTableCell::truncated(
                     &format!("{} {}", standing.server, standing.version),
                     30,
                     OutputCellStyle::Plain,
                 ),
-                standing.since.map_or_else(|| "-".to_owned(), moment).into(),
-                OutputTableCell::short(&item.reached, 50, OutputCellStyle::Dim),
+                standing.since.map_or_else(|| "-".to_owned(), format_time).into(),
+                OutputTableCell::truncated(&item.reached, 50, OutputCellStyle::Dim),
             ]);
             notes += &remarks(&item.name, standing, painter);
         }
@@ -111,13 +111,13 @@ fn state(standing: &ConnectorStatus, is_unknown: bool) -> OutputTableCell {
         ConnectorState::Starting | ConnectorState::Restarting => {
             OutputTableCell::new(standing.state.as_str(), OutputCellStyle::Doubtful)
         }
-        ConnectorState::WantsLogin => OutputTableCell::new("wants a login", OutputCellStyle::Doubtful),
+        ConnectorState::WantsLogin => OutputTableCell::new("login required", OutputCellStyle::Doubtful),
         ConnectorState::Degraded => OutputTableCell::new("DEGRADED", OutputCellStyle::Bad),
         ConnectorState::Stopped => OutputTableCell::new("stopped", OutputCellStyle::Dim),
     }
 }
 
-fn confined(standing: &ConnectorStatus) -> OutputTableCell {
+fn build_confined_cell(standing: &ConnectorStatus) -> OutputTableCell {
     match standing.confined {
         Some(true) => OutputTableCell::new("yes", OutputCellStyle::Good),
         Some(false) => OutputTableCell::new("NO", OutputCellStyle::Doubtful),
@@ -129,31 +129,29 @@ fn confined(standing: &ConnectorStatus) -> OutputTableCell {
 fn remarks(name: &ConnectorName, standing: &ConnectorStatus, painter: TextStyler) -> String {
     let mut said = String::new();
     if standing.state == ConnectorState::Degraded || standing.state == ConnectorState::Restarting {
-        said += &format!("{name}: {}. `munshi connector logs {name}` shows what it said.\n", standing.why);
+        said += &format!("{name}: {}. See `munshi connector logs {name}`.\n", standing.why);
     }
     if standing.state == ConnectorState::WantsLogin {
-        said += &format!(
-            "{name}: its service wants somebody to sign in. `munshi connector login {name}` begins that.\n"
-        );
+        said += &format!("{name}: the service requires a login. Run `munshi connector login {name}`.\n");
     }
     if standing.confined == Some(false) {
         said +=
-            &format!("{name}: this machine can't confine its program, so it can read whatever Munshi can.\n");
+            &format!("{name}: not confined on this machine; the program can read everything Munshi can.\n");
     }
     if standing.held {
         said += &format!(
-            "{name}: its tools changed, so it only looks. `munshi connector accept {name} --dry-run` shows what changed.\n"
+            "{name}: its tools changed, so only reads are allowed. Review with `munshi connector accept {name} --dry-run`.\n"
         );
     }
     if standing.undeclared > 0 && !standing.held {
         let count = standing.undeclared;
         said += &format!(
-            "{name}: nobody says what {count} of its tools do, so these only look or are refused. Declare them in \
+            "{name}: {count} of its tools are undeclared, so they are read-only or refused. Declare them in \
              connectors.toml under [{name}.tools.TOOL].\n"
         );
     }
     for left in standing.left_out.iter().take(5) {
-        said += &format!("{name}: {} is left out: {}\n", left.tool, left.why);
+        said += &format!("{name}: tool {} is skipped: {}\n", left.tool, left.why);
     }
-    painter.dim(&crate::output::without_commands(&said))
+    painter.dim(&crate::output::sanitize_text(&said))
 }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::missing;
+use super::not_found_failure;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -34,7 +34,7 @@ const LONGEST: u64 = 16 * 1024;
 #[derive(Debug, Args)]
 pub(crate) struct ConnectorLoginArguments {
     name: ConnectorName,
-    /// With a code that is typed on another device, where the service has that
+    /// Use a device code, if the service supports it
     #[arg(long)]
     device: bool,
     #[command(flatten)]
@@ -56,143 +56,146 @@ struct Asking<'a> {
 
 pub(super) fn run(context: &CommandContext, arguments: &ConnectorLoginArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let name = &arguments.name;
     context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?.id;
-        known(&db, tenant, name).await?;
-        let by = arguments.operator.known_in(context, &db, tenant).await?;
-        let logins = connectors::logins(&config, &db, &context.clock).await?;
-        let vault = match account::is_for_machine(&config, &db).await? {
+        ensure_declared(&db, tenant, name).await?;
+        let by = arguments.operator.resolve_actor(context, &db, tenant).await?;
+        let logins = connectors::build_logins(&config, &db, &context.clock).await?;
+        let vault = match account::is_local_only(&config, &db).await? {
             true => Some(vault::open(&config, db.clone(), context.clock.clone()).await?),
             false => None,
         };
         let asking = Asking { context, logins, tenant, name, by, vault };
         tokio::select! {
-            asked = asking.ask_somebody(arguments.device, server(&config, &database)) => asked,
-            failure = interruption() => Err(failure),
+            asked = asking.log_in(arguments.device, server(&config, &database)) => asked,
+            failure = wait_for_interrupt() => Err(failure),
         }
     })?;
-    context.output.answer(&json!({ "connector": name, "logged_in": true }), |_, _| {
-        format!(
-            "Munshi is let in at {name}. A running server goes on with what waited for it within seconds.\n"
-        )
+    context.output.print_result(&json!({ "connector": name, "logged_in": true }), |_, _| {
+        format!("Logged in to {name}. A running server resumes the waiting runs within seconds.\n")
     })
 }
 
-async fn known(db: &Db, tenant: TenantId, name: &ConnectorName) -> Result<()> {
-    let (_, declared) = db.read(tenant, rows::current).await?;
-    if declared.0.contains_key(name) { Ok(()) } else { Err(missing(name)) }
+async fn ensure_declared(db: &Db, tenant: TenantId, name: &ConnectorName) -> Result<()> {
+    let (_, declared) = db.read(tenant, rows::load_entries).await?;
+    if declared.0.contains_key(name) { Ok(()) } else { Err(not_found_failure(name)) }
 }
 
 /// Where a browser can come back to: the server that people open, if one runs as far as can be seen from here.
 fn server(config: &Config, database: &ConfiguredDatabase) -> Option<String> {
     match database.file() {
-        Some(file) => DatabaseLock::address(file).map(|address| account::base_url(config, address)),
+        Some(file) => {
+            DatabaseLock::find_server_address(file).map(|address| account::base_url(config, address))
+        }
         None => account::public_url(config),
     }
 }
 
 impl Asking<'_> {
-    async fn ask_somebody(&self, with_code: bool, server: Option<String>) -> Result<()> {
+    async fn log_in(&self, with_code: bool, server: Option<String>) -> Result<()> {
         // Asked first: whoever wants no login says so here, before anybody is sent there.
-        let takes_codes = self.logins.takes_codes(self.tenant, self.name).await?;
+        let takes_codes = self.logins.supports_device_code(self.tenant, self.name).await?;
         match server.filter(|_| !with_code) {
-            Some(base) => self.at_server(&base).await,
-            None if with_code || takes_codes => self.with_code().await,
-            None => self.here().await,
+            Some(base) => self.log_in_via_server(&base).await,
+            None if with_code || takes_codes => self.log_in_with_code().await,
+            None => self.log_in_locally().await,
         }
     }
 
     fn ask(&self, shown: &serde_json::Value, words: String) -> Result<()> {
         match self.context.output.is_json() {
-            true => self.context.output.answer(shown, |_, _| String::new()),
+            true => self.context.output.print_result(shown, |_, _| String::new()),
             false => {
-                self.context.output.aside(|_| words);
+                self.context.output.print_note(|_| words);
                 Ok(())
             }
         }
     }
 
-    async fn with_code(&self) -> Result<()> {
+    async fn log_in_with_code(&self) -> Result<()> {
         let back = OAuthReturnUrls { redirect: "http://127.0.0.1/".to_owned(), document: None };
-        let code = self.logins.begin_with_code(self.tenant, self.name, &back, self.by.clone()).await?;
+        let code = self.logins.begin_device_login(self.tenant, self.name, &back, self.by.clone()).await?;
         let place = code.whole.as_deref().unwrap_or(&code.place);
-        let words = format!("Open {place} and type {}. Waiting…", code.user_code);
+        let words = format!("Open {place} and enter {}. Waiting…", code.user_code);
         self.ask(&json!({ "open": place, "code": code.user_code }), words)?;
-        self.logins.finish_with_code(code).await?;
+        self.logins.finish_device_login(code).await?;
         Ok(())
     }
 
     /// The browser comes back to the server; here one waits until it has.
-    async fn at_server(&self, base: &str) -> Result<()> {
+    async fn log_in_via_server(&self, base: &str) -> Result<()> {
         let begun = self.context.now();
-        let link = self.logins.link(self.tenant, self.name.as_str(), base, (self.by.clone(), None)).await?;
+        let link =
+            self.logins.create_link(self.tenant, self.name.as_str(), base, (self.by.clone(), None)).await?;
         let started = match (&self.vault, link.strip_prefix(base)) {
-            (Some(vault), Some(path)) => account::start_link(vault, begun, base, path).await?,
+            (Some(vault), Some(path)) => account::create_local_link(vault, begun, base, path).await?,
             _ => None,
         };
         let open = started.as_ref().unwrap_or(&link);
-        let words = format!(
-            "Open this as an owner or admin of the tenant, and sign in at the service. Waiting…\n\n  {open}\n"
-        );
+        let words =
+            format!("Open this link as an owner or admin of the tenant and sign in. Waiting…\n\n  {open}\n");
         self.ask(&json!({ "open": open }), words)?;
         while self.context.now() < begun.plus(LIFE) {
             tokio::time::sleep(LOOK).await;
-            if self.logins.is_answered(self.tenant, &link).await? {
+            if self.logins.is_link_used(self.tenant, &link).await? {
                 return Ok(());
             }
         }
-        Err(too_late())
+        Err(timeout_failure())
     }
 
     /// No server runs: the browser comes back to this very command, on this machine.
-    async fn here(&self) -> Result<()> {
+    async fn log_in_locally(&self) -> Result<()> {
         let failed =
-            |error: std::io::Error| CommandFailure::failed(format!("nobody can come back here: {error}"));
+            |error: std::io::Error| CommandFailure::failed(format!("can't listen for the redirect: {error}"));
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let back = OAuthReturnUrls { redirect: format!("http://{address}/"), document: None };
         let begun = self.logins.begin(self.tenant, self.name, &back, self.by.clone()).await?;
         let to = begun.to.as_str();
-        let words = format!("Open this on this machine and sign in there. Waiting…\n\n  {to}\n");
+        let words = format!("Open this link on this machine and sign in. Waiting…\n\n  {to}\n");
         self.ask(&json!({ "open": to }), words)?;
-        let returned =
-            tokio::time::timeout(LIFE, returned(&listener, &begun)).await.map_err(|_| too_late())?;
+        let returned = tokio::time::timeout(LIFE, wait_for_callback(&listener, &begun))
+            .await
+            .map_err(|_| timeout_failure())?;
         self.logins.finish(&begun.token, returned.map_err(failed)?, None).await?;
         Ok(())
     }
 }
 
-fn too_late() -> CommandFailure {
-    CommandFailure::failed("nobody signed in within a quarter of an hour")
-        .hint("run this again for another link")
+fn timeout_failure() -> CommandFailure {
+    CommandFailure::failed("login timed out after 15 minutes").hint("run the command again for a new link")
 }
 
 /// Ends only when somebody presses Ctrl-C.
-async fn interruption() -> CommandFailure {
+async fn wait_for_interrupt() -> CommandFailure {
     if tokio::signal::ctrl_c().await.is_err() {
         // Where signals can't be heard, the system's own way ends the program.
         std::future::pending::<()>().await;
     }
-    CommandFailure::failed("interrupted: nobody was let in").hint("run this again for another link")
+    CommandFailure::failed("login interrupted").hint("run the command again for a new link")
 }
 
 /// What a browser brings as the answer to this login. Others, such as one that asks for an icon or comes with another's
 /// answer, get nothing and end nothing.
-async fn returned(listener: &TcpListener, begun: &PendingOAuthLogin) -> std::io::Result<OAuthCallback> {
+async fn wait_for_callback(
+    listener: &TcpListener,
+    begun: &PendingOAuthLogin,
+) -> std::io::Result<OAuthCallback> {
     loop {
         let (line, _) = listener.accept().await?;
-        match answered(line, begun).await {
+        match read_callback(line, begun).await {
             Ok(Some(returned)) => return Ok(returned),
             Ok(None) => {}
-            Err(error) => tracing::debug!(%error, "somebody came who did not ask"),
+            Err(error) => tracing::debug!(%error, "unexpected connection to the login callback"),
         }
     }
 }
 
-async fn answered(line: TcpStream, begun: &PendingOAuthLogin) -> std::io::Result<Option<OAuthCallback>> {
+async fn read_callback(line: TcpStream, begun: &PendingOAuthLogin) -> std::io::Result<Option<OAuthCallback>> {
     let (read, mut write) = line.into_split();
     let mut first = String::new();
     let mut read = BufReader::new(tokio::io::AsyncReadExt::take(read, LONGEST));
@@ -200,9 +203,9 @@ async fn answered(line: TcpStream, begun: &PendingOAuthLogin) -> std::io::Result
     let path = first.split(' ').nth(1).unwrap_or_default();
     let query = path.split_once('?').map(|(_, query)| query).unwrap_or_default();
     let returned: Option<OAuthCallback> = serde_urlencoded::from_str(query).ok();
-    let returned = returned.filter(|returned| begun.is_answered_by(returned));
+    let returned = returned.filter(|returned| begun.matches_callback(returned));
     let (status, words) = match returned.is_some() {
-        true => ("200 OK", "Munshi has your answer. You can close this page."),
+        true => ("200 OK", "Munshi received the login. You can close this page."),
         false => ("404 Not Found", ""),
     };
     let answer = format!(
@@ -211,14 +214,14 @@ async fn answered(line: TcpStream, begun: &PendingOAuthLogin) -> std::io::Result
         words.len()
     );
     // Who does not wait for the page has brought the answer all the same.
-    if let Err(error) = said(&mut read, &mut write, &answer).await {
-        tracing::debug!(%error, "the browser did not wait for its page");
+    if let Err(error) = write_response(&mut read, &mut write, &answer).await {
+        tracing::debug!(%error, "browser closed the connection early");
     }
     Ok(returned)
 }
 
 /// Says it, and hears the rest of what was asked: a line that is closed before that loses the page.
-async fn said(
+async fn write_response(
     read: &mut (impl AsyncRead + Unpin),
     write: &mut OwnedWriteHalf,
     answer: &str,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use munshi_connectors::declared::{ConnectorEntries, ConnectorEntry, MaybeSecret};
+use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry, MaybeSecret};
 use munshi_connectors::rows;
 use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
@@ -24,19 +24,19 @@ use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConnectorCommand {
-    /// Declare a connector: a program that runs as our child, an address, or a service's OpenAPI document
+    /// Declare a connector: a program, a URL, or an OpenAPI document
     Add(add::ConnectorAddArguments),
-    /// Run every check of the contract on a connector, or on any MCP server
+    /// Run all contract checks on a connector or any MCP server
     Test(test::ConnectorTestArguments),
-    /// List connectors and how they are
+    /// List connectors and their state
     List(list::ConnectorListArguments),
-    /// Show what a connector said beside its answers
+    /// Show a connector's log
     Logs(logs::ConnectorLogsArguments),
-    /// Let Munshi into a connector's service, in a browser or with a code
+    /// Log in to a connector's service, in a browser or with a device code
     Login(login::ConnectorLoginArguments),
-    /// Say that somebody has looked at a connector's changed tools
+    /// Accept a connector's changed tools after review
     Accept(accept::ConnectorAcceptArguments),
-    /// Take a connector away
+    /// Remove a connector
     Remove(remove::ConnectorRemoveArguments),
 }
 
@@ -56,34 +56,34 @@ pub(super) fn run(context: &CommandContext, command: ConnectorCommand) -> Result
 /// How a connector is reached, as it is typed.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ConnectorTransportArguments {
-    /// Where it is, for a connector over HTTP
+    /// URL of a connector over HTTP
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
-    /// Where a service's OpenAPI document is, or the path of its file
+    /// URL or file path of a service's OpenAPI document
     #[arg(long, value_name = "URL", conflicts_with_all = ["command", "url"])]
     openapi: Option<String>,
-    /// Where the document's operations are called, if not where it says
+    /// Base URL of the operations. Default: the document's own
     #[arg(long, value_name = "URL", requires = "openapi")]
     server: Option<String>,
-    /// What opens a security scheme of the document, as SCHEME=vault:NAME
+    /// Credential for a security scheme of the document, as SCHEME=vault:NAME
     #[arg(long = "login", value_name = "SCHEME=VALUE", requires = "openapi")]
     logins: Vec<String>,
-    /// What it sends as its token: vault:NAME
+    /// Bearer token: vault:NAME
     #[arg(long, value_name = "VALUE", conflicts_with = "command")]
     token: Option<String>,
-    /// A header, as NAME=VALUE; a secret as NAME=vault:NAME
+    /// HTTP header, as NAME=VALUE; a secret as NAME=vault:NAME
     #[arg(long = "header", value_name = "NAME=VALUE", conflicts_with = "command")]
     headers: Vec<String>,
-    /// A variable of its environment, as NAME=VALUE; a secret as NAME=vault:NAME
+    /// Environment variable, as NAME=VALUE; a secret as NAME=vault:NAME
     #[arg(long = "env", value_name = "NAME=VALUE")]
     environment: Vec<String>,
-    /// A file or folder that its program may read
+    /// File or folder the program may read
     #[arg(long = "may-read", value_name = "PATH")]
     reads: Vec<PathBuf>,
-    /// A file or folder that its program may read and write
+    /// File or folder the program may read and write
     #[arg(long = "may-write", value_name = "PATH")]
     writes: Vec<PathBuf>,
-    /// The program and its arguments, behind --
+    /// Program and arguments, after --
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -95,9 +95,9 @@ impl ConnectorTransportArguments {
 
     fn entry(self) -> Result<ConnectorEntry> {
         if !self.is_given() {
-            let failure = CommandFailure::usage("nothing says how it is reached");
+            let failure = CommandFailure::usage("no transport given");
             return Err(
-                failure.hint("-- COMMAND for a program, --url for an address, --openapi for a document")
+                failure.hint("use -- COMMAND for a program, --url for a URL, or --openapi for a document")
             );
         }
         let given = |text: String| {
@@ -106,7 +106,7 @@ impl ConnectorTransportArguments {
         let pairs = |list: Vec<String>| -> Result<_> {
             let pair = |text: String| match text.split_once('=') {
                 Some((name, value)) => Ok((name.to_owned(), given(value.to_owned())?)),
-                None => Err(CommandFailure::usage(format!("`{text}` is no NAME=VALUE"))),
+                None => Err(CommandFailure::usage(format!("`{text}` is not NAME=VALUE"))),
             };
             list.into_iter().map(pair).collect()
         };
@@ -123,20 +123,20 @@ impl ConnectorTransportArguments {
             environment: pairs(self.environment)?,
             ..ConnectorEntry::default()
         };
-        entry.reached().map_err(CommandFailure::usage)?;
+        entry.resolve_transport().map_err(CommandFailure::usage)?;
         Ok(entry)
     }
 }
 
 /// Puts another list in force and tells the audit.
-fn put(
+fn save_entries(
     tx: &mut Tx<'_>,
     declared: &ConnectorEntries,
     by: &AuditActor,
     note: &str,
     now: Timestamp,
 ) -> munshi_connectors::Result<i64> {
-    let version = rows::put(tx, declared, &by.id, note, now)?;
+    let version = rows::save_entries(tx, declared, &by.id, note, now)?;
     let entry = NewAuditEntry {
         actor: by.clone(),
         event: AuditEvent::CONNECTORS_CHANGED,
@@ -147,7 +147,7 @@ fn put(
     Ok(version)
 }
 
-fn missing(name: &ConnectorName) -> CommandFailure {
-    CommandFailure::not_found(format!("there is no connector called {name}"))
-        .hint("`munshi connector list` shows those there are")
+fn not_found_failure(name: &ConnectorName) -> CommandFailure {
+    CommandFailure::not_found(format!("connector {name} not found"))
+        .hint("`munshi connector list` shows them all")
 }

@@ -5,13 +5,13 @@ use munshi_connectors::rows;
 use munshi_types::ConnectorName;
 use serde_json::json;
 
-use super::{missing, put};
+use super::{not_found_failure, save_entries};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::given_back::LoginRevocationPlan;
+use crate::wiring::revoke_logins::LoginRevocationPlan;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConnectorRemoveArguments {
@@ -24,32 +24,32 @@ pub(crate) struct ConnectorRemoveArguments {
 
 pub(super) fn run(context: &CommandContext, arguments: &ConnectorRemoveArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let now = context.now();
     let (version, gone) = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let by = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let by = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let name = arguments.name.clone();
-        let going = LoginRevocationPlan::of((context, &config), &db, &[(tenant.id, name.clone())]).await?;
+        let going = LoginRevocationPlan::load((context, &config), &db, &[(tenant.id, name.clone())]).await?;
         let version = db.write(tenant.id, move |tx| -> munshi_connectors::Result<Option<i64>> {
-            let (_, mut declared) = rows::current(tx)?;
+            let (_, mut declared) = rows::load_entries(tx)?;
             if declared.0.remove(&name).is_none() {
                 return Ok(None);
             }
-            put(tx, &declared, &by, &format!("remove {name}"), now).map(Some)
+            save_entries(tx, &declared, &by, &format!("remove {name}"), now).map(Some)
         });
-        let version = version.await?.ok_or_else(|| missing(&arguments.name))?;
+        let version = version.await?.ok_or_else(|| not_found_failure(&arguments.name))?;
         // Forgotten here first: whatever the service says, nobody uses it any more.
-        Ok::<_, CommandFailure>((version, going.give_back().await.pop()))
+        Ok::<_, CommandFailure>((version, going.revoke().await.pop()))
     })?;
     let name = &arguments.name;
     let shown =
         json!({ "connector": name, "version": version, "login": gone.as_ref().map(|gone| gone.login) });
     let words = gone.map(|gone| gone.words).unwrap_or_default();
-    context.output.answer(&shown, |_, _| {
+    context.output.print_result(&shown, |_, _| {
         format!(
-            "Removed the connector {name}. A running server stops it within seconds; its folder and log stay.\n{words}"
+            "Removed the connector {name}. A running server stops it within seconds; its folder and log are kept.\n{words}"
         )
     })
 }

@@ -2,11 +2,11 @@
 //! own and touches nothing else.
 //!
 //! # Layout
-//! - `place`: the folder, told and taken away again; `shop`: the ready tenant, its owner and its history
+//! - `folder`: the folder, told and taken away again; `shop`: the ready tenant, its owner and its history
 //! - `owner`: whoever sits at this machine, at its pages
 
+mod folder;
 mod owner;
-mod place;
 mod shop;
 
 use std::io::IsTerminal;
@@ -22,11 +22,11 @@ use munshi_types::SystemRandom;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use self::folder::DemoFolder;
 use self::owner::DemoOwnerAuthenticator;
-use self::place::DemoFolder;
 use self::shop::DemoShop;
 use super::chat;
-use super::serve::{StopSignals, reachable};
+use super::serve::{StopSignals, to_reachable_address};
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::TextStyler;
@@ -37,19 +37,19 @@ use crate::wiring::{account, telemetry, vault};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// The demo's own folder; one that was kept goes on where it was. Without it a new one, taken away at the end
+    /// Demo folder; an existing one is resumed. Default: a temporary one, removed at the end
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Leave the folder there at the end; one that was named with --dir always stays
+    /// Keep the folder at the end; a folder given with --dir is always kept
     #[arg(long)]
     keep: bool,
-    /// How many days of history
+    /// Days of history
     #[arg(long, value_name = "DAYS", default_value_t = munshi_ledger::demo::DAYS, value_parser = clap::value_parser!(u16).range(1..=365))]
     days: u16,
-    /// The same number gives the same shop
+    /// Random seed; the same number gives the same shop
     #[arg(long, value_name = "NUMBER", default_value_t = 7)]
     seed: u64,
-    /// The address and port to serve its pages on; without it 127.0.0.1 with a free port
+    /// Address and port to serve on. Default: 127.0.0.1 with a free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// Don't open the browser
@@ -74,22 +74,22 @@ struct Ready {
 
 pub(super) fn run(context: &CommandContext, arguments: &DemoArguments) -> Result<()> {
     let place = DemoFolder::make(arguments.dir.as_deref(), arguments.keep)?;
-    let outcome = shown(context, arguments, &place);
-    let left = place.leave();
+    let outcome = run_server(context, arguments, &place);
+    let left = place.close();
     outcome?;
     left?.map_or(Ok(()), |kept| {
-        context.output.aside(|paint| paint.dim(&format!("The shop stays in {}", kept.display())));
+        context.output.print_note(|paint| paint.dim(&format!("The shop is kept in {}", kept.display())));
         Ok(())
     })
 }
 
-fn shown(context: &CommandContext, arguments: &DemoArguments, place: &DemoFolder) -> Result<()> {
+fn run_server(context: &CommandContext, arguments: &DemoArguments, place: &DemoFolder) -> Result<()> {
     let config = settings(context, arguments, place)?;
-    let guard = telemetry::start(&config, context.output.paint(), context.clock.clone())?;
+    let guard = telemetry::start(&config, context.output.colour_mode(), context.clock.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
     let outcome = runtime.block_on(serve(context, arguments, &config, place));
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(guard);
@@ -115,38 +115,39 @@ async fn serve(
     config: &Config,
     place: &DemoFolder,
 ) -> Result<()> {
-    let database = ConfiguredDatabase::of(config)?;
+    let database = ConfiguredDatabase::from_config(config)?;
     let mut lock = database.file().map(|file| DatabaseLock::take(file)).transpose()?;
     let front = ServerBootstrap::bind(config, context.clock.as_ref()).await?;
-    context.output.aside(|paint| paint.dim("Opening the shop…"));
+    context.output.print_note(|paint| paint.dim("Starting the shop…"));
     let shop = shop::open(context, config, arguments.days, arguments.seed).await?;
     let db = database.open().await?;
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
-    munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
-    let address = reachable(front.server.address());
+    munshi_tiers::ensure_fence_key(&db, &SystemRandom, context.now()).await?;
+    let address = to_reachable_address(front.server.address());
     if let Some(lock) = &mut lock {
-        lock.tell(address);
+        lock.write_address(address);
     }
     let owner = DemoOwnerAuthenticator { tenant: shop.tenant, person: shop.owner };
-    let front = front.at_home_with(Arc::new(owner));
+    let front = front.with_authenticator(Arc::new(owner));
     let page = format!("/c/{}", shop.handle);
     let ready = Ready {
         chat_url: format!("http://{address}{page}"),
-        start_link: account::start_link(&vault, context.now(), &format!("http://{address}"), &page).await?,
+        start_link: account::create_local_link(&vault, context.now(), &format!("http://{address}"), &page)
+            .await?,
         address,
         data_dir: place.folder().display().to_string(),
         kept: place.is_kept(),
         entries: shop.entries,
     };
-    context.output.answer(&ready, banner)?;
+    context.output.print_result(&ready, banner)?;
     if !arguments.no_browser && !context.output.is_json() && munshi_config::has_display() {
         open_browser(ready.start_link.as_ref().unwrap_or(&ready.chat_url));
     }
-    until_left(context, config, front, (db, &shop)).await
+    serve_until_stopped(context, config, front, (db, &shop)).await
 }
 
 /// Serves its pages and talks in the terminal, until somebody leaves or a signal comes.
-async fn until_left(
+async fn serve_until_stopped(
     context: &CommandContext,
     config: &Config,
     front: ServerBootstrap,
@@ -160,7 +161,7 @@ async fn until_left(
     let talked = tokio::select! {
         outcome = &mut serving => return outcome,
         _ = signals.next() => Ok(()),
-        talked = chat::with(context, config, &shop.binding), if talks => talked,
+        talked = chat::run_for_binding(context, config, &shop.binding), if talks => talked,
     };
     stop.cancel();
     tokio::select! {
@@ -171,19 +172,19 @@ async fn until_left(
 
 fn banner(ready: &Ready, painter: TextStyler) -> String {
     let Ready { chat_url, start_link, data_dir, kept, entries, .. } = ready;
-    let end = if *kept { "it stays" } else { "it goes at the end; --keep leaves it" };
+    let end = if *kept { "kept" } else { "removed at the end; --keep keeps it" };
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
     [
-        format!("A kirana shop with {entries} entries in its books is open at {}", painter.bold(chat_url)),
+        format!("A kirana shop with {entries} ledger entries is running at {}", painter.bold(chat_url)),
         format!("{}{data_dir} ({end})", label("folder")),
         format!(
             "{}who owes me · Ramesh ko 200 udhaar diya · rojnamcha dikhao · Anil Deshmukh ko yaad dilao",
             label("try")
         ),
-        format!("{}Ctrl-C, twice while you talk to it here", label("stop")),
+        format!("{}Ctrl-C; twice while chatting here", label("stop")),
         start_link.as_ref().map_or_else(String::new, |link| {
             format!(
-                "\nYou are its owner in a browser on this machine that opens this:\n\n  {}\n",
+                "\nOpen this link in a browser on this machine to sign in as the owner:\n\n  {}\n",
                 painter.bold(link)
             )
         }),

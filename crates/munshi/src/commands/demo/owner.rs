@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use munshi_types::{PersonId, TenantId};
 use munshi_web::ApiError;
-use munshi_web::visitor::proofs::{AnonymousAuthenticator, HeaderMap, VisitorAuthenticator, VisitorSeat};
+use munshi_web::visitor::authenticator::{
+    AnonymousAuthenticator, HeaderMap, VisitorAuthenticator, VisitorSeat,
+};
 
 pub(super) struct DemoOwnerAuthenticator {
     pub(super) tenant: TenantId,
@@ -12,11 +14,16 @@ pub(super) struct DemoOwnerAuthenticator {
 
 #[async_trait]
 impl VisitorAuthenticator for DemoOwnerAuthenticator {
-    async fn host(&self, tenant: TenantId, binding: &str, token: &str) -> Result<PersonId, ApiError> {
-        AnonymousAuthenticator.host(tenant, binding, token).await
+    async fn authenticate_host_token(
+        &self,
+        tenant: TenantId,
+        binding: &str,
+        token: &str,
+    ) -> Result<PersonId, ApiError> {
+        AnonymousAuthenticator.authenticate_host_token(tenant, binding, token).await
     }
 
-    async fn signed_in(
+    async fn find_signed_in(
         &self,
         tenant: TenantId,
         _: &HeaderMap,
@@ -25,7 +32,7 @@ impl VisitorAuthenticator for DemoOwnerAuthenticator {
         Ok((tenant == self.tenant && seat == VisitorSeat::AtMachine).then_some(self.person))
     }
 
-    async fn is_operator(&self, _: &HeaderMap, seat: VisitorSeat) -> Result<bool, ApiError> {
+    async fn is_keeper(&self, _: &HeaderMap, seat: VisitorSeat) -> Result<bool, ApiError> {
         Ok(seat == VisitorSeat::AtMachine)
     }
 }

@@ -11,7 +11,7 @@ use munshi_types::{IdGenerator, PersonId, SeededRandom, Tenant, TenantId, Timest
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::{founding, packs};
+use crate::wiring::{create_tenant, packs};
 
 /// The ready tenant, its binding, and the handle of its page.
 const TENANT: &str = "kirana";
@@ -34,35 +34,36 @@ pub(super) async fn open(
     days: u16,
     seed: u64,
 ) -> Result<DemoShop> {
-    let house = packs::house()?;
+    let house = packs::load_registry()?;
     let ready = house.tenants.iter().find(|(_, ready)| ready.name == TENANT);
-    let (_, ready) = ready.ok_or_else(|| CommandFailure::failed("the demo's shop is not in this program"))?;
-    founding::apply(context, config, ready).await?;
-    let db = ConfiguredDatabase::of(config)?.open().await?;
-    let tenant = found(&db).await?;
-    let owner = owned(&db, tenant.id, context.now()).await?;
+    let (_, ready) = ready.ok_or_else(|| CommandFailure::failed("this build has no demo shop"))?;
+    create_tenant::apply_template(context, config, ready).await?;
+    let db = ConfiguredDatabase::from_config(config)?.open().await?;
+    let tenant = get_tenant(&db).await?;
+    let owner = find_or_add_owner(&db, tenant.id, context.now()).await?;
     fill(&db, &tenant, context.now(), days, seed).await?;
-    let entries = db.read(tenant.id, balances::standing).await.map_err(|error| failed(&error))?.entries;
+    let entries =
+        db.read(tenant.id, balances::load_totals).await.map_err(|error| to_command_failure(&error))?.entries;
     let binding = BINDING.parse().map_err(|error| CommandFailure::failed(format!("{error}")))?;
     Ok(DemoShop { tenant: tenant.id, owner, binding, handle: HANDLE, entries })
 }
 
-async fn found(db: &Db) -> Result<Tenant> {
+async fn get_tenant(db: &Db) -> Result<Tenant> {
     let name = TENANT.parse().map_err(|error| CommandFailure::failed(format!("{error}")))?;
     let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
     let found = db.platform(tenants::TENANTS).read(find).await?;
-    found.ok_or_else(|| CommandFailure::failed("the demo's shop could not be made"))
+    found.ok_or_else(|| CommandFailure::failed("can't create the demo shop"))
 }
 
 /// Its owner, who is whoever sits here.
-async fn owned(db: &Db, tenant: TenantId, now: Timestamp) -> Result<PersonId> {
+async fn find_or_add_owner(db: &Db, tenant: TenantId, now: Timestamp) -> Result<PersonId> {
     let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_identity::Error> {
-        let known = persons::members(tx)?.into_iter().find(|person| person.role == Some(Role::Owner));
+        let known = persons::list_members(tx)?.into_iter().find(|person| person.role == Some(Role::Owner));
         if let Some(owner) = known {
             return Ok(owner.id);
         }
         let owner = Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), OWNER, now) };
-        persons::put(tx, &owner)?;
+        persons::upsert(tx, &owner)?;
         Ok(owner.id)
     };
     db.write(tenant, unit).await.map_err(|error| CommandFailure::failed(error.to_string()))
@@ -74,16 +75,16 @@ async fn fill(db: &Db, tenant: &Tenant, now: Timestamp, days: u16, seed: u64) ->
     let unit = move |tx: &mut Tx<'_>| -> munshi_ledger::Result<()> {
         let (ids, random) = (IdGenerator::system(), SeededRandom::new(seed));
         let telling = DemoContext { ids: &ids, random: &random, now, zone: &zone };
-        let play: Option<DemoHistory> = demo::open(tx, &telling, days)?;
+        let play: Option<DemoHistory> = demo::create(tx, &telling, days)?;
         if let Some(mut play) = play {
-            while demo::play(tx, &telling, &mut play)? {}
+            while demo::write_next_day(tx, &telling, &mut play)? {}
         }
         Ok(())
     };
     // All or nothing: one that is broken off is begun again.
-    db.write(tenant.id, unit).await.map_err(|error| failed(&error))
+    db.write(tenant.id, unit).await.map_err(|error| to_command_failure(&error))
 }
 
-fn failed(error: &munshi_ledger::Error) -> CommandFailure {
-    CommandFailure::failed(format!("the demo's books can't be written: {error}"))
+fn to_command_failure(error: &munshi_ledger::Error) -> CommandFailure {
+    CommandFailure::failed(format!("can't write the demo ledger: {error}"))
 }

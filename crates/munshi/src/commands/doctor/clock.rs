@@ -4,7 +4,7 @@ use munshi_store::Db;
 use munshi_types::Timestamp;
 
 use super::finding::DoctorFinding;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 
 /// Milliseconds between this machine and the database that are worth a word, and that break leases.
 const NOTICEABLE: u64 = 1_000;
@@ -13,15 +13,19 @@ const HARMFUL: u64 = 10_000;
 const EARLIEST: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
 
 pub(super) async fn examine(now: Timestamp, db: Option<&Db>) -> DoctorFinding {
-    let hint = "set the time, and keep it with chrony or systemd-timesyncd";
+    let hint = "set the time and sync it with chrony or systemd-timesyncd";
     if now < EARLIEST {
-        return DoctorFinding::fail("clock", format!("it says {} UTC, which is past", moment(now)), hint);
+        return DoctorFinding::fail(
+            "clock",
+            format!("the time is {} UTC, which is in the past", format_time(now)),
+            hint,
+        );
     }
     let ahead = match db {
-        Some(db) if db.engine() == "postgres" => db.clock_ahead(now).await.ok(),
+        Some(db) if db.engine() == "postgres" => db.measure_clock_skew(now).await.ok(),
         _ => None,
     };
-    let Some(ahead) = ahead else { return DoctorFinding::ok("clock", format!("{} UTC", moment(now))) };
+    let Some(ahead) = ahead else { return DoctorFinding::ok("clock", format!("{} UTC", format_time(now))) };
     let side = if ahead < 0 { "behind" } else { "ahead of" };
     let detail = format!("{} ms {side} the database server", ahead.unsigned_abs());
     match ahead.unsigned_abs() {

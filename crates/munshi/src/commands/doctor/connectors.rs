@@ -10,34 +10,34 @@ use crate::wiring::connectors::confinement;
 
 pub(super) async fn examine(config: &Config, db: Option<&Db>) -> DoctorFinding {
     match confinement(config, db.cloned()).admits_children().await {
-        Ok(starts) => about(KernelSupport::detect(), starts),
-        Err(error) => DoctorFinding::of("connectors", CommandFailure::from(error)),
+        Ok(starts) => describe_confinement(KernelSupport::detect(), starts),
+        Err(error) => DoctorFinding::from_failure("connectors", CommandFailure::from(error)),
     }
 }
 
-fn about(support: KernelSupport, starts: bool) -> DoctorFinding {
+fn describe_confinement(support: KernelSupport, starts: bool) -> DoctorFinding {
     const NAME: &str = "connectors";
     match (support, starts) {
-        (KernelSupport::Full, _) => DoctorFinding::ok(NAME, "their programs are confined (Landlock)"),
+        (KernelSupport::Full, _) => DoctorFinding::ok(NAME, "programs are confined (Landlock)"),
         (KernelSupport::Partial, true) => DoctorFinding::warn(
             NAME,
-            "their programs are confined, but this kernel can't keep them from emptying files of this user",
-            "Linux 6.2 or newer can",
+            "programs are confined, but this kernel can't stop them from truncating this user's files",
+            "upgrade to Linux 6.2 or newer",
         ),
         (KernelSupport::Partial, false) => DoctorFinding::warn(
             NAME,
-            "this kernel can't keep their programs from emptying files, so with several tenants they don't start",
-            "run on Linux 6.2 or newer; connectors.unconfined = true starts them all the same, confined as far as it goes",
+            "this kernel can't stop programs from truncating files, so with several tenants they don't start",
+            "upgrade to Linux 6.2 or newer, or set connectors.unconfined = true to start them with partial confinement",
         ),
         (KernelSupport::None, true) => DoctorFinding::warn(
             NAME,
-            "their programs can't be confined here: each can read whatever Munshi can",
-            "run on Linux 5.13 or newer with Landlock, or use connectors by url alone",
+            "programs can't be confined here: each can read everything Munshi can",
+            "use Linux 5.13 or newer with Landlock, or only connectors by url",
         ),
         (KernelSupport::None, false) => DoctorFinding::warn(
             NAME,
-            "their programs can't be confined here, so with several tenants they don't start",
-            "run on Linux 5.13 or newer with Landlock; connectors.unconfined = true starts them all the same",
+            "programs can't be confined here, so with several tenants they don't start",
+            "use Linux 5.13 or newer with Landlock, or set connectors.unconfined = true to start them anyway",
         ),
     }
 }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn what_is_not_confined_is_said() {
-        let level = |support, starts| about(support, starts).level;
+        let level = |support, starts| describe_confinement(support, starts).level;
         assert_eq!(level(KernelSupport::Full, true), DoctorLevel::Ok);
         for (support, starts) in
             [(KernelSupport::Partial, true), (KernelSupport::None, true), (KernelSupport::None, false)]
@@ -57,7 +57,7 @@ mod tests {
             assert_eq!(level(support, starts), DoctorLevel::Warn);
         }
         for support in [KernelSupport::Partial, KernelSupport::None] {
-            assert!(about(support, false).detail.contains("don't start"));
+            assert!(describe_confinement(support, false).detail.contains("don't start"));
         }
     }
 }

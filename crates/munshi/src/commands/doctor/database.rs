@@ -3,29 +3,29 @@
 use std::path::Path;
 
 use munshi_config::Config;
-use munshi_jobs::{JOBS, QueueDepth, depth};
-use munshi_store::{DatabaseAddress, Db, care};
+use munshi_jobs::{JOBS, QueueDepth, load_queue_depth};
+use munshi_store::{DatabaseAddress, Db, maintenance};
 
 use super::finding::{DoctorFinding, DoctorLevel};
 use super::folder::is_open_to_others;
 use crate::failure::{CommandFailure, Exit, Result};
-use crate::output::shown::{count, size};
+use crate::output::formatting::{format_count, format_size};
 use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::lock::{DatabaseLock, DatabaseLockHolder};
 
 /// What was found, and the database itself where it could be opened.
 pub(super) async fn examine(config: &Config) -> (Vec<DoctorFinding>, Option<Db>) {
-    let database = match ConfiguredDatabase::for_one_question(config) {
+    let database = match ConfiguredDatabase::single_connection(config) {
         Ok(database) => database,
-        Err(failure) => return (vec![DoctorFinding::of("database", failure)], None),
+        Err(failure) => return (vec![DoctorFinding::from_failure("database", failure)], None),
     };
     if let Some(file) = database.file()
         && !file.exists()
     {
-        let detail = format!("{} is made on first run", file.display());
+        let detail = format!("{} is created on first run", file.display());
         return (vec![DoctorFinding::ok("database", detail)], None);
     }
-    let mut findings: Vec<DoctorFinding> = database.file().map(|file| about_file(file)).into_iter().collect();
+    let mut findings: Vec<DoctorFinding> = database.file().map(|file| check_file(file)).into_iter().collect();
     let schema = schema(&database).await;
     let fits = schema.level == DoctorLevel::Ok;
     findings.push(schema);
@@ -33,13 +33,13 @@ pub(super) async fn examine(config: &Config) -> (Vec<DoctorFinding>, Option<Db>)
     if !fits {
         return (findings, None);
     }
-    match opened(&database).await {
+    match check_connection(&database).await {
         Ok((more, db)) => {
             findings.extend(more);
             (findings, Some(db))
         }
         Err(failure) => {
-            findings.push(DoctorFinding::of("database", failure));
+            findings.push(DoctorFinding::from_failure("database", failure));
             (findings, None)
         }
     }
@@ -47,19 +47,19 @@ pub(super) async fn examine(config: &Config) -> (Vec<DoctorFinding>, Option<Db>)
 
 async fn schema(database: &ConfiguredDatabase) -> DoctorFinding {
     match database.state().await {
-        Err(failure) if failure.exit == Exit::Schema => DoctorFinding::of("schema", failure),
-        Err(failure) => DoctorFinding::of("database", failure),
+        Err(failure) if failure.exit == Exit::Schema => DoctorFinding::from_failure("schema", failure),
+        Err(failure) => DoctorFinding::from_failure("database", failure),
         Ok(state) if state.pending.is_empty() => {
             DoctorFinding::ok("schema", format!("{} migrations, none pending", state.applied.len()))
         }
         Ok(state) => {
-            let detail = format!("{} pending", count(state.pending.len() as u64, "migration"));
-            DoctorFinding::warn("schema", detail, "run `munshi migrate`, or `munshi serve`, which does it")
+            let detail = format!("{} pending", format_count(state.pending.len() as u64, "migration"));
+            DoctorFinding::warn("schema", detail, "run `munshi migrate` or `munshi serve`")
         }
     }
 }
 
-fn about_file(file: &Path) -> DoctorFinding {
+fn check_file(file: &Path) -> DoctorFinding {
     let shown = file.display();
     let bytes = std::fs::metadata(file).map_or(0, |found| found.len());
     let user = match DatabaseLock::holder(file) {
@@ -67,11 +67,11 @@ fn about_file(file: &Path) -> DoctorFinding {
         DatabaseLockHolder::Process(Some(number)) => format!("in use by process {number}"),
         DatabaseLockHolder::Process(None) => "in use by a server".to_owned(),
     };
-    let detail = format!("{shown}, {}, {user}", size(bytes));
+    let detail = format!("{shown}, {}, {user}", format_size(bytes));
     if is_open_to_others(file) && file.parent().is_none_or(is_open_to_others) {
         return DoctorFinding::warn(
             "file",
-            format!("{detail}; others can read it"),
+            format!("{detail}; readable by other users"),
             format!("chmod 600 {shown}"),
         );
     }
@@ -83,33 +83,34 @@ async fn soundness(database: &ConfiguredDatabase) -> Option<DoctorFinding> {
     if matches!(database.address, DatabaseAddress::Postgres(_)) {
         return None;
     }
-    Some(match care::examine(&database.address).await {
-        Ok(()) => DoctorFinding::ok("integrity", "every page is sound"),
+    Some(match maintenance::check_integrity(&database.address).await {
+        Ok(()) => DoctorFinding::ok("integrity", "no corruption found"),
         Err(error) => {
             let failure = CommandFailure::from(error);
-            let hint =
-                failure.hint.unwrap_or_else(|| "stop the server, then `munshi restore` a backup".to_owned());
+            let hint = failure
+                .hint
+                .unwrap_or_else(|| "stop the server, then restore a backup with `munshi restore`".to_owned());
             DoctorFinding::fail("integrity", failure.message, hint)
         }
     })
 }
 
-async fn opened(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFinding>, Db)> {
+async fn check_connection(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFinding>, Db)> {
     let db = database.open().await?;
-    let version = db.version().await?;
+    let version = db.server_version().await?;
     let engine = match &database.address {
         DatabaseAddress::Sqlite(_) => version,
         DatabaseAddress::Postgres(_) => format!("{version} at {}", database.address),
     };
-    let queue = db.platform(JOBS).read(depth).await?;
-    Ok((vec![DoctorFinding::ok("engine", engine), about_queue(queue)], db))
+    let queue = db.platform(JOBS).read(load_queue_depth).await?;
+    Ok((vec![DoctorFinding::ok("engine", engine), check_queue(queue)], db))
 }
 
-fn about_queue(depth: QueueDepth) -> DoctorFinding {
+fn check_queue(depth: QueueDepth) -> DoctorFinding {
     let QueueDepth { scheduled, ready, running, dead } = depth;
     let detail = format!("{ready} ready, {running} running, {scheduled} scheduled, {dead} dead");
     match dead {
         0 => DoctorFinding::ok("jobs", detail),
-        _ => DoctorFinding::warn("jobs", detail, "`munshi jobs list` shows why the dead were given up"),
+        _ => DoctorFinding::warn("jobs", detail, "`munshi jobs list` shows why they failed"),
     }
 }

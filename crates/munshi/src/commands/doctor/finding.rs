@@ -37,7 +37,7 @@ impl DoctorFinding {
     }
 
     /// A failure in its own words.
-    pub(super) fn of(name: &'static str, failure: crate::failure::CommandFailure) -> Self {
+    pub(super) fn from_failure(name: &'static str, failure: crate::failure::CommandFailure) -> Self {
         Self { name, level: DoctorLevel::Fail, detail: failure.message, hint: failure.hint }
     }
 }

@@ -6,7 +6,7 @@ use munshi_config::Config;
 use munshi_store::DatabaseAddress;
 
 use super::finding::DoctorFinding;
-use crate::output::shown::size;
+use crate::output::formatting::format_size;
 
 /// Below this the next busy day may fill the disk; below the other the next hour.
 const LITTLE_ROOM: u64 = 1 << 30;
@@ -18,20 +18,20 @@ pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
         Ok(DatabaseAddress::Sqlite(file)) => file,
         _ => folder.clone(),
     };
-    vec![rights(folder), room(&written)]
+    vec![check_permissions(folder), check_disk_space(&written)]
 }
 
-fn rights(folder: &Path) -> DoctorFinding {
+fn check_permissions(folder: &Path) -> DoctorFinding {
     let shown = folder.display();
     if !folder.exists() {
-        return match nearest(folder) {
+        return match find_existing_ancestor(folder) {
             Some(parent) if is_writable(parent) => {
-                DoctorFinding::ok("folder", format!("{shown} is made on first run"))
+                DoctorFinding::ok("folder", format!("{shown} is created on first run"))
             }
             _ => DoctorFinding::fail(
                 "folder",
-                format!("{shown} is not there and this user may not make it"),
-                "make it for this user, or choose another with data.dir",
+                format!("{shown} does not exist and this user can't create it"),
+                "create it for this user, or choose another with data.dir",
             ),
         };
     }
@@ -43,34 +43,34 @@ fn rights(folder: &Path) -> DoctorFinding {
         );
     }
     if !is_writable(folder) {
-        let hint = "give it to this user (chown), or choose another with data.dir";
-        return DoctorFinding::fail("folder", format!("{shown} can't be written by this user"), hint);
+        let hint = "chown it to this user, or choose another with data.dir";
+        return DoctorFinding::fail("folder", format!("{shown} is not writable by this user"), hint);
     }
     if is_open_to_others(folder) {
-        let detail = format!("{shown} can be read by others on this machine");
+        let detail = format!("{shown} is readable by other users");
         return DoctorFinding::warn("folder", detail, format!("chmod 700 {shown}"));
     }
-    DoctorFinding::ok("folder", format!("{shown}, for this user only"))
+    DoctorFinding::ok("folder", format!("{shown}, private to this user"))
 }
 
 /// On the disk where most is written.
-fn room(written: &Path) -> DoctorFinding {
-    let free = nearest(written).and_then(|there| rustix::fs::statvfs(there).ok());
+fn check_disk_space(written: &Path) -> DoctorFinding {
+    let free = find_existing_ancestor(written).and_then(|there| rustix::fs::statvfs(there).ok());
     let Some(free) = free.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) else {
-        return DoctorFinding::warn("disk", "the free space can't be told", "look with `df -h`");
+        return DoctorFinding::warn("disk", "can't determine the free space", "check with `df -h`");
     };
-    let detail = format!("{} free", size(free));
+    let detail = format!("{} free", format_size(free));
     match free {
         LITTLE_ROOM.. => DoctorFinding::ok("disk", detail),
         NO_ROOM..LITTLE_ROOM => {
-            DoctorFinding::warn("disk", detail, "free some space soon; old copies are in the backups folder")
+            DoctorFinding::warn("disk", detail, "free some space soon; old backups are in the backups folder")
         }
-        _ => DoctorFinding::fail("disk", detail, "free some space: writing fails when it is gone"),
+        _ => DoctorFinding::fail("disk", detail, "free some space: writes fail when the disk is full"),
     }
 }
 
 /// The folder itself, or the closest one above it that is there.
-fn nearest(folder: &Path) -> Option<&Path> {
+fn find_existing_ancestor(folder: &Path) -> Option<&Path> {
     let there = folder.ancestors().find(|path| path.exists());
     // A relative path ends at the current folder.
     there.or_else(|| folder.is_relative().then(|| Path::new(".")))

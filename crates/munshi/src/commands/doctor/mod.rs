@@ -25,7 +25,7 @@ use self::finding::{DoctorFinding, DoctorLevel};
 use crate::context::CommandContext;
 use crate::failure::{Exit, Result};
 use crate::output::TextStyler;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub(super) fn run(context: &CommandContext) -> Result<ExitCode> {
     let findings = context.block_on(async { Ok(examine(context).await) })?;
     let ok = findings.iter().all(|finding| finding.level != DoctorLevel::Fail);
     let report = Report { ok, version: env!("CARGO_PKG_VERSION"), findings };
-    context.output.answer(&report, words)?;
+    context.output.print_result(&report, render_text)?;
     Ok(if ok { ExitCode::SUCCESS } else { Exit::Failed.into() })
 }
 
@@ -48,7 +48,7 @@ async fn examine(context: &CommandContext) -> Vec<DoctorFinding> {
     let sources = context.sources();
     let config = match Config::load(&sources) {
         Ok(config) => config,
-        Err(problems) => return settings::broken(&problems),
+        Err(problems) => return settings::report_problems(&problems),
     };
     let mut findings = settings::examine(&config, sources.file());
     findings.extend(folder::examine(&config));
@@ -64,7 +64,7 @@ async fn examine(context: &CommandContext) -> Vec<DoctorFinding> {
     findings
 }
 
-fn words(report: &Report, painter: TextStyler) -> String {
+fn render_text(report: &Report, painter: TextStyler) -> String {
     let mut table = OutputTable::new(&[]);
     for finding in &report.findings {
         let (word, tone) = match finding.level {
@@ -72,9 +72,13 @@ fn words(report: &Report, painter: TextStyler) -> String {
             DoctorLevel::Warn => ("warn", OutputCellStyle::Doubtful),
             DoctorLevel::Fail => ("FAIL", OutputCellStyle::Bad),
         };
-        table.row([OutputTableCell::new(word, tone), finding.name.into(), finding.detail.as_str().into()]);
+        table.add_row([
+            OutputTableCell::new(word, tone),
+            finding.name.into(),
+            finding.detail.as_str().into(),
+        ]);
         if let Some(hint) = &finding.hint {
-            table.row([
+            table.add_row([
                 "".into(),
                 "".into(),
                 OutputTableCell::new(format!("→ {hint}"), OutputCellStyle::Dim),
@@ -88,9 +92,9 @@ fn verdict(report: &Report) -> String {
     let of =
         |level: DoctorLevel| report.findings.iter().filter(|finding| finding.level == level).count() as u64;
     match (of(DoctorLevel::Fail), of(DoctorLevel::Warn)) {
-        (0, 0) => "All is well.".to_owned(),
-        (0, warnings) => format!("Munshi can run; {} to look at.", count(warnings, "thing")),
-        (failures, _) => format!("{} to mend before Munshi can run well.", count(failures, "thing")),
+        (0, 0) => "No problems found.".to_owned(),
+        (0, warnings) => format!("Munshi can run; {}.", format_count(warnings, "warning")),
+        (failures, _) => format!("{} to fix before Munshi can run well.", format_count(failures, "problem")),
     }
 }
 
@@ -102,7 +106,7 @@ mod tests {
     fn the_report_reads_well() {
         let report = |findings: Vec<DoctorFinding>| {
             let ok = findings.iter().all(|finding| finding.level != DoctorLevel::Fail);
-            words(&Report { ok, version: "1.2.3", findings }, TextStyler::Plain)
+            render_text(&Report { ok, version: "1.2.3", findings }, TextStyler::Plain)
         };
         let pages = [
             report(vec![DoctorFinding::ok("settings", "defaults and variables only")]),

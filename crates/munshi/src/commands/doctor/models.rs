@@ -3,11 +3,11 @@
 use munshi_config::{Config, ConfigProblem};
 
 use super::finding::DoctorFinding;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::wiring::models::GatewayModels;
 
 pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
-    let models = match GatewayModels::of(config) {
+    let models = match GatewayModels::from_config(config) {
         Ok(models) => models,
         Err(problems) => {
             return problems.iter().map(|problem| finding(problem, DoctorFinding::fail)).collect();
@@ -15,8 +15,8 @@ pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
     };
     if models.warnings.is_empty() {
         let detail = match config.models.list.len() {
-            0 => "offline only: no other is configured".to_owned(),
-            others => format!("{} configured", count(others as u64, "model")),
+            0 => "offline only: no other model is configured".to_owned(),
+            others => format!("{} configured", format_count(others as u64, "model")),
         };
         return vec![DoctorFinding::ok("models", detail)];
     }
@@ -27,7 +27,7 @@ fn finding(
     problem: &ConfigProblem,
     level: fn(&'static str, String, String) -> DoctorFinding,
 ) -> DoctorFinding {
-    let hint = problem.hint.clone().unwrap_or_else(|| "mend it and run `munshi doctor` again".to_owned());
+    let hint = problem.hint.clone().unwrap_or_else(|| "fix it and run `munshi doctor` again".to_owned());
     let text = problem.to_string();
     level("models", text.split("\n  hint: ").next().unwrap_or_default().to_owned(), hint)
 }

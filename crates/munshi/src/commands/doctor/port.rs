@@ -20,14 +20,14 @@ pub(super) async fn examine(config: &Config) -> DoctorFinding {
     match HttpServer::bind(&address.to_string()).await {
         Ok(_) => DoctorFinding::ok("port", format!("{address} is free")),
         Err(Error::AddressInUse { .. }) if answers(address, PATIENCE) => match has_unnamed_proxy(address) {
-            false => DoctorFinding::ok("port", format!("Munshi answers on {address}")),
+            false => DoctorFinding::ok("port", format!("Munshi is running on {address}")),
             true => DoctorFinding::warn(
                 "port",
-                format!("Munshi answers on {address}; {UNNAMED_PROXY}"),
+                format!("Munshi is running on {address}; {UNNAMED_PROXY}"),
                 NAME_PROXY,
             ),
         },
-        Err(error) => DoctorFinding::of("port", CommandFailure::from(error)),
+        Err(error) => DoctorFinding::from_failure("port", CommandFailure::from(error)),
     }
 }
 

@@ -11,7 +11,7 @@ use munshi_safety::vault::SecretRef;
 use munshi_store::{Db, Tx};
 use munshi_types::TenantId;
 
-use super::tell;
+use super::record_audit;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -21,14 +21,14 @@ use crate::wiring::vault;
 
 #[derive(Debug, Args)]
 pub(crate) struct HostKeyAddArguments {
-    /// What tokens call it (`kid`)
+    /// Key id in tokens (`kid`)
     kid: String,
     #[command(flatten)]
     from: From,
-    /// HS256, RS256, ES256 or EdDSA; a public key says it itself
+    /// HS256, RS256, ES256 or EdDSA. Default: derived from a public key
     #[arg(long)]
     algorithm: Option<JwtAlgorithm>,
-    /// Whose visitors it vouches for; keys that follow each other have the same
+    /// Host whose visitors it verifies; rotated keys share it
     #[arg(long, value_name = "NAME", default_value = "host")]
     host: String,
     #[command(flatten)]
@@ -40,44 +40,45 @@ pub(crate) struct HostKeyAddArguments {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct From {
-    /// The name of a shared secret in the tenant's vault, at least 32 letters of chance (HS256)
+    /// Name of a shared secret in the tenant's vault, at least 32 random characters (HS256)
     #[arg(long, value_name = "NAME")]
     secret: Option<String>,
-    /// A file with a public key: PEM, or a JWK
+    /// File with a public key: PEM or JWK
     #[arg(long, value_name = "FILE")]
     public_key: Option<PathBuf>,
-    /// An https address where the host publishes its keys (JWKS)
+    /// HTTPS URL of the host's JWKS
     #[arg(long, value_name = "URL")]
     jwks: Option<String>,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &HostKeyAddArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let added = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let (algorithm, holds, value) = held(context, &config, &db, tenant.id, arguments).await?;
+        let (algorithm, holds, value) =
+            resolve_key_value(context, &config, &db, tenant.id, arguments).await?;
         let (kid, host) = (arguments.kid.clone(), arguments.host.clone());
         let new = NewHostKey { kid, host, algorithm, holds, value };
-        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let now = context.now();
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             let added = hosts::add(tx, &new, now)?;
-            tell(tx, &actor, "host_key.added", &added, now)?;
+            record_audit(tx, &actor, "host_key.added", &added, now)?;
             Ok(added)
         };
         db.write(tenant.id, unit).await
     })?;
-    context.output.answer(&added, |added, _| {
+    context.output.print_result(&added, |added, _| {
         format!(
-            "Added {} of {} for {}. Tokens say kid: {}.",
+            "Added key {} of {} for {}. Tokens must carry kid: {}.",
             added.kid, added.host, added.algorithm, added.kid
         )
     })
 }
 
-async fn held(
+async fn resolve_key_value(
     context: &CommandContext,
     config: &Config,
     db: &Db,
@@ -87,14 +88,14 @@ async fn held(
     let From { secret, public_key, jwks } = &arguments.from;
     match (secret, public_key, jwks) {
         (Some(name), _, _) => {
-            let name = SecretRef::named(name.strip_prefix("vault:").unwrap_or(name))?;
+            let name = SecretRef::from_name(name.strip_prefix("vault:").unwrap_or(name))?;
             let vault = vault::open(config, db.clone(), Arc::clone(&context.clock)).await?;
             let secret = vault.open(tenant, &name).await?;
-            if VerificationKey::secret(secret.expose().as_bytes()).is_none() {
+            if VerificationKey::from_secret(secret.expose().as_bytes()).is_none() {
                 return Err(CommandFailure::usage(
-                    "the secret is shorter than 32 letters, so it can be tried out",
+                    "the secret is too short: it needs at least 32 characters",
                 )
-                .hint("`openssl rand -base64 32` makes a good one"));
+                .hint("create one with `openssl rand -base64 32`"));
             }
             Ok((
                 arguments.algorithm.unwrap_or(JwtAlgorithm::Hs256),
@@ -102,29 +103,33 @@ async fn held(
                 name.name().to_owned(),
             ))
         }
-        (None, Some(file), _) => public(file, arguments.algorithm),
+        (None, Some(file), _) => read_public_key(file, arguments.algorithm),
         (None, None, Some(address)) => {
             let algorithm = arguments.algorithm.ok_or_else(|| {
-                CommandFailure::usage("say for which algorithm the keys there are")
-                    .hint("--algorithm RS256, ES256 or EdDSA")
+                CommandFailure::usage("--jwks needs an algorithm")
+                    .hint("add --algorithm RS256, ES256 or EdDSA")
             })?;
             Ok((algorithm, HostKeyValueKind::Address, address.clone()))
         }
         (None, None, None) => {
-            Err(CommandFailure::usage("say where the key is").hint("--secret, --public-key or --jwks"))
+            Err(CommandFailure::usage("no key given").hint("use --secret, --public-key or --jwks"))
         }
     }
 }
 
-fn public(file: &Path, wanted: Option<JwtAlgorithm>) -> Result<(JwtAlgorithm, HostKeyValueKind, String)> {
+fn read_public_key(
+    file: &Path,
+    wanted: Option<JwtAlgorithm>,
+) -> Result<(JwtAlgorithm, HostKeyValueKind, String)> {
     let shown = file.display();
     let text = std::fs::read_to_string(file)
-        .map_err(|error| CommandFailure::not_found(format!("{shown} can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::not_found(format!("can't read {shown}: {error}")))?;
     let jwk: Option<Jwk> = jwt::from_pem(&text).or_else(|| serde_json::from_str(&text).ok());
-    let key = jwk.as_ref().and_then(Jwk::key);
+    let key = jwk.as_ref().and_then(Jwk::to_verification_key);
     let (Some(jwk), Some(key)) = (jwk, key) else {
-        return Err(CommandFailure::usage(format!("{shown} holds no public key that is understood"))
-            .hint("`openssl pkey -in private.pem -pubout` writes one: RSA, P-256 or Ed25519"));
+        return Err(CommandFailure::usage(format!("{shown} contains no supported public key")).hint(
+            "supported: RSA, P-256 and Ed25519; export one with `openssl pkey -in private.pem -pubout`",
+        ));
     };
     let value = serde_json::to_string(&jwk).map_err(|error| CommandFailure::failed(error.to_string()))?;
     Ok((wanted.unwrap_or_else(|| key.algorithm()), HostKeyValueKind::Public, value))

@@ -8,7 +8,7 @@ use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -19,30 +19,30 @@ pub(crate) struct HostKeyListArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &HostKeyListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let keys = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
         Ok(db.read(tenant.id, hosts::list).await?)
     })?;
     let now = context.now();
-    context.output.answer(&keys, |keys, painter| words(keys, now, painter))
+    context.output.print_result(&keys, |keys, painter| render_text(keys, now, painter))
 }
 
-fn words(keys: &Vec<HostKey>, now: Timestamp, painter: TextStyler) -> String {
+fn render_text(keys: &Vec<HostKey>, now: Timestamp, painter: TextStyler) -> String {
     if keys.is_empty() {
-        return "No host has a key yet. `munshi host-key add KID --secret NAME` adds one.".to_owned();
+        return "No host keys yet. Add one with `munshi host-key add KID --secret NAME`.".to_owned();
     }
     let mut table =
-        OutputTable::new(&["KID", "HOST", "STATE", "ALGORITHM", "FROM", "ADDED (UTC)", "ENDS (UTC)"]);
+        OutputTable::new(&["KID", "HOST", "STATE", "ALGORITHM", "FROM", "ADDED (UTC)", "EXPIRES (UTC)"]);
     for key in keys {
         let live = key.is_live(now);
         let from = match key.holds {
             HostKeyValueKind::Secret => format!("vault:{}", key.value),
-            HostKeyValueKind::Public => "a public key".to_owned(),
+            HostKeyValueKind::Public => "public key".to_owned(),
             HostKeyValueKind::Address => key.value.clone(),
         };
-        table.row([
+        table.add_row([
             key.kid.as_str().into(),
             key.host.as_str().into(),
             if live {
@@ -52,8 +52,8 @@ fn words(keys: &Vec<HostKey>, now: Timestamp, painter: TextStyler) -> String {
             },
             key.algorithm.as_str().into(),
             from.into(),
-            moment(key.added_at).into(),
-            key.ends_at.map_or_else(|| "-".to_owned(), moment).into(),
+            format_time(key.added_at).into(),
+            key.ends_at.map_or_else(|| "-".to_owned(), format_time).into(),
         ]);
     }
     table.render(painter)

@@ -16,11 +16,11 @@ use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HostKeyCommand {
-    /// Add a key; two of one host can be good at once, so that the next is in place before the first goes
+    /// Add a key; a host can have two valid keys at once, for rotation
     Add(add::HostKeyAddArguments),
     /// List keys, newest first
     List(list::HostKeyListArguments),
-    /// Let a key end
+    /// Expire a key
     Retire(retire::HostKeyRetireArguments),
 }
 
@@ -33,7 +33,13 @@ pub(super) fn run(context: &CommandContext, command: HostKeyCommand) -> Result<(
 }
 
 /// Tells the audit, last in the transaction.
-fn tell(tx: &mut Tx<'_>, actor: &AuditActor, event: &str, key: &HostKey, now: Timestamp) -> Result<()> {
+fn record_audit(
+    tx: &mut Tx<'_>,
+    actor: &AuditActor,
+    event: &str,
+    key: &HostKey,
+    now: Timestamp,
+) -> Result<()> {
     let payload = json!({
         "host": key.host,
         "algorithm": key.algorithm,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use munshi_tiers::files::{self, TenantFolder};
 use munshi_tiers::import::{
-    self, ExistingFilePolicy, ImportedWorkspace, WorkspaceImportReport, WrittenFiles, slug,
+    self, ExistingFilePolicy, ImportedWorkspace, WorkspaceImportReport, WrittenFiles, slugify,
 };
 use munshi_tiers::{ApplyPlan, VanishedTierPolicy};
 use munshi_types::tier::{TierKind, TierName};
@@ -17,32 +17,32 @@ use crate::commands::diff;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Exit, Result};
 use crate::output::TextStyler;
-use crate::output::shown::count;
-use crate::output::table::harmless;
+use crate::output::formatting::format_count;
+use crate::output::table::sanitize_line;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::installed::installed;
-use crate::wiring::tiers;
+use crate::wiring::installation::list_installed_names;
+use crate::wiring::tier_audit;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportWorkspaceArguments {
-    /// The workspace's folder; its files are known in either letter case
+    /// Workspace folder; file names are case-insensitive
     #[arg(value_name = "DIR")]
     workspace: PathBuf,
-    /// The tenant; without it, one called like the workspace's folder
+    /// Tenant. Default: the workspace folder's name
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// The tenant's folder to write to; without it, tenants/NAME
+    /// Target folder. Default: tenants/NAME
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write over files that say something else
+    /// Overwrite files that differ
     #[arg(long)]
     replace: bool,
-    /// Apply the four tiers too, and make the tenant if need be
+    /// Also apply the four tiers, and create the tenant if needed
     #[arg(long)]
     apply: bool,
     #[command(flatten)]
     by: ChangeNoteArguments,
-    /// The time zone of a tenant that is made
+    /// Time zone of a new tenant
     #[arg(long, default_value_t)]
     zone: Zone,
 }
@@ -87,21 +87,24 @@ pub(super) fn run(context: &CommandContext, arguments: ImportWorkspaceArguments)
         applied,
         folder,
     };
-    context.output.answer(&outcome, words)
+    context.output.print_result(&outcome, render_text)
 }
 
 /// The tenant's name, and what the tiers are called where no file says it.
 fn names(arguments: &ImportWorkspaceArguments) -> Result<(TenantName, TierName)> {
     let real = arguments.workspace.canonicalize().unwrap_or_else(|_| arguments.workspace.clone());
     let called = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let short = slug(&called);
+    let short = slugify(&called);
     let tenant = arguments.tenant.clone().or_else(|| short.as_ref()?.as_str().parse().ok());
     let tenant = tenant.ok_or_else(|| {
-        CommandFailure::usage(format!("no tenant can be called like the folder `{}`", harmless(&called)))
-            .hint("give its name with --tenant: small letters, digits and hyphens")
+        CommandFailure::usage(format!(
+            "the folder name `{}` is not a valid tenant name",
+            sanitize_line(&called)
+        ))
+        .hint("pass a name with --tenant: lowercase letters, digits and hyphens")
     })?;
     let fallback = short.or_else(|| tenant.as_str().parse().ok());
-    fallback.map(|fallback| (tenant, fallback)).ok_or_else(|| CommandFailure::failed("no name can be found"))
+    fallback.map(|fallback| (tenant, fallback)).ok_or_else(|| CommandFailure::failed("no free name found"))
 }
 
 /// Sees first that the tiers may be applied, then writes the files, then applies: what is refused leaves no trace.
@@ -114,7 +117,7 @@ fn apply(
     write: impl FnOnce() -> munshi_tiers::Result<WrittenFiles>,
 ) -> Result<(WrittenFiles, ApplyPlan)> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let workspace = arguments.workspace.display().to_string();
     let by = arguments.by.authorship(context, || format!("imported from {workspace}"));
     let drafts = drafts(folder, imported)?;
@@ -122,10 +125,11 @@ fn apply(
         let db = database.open().await?;
         let said = TenantFolder { tenant: tenant.clone(), drafts, beside: Vec::new() };
         let plan =
-            munshi_tiers::plan_folder(&db, &said, VanishedTierPolicy::Keep, &installed(&config)?).await?;
+            munshi_tiers::plan_folder(&db, &said, VanishedTierPolicy::Keep, &list_installed_names(&config)?)
+                .await?;
         let written = write()?;
         let ids = IdGenerator::system();
-        let tell = tiers::tell(ids.clone());
+        let tell = tier_audit::build_recorder(ids.clone());
         munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &ids, tell).await?;
         Ok((written, plan))
     })
@@ -144,31 +148,31 @@ fn drafts(folder: &Path, imported: &ImportedWorkspace) -> Result<Vec<munshi_tier
     drafts.collect()
 }
 
-fn words(outcome: &Outcome, painter: TextStyler) -> String {
+fn render_text(outcome: &Outcome, painter: TextStyler) -> String {
     let Outcome { tenant, folder, name, files, report, concerns, applied } = outcome;
     let mut text = format!("{} of {tenant}:\n", painter.bold(name.as_str()));
     for entry in report.entries.iter().filter(|entry| entry.concern.is_none()) {
-        text += &format!("  {}\n", harmless(&entry.to_string()));
+        text += &format!("  {}\n", sanitize_line(&entry.to_string()));
     }
     if *concerns > 0 {
-        text += &format!("\n{}\n", painter.doubtful("These want a human eye:"));
+        text += &format!("\n{}\n", painter.doubtful("Needs review:"));
         for entry in report.concerns() {
-            text += &format!("  {}\n", painter.doubtful(&harmless(&entry.to_string())));
+            text += &format!("  {}\n", painter.doubtful(&sanitize_line(&entry.to_string())));
         }
     }
-    let written = count(files.written.len() as u64, "file");
-    text += &format!("\nWrote {written} to {}; {} said so already.\n", folder.display(), files.unchanged);
+    let written = format_count(files.written.len() as u64, "file");
+    text += &format!("\nWrote {written} to {}; {} unchanged.\n", folder.display(), files.unchanged);
     for path in &files.replaced {
-        text += &format!("{} said something else before.\n", path.display());
+        text += &format!("{} was overwritten.\n", path.display());
     }
     match applied {
-        Some(plan) => text + &diff::painted_plan(plan, painter),
-        None => text + &format!("Next: {}\n", next(tenant, folder)),
+        Some(plan) => text + &diff::render_plan(plan, painter),
+        None => text + &format!("Next: {}\n", render_next_step(tenant, folder)),
     }
 }
 
 /// How it is applied. The tenant is named where the folder is called otherwise.
-fn next(tenant: &TenantName, folder: &Path) -> String {
+fn render_next_step(tenant: &TenantName, folder: &Path) -> String {
     let shown = folder.display();
     let is_called_so = folder.file_name().is_some_and(|name| name.to_string_lossy() == tenant.as_str());
     if is_called_so {

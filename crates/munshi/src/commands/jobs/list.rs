@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use clap::Args;
-use munshi_jobs::{JOBS, JobState, JobView, QueueDepth, depth, letters};
+use munshi_jobs::{JOBS, JobState, JobView, QueueDepth, dead_letters, load_queue_depth};
 use munshi_store::{Cursor, Db, Page, PageRequest, PlatformTx, tenants};
 use munshi_types::{TenantId, TenantName};
 use serde::Serialize;
 
-use crate::commands::tenant::missing;
+use crate::commands::tenant::not_found_failure;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -25,13 +25,13 @@ pub(crate) struct JobListArguments {
     /// scheduled, ready, running, done or dead
     #[arg(long, default_value = "dead")]
     state: JobState,
-    /// Only this tenant's
+    /// Only this tenant's jobs
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// At most this many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Go on after this page mark, which the page before gave as its `next`
+    /// Continue after this cursor: the `next` of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
 }
@@ -54,7 +54,7 @@ struct Item {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &JobListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenant = match &arguments.tenant {
@@ -65,13 +65,13 @@ pub(super) fn run(context: &CommandContext, arguments: &JobListArguments) -> Res
         let read = move |tx: &mut PlatformTx<'_>| read(tx, state, tenant, &request);
         Ok(db.platform(JOBS).read(read).await?)
     })?;
-    context.output.answer(&listing, words)
+    context.output.print_result(&listing, render_text)
 }
 
 async fn find(db: &Db, name: TenantName) -> Result<TenantId> {
     let asked = name.clone();
     let found = db.platform(JOBS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
-    found.map(|tenant| tenant.id).ok_or_else(|| missing(&name))
+    found.map(|tenant| tenant.id).ok_or_else(|| not_found_failure(&name))
 }
 
 fn read(
@@ -80,8 +80,8 @@ fn read(
     tenant: Option<TenantId>,
     request: &PageRequest,
 ) -> munshi_jobs::Result<Listing> {
-    let depth = depth(tx)?;
-    let Page { items, next } = letters::list(tx, state, tenant, request)?;
+    let depth = load_queue_depth(tx)?;
+    let Page { items, next } = dead_letters::list(tx, state, tenant, request)?;
     let mut names: BTreeMap<TenantId, Option<String>> = BTreeMap::new();
     let mut shown = Vec::with_capacity(items.len());
     for job in items {
@@ -97,21 +97,21 @@ fn read(
     Ok(Listing { state, depth, items: shown, next })
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     let QueueDepth { scheduled, ready, running, dead } = listing.depth;
     let depth = format!("Queue: {ready} ready, {running} running, {scheduled} scheduled, {dead} dead.\n");
     if listing.items.is_empty() {
-        return format!("{depth}No {} jobs here.\n", listing.state);
+        return format!("{depth}No {} jobs.\n", listing.state);
     }
     let mut table =
-        OutputTable::new(&["ID", "KIND", "TENANT", "TRIES", "MADE (UTC)", "DUE (UTC)", "LAST ERROR"]);
-    listing.items.iter().for_each(|item| table.row(row(item)));
+        OutputTable::new(&["ID", "KIND", "TENANT", "TRIES", "CREATED (UTC)", "DUE (UTC)", "LAST ERROR"]);
+    listing.items.iter().for_each(|item| table.add_row(row(item)));
     let mut text = format!("{depth}{}", table.render(painter));
     if let Some(next) = &listing.next {
-        text += &format!("There are more: add --after {next}\n");
+        text += &format!("More rows: add --after {next}\n");
     }
     if listing.state == JobState::Dead {
-        text += "`munshi jobs retry ID` runs one again, `munshi jobs retry --all` all of them.\n";
+        text += "`munshi jobs retry ID` retries one, `munshi jobs retry --all` all of them.\n";
     }
     text
 }
@@ -123,9 +123,9 @@ fn row(item: &Item) -> [OutputTableCell; 7] {
         job.kind.as_str().into(),
         item.tenant_name.as_deref().unwrap_or("-").into(),
         format!("{}/{}", job.attempt, job.max_attempts).into(),
-        moment(job.created_at).into(),
-        moment(job.run_at).into(),
-        OutputTableCell::short(
+        format_time(job.created_at).into(),
+        format_time(job.run_at).into(),
+        OutputTableCell::truncated(
             job.last_error.as_deref().unwrap_or_default(),
             REASON_COLUMNS,
             OutputCellStyle::Plain,

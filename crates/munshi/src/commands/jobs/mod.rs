@@ -12,7 +12,7 @@ use crate::failure::Result;
 pub(crate) enum JobCommand {
     /// List jobs in one state, newest first
     List(list::JobListArguments),
-    /// Run jobs again that were given up
+    /// Retry dead jobs
     Retry(retry::JobRetryArguments),
 }
 

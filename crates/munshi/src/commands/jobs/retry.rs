@@ -1,7 +1,7 @@
 //! `munshi jobs retry ID…` and `munshi jobs retry --all`
 
 use clap::Args;
-use munshi_jobs::{Error, JOBS, depth, letters};
+use munshi_jobs::{Error, JOBS, dead_letters, load_queue_depth};
 use munshi_store::{Db, PlatformTx};
 use munshi_types::{JobId, Timestamp};
 use serde::Serialize;
@@ -9,15 +9,15 @@ use serde::Serialize;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Exit, Result};
 use crate::output::TextStyler;
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct JobRetryArguments {
-    /// Which jobs, by the ids that `munshi jobs list` shows
+    /// Job ids, as `munshi jobs list` shows them
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     ids: Vec<JobId>,
-    /// Every job that was given up
+    /// Retry every dead job
     #[arg(long)]
     all: bool,
     /// With --all: only this kind
@@ -35,7 +35,7 @@ struct Retried {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: JobRetryArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let now = context.now();
     let retried = context.block_on(async {
         let db = database.open().await?;
@@ -46,14 +46,14 @@ pub(super) fn run(context: &CommandContext, arguments: JobRetryArguments) -> Res
     })?;
     match problem(&retried) {
         Some(failure) => Err(failure),
-        None => context.output.answer(&retried, words),
+        None => context.output.print_result(&retried, render_text),
     }
 }
 
 async fn retry_each(db: &Db, ids: Vec<JobId>, now: Timestamp) -> Result<Retried> {
     let mut outcome = Retried::default();
     for id in ids {
-        let retry = move |tx: &mut PlatformTx<'_>| letters::retry(tx, id, now);
+        let retry = move |tx: &mut PlatformTx<'_>| dead_letters::retry(tx, id, now);
         match db.platform(JOBS).write(retry).await {
             Ok(true) => outcome.retried += 1,
             Ok(false) => outcome.missing.push(id),
@@ -66,12 +66,12 @@ async fn retry_each(db: &Db, ids: Vec<JobId>, now: Timestamp) -> Result<Retried>
 
 /// Goes on in steps, and never beyond as many as there were: a job that dies again at once must not keep us here.
 async fn retry_all(db: &Db, kind: Option<String>, now: Timestamp) -> Result<Retried> {
-    let dead = db.platform(JOBS).read(depth).await?.dead;
+    let dead = db.platform(JOBS).read(load_queue_depth).await?.dead;
     let most = u64::try_from(dead).unwrap_or(0);
     let mut outcome = Retried::default();
     while outcome.retried < most {
         let kind = kind.clone();
-        let step = move |tx: &mut PlatformTx<'_>| letters::retry_all(tx, kind.as_deref(), now);
+        let step = move |tx: &mut PlatformTx<'_>| dead_letters::retry_all(tx, kind.as_deref(), now);
         match db.platform(JOBS).write(step).await? {
             0 => break,
             some => outcome.retried += some,
@@ -83,24 +83,26 @@ async fn retry_all(db: &Db, kind: Option<String>, now: Timestamp) -> Result<Retr
 fn problem(outcome: &Retried) -> Option<CommandFailure> {
     let list = |ids: &[JobId]| {
         let list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        if outcome.retried > 0 { format!("{list}. {}", words(outcome, TextStyler::Plain)) } else { list }
+        if outcome.retried > 0 {
+            format!("{list}. {}", render_text(outcome, TextStyler::Plain))
+        } else {
+            list
+        }
     };
     if !outcome.missing.is_empty() {
-        let what = format!("no job was given up under {}", list(&outcome.missing));
-        return Some(
-            CommandFailure::new(Exit::NotFound, what).hint("`munshi jobs list` shows those that were"),
-        );
+        let what = format!("no dead job has the id {}", list(&outcome.missing));
+        return Some(CommandFailure::new(Exit::NotFound, what).hint("`munshi jobs list` shows dead jobs"));
     }
     if !outcome.queued_already.is_empty() {
-        let what = format!("the same work is already queued: {}", list(&outcome.queued_already));
-        return Some(CommandFailure::already_there(what).hint("nothing needs to be done: it will run"));
+        let what = format!("an identical job is already queued: {}", list(&outcome.queued_already));
+        return Some(CommandFailure::already_there(what).hint("no action needed: it will run"));
     }
     None
 }
 
-fn words(outcome: &Retried, _: TextStyler) -> String {
+fn render_text(outcome: &Retried, _: TextStyler) -> String {
     match outcome.retried {
-        0 => "No job was given up; nothing to run again.".to_owned(),
-        some => format!("{} will run again.", count(some, "job")),
+        0 => "No dead jobs to retry.".to_owned(),
+        some => format!("{} requeued.", format_count(some, "job")),
     }
 }

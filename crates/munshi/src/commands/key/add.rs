@@ -16,29 +16,28 @@ use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::wiring::database::ConfiguredDatabase;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Args)]
 pub(crate) struct KeyAddArguments {
-    /// What it is called in lists, such as the program that uses it
+    /// Display name, such as the program that uses it
     name: String,
     #[command(flatten)]
     standing: Standing,
-    /// For whom it talks: person where somebody types what is sent, such as at a till; program for everything else. What a
-    /// program wants written is confirmed by a person
+    /// Who speaks through it: `person` if somebody types what is sent, such as at a till; otherwise `program`. A person
+    /// must confirm what a program writes
     #[arg(long, value_name = "person|program")]
     speaks_as: KeySpeaker,
-    /// A part of the API that it opens, such as chat or persons:read; may be given more than once. Without it, all that
-    /// the role reaches
+    /// API area it may access, such as chat or persons:read; repeatable. Default: everything the role allows
     #[arg(long, value_name = "AREA")]
     area: Vec<AreaGrant>,
-    /// A binding that it reaches; may be given more than once. Without it, all of them
+    /// Binding it may access; repeatable. Default: all
     #[arg(long, value_name = "NAME")]
     binding: Vec<TierName>,
-    /// It ends after so many days; without this, when it is revoked
+    /// Days until it expires. Default: never
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: Option<u32>,
     #[command(flatten)]
@@ -54,28 +53,26 @@ struct Standing {
     /// owner, admin, staff or viewer
     #[arg(long)]
     role: Option<Role>,
-    /// Somebody whose standing it carries: name, phone, e-mail, @handle or id
+    /// Person it acts for: name, phone, e-mail, @handle or id
     #[arg(long)]
     person: Option<String>,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: KeyAddArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
         let bindings = bindings(&db, &tenant, &arguments.binding).await?;
-        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         db.write(tenant.id, move |tx| make(tx, arguments, bindings, &telling)).await
     })?;
-    context.output.answer(&shown, |shown, _| {
-        let end = shown.key.expires_at.map_or_else(String::new, |end| format!(" until {} UTC", moment(end)));
+    context.output.print_result(&shown, |shown, _| {
+        let end =
+            shown.key.expires_at.map_or_else(String::new, |end| format!(" until {} UTC", format_time(end)));
         let name = &shown.key.name;
-        format!(
-            "Made {name}, good{end}. This is the key; it is not shown again, so keep it now:\n\n{}\n",
-            shown.text
-        )
+        format!("Created {name}, valid{end}. Store the key now; it is not shown again:\n\n{}\n", shown.text)
     })
 }
 
@@ -86,31 +83,29 @@ fn make(
     telling: &Telling,
 ) -> Result<Shown> {
     let new = NewApiKey {
-        carries: carries(tx, &arguments.standing)?,
+        carries: resolve_subject(tx, &arguments.standing)?,
         name: arguments.name,
         areas: (!arguments.area.is_empty()).then_some(arguments.area),
         bindings,
         expires_at: arguments.days.map(|days| end(telling.now, days)),
         speaks_as: arguments.speaks_as,
         made_by: telling.actor.id.clone(),
-        maker: KeyMaker::named(telling.actor.id.clone()),
+        maker: KeyMaker::from_name(telling.actor.id.clone()),
     };
     let made = keys::add(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
-    telling.tell(tx, "api_key.made", &made.key)?;
-    Ok(Shown::of(made))
+    telling.record(tx, "api_key.made", &made.key)?;
+    Ok(Shown::from_issued(made))
 }
 
 fn end(now: Timestamp, days: u32) -> Timestamp {
     now.plus(DAY.saturating_mul(days))
 }
 
-fn carries(tx: &mut Tx<'_>, standing: &Standing) -> Result<KeySubject> {
+fn resolve_subject(tx: &mut Tx<'_>, standing: &Standing) -> Result<KeySubject> {
     match (standing.role, &standing.person) {
         (Some(role), _) => Ok(KeySubject::Role(role)),
         (None, Some(given)) => Ok(KeySubject::Person(person::find(tx, given)?.id)),
-        (None, None) => {
-            Err(CommandFailure::usage("say whose standing the key carries").hint("--role or --person"))
-        }
+        (None, None) => Err(CommandFailure::usage("no role or person given").hint("use --role or --person")),
     }
 }
 
@@ -119,7 +114,7 @@ async fn bindings(db: &Db, tenant: &Tenant, names: &[TierName]) -> Result<Option
     if names.is_empty() {
         return Ok(None);
     }
-    let mut tiers = history::tiers(db, &tenant.name).await?;
+    let mut tiers = history::list_tiers(db, &tenant.name).await?;
     tiers.retain(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
     let id = |name: &TierName| {
         let found = tiers.iter().find(|tier| tier.name == *name);

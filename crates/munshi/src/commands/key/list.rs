@@ -6,12 +6,12 @@ use munshi_store::{Cursor, PageRequest};
 use munshi_types::{TenantName, Timestamp};
 use serde::Serialize;
 
-use super::carried;
+use super::format_subject;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -19,10 +19,10 @@ use crate::wiring::database::ConfiguredDatabase;
 pub(crate) struct KeyListArguments {
     #[command(flatten)]
     of: TenantSelectorArguments,
-    /// At most this many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Go on after this page mark, which the page before gave as its `next`
+    /// Continue after this cursor: the `next` of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
 }
@@ -50,7 +50,7 @@ enum State {
 }
 
 impl State {
-    fn of(key: &ApiKeyRecord, now: Timestamp) -> Self {
+    fn from_key(key: &ApiKeyRecord, now: Timestamp) -> Self {
         match (key.revoked_at, key.expires_at) {
             (Some(_), _) => Self::Revoked,
             (None, Some(end)) if end <= now => Self::Ended,
@@ -68,50 +68,51 @@ impl State {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &KeyListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let request = PageRequest::new(arguments.after, arguments.limit);
     let now = context.now();
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
         let page = db.read(tenant.id, move |tx| keys::list(tx, &request)).await?;
-        let items = page.items.into_iter().map(|key| Item { state: State::of(&key, now), key }).collect();
+        let items =
+            page.items.into_iter().map(|key| Item { state: State::from_key(&key, now), key }).collect();
         Ok(Listing { tenant: tenant.name, items, next: page.next })
     })?;
-    context.output.answer(&listing, words)
+    context.output.print_result(&listing, render_text)
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         let tenant = &listing.tenant;
         return format!(
-            "No keys yet. `munshi key add NAME --role staff --speaks-as program --tenant {tenant}` makes one."
+            "No keys yet. Add one with `munshi key add NAME --role staff --speaks-as program --tenant {tenant}`."
         );
     }
     let headings =
-        ["NAME", "STATE", "BEGINS WITH", "STANDS FOR", "TALKS FOR", "OPENS", "ENDS (UTC)", "LAST USED (UTC)"];
+        ["NAME", "STATE", "PREFIX", "ACTS AS", "SPEAKS AS", "ACCESS", "EXPIRES (UTC)", "LAST USED (UTC)"];
     let mut table = OutputTable::new(&headings);
     for Item { key, state } in &listing.items {
         let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
-        table.row([
+        table.add_row([
             key.name.as_str().into(),
             state.cell(),
             handles.first().copied().unwrap_or("-").into(),
-            carried(key).into(),
+            format_subject(key).into(),
             key.speaks_as.as_str().into(),
-            opens(key).into(),
-            key.expires_at.map_or_else(|| "-".to_owned(), moment).into(),
-            key.last_used_at.map_or_else(|| "-".to_owned(), moment).into(),
+            format_access(key).into(),
+            key.expires_at.map_or_else(|| "-".to_owned(), format_time).into(),
+            key.last_used_at.map_or_else(|| "-".to_owned(), format_time).into(),
         ]);
     }
     let mut text = table.render(painter);
     if let Some(next) = &listing.next {
-        text += &format!("There are more: add --after {next}\n");
+        text += &format!("More rows: add --after {next}\n");
     }
     text
 }
 
-fn opens(key: &ApiKeyRecord) -> String {
+fn format_access(key: &ApiKeyRecord) -> String {
     let areas =
         key.areas.as_ref().map(|areas| areas.iter().map(AreaGrant::to_string).collect::<Vec<_>>().join(", "));
     let areas = areas.unwrap_or_else(|| "all".to_owned());

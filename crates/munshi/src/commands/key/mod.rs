@@ -20,20 +20,20 @@ use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Make a key; it is shown this once
+    /// Create a key; it is shown only once
     Add(add::KeyAddArguments),
-    /// List keys, newest first; never the keys themselves
+    /// List keys, newest first; secrets are never shown
     List(list::KeyListArguments),
-    /// Take a key back: from then on it opens nothing
+    /// Revoke a key
     Revoke(KeySelectorArguments),
-    /// Give a key another secret; the one before opens for a while longer
+    /// Replace a key's secret; the old one stays valid for a grace period
     Rotate(rotate::KeyRotateArguments),
 }
 
 /// The key that is meant, and who asks.
 #[derive(Debug, Args)]
 pub(crate) struct KeySelectorArguments {
-    /// Its name, how it begins (mk_4fGh7Kq2), or its id
+    /// Name, prefix (mk_4fGh7Kq2) or id
     key: String,
     #[command(flatten)]
     of: TenantSelectorArguments,
@@ -60,7 +60,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(made: keys::IssuedApiKey) -> Self {
+    fn from_issued(made: keys::IssuedApiKey) -> Self {
         Self { text: made.text.reveal().to_owned(), key: made.key }
     }
 }
@@ -74,7 +74,7 @@ struct Telling {
 
 impl Telling {
     /// Tells the audit, last in the transaction: which key, never its text.
-    fn tell(&self, tx: &mut Tx<'_>, event: &str, key: &ApiKeyRecord) -> Result<()> {
+    fn record(&self, tx: &mut Tx<'_>, event: &str, key: &ApiKeyRecord) -> Result<()> {
         let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
         let payload = json!({
             "name": key.name,
@@ -94,23 +94,22 @@ impl Telling {
 
 fn find(tx: &mut Tx<'_>, given: &str) -> Result<ApiKeyRecord> {
     if let Ok(id) = given.parse() {
-        return keys::find(tx, id)?.ok_or_else(|| missing(given));
+        return keys::find(tx, id)?.ok_or_else(|| not_found_failure(given));
     }
-    if let Some(key) = keys::by_handle(tx, given)? {
+    if let Some(key) = keys::find_by_handle(tx, given)? {
         return Ok(key);
     }
-    keys::named(tx, given)?.ok_or_else(|| missing(given))
+    keys::find_by_name(tx, given)?.ok_or_else(|| not_found_failure(given))
 }
 
 /// Whoever pasted a whole key should not see it again in an error.
-fn missing(given: &str) -> CommandFailure {
+fn not_found_failure(given: &str) -> CommandFailure {
     let shown: String = given.chars().take(11).collect();
     let shown = if given.starts_with("mk_") { shown } else { given.to_owned() };
-    CommandFailure::not_found(format!("there is no key called {shown}"))
-        .hint("`munshi key list` shows them all")
+    CommandFailure::not_found(format!("key {shown} not found")).hint("`munshi key list` shows them all")
 }
 
-fn carried(key: &ApiKeyRecord) -> String {
+fn format_subject(key: &ApiKeyRecord) -> String {
     match key.carries {
         KeySubject::Role(role) => role.to_string(),
         KeySubject::Person(person) => format!("person {person}"),

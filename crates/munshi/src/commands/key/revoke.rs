@@ -5,7 +5,7 @@ use munshi_store::Tx;
 use munshi_types::IdGenerator;
 use serde::Serialize;
 
-use super::{KeySelectorArguments, Telling, find, missing};
+use super::{KeySelectorArguments, Telling, find, not_found_failure};
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::wiring::database::ConfiguredDatabase;
@@ -21,37 +21,37 @@ struct Answer {
 }
 
 pub(super) fn run(context: &CommandContext, which: KeySelectorArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let answer = context.block_on(async {
         let db = database.open().await?;
         let tenant = which.of.find(&db).await?;
-        let actor = which.operator.known_in(context, &db, tenant.id).await?;
+        let actor = which.operator.resolve_actor(context, &db, tenant.id).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
-        db.write(tenant.id, move |tx| take_back(tx, &which.key, &telling)).await
+        db.write(tenant.id, move |tx| revoke(tx, &which.key, &telling)).await
     })?;
-    context.output.answer(&answer, |answer, _| {
+    context.output.print_result(&answer, |answer, _| {
         let with_it = match &answer.made_with_it[..] {
             [] => String::new(),
-            names => format!(" With it, since they were made with it: {}.", names.join(", ")),
+            names => format!(" Also revoked, because it created them: {}.", names.join(", ")),
         };
         let name = &answer.key.name;
         match answer.changed {
             true => {
-                format!("Revoked {name}. A running server stops taking it within a second or two.{with_it}")
+                format!("Revoked {name}. A running server rejects it within two seconds.{with_it}")
             }
-            false => format!("{name} was revoked already.{with_it}"),
+            false => format!("{name} was already revoked.{with_it}"),
         }
     })
 }
 
-fn take_back(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Answer> {
+fn revoke(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Answer> {
     let id = find(tx, given)?.id;
-    let revoked = keys::revoke(tx, id, telling.now)?.ok_or_else(|| missing(given))?;
+    let revoked = keys::revoke(tx, id, telling.now)?.ok_or_else(|| not_found_failure(given))?;
     if revoked.changed {
-        telling.tell(tx, "api_key.revoked", &revoked.key)?;
+        telling.record(tx, "api_key.revoked", &revoked.key)?;
     }
     for child in &revoked.made_with_it {
-        telling.tell(tx, "api_key.revoked", child)?;
+        telling.record(tx, "api_key.revoked", child)?;
     }
     let made_with_it = revoked.made_with_it.into_iter().map(|key| key.name).collect();
     Ok(Answer { key: revoked.key, changed: revoked.changed, made_with_it })

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_llm::calls::{MODELS, TargetHealth, health_since};
+use munshi_llm::calls::{MODELS, TargetHealth, load_health_since};
 use munshi_llm::chat::TokenUsage;
 use munshi_llm::gateway::ModelRoute;
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_llm::{Gateway, ModelTarget};
 use munshi_safety::budget::ModelClass;
 use munshi_safety::policy;
 use munshi_types::{TenantName, Timestamp};
 use serde::Serialize;
 
-use crate::commands::tenant::by_name;
+use crate::commands::tenant::get_by_name;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
-use crate::wiring::gateway::{ConfiguredGateway, database};
+use crate::wiring::gateway::{ConfiguredGateway, open_existing_database};
 use crate::wiring::models::GatewayModels;
 
 /// A breaker remembers no further back: five minutes of failures and ten of rest.
@@ -76,15 +76,15 @@ enum State {
 
 pub(super) fn run(context: &CommandContext, tenant: Option<&TenantName>) -> Result<()> {
     let config = context.config()?;
-    let warnings = GatewayModels::of(&config)?.warnings.iter().map(ToString::to_string).collect();
+    let warnings = GatewayModels::from_config(&config)?.warnings.iter().map(ToString::to_string).collect();
     let now = context.now();
-    let wired = ConfiguredGateway::of(&config, &context.clock)?;
+    let wired = ConfiguredGateway::from_config(&config, &context.clock)?;
     let (health, route) = context.block_on(async {
-        let Some(db) = database(&config).await? else { return Ok((BTreeMap::new(), None)) };
+        let Some(db) = open_existing_database(&config).await? else { return Ok((BTreeMap::new(), None)) };
         let since = now.minus(LOOK_BACK);
-        let health = db.platform(MODELS).read(move |tx| health_since(tx, since)).await?;
+        let health = db.platform(MODELS).read(move |tx| load_health_since(tx, since)).await?;
         let Some(name) = tenant else { return Ok((health, None)) };
-        let (_, policy) = db.read(by_name(&db, name).await?.id, policy::current).await?;
+        let (_, policy) = db.read(get_by_name(&db, name).await?.id, policy::load_current).await?;
         Ok((health, Some(policy.residency.restrict(wired.route.as_ref().clone()))))
     })?;
     let about = |target: &Arc<ModelTarget>| {
@@ -92,7 +92,7 @@ pub(super) fn run(context: &CommandContext, tenant: Option<&TenantName>) -> Resu
         Item { permitted, ..item(&wired, target, health.get(&target.name), now) }
     };
     let models = wired.gateway.targets().iter().map(about).collect();
-    context.output.answer(&Listing { models, warnings }, words)
+    context.output.print_result(&Listing { models, warnings }, render_text)
 }
 
 fn item(
@@ -101,11 +101,11 @@ fn item(
     seen: Option<&TargetHealth>,
     now: Timestamp,
 ) -> Item {
-    let resting_until = seen.and_then(|seen| seen.breaker.closed_until(now));
+    let resting_until = seen.and_then(|seen| seen.breaker.blocked_until(now));
     let failures_lately = seen.map_or(0, |seen| seen.breaker.recent_failures(now));
     let last = seen.and_then(|seen| seen.last.clone());
     let state = match &last {
-        _ if target.stays_here() => State::Well,
+        _ if target.is_local() => State::Well,
         None => State::Unknown,
         Some(_) if resting_until.is_some() => State::Resting,
         Some((_, true)) => State::Shaky,
@@ -146,11 +146,11 @@ fn price(gateway: &Gateway, target: &ModelTarget, usage: &TokenUsage, now: Times
     gateway.prices().cost(target, usage, now).map(|cost| cost.as_micros() * times)
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     let mut table =
         OutputTable::new(&["NAME", "PROVIDER", "MODEL", "STATE", "IN/M", "OUT/M", "CLASS", "USED FOR"]);
     for item in &listing.models {
-        table.row([
+        table.add_row([
             item.name.clone().into(),
             item.provider.clone().into(),
             item.model.clone().into(),
@@ -171,16 +171,17 @@ fn state(item: &Item) -> OutputTableCell {
     }
     match (item.state, item.resting_until) {
         (State::Well, _) => OutputTableCell::new("well", OutputCellStyle::Good),
-        (State::Shaky, _) => OutputTableCell::new(shaky(item), OutputCellStyle::Doubtful),
-        (State::Resting, Some(until)) => {
-            OutputTableCell::new(format!("resting until {} UTC", moment(until)), OutputCellStyle::Bad)
-        }
+        (State::Shaky, _) => OutputTableCell::new(describe_failures(item), OutputCellStyle::Doubtful),
+        (State::Resting, Some(until)) => OutputTableCell::new(
+            format!("circuit open until {} UTC", format_time(until)),
+            OutputCellStyle::Bad,
+        ),
         (State::Resting, None) => OutputTableCell::new("resting", OutputCellStyle::Bad),
-        (State::Unknown, _) => OutputTableCell::new("not asked lately", OutputCellStyle::Dim),
+        (State::Unknown, _) => OutputTableCell::new("not called recently", OutputCellStyle::Dim),
     }
 }
 
-fn shaky(item: &Item) -> String {
+fn describe_failures(item: &Item) -> String {
     let last = item.last_outcome.as_deref().unwrap_or_default().replace('_', " ");
     match item.failures_lately {
         0 | 1 => format!("last: {last}"),

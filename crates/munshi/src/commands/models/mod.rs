@@ -11,7 +11,7 @@ use crate::failure::Result;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArguments {
-    /// Say which of them this tenant's policy lets see its data
+    /// Show which models this tenant's policy permits
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
     #[command(subcommand)]
@@ -20,9 +20,9 @@ pub(crate) struct ModelsArguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List them with their health and prices; the same as `munshi models` alone
+    /// List models with health and prices; same as `munshi models`
     List,
-    /// Ask one of them for a word, and say how long it took
+    /// Send test requests to a model and measure the latency
     Test(test::ModelTestArguments),
 }
 

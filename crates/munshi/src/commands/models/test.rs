@@ -10,17 +10,17 @@ use munshi_llm::{ChatMessage, ChatRequest, ModelTarget};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::commands::complete::only;
+use crate::commands::complete::build_single_route;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::output::TextStyler;
-use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell, harmless};
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell, sanitize_line};
 use crate::wiring::gateway::{CommandCallLog, ConfiguredGateway};
 use crate::wiring::trial::{ModelTrialResult, ask};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelTestArguments {
-    /// Its name in the settings; `munshi models` lists them
+    /// Model name in the settings; see `munshi models`
     target: String,
 }
 
@@ -33,10 +33,10 @@ struct Report {
 pub(super) fn run(context: &CommandContext, arguments: &ModelTestArguments) -> Result<()> {
     let config = context.config()?;
     let report = context.block_on(async {
-        let wired = ConfiguredGateway::of(&config, &context.clock)?;
-        let route = Arc::new(only(&wired, &arguments.target)?);
+        let wired = ConfiguredGateway::from_config(&config, &context.clock)?;
+        let route = Arc::new(build_single_route(&wired, &arguments.target)?);
         let book = CommandCallLog::open(&config).await?;
-        let account = book.account();
+        let account = book.billing();
         let target = wired.gateway.target(&arguments.target)?.clone();
         let mut checks = Vec::new();
         for (what, request) in questions(&target) {
@@ -53,11 +53,11 @@ pub(super) fn run(context: &CommandContext, arguments: &ModelTestArguments) -> R
         if target.capabilities.embeddings {
             checks.push(embed(&wired, &target, &account).await);
         }
-        wired.gateway.settled().await;
+        wired.gateway.wait_until_settled().await;
         book.close().await;
         Ok(Report { model: target.name.clone(), checks })
     })?;
-    context.output.answer(&report, words)?;
+    context.output.print_result(&report, render_text)?;
     match report.checks.iter().filter(|check| !check.is_good).count() {
         0 => Ok(()),
         failed => Err(CommandFailure::failed(format!("{failed} of {} checks failed", report.checks.len()))),
@@ -72,7 +72,7 @@ fn questions(target: &ModelTarget) -> Vec<(&'static str, ChatRequest)> {
         ..ChatRequest::default()
     };
     let mut questions = vec![("answer", plain.clone())];
-    if target.capabilities.json_schema && !target.stays_here() {
+    if target.capabilities.json_schema && !target.is_local() {
         let schema = json!({
             "type": "object",
             "properties": {"greeting": {"type": "string"}},
@@ -93,7 +93,7 @@ async fn embed(
     let began = Instant::now();
     let outcome = wired.gateway.embed(target, &["hello".to_owned()], account).await;
     let (is_good, detail, tokens) = match outcome {
-        Ok(made) => (true, format!("vectors of {} numbers", made.dimension), made.input_tokens.unwrap_or(0)),
+        Ok(made) => (true, format!("{}-dimensional vector", made.dimension), made.input_tokens.unwrap_or(0)),
         Err(fault) => (false, fault.to_string(), 0),
     };
     let total_ms = began.elapsed().as_millis();
@@ -109,8 +109,8 @@ async fn embed(
     }
 }
 
-fn words(report: &Report, painter: TextStyler) -> String {
-    let mut table = OutputTable::new(&["ASKED FOR", "", "FIRST WORD", "ALL", "TOKENS", "CAME"]);
+fn render_text(report: &Report, painter: TextStyler) -> String {
+    let mut table = OutputTable::new(&["CHECK", "", "FIRST TOKEN", "TOTAL", "TOKENS", "RESULT"]);
     for check in &report.checks {
         let verdict = if check.is_good {
             OutputTableCell::new("good", OutputCellStyle::Good)
@@ -118,13 +118,13 @@ fn words(report: &Report, painter: TextStyler) -> String {
             OutputTableCell::new("bad", OutputCellStyle::Bad)
         };
         let milliseconds = |time: u128| OutputTableCell::from(format!("{time} ms"));
-        table.row([
+        table.add_row([
             check.what.into(),
             verdict,
             check.first_word_ms.map_or_else(|| "".into(), milliseconds),
             milliseconds(check.total_ms),
             check.tokens.to_string().into(),
-            OutputTableCell::short(&harmless(check.detail.trim()), 60, OutputCellStyle::Plain),
+            OutputTableCell::truncated(&sanitize_line(check.detail.trim()), 60, OutputCellStyle::Plain),
         ]);
     }
     table.render(painter)

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::OutputTable;
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -25,19 +25,19 @@ struct Item {
 }
 
 pub(super) fn run(context: &CommandContext, only: Option<&TenantName>) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let now = context.now();
     let mut items = context.block_on(async {
         let db = database.open().await?;
         Ok(db.platform(OPERATORS).read(move |tx| read(tx, now)).await?)
     })?;
     items.retain(|item| only.is_none_or(|only| item.tenant.as_ref() == Some(only)));
-    context.output.answer(&items, words)
+    context.output.print_result(&items, render_text)
 }
 
 fn read(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Item>, munshi_identity::Error> {
     let mut items = Vec::new();
-    for OneTimeLink { purpose, made_by, ends_at, .. } in links::all_invitations(tx, now)? {
+    for OneTimeLink { purpose, made_by, ends_at, .. } in links::list_all_invitations(tx, now)? {
         let LinkPurpose::Invitation { email, place } = purpose else { continue };
         let (tenant, role) = match place {
             InvitationScope::Everywhere => (None, None),
@@ -50,17 +50,22 @@ fn read(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Item>, munshi_ide
     Ok(items)
 }
 
-fn words(items: &Vec<Item>, painter: TextStyler) -> String {
+fn render_text(items: &Vec<Item>, painter: TextStyler) -> String {
     if items.is_empty() {
-        return "Nobody is invited. `munshi operator invite EMAIL` does so.".to_owned();
+        return "No open invitations. Invite somebody with `munshi operator invite EMAIL`.".to_owned();
     }
-    let mut table = OutputTable::new(&["E-MAIL", "TO LOOK AFTER", "BY", "UNTIL (UTC)"]);
+    let mut table = OutputTable::new(&["E-MAIL", "ACCESS", "BY", "EXPIRES (UTC)"]);
     for Item { email, tenant, role, made_by, ends_at } in items {
         let place = match (tenant, role) {
             (Some(tenant), Some(role)) => format!("{tenant} ({role})"),
             _ => "everything (keeper)".to_owned(),
         };
-        table.row([email.as_str().into(), place.into(), made_by.as_str().into(), moment(*ends_at).into()]);
+        table.add_row([
+            email.as_str().into(),
+            place.into(),
+            made_by.as_str().into(),
+            format_time(*ends_at).into(),
+        ]);
     }
     table.render(painter)
 }

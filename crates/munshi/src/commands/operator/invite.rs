@@ -18,7 +18,7 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorInviteArguments {
-    /// Who is invited
+    /// E-mail to invite
     email: String,
     #[command(flatten)]
     what: What,
@@ -41,7 +41,7 @@ struct What {
 
 pub(super) fn run(context: &CommandContext, arguments: &OperatorInviteArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let life = account::invitation_life(&config);
     let (link, token) = context.block_on(async {
         let db = database.open().await?;
@@ -53,7 +53,7 @@ pub(super) fn run(context: &CommandContext, arguments: &OperatorInviteArguments)
             InvitationScope::Workspace { tenant, .. } => vec![tenant],
             InvitationScope::Everywhere => Vec::new(),
         };
-        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, TenantId::PLATFORM).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let purpose = LinkPurpose::Invitation { email: arguments.email.clone(), place };
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
@@ -61,13 +61,13 @@ pub(super) fn run(context: &CommandContext, arguments: &OperatorInviteArguments)
             let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life };
             let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
             let payload = json!({ "kind": "invitation", "place": place });
-            telling.tell(tx, &tenants, "link.made", link.id.to_string(), payload)?;
+            telling.record(tx, &tenants, "link.made", link.id.to_string(), payload)?;
             Ok((link, token))
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    Shown::of(&config, &token, link.ends_at).answer(
+    Shown::new(&config, &token, link.ends_at).print_result(
         context,
-        &format!("Send this link to {}; `munshi operator withdraw` takes it back.", arguments.email),
+        &format!("Send this link to {}; `munshi operator withdraw` revokes it.", arguments.email),
     )
 }

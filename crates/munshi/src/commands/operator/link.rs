@@ -15,7 +15,7 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorLinkArguments {
-    /// Whose password is to be chosen anew; without it, the only operator there is, or the first while there is none
+    /// Operator whose password to reset. Default: the only operator, or the first one to create
     email: Option<String>,
     #[command(flatten)]
     operator: OperatorArguments,
@@ -23,10 +23,10 @@ pub(crate) struct OperatorLinkArguments {
 
 pub(super) fn run(context: &CommandContext, arguments: &OperatorLinkArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let (link, token, about) = context.block_on(async {
         let db = database.open().await?;
-        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, TenantId::PLATFORM).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
@@ -34,31 +34,31 @@ pub(super) fn run(context: &CommandContext, arguments: &OperatorLinkArguments) -
             let by = telling.actor.id.clone();
             let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: links::LIFE };
             let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
-            telling.tell(tx, &[], "link.made", link.id.to_string(), json!({ "purpose": purpose }))?;
+            telling.record(tx, &[], "link.made", link.id.to_string(), json!({ "purpose": purpose }))?;
             Ok((link, token, about))
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    Shown::of(&config, &token, link.ends_at).answer(context, &about)
+    Shown::new(&config, &token, link.ends_at).print_result(context, &about)
 }
 
 fn purpose(tx: &mut PlatformTx<'_>, email: Option<&str>) -> Result<(LinkPurpose, String)> {
     let operator = match email {
         Some(email) => find(tx, email)?,
         None => {
-            let mut all = operators::all(tx)?;
+            let mut all = operators::list(tx)?;
             match (all.pop(), all.is_empty()) {
                 (None, _) => {
-                    return Ok((LinkPurpose::First, "This link makes the first operator.".to_owned()));
+                    return Ok((LinkPurpose::First, "This link creates the first operator.".to_owned()));
                 }
                 (Some(only), true) => only,
                 (Some(_), false) => {
                     return Err(CommandFailure::usage("there are several operators")
-                        .hint("say whose link it is: munshi operator link EMAIL"));
+                        .hint("name one: munshi operator link EMAIL"));
                 }
             }
         }
     };
-    let about = format!("With this link {} chooses another password and is signed in.", operator.email);
+    let about = format!("This link lets {} choose a new password and sign in.", operator.email);
     Ok((LinkPurpose::Recovery { operator: operator.id }, about))
 }

@@ -11,16 +11,16 @@ use super::invitations;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::OutputTable;
 use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorListArguments {
-    /// Only those of this tenant, and keepers
+    /// Only operators of this tenant, and keepers
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// Who is invited and has not come yet
+    /// List open invitations instead
     #[arg(long)]
     invited: bool,
 }
@@ -42,7 +42,7 @@ pub(super) fn run(context: &CommandContext, arguments: &OperatorListArguments) -
     if arguments.invited {
         return invitations::run(context, arguments.tenant.as_ref());
     }
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let mut items = context.block_on(async {
         let db = database.open().await?;
         Ok(db.platform(OPERATORS).read(read).await?)
@@ -50,14 +50,14 @@ pub(super) fn run(context: &CommandContext, arguments: &OperatorListArguments) -
     if let Some(name) = &arguments.tenant {
         items.retain(|item| item.operator.keeper || item.roles.iter().any(|given| given.tenant == *name));
     }
-    context.output.answer(&items, words)
+    context.output.print_result(&items, render_text)
 }
 
 fn read(tx: &mut PlatformTx<'_>) -> Result<Vec<Item>, munshi_identity::Error> {
     let mut items = Vec::new();
-    for operator in operators::all(tx)? {
+    for operator in operators::list(tx)? {
         let mut given = Vec::new();
-        for (tenant, role) in roles::roles_of(tx, operator.id)? {
+        for (tenant, role) in roles::list(tx, operator.id)? {
             given.extend(tenants::find(tx, tenant)?.map(|tenant| Given { tenant: tenant.name, role }));
         }
         items.push(Item { operator, roles: given });
@@ -65,11 +65,12 @@ fn read(tx: &mut PlatformTx<'_>) -> Result<Vec<Item>, munshi_identity::Error> {
     Ok(items)
 }
 
-fn words(items: &Vec<Item>, painter: TextStyler) -> String {
+fn render_text(items: &Vec<Item>, painter: TextStyler) -> String {
     if items.is_empty() {
-        return "There is no operator yet. `munshi operator link` makes a link for the first.".to_owned();
+        return "There is no operator yet. Create a link for the first one with `munshi operator link`."
+            .to_owned();
     }
-    let mut table = OutputTable::new(&["E-MAIL", "NAME", "LOOKS AFTER", "SINCE (UTC)"]);
+    let mut table = OutputTable::new(&["E-MAIL", "NAME", "ACCESS", "SINCE (UTC)"]);
     for Item { operator, roles } in items {
         let mut places: Vec<String> =
             roles.iter().map(|given| format!("{} ({})", given.tenant, given.role)).collect();
@@ -77,11 +78,11 @@ fn words(items: &Vec<Item>, painter: TextStyler) -> String {
             places.insert(0, "everything (keeper)".to_owned());
         }
         let places = if places.is_empty() { "-".to_owned() } else { places.join(", ") };
-        table.row([
+        table.add_row([
             operator.email.as_str().into(),
             operator.name.as_str().into(),
             places.into(),
-            moment(operator.made_at).into(),
+            format_time(operator.made_at).into(),
         ]);
     }
     table.render(painter)

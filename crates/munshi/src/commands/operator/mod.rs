@@ -22,24 +22,24 @@ use serde_json::{Value, json};
 
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::wiring::account;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Make a one-time link: for the first operator, or for one who is locked out
+    /// Create a one-time link for the first operator or one who is locked out
     Link(link::OperatorLinkArguments),
-    /// Make a one-time link with which somebody comes to look after a tenant
+    /// Create a one-time link that invites somebody as operator of a tenant
     Invite(invite::OperatorInviteArguments),
-    /// Take back the invitations of an e-mail
+    /// Withdraw the invitations of an e-mail
     Withdraw(withdraw::OperatorWithdrawArguments),
-    /// List operators and what they look after, or who is invited
+    /// List operators and their roles, or open invitations
     List(list::OperatorListArguments),
-    /// Give an operator another role in a tenant, or none
+    /// Change or remove an operator's role in a tenant
     Role(role::OperatorRoleArguments),
-    /// Note that an account's e-mail is its holder's; the first time its password and sign-ins end
+    /// Confirm that an account's e-mail belongs to its holder. The first time, its password and sign-ins are revoked
     Prove(prove::OperatorProveArguments),
-    /// Close an operator's account for good
+    /// Delete an operator's account permanently
     Remove(remove::OperatorRemoveArguments),
 }
 
@@ -63,16 +63,16 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(config: &Config, token: &SecretToken, ends_at: Timestamp) -> Self {
+    fn new(config: &Config, token: &SecretToken, ends_at: Timestamp) -> Self {
         let base = account::base_url(config, config.server.listen);
         Self { link: account::link(&base, token), ends_at }
     }
 
-    fn answer(&self, context: &CommandContext, about: &str) -> Result<()> {
-        context.output.answer(self, |shown, painter| {
+    fn print_result(&self, context: &CommandContext, about: &str) -> Result<()> {
+        context.output.print_result(self, |shown, painter| {
             format!(
                 "{about} It works once, until {} UTC, and is not shown again:\n\n  {}\n",
-                moment(shown.ends_at),
+                format_time(shown.ends_at),
                 painter.bold(&shown.link)
             )
         })
@@ -88,7 +88,7 @@ struct Telling {
 
 impl Telling {
     /// Last in the transaction: in the chain of the installation, and of the tenants it concerns.
-    fn tell(
+    fn record(
         &self,
         tx: &mut PlatformTx<'_>,
         tenants: &[TenantId],
@@ -110,27 +110,32 @@ impl Telling {
 }
 
 /// The keys that went with a role, in words.
-fn gone(names: &[String]) -> String {
+fn render_revoked_keys(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        names => format!(" The keys they had made are revoked: {}.", names.join(", ")),
+        names => format!(" The keys they created are revoked: {}.", names.join(", ")),
     }
 }
 
 impl Telling {
     /// Keys that went with the role of whoever made them.
-    fn tell_revoked(&self, tx: &mut PlatformTx<'_>, tenant: TenantId, keys: &[ApiKeyRecord]) -> Result<()> {
+    fn record_revoked_keys(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        keys: &[ApiKeyRecord],
+    ) -> Result<()> {
         for key in keys {
             let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
-            self.tell(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
+            self.record(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
         }
         Ok(())
     }
 }
 
 fn find(tx: &mut PlatformTx<'_>, email: &str) -> Result<Account> {
-    operators::by_email(tx, email)?.ok_or_else(|| {
-        CommandFailure::not_found(format!("there is no operator with the e-mail {email}"))
+    operators::find_by_email(tx, email)?.ok_or_else(|| {
+        CommandFailure::not_found(format!("operator {email} not found"))
             .hint("`munshi operator list` shows them all")
     })
 }

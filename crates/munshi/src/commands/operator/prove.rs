@@ -15,7 +15,7 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorProveArguments {
-    /// Whose account: you know that the e-mail is theirs
+    /// E-mail of the account
     email: String,
     #[command(flatten)]
     operator: OperatorArguments,
@@ -29,33 +29,33 @@ struct Proved {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &OperatorProveArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let proved = context.block_on(async {
         let db = database.open().await?;
-        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, TenantId::PLATFORM).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;
-            let ended = operators::prove_ending(tx, operator.id, telling.now)?;
+            let ended = operators::mark_verified_revoking(tx, operator.id, telling.now)?;
             if let Some(keys) = &ended {
                 let tenants: Vec<TenantId> =
-                    roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
+                    roles::list(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
                 let payload = json!({ "how": "keeper" });
-                telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), payload)?;
+                telling.record(tx, &tenants, "operator.proved", operator.id.to_string(), payload)?;
                 for (tenant, key) in keys {
-                    telling.tell_revoked(tx, *tenant, std::slice::from_ref(key))?;
+                    telling.record_revoked_keys(tx, *tenant, std::slice::from_ref(key))?;
                 }
             }
             Ok(Proved { email: operator.email, first: ended.is_some() })
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    context.output.answer(&proved, |Proved { email, first }, _| match first {
+    context.output.print_result(&proved, |Proved { email, first }, _| match first {
         true => format!(
-            "{email} is proved. Its password, sign-ins, links and keys have ended: `munshi operator link {email}` makes the link \
-             with which they choose another password."
+            "{email} is verified. Its password, sign-ins, links and keys are revoked. Run `munshi operator link {email}` for a link \
+             to set a new password."
         ),
-        false => format!("{email} was proved before; nothing has changed."),
+        false => format!("{email} was already verified; nothing changed."),
     })
 }

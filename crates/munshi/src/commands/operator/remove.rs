@@ -16,9 +16,9 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorRemoveArguments {
-    /// Whose account
+    /// E-mail of the account
     email: String,
-    /// Don't ask
+    /// Skip the confirmation
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -33,33 +33,33 @@ struct Removed {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &OperatorRemoveArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let about = format!(
-        "The account of {} is closed for good: its browsers are signed out and its keys revoked.",
+        "This deletes the account of {} permanently: its browsers are signed out and its keys revoked.",
         arguments.email
     );
     ConfirmationPrompt { about, word: &arguments.email, given: arguments.yes }.ask(&context.output)?;
     let removed = context.block_on(async {
         let db = database.open().await?;
-        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, TenantId::PLATFORM).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;
             let tenants: Vec<TenantId> =
-                roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
+                roles::list(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
             let keys = operators::remove(tx, operator.id, telling.now)?.unwrap_or_default();
             let payload = json!({ "keeper": operator.keeper });
-            telling.tell(tx, &tenants, "operator.removed", operator.id.to_string(), payload)?;
+            telling.record(tx, &tenants, "operator.removed", operator.id.to_string(), payload)?;
             for (tenant, key) in &keys {
-                telling.tell_revoked(tx, *tenant, std::slice::from_ref(key))?;
+                telling.record_revoked_keys(tx, *tenant, std::slice::from_ref(key))?;
             }
             let revoked = keys.into_iter().map(|(_, key)| key.name).collect();
             Ok(Removed { email: operator.email, revoked })
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    context.output.answer(&removed, |removed, _| {
-        format!("Closed the account of {}.{}", removed.email, super::gone(&removed.revoked))
+    context.output.print_result(&removed, |removed, _| {
+        format!("Deleted the account of {}.{}", removed.email, super::render_revoked_keys(&removed.revoked))
     })
 }

@@ -17,10 +17,10 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorRoleArguments {
-    /// Whose
+    /// E-mail of the operator
     email: String,
     /// owner, admin, staff, viewer, or none
-    #[arg(value_parser = role)]
+    #[arg(value_parser = parse_role)]
     role: Wanted,
     #[command(flatten)]
     of: TenantSelectorArguments,
@@ -31,7 +31,7 @@ pub(crate) struct OperatorRoleArguments {
 #[derive(Clone, Copy, Debug)]
 struct Wanted(Option<Role>);
 
-fn role(text: &str) -> Result<Wanted, String> {
+fn parse_role(text: &str) -> Result<Wanted, String> {
     match text {
         "none" => Ok(Wanted(None)),
         text => text
@@ -52,36 +52,42 @@ struct Changed {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &OperatorRoleArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let changed = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let (email, Wanted(role)) = (arguments.email.clone(), arguments.role);
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;
             let change = match role {
-                Some(role) => roles::give(tx, operator.id, tenant.id, role, telling.now)?,
-                None => roles::take(tx, operator.id, tenant.id, telling.now)?,
+                Some(role) => roles::grant(tx, operator.id, tenant.id, role, telling.now)?,
+                None => roles::revoke(tx, operator.id, tenant.id, telling.now)?,
             };
             let before = change.before;
             if before != role {
                 let payload = json!({ "before": before, "now": role });
-                telling.tell(tx, &[tenant.id], "operator.role_changed", operator.id.to_string(), payload)?;
+                telling.record(
+                    tx,
+                    &[tenant.id],
+                    "operator.role_changed",
+                    operator.id.to_string(),
+                    payload,
+                )?;
             }
-            telling.tell_revoked(tx, tenant.id, &change.revoked)?;
+            telling.record_revoked_keys(tx, tenant.id, &change.revoked)?;
             let revoked = change.revoked.into_iter().map(|key| key.name).collect();
             Ok(Changed { email: operator.email, tenant: tenant.name, before, now: role, revoked })
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    context.output.answer(&changed, |changed, _| {
+    context.output.print_result(&changed, |changed, _| {
         let Changed { email, tenant, now, revoked, .. } = changed;
-        let keys = super::gone(revoked);
+        let keys = super::render_revoked_keys(revoked);
         match now {
-            Some(role) => format!("{email} is {role} of {tenant} now.{keys}"),
-            None => format!("{email} looks after {tenant} no more.{keys}"),
+            Some(role) => format!("{email} is now {role} of {tenant}.{keys}"),
+            None => format!("{email} no longer has a role in {tenant}.{keys}"),
         }
     })
 }

@@ -12,12 +12,12 @@ use super::Telling;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::count;
+use crate::output::formatting::format_count;
 use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct OperatorWithdrawArguments {
-    /// Who was invited, wherever that was
+    /// Invited e-mail, in any tenant
     email: String,
     #[command(flatten)]
     operator: OperatorArguments,
@@ -30,29 +30,29 @@ struct Withdrawn {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &OperatorWithdrawArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let ended = context.block_on(async {
         let db = database.open().await?;
-        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, TenantId::PLATFORM).await?;
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<usize> {
             let ended = links::withdraw_all(tx, &email, telling.now)?;
             for link in &ended {
-                telling.tell(tx, &tenants(link), "link.withdrawn", link.id.to_string(), json!({}))?;
+                telling.record(tx, &tenants(link), "link.withdrawn", link.id.to_string(), json!({}))?;
             }
             Ok(ended.len())
         };
         db.platform(OPERATORS).write(unit).await
     })?;
     if ended == 0 {
-        return Err(CommandFailure::not_found(format!("{} has no invitation that is open", arguments.email))
-            .hint("`munshi operator list --invited` shows who is invited"));
+        return Err(CommandFailure::not_found(format!("{} has no open invitation", arguments.email))
+            .hint("`munshi operator list --invited` lists open invitations"));
     }
     let withdrawn = Withdrawn { email: arguments.email.clone(), withdrawn: ended };
-    context.output.answer(&withdrawn, |withdrawn, _| {
-        let invitations = count(u64::try_from(withdrawn.withdrawn).unwrap_or(u64::MAX), "invitation");
-        format!("Took back {invitations} of {}.", withdrawn.email)
+    context.output.print_result(&withdrawn, |withdrawn, _| {
+        let invitations = format_count(u64::try_from(withdrawn.withdrawn).unwrap_or(u64::MAX), "invitation");
+        format!("Withdrew {invitations} of {}.", withdrawn.email)
     })
 }
 

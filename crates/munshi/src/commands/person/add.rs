@@ -15,23 +15,23 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct PersonAddArguments {
-    /// As people call them
-    #[arg(value_parser = super::name)]
+    /// Display name
+    #[arg(value_parser = super::parse_name)]
     name: String,
-    /// owner, admin, staff or viewer; without it, somebody the tenant deals with
+    /// owner, admin, staff or viewer. Default: none, a contact of the tenant
     #[arg(long)]
     role: Option<Role>,
-    /// A number they are reached at; may be given more than once
-    #[arg(long, value_parser = super::phone)]
+    /// Phone number; repeatable
+    #[arg(long, value_parser = super::parse_phone)]
     phone: Vec<ContactAddress>,
-    /// An e-mail address; may be given more than once
-    #[arg(long, value_parser = super::email)]
+    /// E-mail address; repeatable
+    #[arg(long, value_parser = super::parse_email)]
     email: Vec<ContactAddress>,
-    /// An audience they belong to, such as customers; may be given more than once
-    #[arg(long, value_parser = super::tag)]
+    /// Audience they belong to, such as customers; repeatable
+    #[arg(long, value_parser = super::parse_tag)]
     tag: Vec<String>,
-    /// What they are spoken to in, such as hi
-    #[arg(long, value_name = "CODE", value_parser = super::language)]
+    /// Their language, such as hi
+    #[arg(long, value_name = "CODE", value_parser = super::parse_language)]
     language: Option<Language>,
     #[command(flatten)]
     of: TenantSelectorArguments,
@@ -40,7 +40,7 @@ pub(crate) struct PersonAddArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: PersonAddArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let (ids, now) = (IdGenerator::system(), context.now());
     let addresses = [arguments.phone, arguments.email].concat();
     let person = Person {
@@ -52,19 +52,19 @@ pub(super) fn run(context: &CommandContext, arguments: PersonAddArguments) -> Re
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
+        let telling = Telling::from_operator(context, &arguments.operator, &db, tenant.id).await?;
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, CommandFailure> {
-            persons::put(tx, &person)?;
+            persons::upsert(tx, &person)?;
             add_addresses(tx, &person, &addresses)?;
             let kinds: Vec<&str> = addresses.iter().map(|address| address.kind().as_str()).collect();
             let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
-            let shown = Shown::of(tx, person)?;
-            telling.tell(tx, &shown.person, AuditEvent::PERSON_ADDED, payload)?;
+            let shown = Shown::load(tx, person)?;
+            telling.record(tx, &shown.person, AuditEvent::PERSON_ADDED, payload)?;
             Ok(shown)
         };
         db.write(tenant.id, unit).await
     })?;
-    context.output.answer(&shown, |shown, _| {
+    context.output.print_result(&shown, |shown, _| {
         let person = &shown.person;
         let what = person.role.map_or_else(String::new, |role| format!(", {role}"));
         format!("Added {}{what}. Their id is {}.", person.name, person.id)

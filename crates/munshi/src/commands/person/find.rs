@@ -10,37 +10,37 @@ use crate::failure::{CommandFailure, Result};
 /// its person has become.
 pub(in crate::commands) fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person> {
     if let Ok(id) = given.parse() {
-        return persons::living(tx, id)?.ok_or_else(|| nobody(given));
+        return persons::find_living(tx, id)?.ok_or_else(|| not_found_failure(given));
     }
     if let Some(address) = address(given)
-        && let Some(person) = persons::by_address(tx, &address)?
+        && let Some(person) = persons::find_by_address(tx, &address)?
     {
         return Ok(person);
     }
-    let mut named = persons::named(tx, given)?;
+    let mut named = persons::list_by_name(tx, given)?;
     named.retain(|person| person.left_at.is_none());
     if named.is_empty() {
         // A colleague's name in another spelling or script.
         let wanted = key(given);
-        named = persons::members(tx)?;
+        named = persons::list_members(tx)?;
         named.retain(|person| key(&person.name) == wanted);
     }
     match named.len() {
-        0 => Err(nobody(given)),
+        0 => Err(not_found_failure(given)),
         1 => Ok(named.remove(0)),
-        _ => Err(several(given, &named)),
+        _ => Err(ambiguous_failure(given, &named)),
     }
 }
 
 /// The one owner, where there is exactly one.
 pub(in crate::commands) fn only_owner(tx: &mut Tx<'_>) -> Result<Person> {
-    let mut owners = persons::members(tx)?;
+    let mut owners = persons::list_members(tx)?;
     owners.retain(|person| person.role == Some(Role::Owner));
     match owners.len() {
         1 => Ok(owners.remove(0)),
-        0 => Err(CommandFailure::usage("the tenant has no owner, so it can't be told who answers")
-            .hint("add one with `munshi person add NAME --role owner`, or say who: --as PERSON")),
-        _ => Err(CommandFailure::usage("the tenant has several owners").hint("say who answers: --as PERSON")),
+        0 => Err(CommandFailure::usage("the tenant has no owner who could answer")
+            .hint("add one with `munshi person add NAME --role owner`, or use --as PERSON")),
+        _ => Err(CommandFailure::usage("the tenant has several owners").hint("choose one with --as PERSON")),
     }
 }
 
@@ -58,13 +58,13 @@ fn key(name: &str) -> String {
     name.split_whitespace().map(fold::key).collect::<Vec<_>>().join(" ")
 }
 
-fn nobody(given: &str) -> CommandFailure {
-    CommandFailure::not_found(format!("nobody is known here as {given}"))
+fn not_found_failure(given: &str) -> CommandFailure {
+    CommandFailure::not_found(format!("person {given} not found"))
         .hint("`munshi person list` shows everybody; `munshi person add` adds somebody")
 }
 
-fn several(given: &str, people: &[Person]) -> CommandFailure {
+fn ambiguous_failure(given: &str, people: &[Person]) -> CommandFailure {
     let list = people.iter().map(|person| format!("{} ({})", person.id, person.name)).collect::<Vec<_>>();
     CommandFailure::usage(format!("several people are called {given}"))
-        .hint(format!("name one by id: {}", list.join(", ")))
+        .hint(format!("use an id: {}", list.join(", ")))
 }

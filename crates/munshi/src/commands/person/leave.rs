@@ -7,7 +7,7 @@ use munshi_store::Tx;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Telling, find, last_owner};
+use super::{Telling, find, last_owner_failure};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -33,17 +33,17 @@ struct Left {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: PersonLeaveArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let given = arguments.person;
     let left = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
+        let telling = Telling::from_operator(context, &arguments.operator, &db, tenant.id).await?;
         db.write(tenant.id, move |tx| leave(tx, &given, &telling)).await
     })?;
-    context.output.answer(&left, |left, _| match left.changed {
-        true => format!("{} has left and can do nothing here any more.", left.person.name),
-        false => format!("{} had left already.", left.person.name),
+    context.output.print_result(&left, |left, _| match left.changed {
+        true => format!("{} has left and no longer has access.", left.person.name),
+        false => format!("{} had already left.", left.person.name),
     })
 }
 
@@ -53,10 +53,10 @@ fn leave(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Left, Comman
         return Ok(Left { person: before, changed: false });
     }
     if before.role == Some(Role::Owner) && persons::is_last_owner(tx, before.id)? {
-        return Err(last_owner(&before.name));
+        return Err(last_owner_failure(&before.name));
     }
     let person = Person { left_at: Some(telling.now), ..before };
-    persons::put(tx, &person)?;
-    telling.tell(tx, &person, AuditEvent::PERSON_LEFT, json!({ "role": person.role }))?;
+    persons::upsert(tx, &person)?;
+    telling.record(tx, &person, AuditEvent::PERSON_LEFT, json!({ "role": person.role }))?;
     Ok(Left { person, changed: true })
 }

@@ -19,13 +19,13 @@ use crate::wiring::database::ConfiguredDatabase;
 pub(crate) struct PersonListArguments {
     #[command(flatten)]
     of: TenantSelectorArguments,
-    /// Those who have left too
+    /// Include people who left
     #[arg(long)]
     all: bool,
-    /// At most this many
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Go on after this page mark, which the page before gave as its `next`
+    /// Continue after this cursor: the `next` of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
 }
@@ -38,7 +38,7 @@ struct Listing {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &PersonListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let wanted = if arguments.all { PersonFilter::Everybody } else { PersonFilter::Here };
     let request = PageRequest::new(arguments.after, arguments.limit);
     let listing = context.block_on(async {
@@ -47,22 +47,23 @@ pub(super) fn run(context: &CommandContext, arguments: &PersonListArguments) -> 
         let name = tenant.name.clone();
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Listing, CommandFailure> {
             let page = persons::list(tx, wanted, &request)?;
-            let items = page.items.into_iter().map(|person| Shown::of(tx, person)).collect::<Result<_>>()?;
+            let items =
+                page.items.into_iter().map(|person| Shown::load(tx, person)).collect::<Result<_>>()?;
             Ok(Listing { tenant: name, items, next: page.next })
         };
         db.read(tenant.id, unit).await
     })?;
-    context.output.answer(&listing, words)
+    context.output.print_result(&listing, render_text)
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return format!(
-            "Nobody yet. `munshi person add NAME --role owner --tenant {}` adds the owner.",
+            "No people yet. Add the owner with `munshi person add NAME --role owner --tenant {}`.",
             listing.tenant
         );
     }
-    let mut table = OutputTable::new(&["NAME", "ROLE", "REACHED AT", "TAGS", "LANGUAGE", "ID"]);
+    let mut table = OutputTable::new(&["NAME", "ROLE", "ADDRESSES", "TAGS", "LANGUAGE", "ID"]);
     for Shown { person, addresses } in &listing.items {
         let (role, tone) = match (person.left_at, person.role) {
             (Some(_), _) => ("left", OutputCellStyle::Dim),
@@ -70,7 +71,7 @@ fn words(listing: &Listing, painter: TextStyler) -> String {
             (None, None) => ("-", OutputCellStyle::Plain),
         };
         let addresses: Vec<&str> = addresses.iter().map(ContactAddress::as_str).collect();
-        table.row([
+        table.add_row([
             person.name.as_str().into(),
             OutputTableCell::new(role, tone),
             addresses.join(", ").into(),
@@ -81,7 +82,7 @@ fn words(listing: &Listing, painter: TextStyler) -> String {
     }
     let mut text = table.render(painter);
     if let Some(next) = &listing.next {
-        text += &format!("There are more: add --after {next}\n");
+        text += &format!("More rows: add --after {next}\n");
     }
     text
 }

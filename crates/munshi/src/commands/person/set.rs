@@ -10,7 +10,7 @@ use munshi_types::{Language, ScopeGlob};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Shown, Telling, add_addresses, find, last_owner, list_of};
+use super::{Shown, Telling, add_addresses, find, last_owner_failure, parse_list};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -33,34 +33,34 @@ pub(crate) struct PersonSetArguments {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 struct Wish {
-    /// owner, admin, staff, viewer, or none for somebody who does not work there
+    /// owner, admin, staff, viewer, or none for a contact
     #[arg(long)]
     role: Option<RoleOrNone>,
-    /// Another name
-    #[arg(long, value_parser = super::name)]
+    /// New name
+    #[arg(long, value_parser = super::parse_name)]
     name: Option<String>,
-    /// All the audiences they belong to, with commas between; "" for none
-    #[arg(long, value_name = "TAGS", value_parser = tags)]
+    /// Audiences they belong to, comma-separated; replaces the list, "" clears it
+    #[arg(long, value_name = "TAGS", value_parser = parse_tags)]
     tags: Option<Tags>,
-    /// Scopes that are open to them beyond their role, such as ledger.*; "" for none
-    #[arg(long, value_name = "SCOPES", value_parser = scopes)]
+    /// Scopes granted in addition to their role, such as ledger.*; "" clears them
+    #[arg(long, value_name = "SCOPES", value_parser = parse_scopes)]
     opened: Option<Scopes>,
-    /// Scopes that are closed to them whatever their role says; "" for none
-    #[arg(long, value_name = "SCOPES", value_parser = scopes)]
+    /// Scopes denied regardless of their role; "" clears them
+    #[arg(long, value_name = "SCOPES", value_parser = parse_scopes)]
     closed: Option<Scopes>,
-    /// What they are spoken to in, such as hi
-    #[arg(long, value_name = "CODE", value_parser = super::language)]
+    /// Their language, such as hi
+    #[arg(long, value_name = "CODE", value_parser = super::parse_language)]
     language: Option<Language>,
-    /// One more number
-    #[arg(long, value_parser = super::phone)]
+    /// Phone number to add
+    #[arg(long, value_parser = super::parse_phone)]
     phone: Vec<ContactAddress>,
-    /// One more e-mail address
-    #[arg(long, value_parser = super::email)]
+    /// E-mail address to add
+    #[arg(long, value_parser = super::parse_email)]
     email: Vec<ContactAddress>,
-    /// They had left and are here again
+    /// Mark a person who left as back
     #[arg(long)]
     back: bool,
-    /// Stop recognising the browsers they used before: they sign in again
+    /// Forget the browsers they used before, so that they sign in again
     #[arg(long)]
     forget_browsers: bool,
 }
@@ -71,12 +71,12 @@ struct Tags(Vec<String>);
 #[derive(Clone, Debug)]
 struct Scopes(Vec<ScopeGlob>);
 
-fn tags(text: &str) -> Result<Tags, String> {
-    list_of(text, super::tag).map(Tags)
+fn parse_tags(text: &str) -> Result<Tags, String> {
+    parse_list(text, super::parse_tag).map(Tags)
 }
 
-fn scopes(text: &str) -> Result<Scopes, String> {
-    list_of(text, super::glob).map(Scopes)
+fn parse_scopes(text: &str) -> Result<Scopes, String> {
+    parse_list(text, super::parse_glob).map(Scopes)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ impl FromStr for RoleOrNone {
         }
         text.parse()
             .map(|role| Self(Some(role)))
-            .map_err(|_| format!("`{text}` is no role: write owner, admin, staff, viewer or none"))
+            .map_err(|_| format!("`{text}` is not a role: use owner, admin, staff, viewer or none"))
     }
 }
 
@@ -104,18 +104,18 @@ struct Answer {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: PersonSetArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let (given, wish) = (arguments.person, arguments.wish);
     let answer = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
+        let telling = Telling::from_operator(context, &arguments.operator, &db, tenant.id).await?;
         db.write(tenant.id, move |tx| change(tx, &given, wish, &telling)).await
     })?;
-    context.output.answer(&answer, |answer, _| {
+    context.output.print_result(&answer, |answer, _| {
         let name = &answer.shown.person.name;
         match answer.changed.as_slice() {
-            [] => format!("{name} was so already."),
+            [] => format!("{name} is unchanged."),
             changed => format!("Changed {} of {name}.", changed.join(", ")),
         }
     })
@@ -124,35 +124,36 @@ pub(super) fn run(context: &CommandContext, arguments: PersonSetArguments) -> Re
 fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result<Answer, CommandFailure> {
     let before = find(tx, given)?;
     if before.left_at.is_some() && !wish.back {
-        return Err(CommandFailure::refused(format!("{} has left", before.name))
-            .hint("--back if they are here again"));
+        return Err(
+            CommandFailure::refused(format!("{} has left", before.name)).hint("add --back if they are back")
+        );
     }
-    let known = persons::addresses(tx, before.id)?;
+    let known = persons::list_addresses(tx, before.id)?;
     let mut addresses = [wish.phone.clone(), wish.email.clone()].concat();
     addresses.retain(|address| !known.contains(address));
     let forget_browsers = wish.forget_browsers;
-    let after = wished(&before, wish);
+    let after = apply_changes(&before, wish);
     let stays_owner = after.role == Some(Role::Owner);
     if before.role == Some(Role::Owner) && !stays_owner && persons::is_last_owner(tx, before.id)? {
-        return Err(last_owner(&before.name));
+        return Err(last_owner_failure(&before.name));
     }
-    let mut changed = differing(&before, &after);
+    let mut changed = list_changed_fields(&before, &after);
     if !addresses.is_empty() {
         changed.push("addresses");
     }
     if !changed.is_empty() {
-        persons::put(tx, &after)?;
+        persons::upsert(tx, &after)?;
         add_addresses(tx, &after, &addresses)?;
     }
     if forget_browsers && persons::forget_browsers(tx, after.id)? > 0 {
         changed.push("browsers");
     }
-    let shown = Shown::of(tx, after)?;
-    tell(tx, &before, &shown.person, &changed, telling)?;
+    let shown = Shown::load(tx, after)?;
+    record_changes(tx, &before, &shown.person, &changed, telling)?;
     Ok(Answer { shown, changed })
 }
 
-fn wished(before: &Person, wish: Wish) -> Person {
+fn apply_changes(before: &Person, wish: Wish) -> Person {
     let old = before.clone();
     Person {
         role: wish.role.map_or(old.role, |role| role.0),
@@ -166,7 +167,7 @@ fn wished(before: &Person, wish: Wish) -> Person {
     }
 }
 
-fn differing(before: &Person, after: &Person) -> Vec<&'static str> {
+fn list_changed_fields(before: &Person, after: &Person) -> Vec<&'static str> {
     let differs = [
         ("leaving", before.left_at != after.left_at),
         ("role", before.role != after.role),
@@ -180,7 +181,7 @@ fn differing(before: &Person, after: &Person) -> Vec<&'static str> {
 }
 
 /// A role is told by itself, with what it was: it decides what somebody may.
-fn tell(
+fn record_changes(
     tx: &mut Tx<'_>,
     before: &Person,
     after: &Person,
@@ -188,18 +189,18 @@ fn tell(
     telling: &Telling,
 ) -> Result<(), CommandFailure> {
     if before.left_at != after.left_at {
-        telling.tell(tx, after, AuditEvent::PERSON_RETURNED, json!({ "role": after.role }))?;
+        telling.record(tx, after, AuditEvent::PERSON_RETURNED, json!({ "role": after.role }))?;
     }
     if before.role != after.role {
         let payload = json!({ "from": before.role, "to": after.role });
-        telling.tell(tx, after, AuditEvent::PERSON_ROLE_CHANGED, payload)?;
+        telling.record(tx, after, AuditEvent::PERSON_ROLE_CHANGED, payload)?;
     }
     let others: Vec<&str> =
         changed.iter().copied().filter(|what| !matches!(*what, "role" | "leaving")).collect();
     if !others.is_empty() {
         let payload =
             json!({ "keys": others, "tags": after.tags, "opened": after.opened, "closed": after.closed });
-        telling.tell(tx, after, AuditEvent::PERSON_CHANGED, payload)?;
+        telling.record(tx, after, AuditEvent::PERSON_CHANGED, payload)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `munshi policy log`
 
 use munshi_safety::policy::{self, Policy, PolicyVersion};
-use munshi_tiers::plan::{FieldChange, fields};
+use munshi_tiers::plan::{FieldChange, diff_fields};
 use munshi_types::TenantName;
 use serde::Serialize;
 
@@ -9,8 +9,8 @@ use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
-use crate::output::table::harmless;
+use crate::output::formatting::format_time;
+use crate::output::table::sanitize_line;
 use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
@@ -28,25 +28,25 @@ struct Entry {
 }
 
 pub(super) fn run(context: &CommandContext, of: &TenantSelectorArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let (tenant, versions) = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find(&db).await?;
-        Ok((tenant.name, db.read(tenant.id, policy::history).await?))
+        Ok((tenant.name, db.read(tenant.id, policy::list_versions).await?))
     })?;
     let before = versions.iter().skip(1).map(|(_, policy)| policy.clone()).chain([Policy::default()]);
     let entries = versions.iter().zip(before).map(|((version, policy), before)| {
-        let changes = fields(&policy::written(&before)?, &policy::written(policy)?);
+        let changes = diff_fields(&policy::to_minimal_map(&before)?, &policy::to_minimal_map(policy)?);
         Ok(Entry { version: version.clone(), changes })
     });
     let log = Log { tenant, versions: entries.collect::<Result<_>>()? };
-    context.output.answer(&log, words)
+    context.output.print_result(&log, render_text)
 }
 
-fn words(log: &Log, painter: TextStyler) -> String {
+fn render_text(log: &Log, painter: TextStyler) -> String {
     if log.versions.is_empty() {
         return format!(
-            "{} has no policy yet. A policy.toml in its folder and `munshi apply` give it one.",
+            "{} has no policy yet. Add a policy.toml to its folder and run `munshi apply`.",
             log.tenant
         );
     }
@@ -54,12 +54,15 @@ fn words(log: &Log, painter: TextStyler) -> String {
     for (at, Entry { version, changes }) in log.versions.iter().enumerate() {
         let in_force = if at == 0 { " (in force)" } else { "" };
         let head = painter.bold(&format!("version {}{in_force}", version.version));
-        text +=
-            &format!("{head}  {}  {}\n", painter.dim(&moment(version.made_at)), harmless(&version.author));
+        text += &format!(
+            "{head}  {}  {}\n",
+            painter.dim(&format_time(version.made_at)),
+            sanitize_line(&version.author)
+        );
         if !version.note.is_empty() {
-            text += &format!("    {}\n", harmless(&version.note));
+            text += &format!("    {}\n", sanitize_line(&version.note));
         }
-        changes.iter().for_each(|change| text += &change.whole());
+        changes.iter().for_each(|change| text += &change.render_full());
     }
     text
 }

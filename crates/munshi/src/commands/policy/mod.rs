@@ -1,10 +1,10 @@
 //! `munshi policy …`: what a tenant allows.
 
 mod log;
+mod report;
 mod show;
 mod spec;
 mod test;
-mod words;
 
 use clap::Subcommand;
 
@@ -18,7 +18,7 @@ pub(crate) enum PolicyCommand {
     Show(TenantSelectorArguments),
     /// Show every version: who, when, why, and what changed
     Log(TenantSelectorArguments),
-    /// Say what would be decided about a call, stage by stage. Nothing is done
+    /// Evaluate a call stage by stage, without running it
     Test(test::PolicyTestArguments),
 }
 

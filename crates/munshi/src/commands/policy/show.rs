@@ -9,8 +9,8 @@ use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
-use crate::output::table::harmless;
+use crate::output::formatting::format_time;
+use crate::output::table::sanitize_line;
 use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
@@ -28,11 +28,11 @@ struct Shown {
 }
 
 pub(super) fn run(context: &CommandContext, of: &TenantSelectorArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let (tenant, versions) = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find(&db).await?;
-        Ok((tenant.name, db.read(tenant.id, policy::history).await?))
+        Ok((tenant.name, db.read(tenant.id, policy::list_versions).await?))
     })?;
     let (newest, policy) = versions.into_iter().next().unzip();
     let policy = policy.unwrap_or_default();
@@ -40,21 +40,22 @@ pub(super) fn run(context: &CommandContext, of: &TenantSelectorArguments) -> Res
         tenant,
         version: newest.as_ref().map_or(0, |newest| newest.version),
         author: newest.as_ref().map(|newest| newest.author.clone()),
-        policy: policy::written(&policy)?,
+        policy: policy::to_minimal_map(&policy)?,
         file: policy::to_toml(&policy)?,
         newest,
     };
-    context.output.answer(&shown, words)
+    context.output.print_result(&shown, render_text)
 }
 
-fn words(shown: &Shown, painter: TextStyler) -> String {
+fn render_text(shown: &Shown, painter: TextStyler) -> String {
     let tenant = &shown.tenant;
     let Some(newest) = &shown.newest else {
         return format!(
-            "{tenant} has no policy: packs of the house are used as they were shipped, all else is closed.\n"
+            "{tenant} has no policy: built-in packs use their defaults, everything else is denied.\n"
         );
     };
-    let (version, author, when) = (newest.version, harmless(&newest.author), moment(newest.made_at));
+    let (version, author, when) =
+        (newest.version, sanitize_line(&newest.author), format_time(newest.made_at));
     let head = painter.dim(&format!("# Policy of {tenant}, version {version}, by {author}, {when} UTC"));
     format!("{head}\n{}", shown.file)
 }

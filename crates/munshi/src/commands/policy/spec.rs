@@ -16,16 +16,16 @@ const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct ToolSpecArguments {
-    /// A file with the tool's description as JSON, for one that is not installed: scope, effect, reach, parameters …
+    /// JSON file that describes a tool that is not installed: scope, effect, reach, parameters …
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
-    /// With --spec: the connector that brings it
+    /// With --spec: the tool's connector
     #[arg(long, value_name = "NAME", requires = "spec", default_value = "foreign")]
     connector: String,
-    /// With --spec: it is a pack of the house, not somebody else's
+    /// With --spec: a built-in pack, not a third party
     #[arg(long, requires = "spec")]
     house: bool,
-    /// With --spec: the connector does not say what its tools do
+    /// With --spec: the connector does not declare its tools
     #[arg(long, requires = "spec")]
     undeclared: bool,
 }
@@ -52,30 +52,28 @@ fn read(path: &Path, name: &str) -> Result<ToolSpec> {
     let shown = path.display();
     let wrong = |what: String| CommandFailure::usage(format!("{shown}: {what}"));
     let size = std::fs::metadata(path)
-        .map_err(|error| CommandFailure::not_found(format!("{shown} can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::not_found(format!("can't read {shown}: {error}")))?;
     if size.len() > LARGEST {
-        return Err(wrong(format!("it has {} bytes, {LARGEST} is the most", size.len())));
+        return Err(wrong(format!("it has {} bytes; the maximum is {LARGEST}", size.len())));
     }
     let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("it can't be read: {error}")))?;
     let given: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|error| wrong(format!("it is no JSON object: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| wrong(format!("it is not a JSON object: {error}")))?;
     if given.get("name").is_some_and(|other| other != name) {
         return Err(wrong(format!("it describes another tool than {name}")));
     }
     if !given.contains_key("scope") {
-        return Err(wrong("`scope` is missing: what a policy speaks of, such as ledger.sale.add".to_owned()));
+        return Err(wrong("`scope` is missing, such as ledger.sale.add".to_owned()));
     }
     let name = name
         .parse()
         .map_err(|error: munshi_types::ToolNameError| CommandFailure::usage(error.to_string()))?;
     let usual =
-        serde_json::to_value(ToolSpec::read(name, "", "")).map_err(|error| wrong(error.to_string()))?;
+        serde_json::to_value(ToolSpec::read_only(name, "", "")).map_err(|error| wrong(error.to_string()))?;
     let Value::Object(mut whole) = usual else { return Err(wrong("it can't be read".to_owned())) };
     if let Some(other) = given.keys().find(|key| !whole.contains_key(*key)) {
         let known: Vec<&str> = whole.keys().map(String::as_str).collect();
-        return Err(
-            wrong(format!("there is no key `{other}`")).hint(format!("there are {}", known.join(", ")))
-        );
+        return Err(wrong(format!("unknown key `{other}`")).hint(format!("known keys: {}", known.join(", "))));
     }
     whole.extend(given);
     serde_json::from_value(Value::Object(whole)).map_err(|error| wrong(error.to_string()))

@@ -19,31 +19,31 @@ pub(in crate::commands) async fn find(
         Some(tenant) => tenant.clone(),
         None => only_holder(resolver, binding).await?,
     };
-    match resolver.by_name(&tenant, binding, person).await? {
+    match resolver.resolve_by_name(&tenant, binding, person).await? {
         AddressResolution::Bound(resolution) => Ok(resolution),
         AddressResolution::Unknown => {
             Err(CommandFailure::not_found(format!("{tenant} has no binding called {binding}"))
                 .hint(format!("`munshi tier list {tenant}` shows them all")))
         }
-        AddressResolution::BindingArchived { .. } => Err(CommandFailure::refused(format!(
-            "binding {binding} of {tenant} is archived, so it answers nobody"
-        ))
-        .hint("apply its file again to bring it back")),
-        AddressResolution::TenantPaused(_) => {
-            Err(CommandFailure::refused(format!("{tenant} is paused, so nothing goes to a model"))
-                .hint(format!("`munshi tenant resume {tenant}` wakes it")))
+        AddressResolution::BindingArchived { .. } => {
+            Err(CommandFailure::refused(format!("binding {binding} of {tenant} is archived"))
+                .hint("apply its file again to restore it"))
         }
-        AddressResolution::TenantArchived(_) => Err(CommandFailure::refused(format!(
-            "{tenant} is archived, so nothing goes to a model ever again"
-        ))),
+        AddressResolution::TenantPaused(_) => {
+            Err(CommandFailure::refused(format!("tenant {tenant} is paused"))
+                .hint(format!("run `munshi tenant resume {tenant}`")))
+        }
+        AddressResolution::TenantArchived(_) => {
+            Err(CommandFailure::refused(format!("tenant {tenant} is archived")))
+        }
     }
 }
 
 /// The tenant, where only one has such a binding.
 async fn only_holder(resolver: &BindingResolver, binding: &TierName) -> Result<TenantName> {
-    let Some(holders) = resolver.holders(binding).await? else {
-        return Err(CommandFailure::usage("there are too many tenants to look through")
-            .hint("say whose it is: --tenant NAME"));
+    let Some(holders) = resolver.list_holders(binding).await? else {
+        return Err(CommandFailure::usage("there are too many tenants to search")
+            .hint("choose one with --tenant NAME"));
     };
     match holders.as_slice() {
         [tenant] => Ok(tenant.clone()),
@@ -52,7 +52,7 @@ async fn only_holder(resolver: &BindingResolver, binding: &TierName) -> Result<T
         several => {
             let names = several.iter().map(TenantName::as_str).collect::<Vec<_>>().join(", ");
             Err(CommandFailure::usage(format!("several tenants have a binding called {binding}: {names}"))
-                .hint("say whose is meant: --tenant NAME"))
+                .hint("choose one with --tenant NAME"))
         }
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! # Layout
 //! - `show`: the command; `binding`: which binding is meant
-//! - `moment`: what the turn brings along; `words`: the prompt as people read it
+//! - `fixture`: what the turn brings along; `text`: the prompt as people read it
 
 pub(super) mod binding;
-mod moment;
+mod fixture;
 mod show;
-mod words;
+mod text;
 
 use clap::Subcommand;
 
@@ -16,7 +16,7 @@ use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
-    /// Print the exact prompt that a message would make, block by block, with its tokens and what was left out
+    /// Print the exact prompt for a message, block by block, with token counts and omissions
     Show(show::PromptShowArguments),
 }
 

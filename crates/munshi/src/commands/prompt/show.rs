@@ -5,59 +5,59 @@ use std::sync::Arc;
 
 use clap::Args;
 use munshi_llm::{ChatMessage, ModelMessagePart};
-use munshi_tiers::contract::{self, TurnSituation};
+use munshi_tiers::precedence::{self, TurnSituation};
 use munshi_tiers::prompt::{
     AssembledPrompt, ConnectorToolSpec, PromptReport, PromptSection, PromptTiers, StaticPrompt, TurnContext,
     TurnEnvelope, assemble, tool_tokens,
 };
-use munshi_tiers::{BindingResolution, BindingResolver, fence_key};
+use munshi_tiers::{BindingResolution, BindingResolver, ensure_fence_key};
 use munshi_tools::{TenantTools, Tool};
 use munshi_types::tier::{Channel, LanguageCode, PromptBudgetProfile, PromptBudgets, TierName};
 use munshi_types::{SystemRandom, TenantName, Timestamp, ToolName, ToolSpec};
 use serde::Serialize;
 
-use super::moment::{PromptFixture, language_of, message};
-use super::{binding, words};
+use super::fixture::{PromptFixture, detect_language, message};
+use super::{binding, text};
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::{connectors, installed};
+use crate::wiring::{connectors, installation};
 
 #[derive(Debug, Args)]
 pub(crate) struct PromptShowArguments {
-    /// Whose prompt
+    /// Binding
     binding: TierName,
-    /// What the person writes; `-` reads it from standard input
+    /// Message; `-` reads standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     message: String,
-    /// Whose binding, where several tenants have one of this name
+    /// Tenant, if several have a binding of this name
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// The way the message comes, one of the binding's; without it, the first of them
+    /// Channel of the message. Default: the binding's first
     #[arg(long)]
     channel: Option<Channel>,
-    /// Budgets to try instead of the agent's profile: runtime or compact
+    /// Budget profile to use instead of the agent's: runtime or compact
     #[arg(long)]
     profile: Option<PromptBudgetProfile>,
-    /// Who writes, as the channel names them: somebody in a slice gets what the slice gets
+    /// Sender's address on the channel, to select their slice
     #[arg(long, value_name = "ADDRESS")]
     person: Option<String>,
-    /// The person's language, such as ta or hi-latn; without it, the message's own
+    /// Sender's language, such as ta or hi-latn. Default: detected
     #[arg(long, value_name = "CODE")]
     language: Option<LanguageCode>,
-    /// The time to tell, such as 2026-11-15T09:00:00Z; without it, now
+    /// Time in the prompt, such as 2026-11-15T09:00:00Z. Default: now
     #[arg(long, value_name = "TIME")]
     at: Option<Timestamp>,
-    /// A file with what is known and was said before, as JSON
+    /// JSON file with facts, recall and history
     #[arg(long, value_name = "FILE")]
     known: Option<PathBuf>,
-    /// With the tools of its connectors, which are started for it and stopped again
+    /// Include the tools of its connectors, which are started for this
     #[arg(long)]
     connectors: bool,
-    /// As in an escalation
+    /// Render as in an escalation
     #[arg(long)]
     escalation: bool,
-    /// Only the prompt's text, to the byte
+    /// Print only the exact prompt text
     #[arg(long, conflicts_with = "json")]
     raw: bool,
 }
@@ -99,17 +99,20 @@ pub(super) struct PromptShowBlock {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &PromptShowArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let message = message(&arguments.message)?;
     let known = arguments.known.as_deref().map(PromptFixture::read).transpose()?.unwrap_or_default();
     let (resolution, key, shelf) = context.block_on(async {
         let db = database.open().await?;
-        let resolver = BindingResolver::new(db.clone()).offering(installed::tools()?);
+        let resolver = BindingResolver::new(db.clone()).with_tools(installation::tools()?);
         let (tenant, person) = (arguments.tenant.as_ref(), arguments.person.as_deref());
         let resolution = binding::find(&resolver, tenant, &arguments.binding, person).await?;
-        let key = fence_key(&db, &SystemRandom, context.now()).await?;
+        let key = ensure_fence_key(&db, &SystemRandom, context.now()).await?;
         let shelf = match arguments.connectors {
-            true => connectors::shelf(&context.config()?, &db, &context.clock, resolution.tenant).await?,
+            true => {
+                connectors::load_tenant_tools(&context.config()?, &db, &context.clock, resolution.tenant)
+                    .await?
+            }
             false => Arc::default(),
         };
         Ok((resolution, key, shelf))
@@ -119,35 +122,37 @@ pub(super) fn run(context: &CommandContext, arguments: &PromptShowArguments) -> 
         zone: resolution.zone.clone(),
         channel: channel(&resolution, arguments.channel)?,
         locale: String::new(),
-        language: arguments.language.clone().or_else(|| language_of(message.as_str())),
+        language: arguments.language.clone().or_else(|| detect_language(message.as_str())),
         situation: if arguments.escalation { TurnSituation::Escalation } else { TurnSituation::Usual },
     };
     let (channel, language) = (envelope.channel, envelope.language.clone());
-    let installed = installed::tools()?;
-    let cast = cast(&resolution, arguments.profile, &installed);
-    let guests = guests(&resolution, &cast, &shelf, message.as_str());
-    let moment = TurnContext { tools: guests, ..known.moment(envelope, message, key) };
+    let installed = installation::tools()?;
+    let cast = build_static_prompt(&resolution, arguments.profile, &installed);
+    let guests = select_connector_tools(&resolution, &cast, &shelf, message.as_str());
+    let moment = TurnContext { tools: guests, ..known.into_turn_context(envelope, message, key) };
     let assembled =
         assemble(&cast, &moment).map_err(|too_large| CommandFailure::refused(too_large.to_string()))?;
     if arguments.raw {
-        return context.output.exactly(&raw(&assembled));
+        return context.output.print_exact(&render_raw(&assembled));
     }
-    context
-        .output
-        .answer(&shown(&resolution, &cast, assembled, &installed, (channel, language)), words::words)
+    context.output.print_result(
+        &build_report(&resolution, &cast, assembled, &installed, (channel, language)),
+        text::render,
+    )
 }
 
 /// The most fitting for the message, as in a turn.
-fn guests(
+fn select_connector_tools(
     resolution: &BindingResolution,
     cast: &StaticPrompt,
     shelf: &TenantTools,
     message: &str,
 ) -> Vec<ConnectorToolSpec> {
     let (team, agent) = (&resolution.team.body, &resolution.agent.body);
-    let has =
-        |tool: &Tool| contract::has_tool_of(team, agent, &tool.known.connector.name, &tool.known.spec.name);
-    let chosen = shelf.choose(&[(message, 1.0)], cast.guests(), has).into_iter();
+    let has = |tool: &Tool| {
+        precedence::allows_connector_tool(team, agent, &tool.known.connector.name, &tool.known.spec.name)
+    };
+    let chosen = shelf.choose(&[(message, 1.0)], cast.free_tool_slots(), has).into_iter();
     chosen
         .map(|tool| {
             let spec = &tool.known.spec;
@@ -164,17 +169,15 @@ fn channel(resolution: &BindingResolution, asked: Option<Channel>) -> Result<Cha
         Some(asked) => {
             let has = channels.iter().map(|channel| channel.as_str()).collect::<Vec<_>>().join(", ");
             let name = &resolution.binding_name;
-            Err(CommandFailure::refused(format!(
-                "binding {name} is not on {asked}, so no such message comes"
-            ))
-            .hint(format!("it is on {has}; its file says so under `channels`")))
+            Err(CommandFailure::refused(format!("binding {name} has no channel {asked}"))
+                .hint(format!("its `channels` are {has}")))
         }
         None => Ok(channels.first().copied().unwrap_or(Channel::Web)),
     }
 }
 
 /// The binding's own, or the same three with another profile's budgets.
-fn cast(
+fn build_static_prompt(
     resolution: &BindingResolution,
     profile: Option<PromptBudgetProfile>,
     installed: &[Arc<ToolSpec>],
@@ -186,7 +189,7 @@ fn cast(
     Arc::new(StaticPrompt::new(&PromptTiers { human, team, agent: &agent, installed }))
 }
 
-fn shown(
+fn build_report(
     resolution: &BindingResolution,
     cast: &StaticPrompt,
     assembled: AssembledPrompt,
@@ -210,20 +213,20 @@ fn shown(
         system: assembled.system,
         messages: assembled.messages,
         tools: assembled.tools.iter().map(|tool| tool.as_ref().clone()).collect(),
-        not_installed: not_installed(resolution, installed),
+        not_installed: list_missing_tools(resolution, installed),
         budgets: *cast.budgets(),
         report: assembled.report,
     }
 }
 
-fn not_installed(resolution: &BindingResolution, installed: &[Arc<ToolSpec>]) -> Vec<ToolName> {
-    let mut wanted = contract::tools(&resolution.team.body, &resolution.agent.body);
+fn list_missing_tools(resolution: &BindingResolution, installed: &[Arc<ToolSpec>]) -> Vec<ToolName> {
+    let mut wanted = precedence::select_tools(&resolution.team.body, &resolution.agent.body);
     wanted.retain(|name| !installed.iter().any(|tool| tool.name == *name));
     wanted
 }
 
 /// What is said to the model and by whom it was said before, without a byte of ours between.
-fn raw(assembled: &AssembledPrompt) -> String {
+fn render_raw(assembled: &AssembledPrompt) -> String {
     let parts = assembled.messages.iter().flat_map(|message| &message.parts);
     let said = parts.filter_map(|part| match part {
         ModelMessagePart::Text { text } => Some(text.as_str()),

@@ -17,8 +17,8 @@ use serde::Serialize;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
-use crate::output::shown::count;
-use crate::output::table::harmless;
+use crate::output::formatting::format_count;
+use crate::output::table::sanitize_line;
 use crate::output::{TextStyler, as_line};
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -29,21 +29,21 @@ const LETTERS: usize = 120;
 
 #[derive(Debug, Args)]
 pub(crate) struct SmsImportArguments {
-    /// The messages: an Android backup in XML, or CSV or lines of JSON with text, sender and date
+    /// Messages: an Android XML backup, or CSV or JSON lines with text, sender and date
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     of: TenantSelectorArguments,
-    /// Only say what would be booked
+    /// Only show what would be recorded
     #[arg(long)]
     dry_run: bool,
-    /// At a terminal: ask about what is not sure, one message after another, and book what you say yes to
+    /// Ask about each uncertain message in the terminal, and record the confirmed ones
     #[arg(long, conflicts_with = "dry_run")]
     ask: bool,
-    /// Book also what is of a large amount, without asking
+    /// Record large amounts without asking
     #[arg(long, conflicts_with = "dry_run")]
     yes: bool,
-    /// Write what came of every row to this file, a line of JSON each
+    /// Write the outcome of every row to this file, as JSON lines
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -62,14 +62,14 @@ struct Answer<'r> {
 pub(super) fn run(context: &CommandContext, arguments: &SmsImportArguments) -> Result<()> {
     let bytes = read(&arguments.file)?;
     if arguments.ask && !std::io::stdin().is_terminal() {
-        return Err(CommandFailure::usage("--ask asks at a terminal, and there is none")
-            .hint("leave it out: what is not sure is in the report"));
+        return Err(CommandFailure::usage("--ask needs a terminal")
+            .hint("omit --ask: the report lists uncertain messages"));
     }
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let rows = phone::read(&bytes, &tenant.zone.to_jiff()).map_err(|error| failed(&error))?;
+        let rows = phone::read(&bytes, &tenant.zone.to_jiff()).map_err(|error| to_command_failure(&error))?;
         let mode = if arguments.dry_run { SmsImportMode::Rehearse } else { SmsImportMode::Apply };
         let into = SmsImport {
             db,
@@ -80,47 +80,52 @@ pub(super) fn run(context: &CommandContext, arguments: &SmsImportArguments) -> R
             mode,
             agreed: Arc::default(),
         };
-        let mut report = taken(context, &into, rows.clone()).await?;
+        let mut report = import_rows(context, &into, rows.clone()).await?;
         if mode == SmsImportMode::Apply {
-            let agreed = agreed(arguments, &report)?;
+            let agreed = collect_agreed_rows(arguments, &report)?;
             if !agreed.is_empty() {
                 let again = rows.into_iter().filter(|row| agreed.contains(&row.number)).collect();
                 let into = SmsImport { agreed: Arc::new(agreed), ..into };
-                report.put(taken(context, &into, again).await?).map_err(|error| failed(&error))?;
+                report
+                    .replace_rows(import_rows(context, &into, again).await?)
+                    .map_err(|error| to_command_failure(&error))?;
             }
         }
         if let Some(path) = &arguments.report {
             write(path, &report)?;
         }
-        context.output.answer(&answer(&report), |_, paint| words(&report, paint))
+        context.output.print_result(&answer(&report), |_, paint| render_text(&report, paint))
     })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path)
-        .map_err(|error| CommandFailure::not_found(format!("{} can't be read: {error}", path.display())))
+        .map_err(|error| CommandFailure::not_found(format!("can't read {}: {error}", path.display())))
 }
 
-fn failed(error: &munshi_ledger::Error) -> CommandFailure {
+fn to_command_failure(error: &munshi_ledger::Error) -> CommandFailure {
     CommandFailure::failed(error.to_string())
 }
 
-async fn taken(
+async fn import_rows(
     context: &CommandContext,
     into: &SmsImport,
     rows: Vec<phone::PhoneBackupRow>,
 ) -> Result<SmsImportReport> {
-    let bar = context.output.bar("Reading messages");
+    let bar = context.output.start_progress("Reading messages");
     let all = rows.len();
-    import(into, rows, |done| bar.at(done, all)).await.map_err(|error| failed(&error))
+    import(into, rows, |done| bar.set_progress(done, all)).await.map_err(|error| to_command_failure(&error))
 }
 
 /// The rows that somebody agrees to: those of a large amount all at once, and with `--ask` every other by itself.
-fn agreed(arguments: &SmsImportArguments, report: &SmsImportReport) -> Result<Vec<u64>> {
+fn collect_agreed_rows(arguments: &SmsImportArguments, report: &SmsImportReport) -> Result<Vec<u64>> {
     let large: Vec<&SmsImportLine> = report.lines.iter().filter(|line| is_only_large(line)).collect();
     let mut agreed = Vec::new();
-    let is_asked =
-        || Ok::<bool, CommandFailure>(std::io::stdin().is_terminal() && is_yes(&sum(&large), "Book them?")?);
+    let is_asked = || {
+        Ok::<bool, CommandFailure>(
+            std::io::stdin().is_terminal() && confirm(&render_large_payments(&large), "Record them?")?,
+        )
+    };
     if !large.is_empty() && (arguments.yes || is_asked()?) {
         agreed.extend(large.iter().map(|line| line.row));
     }
@@ -129,7 +134,7 @@ fn agreed(arguments: &SmsImportArguments, report: &SmsImportReport) -> Result<Ve
             matches!(line.taken, SmsImportOutcome::Question { .. }) && !is_only_large(line)
         };
         for line in report.lines.iter().filter(doubtful) {
-            if is_yes(&shown(line), "Book it?")? {
+            if confirm(&render_line(line), "Record it?")? {
                 agreed.push(line.row);
             }
         }
@@ -142,13 +147,13 @@ fn is_only_large(line: &SmsImportLine) -> bool {
 }
 
 /// What is asked about all large payments.
-fn sum(large: &[&SmsImportLine]) -> String {
-    let rows = large.iter().take(SHOWN).map(|line| shown(line)).collect::<Vec<_>>().join("\n");
-    format!("{rows}\n{} of a large amount", count(large.len() as u64, "payment"))
+fn render_large_payments(large: &[&SmsImportLine]) -> String {
+    let rows = large.iter().take(SHOWN).map(|line| render_line(line)).collect::<Vec<_>>().join("\n");
+    format!("{rows}\n{} with a large amount", format_count(large.len() as u64, "payment"))
 }
 
-fn is_yes(what: &str, question: &str) -> Result<bool> {
-    let unheard = |error| CommandFailure::failed(format!("the answer can't be read: {error}"));
+fn confirm(what: &str, question: &str) -> Result<bool> {
+    let unheard = |error| CommandFailure::failed(format!("can't read the answer: {error}"));
     let mut err = std::io::stderr();
     write!(err, "{what}\n{question} [y/N] ").and_then(|()| err.flush()).map_err(unheard)?;
     let mut typed = String::new();
@@ -163,7 +168,7 @@ fn write(path: &Path, report: &SmsImportReport) -> Result<()> {
         text.push('\n');
     }
     fs::write(path, text)
-        .map_err(|error| CommandFailure::failed(format!("{} can't be written: {error}", path.display())))
+        .map_err(|error| CommandFailure::failed(format!("can't write {}: {error}", path.display())))
 }
 
 fn is_open(line: &SmsImportLine) -> bool {
@@ -180,27 +185,27 @@ fn answer(report: &SmsImportReport) -> Answer<'_> {
     }
 }
 
-fn words(report: &SmsImportReport, paint: TextStyler) -> String {
+fn render_text(report: &SmsImportReport, paint: TextStyler) -> String {
     let counted = &report.count;
     let rupees = |amount: Money| format!("₹{amount}");
-    let would = if report.is_applied { "booked" } else { "would be booked" };
-    let mut text = paint.good(&format!("{} {would}", count(counted.booked, "payment")));
-    let _ = write!(text, ": {} came in, {} went out", rupees(counted.came_in), rupees(counted.went_out));
-    let _ = write!(text, "\n{} in the books already", counted.known);
-    let _ = write!(text, "\n{} to be asked about", counted.questions);
+    let would = if report.is_applied { "recorded" } else { "would be recorded" };
+    let mut text = paint.good(&format!("{} {would}", format_count(counted.booked, "payment")));
+    let _ = write!(text, ": {} received, {} paid", rupees(counted.came_in), rupees(counted.went_out));
+    let _ = write!(text, "\n{} already recorded", counted.known);
+    let _ = write!(text, "\n{} need confirmation", counted.questions);
     let large = report.lines.iter().filter(|line| is_only_large(line)).count();
     if large > 0 {
         let _ =
-            write!(text, "\n  {}", paint.dim(&format!("{large} × only a large amount: --yes books them")));
+            write!(text, "\n  {}", paint.dim(&format!("{large} × large amount only: --yes records them")));
     }
-    let _ = write!(text, "\n{} of no payment", counted.nothing);
+    let _ = write!(text, "\n{} without a payment", counted.nothing);
     for (why, times) in &report.reasons {
         let _ = write!(text, "\n  {}", paint.dim(&format!("{times} × {why}")));
     }
-    let _ = write!(text, "\n{} that can't be read", counted.unreadable);
+    let _ = write!(text, "\n{} unreadable", counted.unreadable);
     let open: Vec<&SmsImportLine> = report.lines.iter().filter(|line| is_open(line)).collect();
     for line in open.iter().take(SHOWN) {
-        let _ = write!(text, "\n\n{}", paint.doubtful(&shown(line)));
+        let _ = write!(text, "\n\n{}", paint.doubtful(&render_line(line)));
     }
     if open.len() > SHOWN {
         let _ = write!(
@@ -213,7 +218,7 @@ fn words(report: &SmsImportReport, paint: TextStyler) -> String {
 }
 
 /// A row that a person should look at.
-fn shown(line: &SmsImportLine) -> String {
+fn render_line(line: &SmsImportLine) -> String {
     let text = line.text.as_deref().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let text: String = text.unwrap_or_default().chars().take(LETTERS).collect();
     let what = match &line.taken {
@@ -227,6 +232,6 @@ fn shown(line: &SmsImportLine) -> String {
         | SmsImportOutcome::Known { .. }
         | SmsImportOutcome::Nothing { .. } => String::new(),
     };
-    let end = if text.is_empty() { String::new() } else { format!("\n  {}", harmless(&text)) };
-    format!("row {}: {}{end}", line.row, harmless(&what))
+    let end = if text.is_empty() { String::new() } else { format!("\n  {}", sanitize_line(&text)) };
+    format!("row {}: {}{end}", line.row, sanitize_line(&what))
 }

@@ -1,8 +1,8 @@
 //! `munshi sms …`: messages of banks, UPI apps, cards and wallets.
 
-mod answer;
 mod import;
 mod read;
+mod report;
 
 use clap::Subcommand;
 
@@ -11,9 +11,9 @@ use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SmsCommand {
-    /// Say what a message means: money that came or went, or nothing to book and why
+    /// Parse a message: a payment received or made, or why it is not one
     Read(read::SmsReadArguments),
-    /// Book the payments of a phone's messages, each once
+    /// Record the payments in a phone's messages, each once
     Import(import::SmsImportArguments),
 }
 

@@ -6,7 +6,7 @@ use munshi_store::PlatformTx;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{IdGenerator, Tenant, TenantName, TenantStatus, Zone};
 
-use super::telling::TenantAuditContext;
+use super::audit_context::TenantAuditContext;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
@@ -14,9 +14,9 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct TenantAddArguments {
-    /// 1 to 63 small letters, digits and hyphens, such as sharma-kirana
+    /// 1 to 63 lowercase letters, digits and hyphens, such as sharma-kirana
     name: TenantName,
-    /// Its time zone: days begin and schedules fire by it
+    /// Time zone for days and schedules
     #[arg(long, default_value_t)]
     zone: Zone,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub(crate) struct TenantAddArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: TenantAddArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let tenant = Tenant {
         id: IdGenerator::system().next(),
         name: arguments.name,
@@ -35,23 +35,25 @@ pub(super) fn run(context: &CommandContext, arguments: TenantAddArguments) -> Re
     let added = tenant.clone();
     let outcome = context.block_on(async {
         let db = database.open().await?;
-        let telling = TenantAuditContext::of(context, &arguments.operator, &db, tenant.id).await?;
+        let telling = TenantAuditContext::from_operator(context, &arguments.operator, &db, tenant.id).await?;
         let unit = move |tx: &mut PlatformTx<'_>| {
             tenants::add(tx, &added)?;
-            telling.tell(tx, &added, AuditEvent::TENANT_ADDED)
+            telling.record(tx, &added, AuditEvent::TENANT_ADDED)
         };
         Ok(db.platform(TENANTS).write(unit).await)
     })?;
     match outcome {
-        Ok(()) => context.output.answer(&tenant, |tenant, _| {
+        Ok(()) => context.output.print_result(&tenant, |tenant, _| {
             format!("Added {}, in {}. Its id is {}.", tenant.name, tenant.zone, tenant.id)
         }),
-        Err(munshi_safety::Error::Store(munshi_store::Error::Conflict { .. })) => Err(taken(&tenant.name)),
+        Err(munshi_safety::Error::Store(munshi_store::Error::Conflict { .. })) => {
+            Err(taken_failure(&tenant.name))
+        }
         Err(error) => Err(error.into()),
     }
 }
 
-fn taken(name: &TenantName) -> CommandFailure {
-    CommandFailure::already_there(format!("there is already a tenant called {name}"))
-        .hint("choose another name; one that was archived keeps its own")
+fn taken_failure(name: &TenantName) -> CommandFailure {
+    CommandFailure::already_there(format!("tenant {name} already exists"))
+        .hint("choose another name; an archived tenant keeps its name")
 }

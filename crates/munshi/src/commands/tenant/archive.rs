@@ -11,9 +11,9 @@ use crate::output::ConfirmationPrompt;
 
 #[derive(Debug, Args)]
 pub(crate) struct TenantArchiveArguments {
-    /// Which tenant
+    /// Tenant
     name: TenantName,
-    /// Don't ask
+    /// Skip the confirmation
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) fn run(context: &CommandContext, arguments: &TenantArchiveArguments) 
         // Nobody should have to confirm what can't be done anyway.
         find(context, name)?;
     }
-    let about = format!("Archiving {name} is for good: it never answers again, its data and name stay.");
+    let about = format!("Archiving {name} is permanent: it stops answering. Its data and name are kept.");
     ConfirmationPrompt { about, word: name.as_str(), given: arguments.yes }.ask(&context.output)?;
     change(context, (name, &arguments.operator), TenantStatus::Archived, |name| format!("Archived {name}."))
 }

@@ -15,7 +15,7 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct TenantListArguments {
-    /// At most this many; without it, all
+    /// Maximum number of rows. Default: all
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
 }
@@ -26,10 +26,10 @@ struct Listing {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &TenantListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let wanted = arguments.limit.map_or(usize::MAX, |limit| limit as usize);
     let items = context.block_on(async { gather(&database.open().await?, wanted).await })?;
-    context.output.answer(&Listing { items }, words)
+    context.output.print_result(&Listing { items }, render_text)
 }
 
 /// Follows the pages until there are no more, or enough.
@@ -47,11 +47,11 @@ async fn gather(db: &Db, wanted: usize) -> Result<Vec<Tenant>> {
     }
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No tenants yet. Add the first with `munshi tenant add NAME`.".to_owned();
     }
     let mut table = OutputTable::new(&["NAME", "STATUS", "ZONE", "ADDED (UTC)", "ID"]);
-    listing.items.iter().for_each(|tenant| table.row(row(tenant)));
+    listing.items.iter().for_each(|tenant| table.add_row(row(tenant)));
     table.render(painter)
 }

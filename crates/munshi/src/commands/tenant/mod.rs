@@ -2,22 +2,22 @@
 
 mod add;
 mod archive;
+mod audit_context;
 mod list;
-mod of;
 mod pause;
 mod resume;
+mod selector;
 mod status;
-mod telling;
 
-pub(super) use of::{TenantSelectorArguments, by_name};
-pub(super) use status::{archived, missing};
+pub(super) use selector::{TenantSelectorArguments, get_by_name};
+pub(super) use status::{archived_failure, not_found_failure};
 
 use clap::Subcommand;
 use munshi_types::Tenant;
 
 use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTableCell};
 
 #[derive(Debug, Subcommand)]
@@ -26,11 +26,11 @@ pub(crate) enum TenantCommand {
     Add(add::TenantAddArguments),
     /// List tenants, newest first
     List(list::TenantListArguments),
-    /// Let a tenant rest: it answers nobody and runs no work until resumed; nothing is lost
+    /// Pause a tenant: it answers nobody and runs no jobs until resumed
     Pause(status::TenantStatusArguments),
-    /// Wake a paused tenant
+    /// Resume a paused tenant
     Resume(status::TenantStatusArguments),
-    /// Put a tenant away for good; its data and its name stay
+    /// Archive a tenant permanently; its data and name are kept
     Archive(archive::TenantArchiveArguments),
 }
 
@@ -55,7 +55,7 @@ fn row(tenant: &Tenant) -> [OutputTableCell; 5] {
         tenant.name.as_str().into(),
         OutputTableCell::new(tenant.status.as_str(), tone),
         tenant.zone.as_str().into(),
-        moment(tenant.created_at).into(),
+        format_time(tenant.created_at).into(),
         OutputTableCell::new(tenant.id.to_string(), OutputCellStyle::Dim),
     ]
 }

@@ -8,6 +8,6 @@ use crate::failure::Result;
 
 pub(super) fn run(context: &CommandContext, arguments: &TenantStatusArguments) -> Result<()> {
     change(context, (&arguments.name, &arguments.operator), TenantStatus::Paused, |name| {
-        format!("Paused {name}. `munshi tenant resume {name}` wakes it.")
+        format!("Paused {name}. Resume it with `munshi tenant resume {name}`.")
     })
 }

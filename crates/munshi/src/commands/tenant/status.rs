@@ -6,8 +6,8 @@ use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{Tenant, TenantName, TenantStatus};
 use serde::Serialize;
 
-use super::by_name;
-use super::telling::TenantAuditContext;
+use super::audit_context::TenantAuditContext;
+use super::get_by_name;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
@@ -15,7 +15,7 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct TenantStatusArguments {
-    /// Which tenant
+    /// Tenant
     pub(super) name: TenantName,
     #[command(flatten)]
     pub(super) operator: OperatorArguments,
@@ -43,21 +43,23 @@ pub(super) fn change(
     status: TenantStatus,
     words: impl FnOnce(&TenantName) -> String,
 ) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let outcome = context.block_on(async {
         let db = database.open().await?;
-        let tenant = by_name(&db, name).await?;
-        let telling = TenantAuditContext::of(context, operator, &db, tenant.id).await?;
+        let tenant = get_by_name(&db, name).await?;
+        let telling = TenantAuditContext::from_operator(context, operator, &db, tenant.id).await?;
         let asked = tenant.name;
         db.platform(TENANTS).write(move |tx| set(tx, &asked, status, &telling)).await
     })?;
     match outcome {
-        Outcome::Missing => Err(missing(name)),
-        Outcome::Archived => Err(archived(name)),
-        Outcome::Changed(changed) => context.output.answer(&changed, |changed, _| match changed.changed {
-            true => words(name),
-            false => format!("{name} was {status} already."),
-        }),
+        Outcome::Missing => Err(not_found_failure(name)),
+        Outcome::Archived => Err(archived_failure(name)),
+        Outcome::Changed(changed) => {
+            context.output.print_result(&changed, |changed, _| match changed.changed {
+                true => words(name),
+                false => format!("{name} was already {status}."),
+            })
+        }
     }
 }
 
@@ -72,7 +74,7 @@ fn set(
         return Ok(Outcome::Changed(Changed { tenant, changed: false }));
     }
     // Whether its bindings answer depends on it.
-    munshi_tiers::announce(tx, tenant.id)?;
+    munshi_tiers::mark_tenant_changed(tx, tenant.id)?;
     if !tenants::set_status(tx, tenant.id, status)? {
         return Ok(Outcome::Archived);
     }
@@ -82,30 +84,30 @@ fn set(
         TenantStatus::Paused => AuditEvent::TENANT_PAUSED,
         TenantStatus::Archived => AuditEvent::TENANT_ARCHIVED,
     };
-    telling.tell(tx, &tenant, event)?;
+    telling.record(tx, &tenant, event)?;
     Ok(Outcome::Changed(Changed { tenant, changed: true }))
 }
 
 /// The tenant, as long as something may still change about it.
 pub(super) fn find(context: &CommandContext, name: &TenantName) -> Result<Tenant> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let asked = name.clone();
     let found = context.block_on(async {
         let db = database.open().await?;
         Ok(db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?)
     })?;
     match found {
-        Some(tenant) if tenant.status == TenantStatus::Archived => Err(archived(name)),
-        found => found.ok_or_else(|| missing(name)),
+        Some(tenant) if tenant.status == TenantStatus::Archived => Err(archived_failure(name)),
+        found => found.ok_or_else(|| not_found_failure(name)),
     }
 }
 
-pub(in crate::commands) fn archived(name: &TenantName) -> CommandFailure {
-    CommandFailure::refused(format!("{name} is archived, and that is for good"))
+pub(in crate::commands) fn archived_failure(name: &TenantName) -> CommandFailure {
+    CommandFailure::refused(format!("tenant {name} is archived permanently"))
         .hint("add a new tenant under another name")
 }
 
-pub(in crate::commands) fn missing(name: &TenantName) -> CommandFailure {
+pub(in crate::commands) fn not_found_failure(name: &TenantName) -> CommandFailure {
     CommandFailure::not_found(format!("there is no tenant called {name}"))
         .hint("`munshi tenant list` shows them all")
 }

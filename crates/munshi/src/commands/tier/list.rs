@@ -14,7 +14,7 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct TierListArguments {
-    /// Whose
+    /// Tenant
     tenant: TenantName,
 }
 
@@ -33,10 +33,10 @@ struct Item {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &TierListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let tiers = context.block_on(async {
         let db = database.open().await?;
-        Ok(history::tiers(&db, &arguments.tenant).await?)
+        Ok(history::list_tiers(&db, &arguments.tenant).await?)
     })?;
     let items = tiers.into_iter().map(|tier| Item {
         kind: tier.kind,
@@ -45,19 +45,19 @@ pub(super) fn run(context: &CommandContext, arguments: &TierListArguments) -> Re
         version: tier.version,
         tokens: tier.tokens.total,
     });
-    context.output.answer(&Listing { items: items.collect() }, words)
+    context.output.print_result(&Listing { items: items.collect() }, render_text)
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        return "No tiers yet. `munshi apply DIR` brings some.".to_owned();
+        return "No tiers yet. Add some with `munshi apply DIR`.".to_owned();
     }
     let mut table = OutputTable::new(&["KIND", "NAME", "STATUS", "VERSION", "TOKENS"]);
     for item in &listing.items {
         let tone =
             if item.status == TierStatus::Active { OutputCellStyle::Good } else { OutputCellStyle::Dim };
         let tokens = if item.kind == TierKind::Binding { "-".to_owned() } else { item.tokens.to_string() };
-        table.row([
+        table.add_row([
             item.kind.as_str().into(),
             item.name.as_str().into(),
             OutputTableCell::new(item.status.as_str(), tone),

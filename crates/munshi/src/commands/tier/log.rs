@@ -8,23 +8,23 @@ use super::TierSelectorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
-use crate::output::table::harmless;
+use crate::output::formatting::format_time;
+use crate::output::table::sanitize_line;
 use crate::wiring::database::ConfiguredDatabase;
 
 pub(super) fn run(context: &CommandContext, which: &TierSelectorArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let log = context.block_on(async {
         let db = database.open().await?;
-        Ok(history::log(&db, &which.tenant, which.kind, &which.name).await?)
+        Ok(history::load(&db, &which.tenant, which.kind, &which.name).await?)
     })?;
-    context.output.answer(&log, words)
+    context.output.print_result(&log, render_text)
 }
 
-fn words(log: &TierHistory, painter: TextStyler) -> String {
+fn render_text(log: &TierHistory, painter: TextStyler) -> String {
     let mut text = format!("{} {}, {}\n", log.kind, painter.bold(log.name.as_str()), log.status);
     let versions = log.versions.iter().map(|entry| (entry.version.made_at, version(entry, painter)));
-    let events = log.events.iter().map(|event| (event.made_at, happened(event, painter)));
+    let events = log.events.iter().map(|event| (event.made_at, render_event(event, painter)));
     // What happened comes after the version it happened with; the newest is told first.
     let mut lines: Vec<(Timestamp, String)> = events.chain(versions).collect();
     lines.sort_by_key(|(made_at, _)| std::cmp::Reverse(*made_at));
@@ -32,11 +32,12 @@ fn words(log: &TierHistory, painter: TextStyler) -> String {
     text
 }
 
-fn happened(event: &TierEvent, painter: TextStyler) -> String {
-    let when = painter.dim(&moment(event.made_at));
-    let mut text = format!("\n{}  {when}  {}\n", painter.bold(&event.to_string()), harmless(&event.author));
+fn render_event(event: &TierEvent, painter: TextStyler) -> String {
+    let when = painter.dim(&format_time(event.made_at));
+    let mut text =
+        format!("\n{}  {when}  {}\n", painter.bold(&event.to_string()), sanitize_line(&event.author));
     if !event.note.is_empty() {
-        text += &format!("    {}\n", harmless(&event.note));
+        text += &format!("    {}\n", sanitize_line(&event.note));
     }
     text
 }
@@ -50,11 +51,11 @@ fn version(entry: &TierHistoryEntry, painter: TextStyler) -> String {
     let mut text = format!(
         "\n{}  {}  {}\n",
         painter.bold(&head),
-        painter.dim(&moment(about.made_at)),
-        harmless(&about.author)
+        painter.dim(&format_time(about.made_at)),
+        sanitize_line(&about.author)
     );
     if !about.note.is_empty() {
-        text += &format!("    {}\n", harmless(&about.note));
+        text += &format!("    {}\n", sanitize_line(&about.note));
     }
     // The first version has nothing before it that it could differ from.
     if about.version > 1 {

@@ -16,17 +16,17 @@ use crate::failure::Result;
 pub(crate) enum TierCommand {
     /// List a tenant's tiers
     List(list::TierListArguments),
-    /// Say who changed what, when and why, the newest first
+    /// Show the history: who changed what, when and why, newest first
     Log(TierSelectorArguments),
-    /// Show a tier; an agent with where each value came from
+    /// Show a tier; for an agent, with the source of each value
     Show(show::TierShowArguments),
-    /// Go back to an older version, as a new version
+    /// Roll back to an older version, as a new version
     Rollback(rollback::TierRollbackArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TierSelectorArguments {
-    /// Whose
+    /// Tenant
     tenant: TenantName,
     /// human, team, agent or binding
     kind: TierKind,

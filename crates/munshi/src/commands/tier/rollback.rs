@@ -10,14 +10,14 @@ use crate::commands::apply::ChangeNoteArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::wiring::database::ConfiguredDatabase;
-use crate::wiring::installed::installed;
-use crate::wiring::tiers;
+use crate::wiring::installation::list_installed_names;
+use crate::wiring::tier_audit;
 
 #[derive(Debug, Args)]
 pub(crate) struct TierRollbackArguments {
     #[command(flatten)]
     which: TierSelectorArguments,
-    /// The version to go back to; without it, the one before
+    /// Version to roll back to. Default: the previous one
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
     #[command(flatten)]
@@ -33,22 +33,25 @@ struct RolledBack {
 
 pub(super) fn run(context: &CommandContext, arguments: TierRollbackArguments) -> Result<()> {
     let config = context.config()?;
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let TierSelectorArguments { tenant, kind, name } = arguments.which;
     let back = context.block_on(async {
         let db = database.open().await?;
-        let known = installed(&config)?;
+        let known = list_installed_names(&config)?;
         let (plan, back_to) = history::plan_rollback(&db, &tenant, kind, &name, arguments.to, &known).await?;
         let by = arguments.by.authorship(context, || format!("back to version {back_to}"));
         let (ids, zone) = (IdGenerator::system(), Zone::default());
-        munshi_tiers::apply(&db, vec![plan.clone()], zone, by, &ids, tiers::tell(ids.clone())).await?;
+        munshi_tiers::apply(&db, vec![plan.clone()], zone, by, &ids, tier_audit::build_recorder(ids.clone()))
+            .await?;
         Ok(RolledBack { back_to, plan })
     })?;
-    context.output.answer(&back, |back, _| match back.plan.changes.first() {
-        None => format!("{kind} {name} already says what version {} says.", back.back_to),
+    context.output.print_result(&back, |back, _| match back.plan.changes.first() {
+        None => format!("{kind} {name} is already identical to version {}.", back.back_to),
         Some(change) if change.from == Some(change.to) => {
-            format!("{change}It is back from the archive, as it was.\n")
+            format!("{change}Restored from the archive unchanged.\n")
         }
-        Some(change) => format!("{change}Went back to version {}, as version {}.\n", back.back_to, change.to),
+        Some(change) => {
+            format!("{change}Rolled back to version {}, as version {}.\n", back.back_to, change.to)
+        }
     })
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
-use crate::output::{TextStyler, without_commands};
+use crate::output::{TextStyler, sanitize_text};
 use crate::wiring::database::ConfiguredDatabase;
 
 /// As much of a value as a row shows; `--json` has all of it.
@@ -19,29 +19,29 @@ const VALUE_COLUMNS: usize = 70;
 
 #[derive(Debug, Args)]
 pub(crate) struct TierShowArguments {
-    /// Whose
+    /// Tenant
     tenant: TenantName,
     /// human, team, agent or binding
     kind: TierKind,
-    /// Its name, and a version if need be: meera, meera@3
+    /// Name with an optional version: meera, meera@3
     #[arg(value_name = "NAME[@VERSION]")]
     tier: TierRef,
-    /// An agent as it was written, without what it extends
+    /// Show an agent's own file, without what it extends
     #[arg(long)]
     written: bool,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &TierShowArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let TierShowArguments { tenant, kind, tier, written } = arguments;
     let shown = context.block_on(async {
         let db = database.open().await?;
         Ok(history::show(&db, tenant, *kind, &tier.name, tier.version).await?)
     })?;
-    context.output.answer(&shown, |shown, painter| words(shown, *written, painter))
+    context.output.print_result(&shown, |shown, painter| render_text(shown, *written, painter))
 }
 
-fn words(shown: &TierSnapshot, written: bool, painter: TextStyler) -> String {
+fn render_text(shown: &TierSnapshot, written: bool, painter: TextStyler) -> String {
     let TierSnapshot { kind, name, status, version, latest, tokens, .. } = shown;
     let mut head = format!("{kind} {name}, {status}, version {version} of {latest}");
     if tokens.total > 0 {
@@ -49,7 +49,7 @@ fn words(shown: &TierSnapshot, written: bool, painter: TextStyler) -> String {
     }
     let body = match kind {
         TierKind::Agent if !written => origins(shown, painter),
-        kind => without_commands(&files::render(*kind, &shown.body)),
+        kind => sanitize_text(&files::render(*kind, &shown.body)),
     };
     format!("{}\n\n{body}", painter.dim(&format!("# {head}")))
 }
@@ -63,9 +63,9 @@ fn origins(shown: &TierSnapshot, painter: TextStyler) -> String {
             AgentValueOrigin::Agent(name) => (name.to_string(), OutputCellStyle::Plain),
         };
         let value = value_at(&shown.values, path);
-        table.row([
+        table.add_row([
             path.as_str().into(),
-            OutputTableCell::short(&value, VALUE_COLUMNS, OutputCellStyle::Plain),
+            OutputTableCell::truncated(&value, VALUE_COLUMNS, OutputCellStyle::Plain),
             OutputTableCell::new(from, tone),
         ]);
     }

@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::audit_log::record_budget_change;
 use super::find;
-use super::telling::tell;
 use crate::commands::person;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -23,14 +23,14 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct UsageLimitArguments {
-    /// Whose
+    /// Tenant
     tenant: TenantName,
     /// SCOPE.PERIOD.MEASURE, such as tenant.month.money, binding.day.tokens or person.day.interactions; with
     /// `background.` before it for background work
     limit: Limit,
-    /// A whole number, or dollars where money is limited; `none` for no limit, `default` for what plan and settings say
+    /// Whole number, or dollars for money; `none` for no limit, `default` for the plan's and settings' value
     amount: String,
-    /// Only this binding or person, by its id or name
+    /// Apply to this binding or person only, by id or name
     #[arg(long, value_name = "ID")]
     only: Option<String>,
     #[command(flatten)]
@@ -72,44 +72,44 @@ struct Answer {
 
 pub(super) fn run(context: &CommandContext, arguments: &UsageLimitArguments) -> Result<()> {
     let on = arguments.limit.0;
-    let to = amount(on.measure, &arguments.amount)?;
-    let (database, now) = (ConfiguredDatabase::for_one_question(&context.config()?)?, context.now());
+    let to = parse_amount(on.measure, &arguments.amount)?;
+    let (database, now) = (ConfiguredDatabase::single_connection(&context.config()?)?, context.now());
     let on = context.block_on(async {
         let db = database.open().await?;
         let tenant = find(&db, &arguments.tenant).await?;
-        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let id = match &arguments.only {
-            Some(given) => Some(whom(&db, &tenant, on.scope, given).await?),
+            Some(given) => Some(resolve_subject_id(&db, &tenant, on.scope, given).await?),
             None => None,
         };
         let on = BudgetLimitSubject { id, ..on };
         let unit = move |tx: &mut Tx<'_>| {
             budget::set_limit(tx, on, to, now)?;
             let subject = format!("limit {}.{}.{}", on.scope, on.period, on.measure);
-            tell(tx, actor, &subject, json!({ "on": on, "to": told(to) }), now)
+            record_budget_change(tx, actor, &subject, json!({ "on": on, "to": to_audit_json(to) }), now)
         };
         db.write(tenant.id, unit).await?;
         Ok(on)
     })?;
     let amount = if let BudgetLimitValue::AtMost(amount) = to { Some(amount) } else { None };
     let answer = Answer { tenant: arguments.tenant.clone(), on, amount, to };
-    context.output.answer(&answer, |answer, _| words(answer))
+    context.output.print_result(&answer, |answer, _| render_text(answer))
 }
 
 /// Whom a limit is for: an id as it is, or a name that is looked up.
-async fn whom(db: &Db, tenant: &Tenant, scope: BudgetScope, given: &str) -> Result<Uuid> {
+async fn resolve_subject_id(db: &Db, tenant: &Tenant, scope: BudgetScope, given: &str) -> Result<Uuid> {
     if let Ok(id) = given.parse() {
         return Ok(id);
     }
     let asked = given.to_owned();
     match scope {
-        BudgetScope::Tenant => Err(CommandFailure::usage("a tenant's limit names no binding and no person")
-            .hint("leave --only out, or limit binding.… or person.…")),
+        BudgetScope::Tenant => Err(CommandFailure::usage("--only does not apply to a tenant limit")
+            .hint("remove --only, or limit binding.… or person.…")),
         BudgetScope::Person => {
             db.read(tenant.id, move |tx| person::find(tx, &asked).map(|person| person.id.as_uuid())).await
         }
         BudgetScope::Binding => {
-            let tiers = munshi_tiers::history::tiers(db, &tenant.name).await?;
+            let tiers = munshi_tiers::history::list_tiers(db, &tenant.name).await?;
             let bindings: Vec<_> = tiers.iter().filter(|tier| tier.kind == TierKind::Binding).collect();
             let found = bindings.iter().find(|tier| tier.name.as_str() == given);
             found.map(|tier| tier.id.as_uuid()).ok_or_else(|| {
@@ -117,7 +117,7 @@ async fn whom(db: &Db, tenant: &Tenant, scope: BudgetScope, given: &str) -> Resu
                     bindings.iter().map(|tier| format!("{} ({})", tier.id, tier.name)).collect();
                 let hint = match known.is_empty() {
                     true => format!("{} has no bindings yet", tenant.name),
-                    false => format!("known are: {}", known.join(", ")),
+                    false => format!("known bindings: {}", known.join(", ")),
                 };
                 CommandFailure::not_found(format!("{} has no binding {given}", tenant.name)).hint(hint)
             })
@@ -125,7 +125,7 @@ async fn whom(db: &Db, tenant: &Tenant, scope: BudgetScope, given: &str) -> Resu
     }
 }
 
-fn told(to: BudgetLimitValue) -> Value {
+fn to_audit_json(to: BudgetLimitValue) -> Value {
     match to {
         BudgetLimitValue::AtMost(amount) => json!(amount),
         BudgetLimitValue::Unlimited => json!("none"),
@@ -133,23 +133,23 @@ fn told(to: BudgetLimitValue) -> Value {
     }
 }
 
-fn amount(measure: BudgetMeasure, text: &str) -> Result<BudgetLimitValue> {
+fn parse_amount(measure: BudgetMeasure, text: &str) -> Result<BudgetLimitValue> {
     match (text, measure) {
         ("none", _) => Ok(BudgetLimitValue::Unlimited),
         ("default", _) => Ok(BudgetLimitValue::Default),
-        (text, BudgetMeasure::Money) => dollars(text).map(BudgetLimitValue::AtMost).ok_or_else(|| {
-            CommandFailure::usage(format!("`{text}` is no amount of money"))
+        (text, BudgetMeasure::Money) => parse_dollars(text).map(BudgetLimitValue::AtMost).ok_or_else(|| {
+            CommandFailure::usage(format!("`{text}` is not an amount of money"))
                 .hint("write dollars, such as 50 or 0.50")
         }),
         (text, _) => text.parse().map(BudgetLimitValue::AtMost).map_err(|_| {
-            CommandFailure::usage(format!("`{text}` is no whole number"))
-                .hint("write one, or `none`, or `default`")
+            CommandFailure::usage(format!("`{text}` is not a whole number"))
+                .hint("use a whole number, `none` or `default`")
         }),
     }
 }
 
 /// Millionths, by the digits: a float would round.
-fn dollars(text: &str) -> Option<u64> {
+fn parse_dollars(text: &str) -> Option<u64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let plain = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
     if !plain(whole) || !plain(decimals) || decimals.len() > 6 {
@@ -159,7 +159,7 @@ fn dollars(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)
 }
 
-fn words(answer: &Answer) -> String {
+fn render_text(answer: &Answer) -> String {
     let on = &answer.on;
     let whom = match (on.scope, on.id) {
         (BudgetScope::Tenant, _) => answer.tenant.to_string(),
@@ -169,7 +169,7 @@ fn words(answer: &Answer) -> String {
     let lane = if on.lane == BudgetLane::Background { " in the background" } else { "" };
     let what = match answer.to {
         BudgetLimitValue::AtMost(amount) => {
-            let amount = on.measure.shown(i64::try_from(amount).unwrap_or(i64::MAX));
+            let amount = on.measure.render(i64::try_from(amount).unwrap_or(i64::MAX));
             let noun =
                 if on.measure == BudgetMeasure::Money { String::new() } else { format!(" {}", on.measure) };
             format!("may now use {amount}{noun}{lane} a {}.", on.period)
@@ -178,7 +178,7 @@ fn words(answer: &Answer) -> String {
             format!("now has no limit of {}{lane} for the {}.", on.measure, on.period)
         }
         BudgetLimitValue::Default => {
-            format!("now has what plan and settings say of {}{lane} for the {}.", on.measure, on.period)
+            format!("now has the default limit of {}{lane} for the {}.", on.measure, on.period)
         }
     };
     format!("{whom} {what}")
@@ -190,13 +190,13 @@ mod tests {
 
     #[test]
     fn amounts_are_exact_or_refused() {
-        assert_eq!(dollars("0.5"), Some(500_000));
-        assert_eq!(dollars("12"), Some(12_000_000));
+        assert_eq!(parse_dollars("0.5"), Some(500_000));
+        assert_eq!(parse_dollars("12"), Some(12_000_000));
         for bad in ["", ".5", "1.", "-1", "1e3", "$5", "0.0000001", "99999999999999999999"] {
-            assert_eq!(dollars(bad), None, "{bad}");
+            assert_eq!(parse_dollars(bad), None, "{bad}");
         }
-        assert!(matches!(amount(BudgetMeasure::Tokens, "none"), Ok(BudgetLimitValue::Unlimited)));
-        assert!(amount(BudgetMeasure::Tokens, "1.5").is_err());
+        assert!(matches!(parse_amount(BudgetMeasure::Tokens, "none"), Ok(BudgetLimitValue::Unlimited)));
+        assert!(parse_amount(BudgetMeasure::Tokens, "1.5").is_err());
     }
 
     #[test]

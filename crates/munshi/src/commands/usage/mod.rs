@@ -1,15 +1,15 @@
 //! `munshi usage`: what tenants use, and what they may.
 
+mod audit_log;
 mod limit;
 mod plan;
 mod show;
-mod telling;
 
 use clap::{Args, Subcommand};
 use munshi_store::{Db, tenants};
 use munshi_types::{Tenant, TenantName};
 
-use crate::commands::tenant::missing;
+use crate::commands::tenant::not_found_failure;
 use crate::context::CommandContext;
 use crate::failure::Result;
 
@@ -24,9 +24,9 @@ pub(crate) struct UsageArguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say which plan a tenant has, or give it another
+    /// Show or change a tenant's plan
     Plan(plan::UsagePlanArguments),
-    /// Give a tenant, its bindings or its persons a limit of their own
+    /// Set a limit for a tenant, its bindings or its people
     Limit(limit::UsageLimitArguments),
 }
 
@@ -42,5 +42,5 @@ async fn find(db: &Db, name: &TenantName) -> Result<Tenant> {
     let asked = name.clone();
     let read = move |tx: &mut munshi_store::PlatformTx<'_>| tenants::find_by_name(tx, &asked);
     let found = db.platform(munshi_safety::budget::BUDGET).read(read).await?;
-    found.ok_or_else(|| missing(name))
+    found.ok_or_else(|| not_found_failure(name))
 }

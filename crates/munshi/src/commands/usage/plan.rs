@@ -8,8 +8,8 @@ use munshi_types::TenantName;
 use serde::Serialize;
 use serde_json::json;
 
+use super::audit_log::record_budget_change;
 use super::find;
-use super::telling::tell;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
@@ -18,9 +18,9 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct UsagePlanArguments {
-    /// Whose
+    /// Tenant
     tenant: TenantName,
-    /// free, starter, pro or business; `default` is what the settings say. Without it nothing is changed
+    /// free, starter, pro, business, or `default` for the settings' plan. Omit it to show the plan
     plan: Option<Wish>,
     #[command(flatten)]
     operator: OperatorArguments,
@@ -52,35 +52,41 @@ struct Answer {
 pub(super) fn run(context: &CommandContext, arguments: &UsagePlanArguments) -> Result<()> {
     let config = context.config()?;
     let (settings, now) = (wiring::budget::settings(&config), context.now());
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let wish = arguments.plan;
     let plan = context.block_on(async {
         let db = database.open().await?;
         let tenant = find(&db, &arguments.tenant).await?;
-        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
         let unit = move |tx: &mut munshi_store::Tx<'_>| {
-            let before = budget::plan(tx, &settings)?;
+            let before = budget::load_plan(tx, &settings)?;
             let to = match wish {
                 None => return Ok(before),
                 Some(Wish::Default) => None,
                 Some(Wish::To(plan)) => Some(plan),
             };
             budget::set_plan(tx, to, now)?;
-            let after = budget::plan(tx, &settings)?;
-            tell(tx, actor, "plan", json!({ "from": before, "to": after, "default": to.is_none() }), now)?;
+            let after = budget::load_plan(tx, &settings)?;
+            record_budget_change(
+                tx,
+                actor,
+                "plan",
+                json!({ "from": before, "to": after, "default": to.is_none() }),
+                now,
+            )?;
             Ok::<_, munshi_safety::Error>(after)
         };
         Ok(db.write(tenant.id, unit).await?)
     })?;
     let (tenant, interactions) = (arguments.tenant.clone(), plan.interactions());
     let answer = Answer { tenant, plan, interactions, changed: wish.is_some() };
-    context.output.answer(&answer, |answer, _| words(answer))
+    context.output.print_result(&answer, |answer, _| render_text(answer))
 }
 
-fn words(answer: &Answer) -> String {
+fn render_text(answer: &Answer) -> String {
     let count = match answer.interactions {
         Some(count) => format!("{count} interactions a month"),
-        None => "as many interactions as it likes".to_owned(),
+        None => "unlimited interactions".to_owned(),
     };
     let now = if answer.changed { "now has" } else { "has" };
     format!("{} {now} the plan {}: {count}.", answer.tenant, answer.plan)

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_safety::budget::{
     self, BudgetAccount, BudgetLane, BudgetLimitStatus, BudgetMeasure, BudgetSettings, UsageDimension,
-    UsageLine, UsagePlan, UsageTotals, standings, unsettled, used,
+    UsageLine, UsagePlan, UsageTotals, list_limit_statuses, list_usage, sum_unsettled,
 };
 use munshi_store::{Db, PageRequest, tenants};
 use munshi_types::tier::TierKind;
@@ -25,13 +25,13 @@ use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
 pub(crate) struct UsageShowArguments {
-    /// Only this tenant's; without it the newest fifty tenants'
+    /// Tenant. Default: the newest 50 tenants
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// From this day on, in the tenant's zone; without it from the first of the month
+    /// First day, in the tenant's time zone. Default: the first of the month
     #[arg(long, value_name = "YYYY-MM-DD")]
     since: Option<Date>,
-    /// How what was used is told
+    /// How to group the usage
     #[arg(long, value_enum, default_value = "day")]
     by: ByArgument,
 }
@@ -93,12 +93,12 @@ struct Named {
 pub(super) fn run(context: &CommandContext, arguments: &UsageShowArguments) -> Result<()> {
     let config = context.config()?;
     let (settings, now) = (wiring::budget::settings(&config), context.now());
-    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let database = ConfiguredDatabase::single_connection(&config)?;
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenants = match &arguments.tenant {
             Some(name) => vec![find(&db, name).await?],
-            None => newest(&db).await?,
+            None => list_newest_tenants(&db).await?,
         };
         let mut items = Vec::new();
         for tenant in tenants {
@@ -106,10 +106,10 @@ pub(super) fn run(context: &CommandContext, arguments: &UsageShowArguments) -> R
         }
         Ok(Listing { by: arguments.by.into(), items })
     })?;
-    context.output.answer(&listing, words)
+    context.output.print_result(&listing, render_text)
 }
 
-async fn newest(db: &Db) -> Result<Vec<Tenant>> {
+async fn list_newest_tenants(db: &Db) -> Result<Vec<Tenant>> {
     let read = |tx: &mut munshi_store::PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, TENANTS));
     Ok(db.platform(budget::BUDGET).read(read).await?.items)
 }
@@ -131,15 +131,15 @@ async fn item(
         let mut limits = Vec::new();
         for lane in BudgetLane::ALL {
             let account = BudgetAccount { binding: None, person: None, lane: *lane, zone: zone.clone() };
-            limits.extend(standings(tx, &settings, &account, now)?);
+            limits.extend(list_limit_statuses(tx, &settings, &account, now)?);
         }
-        let lines = used(tx, &since.to_string(), by)?;
+        let lines = list_usage(tx, &since.to_string(), by)?;
         let named = lines.into_iter().map(|line| {
             let name = line.id.and_then(|id| names.get(&id).cloned());
             Named { name, line }
         });
-        let (count, at_most) = unsettled(tx, now)?;
-        let plan = budget::plan(tx, &settings)?;
+        let (count, at_most) = sum_unsettled(tx, now)?;
+        let plan = budget::load_plan(tx, &settings)?;
         let unsettled = Unsettled { count, at_most };
         Ok::<_, munshi_safety::Error>(Item {
             tenant: name,
@@ -154,14 +154,14 @@ async fn item(
 }
 
 async fn bindings(db: &Db, tenant: &Tenant) -> Result<BTreeMap<Uuid, String>> {
-    let tiers = munshi_tiers::history::tiers(db, &tenant.name).await?;
+    let tiers = munshi_tiers::history::list_tiers(db, &tenant.name).await?;
     let bindings = tiers.into_iter().filter(|tier| tier.kind == TierKind::Binding);
     Ok(bindings.map(|tier| (tier.id.as_uuid(), tier.name.to_string())).collect())
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        return "No tenants yet. `munshi tenant add NAME` adds one.".to_owned();
+        return "No tenants yet. Add one with `munshi tenant add NAME`.".to_owned();
     }
     let blocks: Vec<String> = listing.items.iter().map(|item| block(listing.by, item, painter)).collect();
     blocks.join("\n")
@@ -170,7 +170,7 @@ fn words(listing: &Listing, painter: TextStyler) -> String {
 fn block(by: UsageDimension, item: &Item, painter: TextStyler) -> String {
     let mut text = format!("{} (plan {})\n", painter.bold(item.tenant.as_str()), item.plan);
     let mut limits = OutputTable::new(&["LIMIT", "USED", "SET ASIDE", "LEFT", "OF", "FREE AGAIN (UTC)"]);
-    item.limits.iter().for_each(|standing| limits.row(limit_row(standing)));
+    item.limits.iter().for_each(|standing| limits.add_row(limit_row(standing)));
     text += &limits.render(painter);
     if item.used.is_empty() {
         text += &format!("\nNothing used since {}.\n", item.since);
@@ -182,20 +182,20 @@ fn block(by: UsageDimension, item: &Item, painter: TextStyler) -> String {
         };
         let mut lines =
             OutputTable::new(&[heading, "LANE", "INTERACTIONS", "JOBS", "TOKENS", "WRITTEN", "MONEY"]);
-        item.used.iter().for_each(|named| lines.row(used_row(named)));
+        item.used.iter().for_each(|named| lines.add_row(used_row(named)));
         text += &format!("\n{}", lines.render(painter));
     }
     if item.unsettled.count > 0 {
         let most = Cost::from_micros(item.unsettled.at_most.money);
         let count = item.unsettled.count;
-        text += &format!("\nNever settled, so not in the books: {count} set aside, {most} at most.\n");
+        text += &format!("\nUnsettled reservations, not included above: {count}, {most} at most.\n");
     }
     text
 }
 
 fn limit_row(standing: &BudgetLimitStatus) -> [OutputTableCell; 6] {
     let on = &standing.on;
-    let shown = |amount| on.measure.shown(amount);
+    let shown = |amount| on.measure.render(amount);
     let lane = if on.lane == BudgetLane::Background { "background, " } else { "" };
     let tone = if standing.left > 0 { OutputCellStyle::Plain } else { OutputCellStyle::Bad };
     [
@@ -204,7 +204,7 @@ fn limit_row(standing: &BudgetLimitStatus) -> [OutputTableCell; 6] {
         shown(standing.held).into(),
         OutputTableCell::new(shown(standing.left), tone),
         shown(standing.limit).into(),
-        crate::output::shown::moment(standing.ends_at).into(),
+        crate::output::formatting::format_time(standing.ends_at).into(),
     ]
 }
 
@@ -219,6 +219,6 @@ fn used_row(named: &Named) -> [OutputTableCell; 7] {
         line.used.jobs.to_string().into(),
         line.used.tokens.to_string().into(),
         line.used.output_tokens.to_string().into(),
-        BudgetMeasure::Money.shown(line.used.money).into(),
+        BudgetMeasure::Money.render(line.used.money).into(),
     ]
 }

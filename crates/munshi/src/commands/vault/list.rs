@@ -7,7 +7,7 @@ use super::TenantScopeArguments;
 use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::TextStyler;
-use crate::output::shown::moment;
+use crate::output::formatting::format_time;
 use crate::output::table::OutputTable;
 use crate::wiring::database::ConfiguredDatabase;
 
@@ -17,22 +17,26 @@ struct Listing {
 }
 
 pub(super) fn run(context: &CommandContext, whose: &TenantScopeArguments) -> Result<()> {
-    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     let items = context.block_on(async {
         let db = database.open().await?;
         let tenant = whose.find(&db).await?;
         Ok(vault::list(&db, tenant).await?)
     })?;
-    context.output.answer(&Listing { items }, words)
+    context.output.print_result(&Listing { items }, render_text)
 }
 
-fn words(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        return "No secrets yet. Keep one with `munshi vault set NAME`.".to_owned();
+        return "No secrets yet. Add one with `munshi vault set NAME`.".to_owned();
     }
     let mut table = OutputTable::new(&["NAME", "VERSION", "SET (UTC)"]);
     for item in &listing.items {
-        table.row([item.name.as_str().into(), item.version.to_string().into(), moment(item.set_at).into()]);
+        table.add_row([
+            item.name.as_str().into(),
+            item.version.to_string().into(),
+            format_time(item.set_at).into(),
+        ]);
     }
     table.render(painter)
 }

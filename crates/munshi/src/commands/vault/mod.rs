@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use munshi_config::Config;
-use munshi_safety::audit::{AuditActor, AuditActorKind, names_a_phone, pseudonymised};
+use munshi_safety::audit::{AuditActor, AuditActorKind, contains_phone, pseudonymise_phones};
 use munshi_safety::vault::{SecretRef, Vault, VaultAuditContext};
 use munshi_store::Db;
 use munshi_types::TenantId;
@@ -22,27 +22,27 @@ use crate::wiring::vault;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
-    /// Keep a secret under a name; its value comes from standard input, never from the command line
+    /// Store a secret; its value is read from standard input, never from the command line
     Set(set::VaultSetArguments),
     /// List the names of secrets; values are never shown
     List(TenantScopeArguments),
     /// Remove a secret
     Remove(remove::VaultRemoveArguments),
-    /// Change the key that all secrets are sealed with; run it again if it was cut short
+    /// Rotate the vault's key; run it again if it was interrupted
     Rotate(OperatorArguments),
 }
 
-/// Who does it, for the audit.
+/// Author, for the audit log.
 #[derive(Debug, Args)]
 pub(crate) struct OperatorArguments {
-    /// Who does it, for the audit
+    /// Author, for the audit log
     #[arg(long = "as", value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
     operator: String,
 }
 
 impl OperatorArguments {
     /// For what is done without anybody having typed it.
-    pub(in crate::commands) fn named(operator: &str) -> Self {
+    pub(in crate::commands) fn new(operator: &str) -> Self {
         Self { operator: operator.to_owned() }
     }
 
@@ -51,31 +51,31 @@ impl OperatorArguments {
     }
 
     /// As the tenant's audit knows them: who gives a phone is named by its pseudonym there.
-    pub(in crate::commands) async fn known_in(
+    pub(in crate::commands) async fn resolve_actor(
         &self,
         context: &CommandContext,
         db: &Db,
         tenant: TenantId,
     ) -> Result<AuditActor> {
-        if !names_a_phone(&self.operator) {
+        if !contains_phone(&self.operator) {
             return Ok(self.actor());
         }
         let vault = vault::open(&context.config()?, db.clone(), Arc::clone(&context.clock)).await?;
-        Ok(self.by(context, &vault, tenant).await?.actor)
+        Ok(self.build_audit_context(context, &vault, tenant).await?.actor)
     }
 
-    async fn by(
+    async fn build_audit_context(
         &self,
         context: &CommandContext,
         vault: &Vault,
         tenant: TenantId,
     ) -> Result<VaultAuditContext> {
         let now = context.now();
-        if !names_a_phone(&self.operator) {
+        if !contains_phone(&self.operator) {
             return Ok(VaultAuditContext { actor: self.actor(), now });
         }
         let key = vault.pseudonym_key(tenant, now).await?;
-        let actor = AuditActor::new(AuditActorKind::Operator, pseudonymised(&key, &self.operator));
+        let actor = AuditActor::new(AuditActorKind::Operator, pseudonymise_phones(&key, &self.operator));
         Ok(VaultAuditContext { actor, now })
     }
 }
@@ -95,17 +95,17 @@ async fn open(
     config: &Config,
     whose: &TenantScopeArguments,
 ) -> Result<(Vault, TenantId)> {
-    let db: Db = ConfiguredDatabase::for_one_question(config)?.open().await?;
+    let db: Db = ConfiguredDatabase::single_connection(config)?.open().await?;
     let tenant = whose.find(&db).await?;
     Ok((vault::open(config, db, Arc::clone(&context.clock)).await?, tenant))
 }
 
 /// `razorpay.key`, or as it is written elsewhere, `vault:razorpay.key`.
-fn name(text: &str) -> std::result::Result<SecretRef, String> {
-    SecretRef::named(text.strip_prefix("vault:").unwrap_or(text)).map_err(|error| error.to_string())
+fn parse_name(text: &str) -> std::result::Result<SecretRef, String> {
+    SecretRef::from_name(text.strip_prefix("vault:").unwrap_or(text)).map_err(|error| error.to_string())
 }
 
-fn missing(name: &SecretRef) -> CommandFailure {
-    CommandFailure::not_found(format!("there is no secret called {}", name.name()))
+fn not_found_failure(name: &SecretRef) -> CommandFailure {
+    CommandFailure::not_found(format!("secret {} not found", name.name()))
         .hint("`munshi vault list` shows them all; with --tenant, a tenant's")
 }

@@ -4,14 +4,14 @@ use clap::Args;
 use munshi_safety::vault::SecretRef;
 use serde::Serialize;
 
-use super::{OperatorArguments, TenantScopeArguments, missing, name, open};
+use super::{OperatorArguments, TenantScopeArguments, not_found_failure, open, parse_name};
 use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Args)]
 pub(crate) struct VaultRemoveArguments {
-    /// Its name
-    #[arg(value_parser = name)]
+    /// Secret name
+    #[arg(value_parser = parse_name)]
     name: SecretRef,
     #[command(flatten)]
     whose: TenantScopeArguments,
@@ -29,12 +29,12 @@ pub(super) fn run(context: &CommandContext, arguments: &VaultRemoveArguments) ->
     let config = context.config()?;
     let removed = context.block_on(async {
         let (vault, tenant) = open(context, &config, &arguments.whose).await?;
-        let by = arguments.operator.by(context, &vault, tenant).await?;
+        let by = arguments.operator.build_audit_context(context, &vault, tenant).await?;
         Ok(vault.remove(tenant, &arguments.name, by).await?)
     })?;
     if !removed {
-        return Err(missing(&arguments.name));
+        return Err(not_found_failure(&arguments.name));
     }
     let answer = Removed { name: arguments.name.name().to_owned(), removed };
-    context.output.answer(&answer, |answer, _| format!("Removed {}.", answer.name))
+    context.output.print_result(&answer, |answer, _| format!("Removed {}.", answer.name))
 }

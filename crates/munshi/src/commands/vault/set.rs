@@ -8,7 +8,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{OperatorArguments, TenantScopeArguments, name, open};
+use super::{OperatorArguments, TenantScopeArguments, open, parse_name};
 use crate::context::CommandContext;
 use crate::failure::{CommandFailure, Result};
 
@@ -17,8 +17,8 @@ const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct VaultSetArguments {
-    /// Its name, such as razorpay.key; elsewhere it is written vault:razorpay.key
-    #[arg(value_parser = name)]
+    /// Name, such as razorpay.key; refer to it as vault:razorpay.key
+    #[arg(value_parser = parse_name)]
     name: SecretRef,
     #[command(flatten)]
     whose: TenantScopeArguments,
@@ -38,23 +38,25 @@ pub(super) fn run(context: &CommandContext, arguments: &VaultSetArguments) -> Re
     let secret = read(context)?;
     let version = context.block_on(async {
         let (vault, tenant) = open(context, &config, &arguments.whose).await?;
-        let by = arguments.operator.by(context, &vault, tenant).await?;
+        let by = arguments.operator.build_audit_context(context, &vault, tenant).await?;
         Ok(vault.set(tenant, &arguments.name, secret, by).await?)
     })?;
     let reference = arguments.name.clone();
     let kept = Kept { name: reference.name().to_owned(), version, reference };
-    context.output.answer(&kept, |kept, _| {
-        format!("Kept {} (version {}). Speak of it as {}.", kept.name, kept.version, kept.reference)
+    context.output.print_result(&kept, |kept, _| {
+        format!("Stored {} (version {}). Refer to it as {}.", kept.name, kept.version, kept.reference)
     })
 }
 
 /// From standard input, without the end of its line; at a terminal it is asked for and not shown.
 fn read(context: &CommandContext) -> Result<VaultSecret> {
-    let failed = |error: std::io::Error| CommandFailure::failed(format!("the secret can't be read: {error}"));
+    let failed = |error: std::io::Error| CommandFailure::failed(format!("can't read the secret: {error}"));
     let stdin = std::io::stdin();
     let mut bytes = Zeroizing::new(Vec::new());
     if stdin.is_terminal() {
-        context.output.aside(|_| "Type or paste the secret, then Enter; it is not shown.".to_owned());
+        context
+            .output
+            .print_note(|_| "Type or paste the secret and press Enter; it is not shown.".to_owned());
         let _silence = Silence::begin().map_err(failed)?;
         let mut line = Zeroizing::new(String::new());
         stdin.read_line(&mut line).map_err(failed)?;
@@ -63,7 +65,7 @@ fn read(context: &CommandContext) -> Result<VaultSecret> {
         stdin.lock().take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
     }
     let text = std::str::from_utf8(&bytes).map_err(|_| {
-        CommandFailure::usage("the secret is not text").hint("encode it, for example with base64")
+        CommandFailure::usage("the secret is not valid UTF-8").hint("encode it, for example with base64")
     })?;
     Ok(VaultSecret::new(text.trim_end_matches(['\r', '\n']).to_owned())?)
 }

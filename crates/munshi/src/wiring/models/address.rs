@@ -6,7 +6,7 @@ use std::net::IpAddr;
 const INNER: [&str; 5] = [".local", ".internal", ".lan", ".home.arpa", ".localhost"];
 
 /// Whether the address is on this machine. Whatever is not plainly so is not.
-pub(super) fn is_here(base_url: &str) -> bool {
+pub(super) fn is_loopback(base_url: &str) -> bool {
     let Some(host) = host(base_url) else { return false };
     match host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
@@ -15,7 +15,7 @@ pub(super) fn is_here(base_url: &str) -> bool {
 }
 
 /// Whether the address is on this machine or in a private network: by its number, or by a name that means nothing outside.
-pub(super) fn is_own(base_url: &str) -> bool {
+pub(super) fn is_private_network(base_url: &str) -> bool {
     let Some(host) = host(base_url) else { return false };
     match host.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
@@ -41,8 +41,8 @@ fn host(base_url: &str) -> Option<&str> {
 }
 
 /// Whether others on the way could read what is sent.
-pub(super) fn is_open(base_url: &str) -> bool {
-    !base_url.starts_with("https://") && !is_here(base_url)
+pub(super) fn is_unencrypted(base_url: &str) -> bool {
+    !base_url.starts_with("https://") && !is_loopback(base_url)
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
             "http://Box.Local",
             "http://[fd00::1]:80",
         ] {
-            assert!(is_own(own), "{own}");
+            assert!(is_private_network(own), "{own}");
         }
         for away in [
             "https://api.example.com/v1",
@@ -78,7 +78,7 @@ mod tests {
             "x",
             "",
         ] {
-            assert!(!is_own(away), "{away}");
+            assert!(!is_private_network(away), "{away}");
         }
     }
 
@@ -87,7 +87,7 @@ mod tests {
         for here in
             ["http://127.0.0.1:1/v1", "http://localhost", "http://LOCALHOST:8080", "https://[::1]:80/v1"]
         {
-            assert!(is_here(here) && !is_open(here), "{here}");
+            assert!(is_loopback(here) && !is_unencrypted(here), "{here}");
         }
         for away in [
             "http://127.0.0.1.example.com",
@@ -96,8 +96,8 @@ mod tests {
             "http://127.1",
             "x",
         ] {
-            assert!(!is_here(away) && is_open(away), "{away}");
+            assert!(!is_loopback(away) && is_unencrypted(away), "{away}");
         }
-        assert!(!is_open("https://api.example.com/v1"));
+        assert!(!is_unencrypted("https://api.example.com/v1"));
     }
 }

@@ -17,7 +17,7 @@ use munshi_config::{
 };
 use munshi_llm::ModelTarget;
 use munshi_llm::gateway::{Capability, ModelRoute, RoutingStrategy};
-use munshi_llm::money::PriceBook;
+use munshi_llm::pricing::PriceBook;
 use munshi_safety::budget::ModelClass;
 
 /// What the gateway is made of.
@@ -35,21 +35,21 @@ pub(crate) struct GatewayModels {
 
 impl GatewayModels {
     /// Either every model can be used as it is written, or every problem is reported.
-    pub(crate) fn of(config: &Config) -> Result<Self, ConfigProblems> {
+    pub(crate) fn from_config(config: &Config) -> Result<Self, ConfigProblems> {
         let mut findings = Findings { config, problems: Vec::new(), warnings: Vec::new() };
         let mut prices = BTreeMap::new();
         let mut targets: Vec<ModelTarget> = Vec::new();
         for model in config.models.iter() {
-            if let Some(target) = target::of(model, &mut findings) {
-                prices.extend(price::of(model, &target, &mut findings));
+            if let Some(target) = target::build(model, &mut findings) {
+                prices.extend(price::resolve(model, &target, &mut findings));
                 targets.push(target);
             }
         }
         targets.push(ModelTarget::offline());
         let route = route(config);
-        findings.unpermitted(&route, &targets);
-        findings.too_many(&route);
-        ConfigProblems::refuse(findings.problems)?;
+        findings.warn_unpermitted_targets(&route, &targets);
+        findings.warn_excess_targets(&route);
+        ConfigProblems::fail_if_any(findings.problems)?;
         let classes =
             config.models.iter().filter_map(|model| Some((model.name.clone(), class(model.class?))));
         let (classes, prices) = (classes.collect(), PriceBook::new(prices));
@@ -103,13 +103,13 @@ const MOST_TARGETS: usize = 3;
 
 impl Findings<'_> {
     /// A fourth choice looks like a safety net and is none.
-    fn too_many(&mut self, route: &ModelRoute) {
+    fn warn_excess_targets(&mut self, route: &ModelRoute) {
         for (wanted, names) in &route.targets {
             let others = names.iter().filter(|name| *name != OFFLINE).count();
             if others > MOST_TARGETS {
-                let what = format!("a call tries {MOST_TARGETS} models, and {others} are named");
-                let hint = "keep three; `offline` may stand after them".to_owned();
-                let place = self.config.place("routes", wanted.as_str());
+                let what = format!("a call tries at most {MOST_TARGETS} models, but {others} are listed");
+                let hint = "keep three; `offline` may follow them".to_owned();
+                let place = self.config.origin("routes", wanted.as_str());
                 let key = Some(format!("routes.{wanted}"));
                 self.warnings.push(ConfigProblem { place, key, what, hint: Some(hint) });
             }
@@ -117,7 +117,7 @@ impl Findings<'_> {
     }
 
     /// A target that is in a route but whose data may not go where it is will never be asked.
-    fn unpermitted(&mut self, route: &ModelRoute, targets: &[ModelTarget]) {
+    fn warn_unpermitted_targets(&mut self, route: &ModelRoute, targets: &[ModelTarget]) {
         let Some(places) = &route.residency else { return };
         let routed: BTreeSet<&String> = route.targets.values().flatten().collect();
         let refused = targets.iter().filter(|target| {
@@ -126,18 +126,18 @@ impl Findings<'_> {
         for target in refused {
             let model = self.config.models.iter().find(|model| model.name == target.name);
             let what = match target.residency.as_str() {
-                "" => format!("`{}` will not be asked: it has no `residency`", target.name),
-                place => format!("`{}` will not be asked: `{place}` is not permitted", target.name),
+                "" => format!("`{}` is never used: it has no `residency`", target.name),
+                place => format!("`{}` is never used: residency `{place}` is not permitted", target.name),
             };
-            let hint = "give its residency, or add that to routes.permitted_residency";
-            self.warnings.extend(model.map(|model| about(model, what, hint)));
+            let hint = "set its residency, or add it to routes.permitted_residency";
+            self.warnings.extend(model.map(|model| build_problem(model, what, hint)));
         }
     }
 }
 
 /// What a model lacks, told where it was first named. A variable's name says another key then, so the text names the
 /// model.
-fn about(model: &ConfiguredModel, what: String, hint: impl Into<String>) -> ConfigProblem {
+fn build_problem(model: &ConfiguredModel, what: String, hint: impl Into<String>) -> ConfigProblem {
     let what = match &model.place {
         SettingOrigin::Environment { .. } => format!("[{}]: {what}", model.section()),
         _ => what,

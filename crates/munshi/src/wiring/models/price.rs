@@ -2,27 +2,31 @@
 
 use munshi_config::ConfiguredModel;
 use munshi_llm::ModelTarget;
-use munshi_llm::money::ModelPrice;
+use munshi_llm::pricing::ModelPrice;
 
-use super::address::is_here;
-use super::{Findings, about};
+use super::address::is_loopback;
+use super::{Findings, build_problem};
 
 /// The target's line in the book. Its prices are then its own and nobody else's, whatever the model is called.
-pub(super) fn of(
+pub(super) fn resolve(
     model: &ConfiguredModel,
     target: &ModelTarget,
     findings: &mut Findings<'_>,
 ) -> Option<(String, ModelPrice)> {
-    let price = match given(model, target, findings) {
+    let price = match read_configured_price(model, target, findings) {
         Some(price) => price,
         // Nobody sends a bill for this machine.
-        None if is_here(&target.base_url) && target.price_provider.is_empty() => ModelPrice::FREE,
+        None if is_loopback(&target.base_url) && target.price_provider.is_empty() => ModelPrice::FREE,
         None => return None,
     };
     Some((model.section(), price))
 }
 
-fn given(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<'_>) -> Option<ModelPrice> {
+fn read_configured_price(
+    model: &ConfiguredModel,
+    target: &ModelTarget,
+    findings: &mut Findings<'_>,
+) -> Option<ModelPrice> {
     let cached = [
         ("price_cache_write_5m", model.price_cache_write_5m),
         ("price_cache_write_1h", model.price_cache_write_1h),
@@ -38,8 +42,12 @@ fn given(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<
     let missing = must.iter().chain(cached.iter().filter(|_| marks)).filter(|(_, price)| price.is_none());
     let missing: Vec<String> = missing.map(|(key, _)| format!("`{key}`")).collect();
     if !missing.is_empty() {
-        let what = format!("a price is given, but not {}", missing.join(", "));
-        findings.problems.push(about(model, what, "give all of them, or none for the bundled prices"));
+        let what = format!("the price is incomplete: missing {}", missing.join(", "));
+        findings.problems.push(build_problem(
+            model,
+            what,
+            "set all of them, or none to use the bundled prices",
+        ));
     }
     let input = model.price_input?;
     Some(ModelPrice {

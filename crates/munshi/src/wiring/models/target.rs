@@ -3,17 +3,17 @@
 use munshi_config::kinds::NameValuePair;
 use munshi_config::{ConfigProblem, ConfiguredModel, ModelWire, SettingOrigin};
 use munshi_llm::dialect::{Dialect, JsonMode, KeyHeader, OutputLimit, ThinkingMode};
-use munshi_llm::presets::{ProviderPreset, preset};
+use munshi_llm::presets::{ProviderPreset, find_preset};
 use munshi_llm::target::ProviderKey;
 use munshi_llm::{ModelFeatures, ModelTarget, ModelTimeouts, WireFormat};
 
-use super::address::{is_open, is_own};
-use super::{Findings, about};
+use super::address::{is_private_network, is_unencrypted};
+use super::{Findings, build_problem};
 
 /// `None` once its problem is noted.
-pub(super) fn of(model: &ConfiguredModel, findings: &mut Findings<'_>) -> Option<ModelTarget> {
+pub(super) fn build(model: &ConfiguredModel, findings: &mut Findings<'_>) -> Option<ModelTarget> {
     // `custom` is the provider that has none.
-    let preset = model.provider.and_then(|provider| preset(provider.as_str()));
+    let preset = model.provider.and_then(|provider| find_preset(provider.as_str()));
     let wire = wire(model, preset.as_ref(), findings);
     let base_url = base_url(model, preset.as_ref(), findings);
     let (wire, base_url) = (wire?, base_url?);
@@ -33,9 +33,9 @@ pub(super) fn of(model: &ConfiguredModel, findings: &mut Findings<'_>) -> Option
         sees_names: model.sees_names.unwrap_or(false),
         ..start
     };
-    keyless(model, &target, preset.as_ref(), findings);
-    exposed(model, &target, findings)?;
-    trusted(model, &target, findings)?;
+    warn_missing_key(model, &target, preset.as_ref(), findings);
+    check_encryption(model, &target, findings)?;
+    check_sees_names(model, &target, findings)?;
     Some(target)
 }
 
@@ -55,17 +55,21 @@ fn wire(
                 ("llamacpp", WireFormat::Anthropic) => {
                     "write provider = \"llamacpp-anthropic\", without `wire`"
                 }
-                _ => "leave `wire` out, or write provider = \"custom\" and give the rest yourself",
+                _ => "remove `wire`, or set provider = \"custom\" and the other keys yourself",
             };
-            findings.refuse(model, "wire", format!("`{}` speaks another wire", preset.name), hint);
+            findings.refuse(
+                model,
+                "wire",
+                format!("provider `{}` uses another API format", preset.name),
+                hint,
+            );
             None
         }
         (Some(given), _) => Some(given),
         (None, Some(preset)) => Some(preset.wire),
         (None, None) => {
-            let hint =
-                "name a known server as `provider`, or write wire = \"openai\", which most servers speak";
-            findings.refuse(model, "wire", "what the server speaks is not given".to_owned(), hint);
+            let hint = "set a known `provider`, or wire = \"openai\", which most servers support";
+            findings.refuse(model, "wire", "`wire` is missing".to_owned(), hint);
             None
         }
     }
@@ -83,15 +87,15 @@ fn base_url(
             Some(_) => {
                 "write base_url = \"https://RESOURCE.openai.azure.com/openai/v1\" with your resource's name"
             }
-            None => "write base_url = \"…\", or name a known server as `provider`",
+            None => "write base_url = \"…\", or set a known `provider`",
         };
-        findings.refuse(model, "base_url", "the server's address is not given".to_owned(), hint);
+        findings.refuse(model, "base_url", "`base_url` is missing".to_owned(), hint);
     }
     found
 }
 
 /// A key may come later, so this is no reason not to start.
-fn keyless(
+fn warn_missing_key(
     model: &ConfiguredModel,
     target: &ModelTarget,
     preset: Option<&ProviderPreset>,
@@ -100,31 +104,38 @@ fn keyless(
     let needed = preset.is_some_and(|preset| preset.needs_key);
     if needed && target.key.is_empty() && target.headers.is_empty() {
         let variable = format!("MUNSHI__MODELS__{}__KEY", model.name.replace('-', "_").to_uppercase());
-        let what = "there is no key, and the server answers nobody without one".to_owned();
-        findings.warnings.push(about(model, what, format!("set {variable}")));
+        let what = "there is no key, and the server requires one".to_owned();
+        findings.warnings.push(build_problem(model, what, format!("set {variable}")));
     }
 }
 
 /// A key that goes unencrypted over a network is everybody's on the way.
-fn exposed(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<'_>) -> Option<()> {
+fn check_encryption(
+    model: &ConfiguredModel,
+    target: &ModelTarget,
+    findings: &mut Findings<'_>,
+) -> Option<()> {
     let secret = !target.key.is_empty() || !target.headers.is_empty();
-    if !secret || model.allow_plain_http == Some(true) || !is_open(&target.base_url) {
+    if !secret || model.allow_plain_http == Some(true) || !is_unencrypted(&target.base_url) {
         return Some(());
     }
-    let what = "the key or headers would go unencrypted to another machine".to_owned();
-    let hint = "write https://, or allow_plain_http = true if the network between is yours alone";
+    let what = "the key or headers would be sent unencrypted to another machine".to_owned();
+    let hint = "use https://, or set allow_plain_http = true if you control the network";
     findings.refuse(model, "base_url", what, hint);
     None
 }
 
 /// Names in the clear are for servers of one's own.
-fn trusted(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<'_>) -> Option<()> {
-    if !target.sees_names || is_own(&target.base_url) {
+fn check_sees_names(
+    model: &ConfiguredModel,
+    target: &ModelTarget,
+    findings: &mut Findings<'_>,
+) -> Option<()> {
+    if !target.sees_names || is_private_network(&target.base_url) {
         return Some(());
     }
-    let what =
-        "real names would go to a server that is not on this machine or in a private network".to_owned();
-    let hint = "leave it out, so that they go as codes; or give the server's private address as `base_url`";
+    let what = "real names would be sent to a server outside this machine and private networks".to_owned();
+    let hint = "remove it to send pseudonyms, or use the server's private address as `base_url`";
     findings.refuse(model, "sees_names", what, hint);
     None
 }
@@ -165,7 +176,7 @@ fn dialect(model: &ConfiguredModel, start: Dialect) -> Dialect {
         None => start,
     };
     Dialect {
-        key: model.key_header.as_deref().map_or(start.key, key_place),
+        key: model.key_header.as_deref().map_or(start.key, parse_key_header),
         query: model.query.as_deref().map_or(start.query, pairs),
         output_limit: model.output_limit.map_or(start.output_limit, output_limit),
         stream: model.stream.unwrap_or(start.stream),
@@ -180,7 +191,7 @@ fn dialect(model: &ConfiguredModel, start: Dialect) -> Dialect {
     }
 }
 
-fn key_place(text: &str) -> KeyHeader {
+fn parse_key_header(text: &str) -> KeyHeader {
     match text {
         "documented" => KeyHeader::AsDocumented,
         "bearer" => KeyHeader::Bearer,
@@ -214,8 +225,8 @@ fn thinking_mode(given: munshi_config::ThinkingModeChoice) -> ThinkingMode {
 impl Findings<'_> {
     /// Where the key is written, or where the model is when it is not.
     fn refuse(&mut self, model: &ConfiguredModel, key: &str, what: String, hint: &str) {
-        let problem = match self.config.place(&model.section(), key) {
-            SettingOrigin::Default => about(model, what, hint),
+        let problem = match self.config.origin(&model.section(), key) {
+            SettingOrigin::Default => build_problem(model, what, hint),
             place => ConfigProblem {
                 place,
                 key: Some(format!("{}.{key}", model.section())),

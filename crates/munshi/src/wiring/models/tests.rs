@@ -4,7 +4,7 @@ use munshi_config::{Config, ConfigSources};
 use munshi_llm::chat::TokenUsage;
 use munshi_llm::dialect::{JsonMode, KeyHeader, OutputLimit};
 use munshi_llm::gateway::{Capability, RoutingStrategy};
-use munshi_llm::money::Cost;
+use munshi_llm::pricing::Cost;
 use munshi_llm::{ModelTarget, WireFormat, presets};
 use munshi_types::Timestamp;
 
@@ -15,11 +15,11 @@ fn config(text: &str) -> Config {
 }
 
 fn models(text: &str) -> GatewayModels {
-    GatewayModels::of(&config(text)).unwrap()
+    GatewayModels::from_config(&config(text)).unwrap()
 }
 
 fn refusal(text: &str) -> String {
-    GatewayModels::of(&config(text)).unwrap_err().to_string()
+    GatewayModels::from_config(&config(text)).unwrap_err().to_string()
 }
 
 fn warnings(models: &GatewayModels) -> Vec<String> {
@@ -73,10 +73,10 @@ residency = "in"
 "#;
     let models = models(text);
     let [deep, odd, offline] = models.targets.as_slice() else { panic!("two and the offline one") };
-    let expected = presets::preset("deepseek").unwrap().target("deep", "deepseek-chat");
+    let expected = presets::find_preset("deepseek").unwrap().target("deep", "deepseek-chat");
     assert_eq!(*deep, ModelTarget { key: deep.key.clone(), ..expected });
     assert_eq!(deep.key.reveal(), "k");
-    assert!(offline.stays_here());
+    assert!(offline.is_local());
 
     assert_eq!((odd.base_url.as_str(), odd.wire), ("https://proxy.example/v1", WireFormat::OpenAi));
     assert_eq!(odd.headers, [("X-Team".to_owned(), "shop".to_owned())]);
@@ -104,7 +104,7 @@ residency = "in"
 fn every_provider_of_the_settings_is_a_preset_and_every_use_a_route() {
     for name in presets::names() {
         let text = format!("[models.a]\nmodel = 'm'\nprovider = '{name}'\nbase_url = 'https://x.example'\n");
-        assert_eq!(models(&text).targets[0].wire, presets::preset(name).unwrap().wire);
+        assert_eq!(models(&text).targets[0].wire, presets::find_preset(name).unwrap().wire);
     }
     let listed = <munshi_config::ProviderChoice as munshi_config::kinds::SettingKind>::expects();
     assert_eq!(listed.matches('"').count() / 2, presets::names().count() + 1, "and `custom`: {listed}");
@@ -137,7 +137,7 @@ permitted_residency = ["in", "eu"]
     assert_eq!(models.route.residency.as_ref().unwrap().len(), 2);
     let warnings = warnings(&models);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("munshi.toml:6:9: models.b: `b` will not be asked"), "{warnings:?}");
+    assert!(warnings[0].starts_with("munshi.toml:6:9: models.b: `b` is never used"), "{warnings:?}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn only_a_server_of_ones_own_may_see_names() {
         assert!(!models(&text("http://127.0.0.1:8080/v1", unsaid)).targets[0].may_see_names());
     }
     let refused = refusal(&text("https://gpu.example/v1", "sees_names = true"));
-    assert!(refused.contains("munshi.toml:5:14: models.a.sees_names: real names would go"), "{refused}");
+    assert!(refused.contains("munshi.toml:5:14: models.a.sees_names: real names would be sent"), "{refused}");
 }
 
 #[test]
@@ -242,11 +242,8 @@ price_input = 3
 #[test]
 fn a_model_of_variables_is_named_in_its_problems() {
     let sources = ConfigSources::default().with_variables([("MUNSHI__MODELS__LAB__MODEL", "m")]);
-    let refusal = GatewayModels::of(&Config::load(&sources).unwrap()).unwrap_err().to_string();
-    assert!(
-        refusal.contains("MUNSHI__MODELS__LAB__MODEL: [models.lab]: the server's address is not given"),
-        "{refusal}"
-    );
+    let refusal = GatewayModels::from_config(&Config::load(&sources).unwrap()).unwrap_err().to_string();
+    assert!(refusal.contains("MUNSHI__MODELS__LAB__MODEL: [models.lab]: `base_url` is missing"), "{refusal}");
 }
 
 #[test]
@@ -269,7 +266,7 @@ fn the_pages_example_and_the_settings_example_work() {
     assert_eq!(shown.targets.len(), 5);
     assert_eq!(warnings(&shown).len(), 2, "the keys come as variables");
 
-    let example = munshi_config::example();
+    let example = munshi_config::render_example();
     let uncommented = example.lines().map(|line| match line.strip_prefix('#') {
         Some(key) if !key.starts_with(' ') => key,
         _ => line,

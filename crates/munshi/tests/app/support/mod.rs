@@ -51,7 +51,7 @@ impl Installation {
 
     pub(crate) fn on(engine: DatabaseEngine) -> Self {
         // The blocking driver may not run inside a runtime, and some tests have one.
-        let (_, place) = std::thread::spawn(move || TestDbStorage::make(engine)).join().unwrap();
+        let (_, place) = std::thread::spawn(move || TestDbStorage::create(engine)).join().unwrap();
         let data = place.folder().join("data");
         let mut variables = vec![
             ("MUNSHI__DATA__DIR".to_owned(), data.display().to_string()),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::witness::AnchorFileWitness;
-use crate::audit::canonical::canonical;
+use crate::audit::canonical_json::to_canonical_json;
 use crate::audit::entry::ChainHash;
 use crate::audit::read::ChainHead;
 use crate::error::{Error, Result};
@@ -86,7 +86,7 @@ impl Anchor {
         });
         let mut digest = Sha256::new();
         digest.update(self.prev.0);
-        digest.update(canonical(&rest).as_bytes());
+        digest.update(to_canonical_json(&rest).as_bytes());
         ChainHash(digest.finalize().into())
     }
 
@@ -95,10 +95,10 @@ impl Anchor {
     }
 
     fn to_line(&self) -> String {
-        canonical(&json!(self)) + "\n"
+        to_canonical_json(&json!(self)) + "\n"
     }
 
-    fn read(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(line).ok()?;
         let text = |key: &str| value[key].as_str();
         let anchor = Self {
@@ -140,18 +140,18 @@ impl AnchorFile {
                 break;
             }
             let text = std::str::from_utf8(&line).unwrap_or_default().trim_end_matches('\n');
-            match Anchor::read(text) {
+            match Anchor::parse(text) {
                 Some(anchor) if anchor.follows(number, prev) => {
                     prev = anchor.link;
                     anchors.list.push(anchor);
                 }
                 Some(_) => {
                     anchors.flaw =
-                        Some(AnchorFileFlaw { line: number, what: "it does not follow the line before" });
+                        Some(AnchorFileFlaw { line: number, what: "it does not follow the previous line" });
                     break;
                 }
                 None => {
-                    anchors.flaw = Some(AnchorFileFlaw { line: number, what: "it is no anchor" });
+                    anchors.flaw = Some(AnchorFileFlaw { line: number, what: "it is not an anchor" });
                     break;
                 }
             }
@@ -171,7 +171,7 @@ impl AnchorFile {
             return Ok(None);
         }
         let anchors = self.read()?;
-        let contradiction = || witness.as_ref().and_then(|witness| witness.contradicts(&anchors));
+        let contradiction = || witness.as_ref().and_then(|witness| witness.find_contradiction(&anchors));
         let flaw = anchors.flaw.clone().or_else(contradiction);
         let first = anchors.list.first().map(|anchor| anchor.link);
         let marks = anchors.list.iter().map(|anchor| (anchor.tenant, anchor.head())).collect();
@@ -179,13 +179,13 @@ impl AnchorFile {
     }
 
     /// Puts the file aside, where there is one, so that the next anchor begins another. Gives its new place. Blocks.
-    pub(super) fn put_aside(&self, now: Timestamp) -> Result<Option<PathBuf>> {
+    pub(super) fn move_aside(&self, now: Timestamp) -> Result<Option<PathBuf>> {
         let mut name = self.0.as_os_str().to_owned();
         name.push(format!(".aside-{}", now.as_micros()));
         let aside = PathBuf::from(name);
         match std::fs::rename(&self.0, &aside) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            moved => moved.map(|()| Some(aside)).map_err(|error| Error::file(&self.0, "put aside", &error)),
+            moved => moved.map(|()| Some(aside)).map_err(|error| Error::file(&self.0, "moved aside", &error)),
         }
     }
 
@@ -230,7 +230,7 @@ fn last_line(file: &mut File) -> std::io::Result<(u64, ChainHash)> {
     }
     let text = String::from_utf8_lossy(&end[..whole]);
     // Where the last line was spoiled the chain begins anew, and reading it says so.
-    let last = text.lines().last().and_then(Anchor::read);
+    let last = text.lines().last().and_then(Anchor::parse);
     Ok(last.map_or((0, ChainHash::START), |anchor| (anchor.line, anchor.link)))
 }
 

@@ -7,9 +7,9 @@
 //! - `witness`: what the installation's chain remembers of the file
 
 mod file;
-mod make;
+mod service;
 mod witness;
 
 pub use file::{Anchor, AnchorFile, AnchorFileFlaw, Anchors};
-pub use make::{AnchorService, AnchorTrigger, AnchorWebhook};
+pub use service::{AnchorService, AnchorTrigger, AnchorWebhook};
 pub(crate) use witness::AnchorFileWitness;

@@ -37,7 +37,7 @@ impl AnchorFileWitness {
         json!({ "file": self.file, "lines": self.lines, "link": self.link, "made": ends.len(), "ends": ends })
     }
 
-    pub(crate) fn of(payload: &str) -> Option<Self> {
+    pub(crate) fn parse(payload: &str) -> Option<Self> {
         let payload: Value = serde_json::from_str(payload).ok()?;
         let end = |end: &Value| {
             Some(ChainHead {
@@ -55,23 +55,25 @@ impl AnchorFileWitness {
     }
 
     /// What it says against the file as it is now.
-    pub(crate) fn contradicts(&self, anchors: &Anchors) -> Option<AnchorFileFlaw> {
+    pub(crate) fn find_contradiction(&self, anchors: &Anchors) -> Option<AnchorFileFlaw> {
         let Some(first) = anchors.list.first() else {
-            return Some(AnchorFileFlaw { line: 1, what: "the file is missing or empty, and there was one" });
-        };
-        if first.link != self.file {
             return Some(AnchorFileFlaw {
                 line: 1,
-                what: "this is another file than the one that was written",
+                what: "the file is missing or empty but was written before",
             });
+        };
+        if first.link != self.file {
+            return Some(AnchorFileFlaw { line: 1, what: "this is not the file that was written" });
         }
         let at = usize::try_from(self.lines).ok()?.checked_sub(1)?;
         match anchors.list.get(at) {
             Some(line) if line.link == self.link => None,
-            Some(_) => Some(AnchorFileFlaw { line: self.lines, what: "it is not the line that was written" }),
+            Some(_) => {
+                Some(AnchorFileFlaw { line: self.lines, what: "it differs from the line that was written" })
+            }
             None => {
                 let line = anchors.list.len() as u64 + 1;
-                Some(AnchorFileFlaw { line, what: "the file was cut off from here" })
+                Some(AnchorFileFlaw { line, what: "the file is truncated from here on" })
             }
         }
     }

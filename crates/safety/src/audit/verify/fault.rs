@@ -12,7 +12,7 @@ use crate::error::Result;
 const PAST_THE_END: i64 = 100;
 
 /// `chain` is sound up to the entry before.
-pub(super) async fn of(db: &Db, entry: &AuditEntry, chain: &ChainVerification) -> Result<ChainFinding> {
+pub(super) async fn diagnose(db: &Db, entry: &AuditEntry, chain: &ChainVerification) -> Result<ChainFinding> {
     let expected = chain.entries + 1;
     if entry.seq > expected {
         return Ok(ChainFinding { seq: expected, fault: ChainFault::Removed });
@@ -29,14 +29,14 @@ pub(super) async fn of(db: &Db, entry: &AuditEntry, chain: &ChainVerification) -
             fault: ChainFault::Changed,
         });
     }
-    let fault = match own_place(entry, last + PAST_THE_END) {
+    let fault = match find_original_seq(entry, last + PAST_THE_END) {
         // It was pushed on by something that now stands in its place.
         Some(place) if place < expected => {
             return Ok(ChainFinding { seq: place, fault: ChainFault::Inserted });
         }
         Some(from) => {
             let before = entry.prev;
-            match db.read(entry.tenant, move |tx| read::stands(tx, before)).await? {
+            match db.read(entry.tenant, move |tx| read::contains_hash(tx, before)).await? {
                 true => ChainFault::Reordered { from },
                 false => ChainFault::Removed,
             }
@@ -51,9 +51,9 @@ pub(super) async fn of(db: &Db, entry: &AuditEntry, chain: &ChainVerification) -
 /// is or was.
 async fn surroundings(db: &Db, entry: &AuditEntry) -> Result<(Option<super::ChainHash>, i64)> {
     let (tenant, seq) = (entry.tenant, entry.seq);
-    let (head, last, _) = db.read(tenant, read::ends).await?;
+    let (head, last, _) = db.read(tenant, read::load_ends).await?;
     let length = last.max(head.map_or(0, |head| head.seq));
-    let follower = match db.read(tenant, move |tx| read::page(tx, seq, 1)).await {
+    let follower = match db.read(tenant, move |tx| read::list_after(tx, seq, 1)).await {
         Err(error) if is_unreadable(&error) => None,
         next => next?.first().map(|next| next.prev).or(head.map(|head| head.hash)),
     };
@@ -61,17 +61,17 @@ async fn surroundings(db: &Db, entry: &AuditEntry) -> Result<(Option<super::Chai
 }
 
 /// The number under which the entry matches its hash, looked for from its place outwards.
-fn own_place(entry: &AuditEntry, most: i64) -> Option<i64> {
+fn find_original_seq(entry: &AuditEntry, most: i64) -> Option<i64> {
     let here = entry.seq;
     let places = (1..most.max(here)).flat_map(|step| [here - step, here + step]);
     let mut candidate = entry.clone();
-    places.filter(|place| (1..=most).contains(place)).take(known(entry)).find(|place| {
+    places.filter(|place| (1..=most).contains(place)).take(max_attempts(entry)).find(|place| {
         candidate.seq = *place;
         candidate.computed_hash() == entry.hash
     })
 }
 
 /// A small payload is tried in a million places within seconds; a large one in fewer.
-fn known(entry: &AuditEntry) -> usize {
+fn max_attempts(entry: &AuditEntry) -> usize {
     256_000_000 / (512 + entry.payload.len())
 }

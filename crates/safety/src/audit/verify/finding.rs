@@ -58,16 +58,18 @@ impl fmt::Display for ChainFinding {
             ChainFault::Changed => write!(f, "entry {seq} was changed"),
             ChainFault::Removed => write!(f, "entry {seq} was removed"),
             ChainFault::Inserted => write!(f, "entry {seq} was inserted"),
-            ChainFault::Reordered { from } => write!(f, "entry {seq} was moved there from {from}"),
-            ChainFault::Cut { until } => write!(f, "the end was cut off: entries {seq} to {until} are gone"),
-            ChainFault::Head => write!(f, "entry {seq} is not the one the chain's head names"),
+            ChainFault::Reordered { from } => write!(f, "entry {seq} was moved from {from}"),
+            ChainFault::Cut { until } => {
+                write!(f, "the end was removed: entries {seq} to {until} are missing")
+            }
+            ChainFault::Head => write!(f, "entry {seq} does not match the chain's head"),
             ChainFault::PastTheHead => {
-                write!(f, "entry {seq} stands past the end that the chain's head names")
+                write!(f, "entry {seq} is past the chain's head")
             }
             ChainFault::Rewritten { until } => {
-                write!(f, "entries were written anew between {seq} and {until}: an anchor has another hash")
+                write!(f, "entries between {seq} and {until} were rewritten: an anchor has another hash")
             }
-            ChainFault::Unreadable => write!(f, "entry {seq} holds something no entry can hold"),
+            ChainFault::Unreadable => write!(f, "entry {seq} contains invalid data"),
         }
     }
 }

@@ -4,12 +4,12 @@
 //! - [`finding`]: what can be wrong, in words; `fault`: telling which of them it is
 //! - [`ChainVerification`]: what came of one chain; [`AuditVerification`]: of all of them, and of the file of anchors
 
+mod all_chains;
 mod fault;
 mod finding;
-mod survey;
 
+pub use all_chains::{AuditVerification, verify_chains};
 pub use finding::{ChainFault, ChainFinding};
-pub use survey::{AuditVerification, survey};
 
 use munshi_store::Db;
 use munshi_types::TenantId;
@@ -37,41 +37,47 @@ pub struct ChainVerification {
 
 /// Reads a whole chain and says what is wrong first, if anything is. Entries added meanwhile are left for next time.
 pub async fn verify(db: &Db, tenant: TenantId, anchors: &[Anchor]) -> Result<ChainVerification> {
-    Ok(walk(db, tenant, anchors.iter().map(Anchor::head)).await?.0)
+    Ok(verify_against(db, tenant, anchors.iter().map(Anchor::head)).await?.0)
 }
 
 /// The same against ends that the chain is known to have had, with what its entries say about the file of anchors.
-async fn walk(
+async fn verify_against(
     db: &Db,
     tenant: TenantId,
     ends: impl Iterator<Item = ChainHead>,
 ) -> Result<(ChainVerification, Witnesses)> {
-    let (head, last, count) = db.read(tenant, read::ends).await?;
+    let (head, last, count) = db.read(tenant, read::load_ends).await?;
     let ends: BTreeSet<ChainHead> = ends.filter(|end| end.tenant == tenant).collect();
     let mut walk = Walk { ends: ends.into_iter().collect(), ..Walk::new(tenant, last) };
-    let mut finding = walk.rows(db).await?;
+    let mut finding = walk.verify_rows(db).await?;
     if finding.is_none() {
-        finding = walk.end(head);
+        finding = walk.check_end(head);
     }
     if finding.is_none() && count != last {
-        finding =
-            db.read(tenant, read::twice).await?.map(|seq| ChainFinding { seq, fault: ChainFault::Inserted });
+        finding = db
+            .read(tenant, read::find_duplicate_seq)
+            .await?
+            .map(|seq| ChainFinding { seq, fault: ChainFault::Inserted });
     }
     Ok((ChainVerification { finding, ..walk.chain }, walk.witnesses))
 }
 
 /// The first entry from `mark` to `head` that does not follow the one before, without asking what was done to it.
-pub(super) async fn first_bad(db: &Db, mark: Option<&ChainHead>, head: &ChainHead) -> Result<Option<i64>> {
+pub(super) async fn find_first_broken(
+    db: &Db,
+    mark: Option<&ChainHead>,
+    head: &ChainHead,
+) -> Result<Option<i64>> {
     let start = ChainHead { tenant: head.tenant, seq: 0, hash: ChainHash::START };
     let mark = mark.copied().unwrap_or(start);
     let mut walk = Walk::new(head.tenant, head.seq);
     (walk.chain.entries, walk.chain.hash) = (mark.seq, mark.hash);
-    if mark.seq > 0 && !stands(db, &mark).await? {
+    if mark.seq > 0 && !is_entry_intact(db, &mark).await? {
         return Ok(Some(mark.seq));
     }
     let mut after = mark.seq;
     while after < head.seq {
-        let Ok(page) = readable(db, head.tenant, after).await? else { return Ok(Some(after + 1)) };
+        let Ok(page) = read_page(db, head.tenant, after).await? else { return Ok(Some(after + 1)) };
         for entry in page.iter().take_while(|entry| entry.seq <= head.seq) {
             if !walk.follows(entry) {
                 return Ok(Some(walk.chain.entries + 1));
@@ -88,9 +94,9 @@ pub(super) async fn first_bad(db: &Db, mark: Option<&ChainHead>, head: &ChainHea
 }
 
 /// Whether the entry of this number is there, whole, and has this hash.
-async fn stands(db: &Db, mark: &ChainHead) -> Result<bool> {
+async fn is_entry_intact(db: &Db, mark: &ChainHead) -> Result<bool> {
     let before = mark.seq - 1;
-    match db.read(mark.tenant, move |tx| read::page(tx, before, 1)).await {
+    match db.read(mark.tenant, move |tx| read::list_after(tx, before, 1)).await {
         Err(error) if is_unreadable(&error) => Ok(false),
         page => Ok(page?.first().is_some_and(|entry| {
             entry.seq == mark.seq && entry.hash == mark.hash && entry.computed_hash() == entry.hash
@@ -124,18 +130,18 @@ impl Walk {
         Self { chain, last, ends: VecDeque::new(), anchored: 0, witnesses: Witnesses::default() }
     }
 
-    async fn rows(&mut self, db: &Db) -> Result<Option<ChainFinding>> {
+    async fn verify_rows(&mut self, db: &Db) -> Result<Option<ChainFinding>> {
         let (tenant, end, mut after) = (self.chain.tenant, self.last, i64::MIN);
         loop {
-            let page = match readable(db, tenant, after).await? {
+            let page = match read_page(db, tenant, after).await? {
                 Ok(page) => page,
                 Err(seq) => return Ok(Some(ChainFinding { seq, fault: ChainFault::Unreadable })),
             };
             for entry in page.iter().take_while(|entry| entry.seq <= end) {
                 if !self.follows(entry) {
-                    return fault::of(db, entry, &self.chain).await.map(Some);
+                    return fault::diagnose(db, entry, &self.chain).await.map(Some);
                 }
-                if let Some(finding) = self.take(entry) {
+                if let Some(finding) = self.advance(entry) {
                     return Ok(Some(finding));
                 }
             }
@@ -153,7 +159,7 @@ impl Walk {
     }
 
     /// Goes on to a sound entry, past the anchors that were made there.
-    fn take(&mut self, entry: &AuditEntry) -> Option<ChainFinding> {
+    fn advance(&mut self, entry: &AuditEntry) -> Option<ChainFinding> {
         while let Some(anchor) = self.ends.front().copied().filter(|anchor| anchor.seq <= entry.seq) {
             if anchor.seq == entry.seq && anchor.hash != entry.hash {
                 return Some(ChainFinding {
@@ -166,18 +172,18 @@ impl Walk {
             self.ends.pop_front();
         }
         (self.chain.entries, self.chain.hash) = (entry.seq, entry.hash);
-        self.hear(entry);
+        self.collect_witness(entry);
         None
     }
 
-    fn hear(&mut self, entry: &AuditEntry) {
+    fn collect_witness(&mut self, entry: &AuditEntry) {
         if self.chain.tenant != TenantId::PLATFORM {
             return;
         }
         if entry.event == AuditEvent::AUDIT_ANCHORS_RESTARTED.as_str() {
             self.witnesses.of_file.clear();
         } else if entry.event == AuditEvent::AUDIT_ANCHORED.as_str()
-            && let Some(witness) = AnchorFileWitness::of(&entry.payload)
+            && let Some(witness) = AnchorFileWitness::parse(&entry.payload)
         {
             self.witnesses.ends.extend(&witness.ends);
             self.witnesses.of_file.push(witness);
@@ -185,7 +191,7 @@ impl Walk {
     }
 
     /// Whether the chain ends where its head and the anchors say.
-    fn end(&self, head: Option<ChainHead>) -> Option<ChainFinding> {
+    fn check_end(&self, head: Option<ChainHead>) -> Option<ChainFinding> {
         let (last, hash) = (self.chain.entries, self.chain.hash);
         let anchored = self.ends.back().map_or(0, |anchor| anchor.seq);
         let promised = anchored.max(head.map_or(0, |head| head.seq));
@@ -204,9 +210,9 @@ impl Walk {
 }
 
 /// The next entries; one alone where a page holds something that can't be read, or its number if that is the one.
-async fn readable(db: &Db, tenant: TenantId, after: i64) -> Result<Result<Vec<AuditEntry>, i64>> {
+async fn read_page(db: &Db, tenant: TenantId, after: i64) -> Result<Result<Vec<AuditEntry>, i64>> {
     for count in [PAGE, 1] {
-        match db.read(tenant, move |tx| read::page(tx, after, count)).await {
+        match db.read(tenant, move |tx| read::list_after(tx, after, count)).await {
             Err(error) if is_unreadable(&error) => {}
             page => return page.map(Ok),
         }

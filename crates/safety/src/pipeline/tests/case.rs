@@ -43,7 +43,7 @@ pub(super) fn spec(effect: Effect) -> ToolSpec {
         }),
         effect,
         reach: Reach::Business,
-        ..ToolSpec::read("tool".parse().unwrap(), "Does something.", "users/{id}/tool")
+        ..ToolSpec::read_only("tool".parse().unwrap(), "Does something.", "users/{id}/tool")
     }
 }
 
@@ -80,12 +80,12 @@ pub(super) struct Answers {
 }
 
 impl DecisionStore for Answers {
-    fn take(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
+    fn reserve(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         self.taken += 1;
         Ok(self.full.map(|which| ExhaustedLimit { which: which.to_owned(), frees_at: None }))
     }
 
-    fn given(
+    fn find_consent(
         &mut self,
         _ask: &PolicyRequest<'_>,
         _reasons: &[ConsentReason],
@@ -93,7 +93,7 @@ impl DecisionStore for Answers {
         Ok(self.given)
     }
 
-    fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {
+    fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {
         Ok(recipient == "raju" && audience == "customers")
     }
 }
@@ -126,7 +126,7 @@ impl Case {
             wanted: ProposalMode::Act,
             caller,
             agent: Arc::new(open()),
-            taint: Taint::clean("42 raju"),
+            taint: Taint::from_own_words("42 raju"),
             concerns: Vec::new(),
         };
         let connectors = [("shop".to_owned(), open())].into();

@@ -10,7 +10,11 @@ use super::case::{Case, connector, given, spec};
 
 /// A run that has read a letter, and knows what is private.
 pub(super) fn led(own_words: &str) -> Taint {
-    Taint { sources: BTreeSet::from([TaintSource::Document]), holds_private: true, ..Taint::clean(own_words) }
+    Taint {
+        sources: BTreeSet::from([TaintSource::Document]),
+        holds_private: true,
+        ..Taint::from_own_words(own_words)
+    }
 }
 
 /// A schema of a stranger's can have as many switches and lists as a number has digits.
@@ -124,7 +128,7 @@ fn the_calls_of_a_run_share_what_they_may_choose() {
     let tool = case.proposal.tool.clone().unwrap();
     let mut calls = 0;
     while case.word() == "apply" && calls < 20 {
-        case.proposal.taint.note_choices(&arguments, &tool);
+        case.proposal.taint.record_choices(&arguments, &tool);
         calls += 1;
     }
     assert!((2..10).contains(&calls), "{calls}");
@@ -138,7 +142,7 @@ fn a_look_at_the_open_world_carries_nothing_out_unasked() {
         "deep": { "type": "boolean" }, "page": { "type": "integer" } } });
     let look = |egress| ToolSpec { egress, parameters: listed.clone(), ..spec(Effect::Read) };
     let said = json!({ "id": "42", "to": "raju" });
-    let (taint, clean) = (led("42 raju"), Taint { holds_private: true, ..Taint::clean("42 raju") });
+    let (taint, clean) = (led("42 raju"), Taint { holds_private: true, ..Taint::from_own_words("42 raju") });
     let knows_nothing = Taint { holds_private: false, ..taint.clone() };
     for (egress, taint, arguments, expected) in [
         (Egress::Ask, &taint, said.clone(), "apply"),

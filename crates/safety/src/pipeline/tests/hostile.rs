@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{ActVerdict, PipelineStage, STAGES, StageName, walk};
+use super::super::{ActVerdict, PipelineStage, STAGES, StageName, run_stages};
 use super::oracle::{ALL, Invariant, Truth, against, counts_in_rehearsal, leaks};
 use super::world::{Dice, World};
 use crate::acts::ActDigest;
@@ -41,7 +41,7 @@ fn one(stages: &[PipelineStage], dice: &Dice, world: &mut World, tally: &mut Tal
     world.people_speak(dice, &proposal);
     let truth = Truth {
         room_left: world.ground.taken.max(world.applied) < world.ground.room,
-        approved: world.ground.granted.contains_key(&ActDigest::of(&proposal).to_string()),
+        approved: world.ground.granted.contains_key(&ActDigest::compute(&proposal).to_string()),
         waived: proposal
             .caller
             .session
@@ -53,7 +53,7 @@ fn one(stages: &[PipelineStage], dice: &Dice, world: &mut World, tally: &mut Tal
     for invariant in &against {
         *tally.attempted.entry(*invariant).or_default() += 1;
     }
-    let verdict = walk(stages, &ask, &mut ground).unwrap();
+    let verdict = run_stages(stages, &ask, &mut ground).unwrap();
     let applied = matches!(verdict, ActVerdict::Apply(_));
     let tool = proposal.tool.as_deref();
     match verdict {

@@ -178,7 +178,7 @@ fn no_value_passes_for_another_scope() {
         (json!([7]), "users/%5B7%5D/tool"),
     ] {
         let tool = CompiledTool::new(spec(Effect::Read), connector(ConnectorOrigin::House)).unwrap();
-        assert_eq!(tool.scope(&json!({ "id": id })), scope);
+        assert_eq!(tool.render_scope(&json!({ "id": id })), scope);
     }
 }
 
@@ -261,7 +261,7 @@ fn limits_say_which_and_are_asked_once() {
     case.ground.full = Some("No more than 5 calls a minute.");
     let ActVerdict::Refuse(refusal) = case.decide() else { panic!() };
     assert_eq!((refusal.stage, refusal.code.as_str()), (StageName::Limits, "over_limit"));
-    assert!(refusal.suggestion.contains("5 calls a minute") && refusal.code.retryable());
+    assert!(refusal.suggestion.contains("5 calls a minute") && refusal.code.is_retryable());
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn cases_by_reason() -> [(ToolSpec, Change, ConsentReason, ConsentGiver, Risk); 
             plain(),
             |case| {
                 case.proposal.taint =
-                    Taint { sources: BTreeSet::from([TaintSource::Web]), ..Taint::clean("hello") };
+                    Taint { sources: BTreeSet::from([TaintSource::Web]), ..Taint::from_own_words("hello") };
             },
             ConsentReason::Foreign,
             ConsentGiver::Asker,
@@ -459,10 +459,10 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
     let plain = || spec(Effect::Keyed);
     let house = || connector(ConnectorOrigin::House);
     for (what, spec, connector) in [
-        ("no JSON Schema object", ToolSpec { parameters: json!([]), ..plain() }, house()),
+        ("not a JSON Schema object", ToolSpec { parameters: json!([]), ..plain() }, house()),
         ("type object", ToolSpec { parameters: json!({ "type": "string" }), ..plain() }, house()),
         (
-            "its schema can't be checked",
+            "its schema is invalid",
             ToolSpec {
                 parameters: json!({ "type": "object", "properties": 5 }),
                 scope: "a.b".to_owned(),
@@ -470,11 +470,11 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             },
             house(),
         ),
-        ("begin with the module", ToolSpec { scope: "{id}/x".to_owned(), ..plain() }, house()),
-        ("begin with the module", ToolSpec { scope: String::new(), ..plain() }, house()),
-        ("not closed", ToolSpec { scope: "users/{id".to_owned(), ..plain() }, house()),
-        ("required arguments", ToolSpec { scope: "users/{phone}".to_owned(), ..plain() }, house()),
-        ("must be required", ToolSpec { sends: sends(), ..plain() }, house()),
+        ("start with the module", ToolSpec { scope: "{id}/x".to_owned(), ..plain() }, house()),
+        ("start with the module", ToolSpec { scope: String::new(), ..plain() }, house()),
+        ("unclosed", ToolSpec { scope: "users/{id".to_owned(), ..plain() }, house()),
+        ("must be a required argument", ToolSpec { scope: "users/{phone}".to_owned(), ..plain() }, house()),
+        ("must be a required argument", ToolSpec { sends: sends(), ..plain() }, house()),
         ("it only reads", ToolSpec { dangerous: true, ..spec(Effect::Read) }, house()),
         ("it only reads", ToolSpec { destructive: true, ..spec(Effect::Read) }, house()),
         ("it only reads", ToolSpec { money: true, ..spec(Effect::Read) }, house()),
@@ -484,7 +484,7 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             ToolSpec { cacheable: true, scope: "shop.stocks.read".to_owned(), ..spec(Effect::Read) },
             house(),
         ),
-        ("only a pack of the house", spec(Effect::Inside), connector(ConnectorOrigin::Foreign)),
+        ("only a built-in pack", spec(Effect::Inside), connector(ConnectorOrigin::Foreign)),
     ] {
         let error = CompiledTool::new(spec, connector).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
@@ -501,7 +501,7 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
         let mut free = sender();
         free.parameters["properties"][name] = schema.clone();
         let error = CompiledTool::new(free, house()).unwrap_err().to_string();
-        assert!(error.contains("note may hold no free words"), "{schema}: {error}");
+        assert!(error.contains("note can't be free text"), "{schema}: {error}");
     }
     for (word, value) in [
         ("additionalProperties", json!(true)),
@@ -511,13 +511,11 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
         let mut free = sender();
         free.parameters[word] = value;
         let error = CompiledTool::new(free, house()).unwrap_err().to_string();
-        assert!(error.contains("must stand in `properties`"), "{word}: {error}");
+        assert!(error.contains("`properties` must list all its arguments"), "{word}: {error}");
     }
     let mut unnamed = sender();
     unnamed.parameters["properties"].as_object_mut().unwrap().remove("template");
-    assert!(
-        CompiledTool::new(unnamed, house()).unwrap_err().to_string().contains("must be among its arguments")
-    );
+    assert!(CompiledTool::new(unnamed, house()).unwrap_err().to_string().contains("must be an argument"));
     let mut case = Case::of(sender());
     case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "until": "pay me at once" }));
     assert_eq!(case.word(), "bad_arguments", "a day is a day");

@@ -30,7 +30,7 @@ impl Dice {
     }
 
     pub(super) fn below(&self, bound: usize) -> usize {
-        usize::try_from(self.0.below(bound as u64)).unwrap()
+        usize::try_from(self.0.next_below(bound as u64)).unwrap()
     }
 
     pub(super) fn one_in(&self, of: usize) -> bool {
@@ -122,7 +122,7 @@ fn tool(dice: &Dice, number: usize) -> Option<CompiledTool> {
         dry_run: dice.one_in(2),
         egress: *dice.pick(&[Egress::Allow, Egress::Ask, Egress::Ask, Egress::Deny]),
         timeout: Duration::from_secs(1),
-        ..ToolSpec::read(format!("tool_{number}").parse().unwrap(), "Does something.", scope)
+        ..ToolSpec::read_only(format!("tool_{number}").parse().unwrap(), "Does something.", scope)
     };
     let connector = ToolConnector {
         name: format!("connector_{}", dice.below(3)),
@@ -131,7 +131,7 @@ fn tool(dice: &Dice, number: usize) -> Option<CompiledTool> {
         conduct: (maker == ConnectorOrigin::House && dice.one_in(2)).then(|| conduct(dice)),
     };
     let by_template = spec.sends.as_ref().is_some_and(|sending| sending.template.is_some());
-    if by_template { BOUND.like(spec, connector) } else { FREE.like(spec, connector) }
+    if by_template { BOUND.with_spec(spec, connector) } else { FREE.with_spec(spec, connector) }
 }
 
 /// All tools of these worlds have the same arguments, and share what checks them.
@@ -150,8 +150,10 @@ fn first(id: &Value, phone: &Value) -> CompiledTool {
         },
         "required": ["id", "to"],
     });
-    let spec =
-        ToolSpec { parameters, ..ToolSpec::read("first".parse().unwrap(), "The first.", "ledger.first") };
+    let spec = ToolSpec {
+        parameters,
+        ..ToolSpec::read_only("first".parse().unwrap(), "The first.", "ledger.first")
+    };
     let connector = ToolConnector {
         name: "first".to_owned(),
         maker: ConnectorOrigin::House,
@@ -344,7 +346,9 @@ impl World {
     /// Sometimes a person has approved exactly this, or has said not to be asked again.
     pub(super) fn people_speak(&mut self, dice: &Dice, proposal: &Proposal) {
         if dice.one_in(4) {
-            self.ground.granted.insert(ActDigest::of(proposal).to_string(), ApprovalId::from_uuid(dice.id()));
+            self.ground
+                .granted
+                .insert(ActDigest::compute(proposal).to_string(), ApprovalId::from_uuid(dice.id()));
         }
         if dice.one_in(4)
             && let Some(session) = proposal.caller.session
@@ -369,7 +373,7 @@ pub(super) struct Memory {
 }
 
 impl DecisionStore for Memory {
-    fn take(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
+    fn reserve(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         if self.taken >= self.room {
             return Ok(Some(ExhaustedLimit { which: "There is no room.".to_owned(), frees_at: None }));
         }
@@ -377,8 +381,12 @@ impl DecisionStore for Memory {
         Ok(None)
     }
 
-    fn given(&mut self, ask: &PolicyRequest<'_>, _reasons: &[ConsentReason]) -> Result<Option<ConsentGrant>> {
-        if let Some(approval) = self.granted.get(&ActDigest::of(ask.proposal).to_string()) {
+    fn find_consent(
+        &mut self,
+        ask: &PolicyRequest<'_>,
+        _reasons: &[ConsentReason],
+    ) -> Result<Option<ConsentGrant>> {
+        if let Some(approval) = self.granted.get(&ActDigest::compute(ask.proposal).to_string()) {
             return Ok(Some(ConsentGrant::Act(*approval, ConsentGiver::Approver)));
         }
         let waived =
@@ -386,7 +394,7 @@ impl DecisionStore for Memory {
         Ok(waived.then(|| ConsentGrant::Session(ApprovalId::from_uuid(Uuid::nil()))))
     }
 
-    fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {
+    fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {
         Ok(audience == "customers" && recipient == "customer")
     }
 }

@@ -2,25 +2,25 @@
 //! every prompt, so in doubt a line is withheld.
 //!
 //! # Layout
-//! - `named`: a value that somebody called a password, a PIN or the like
-//! - `shapes`: keys and numbers that are known by how they look
+//! - `named_values`: a value that somebody called a password, a PIN or the like
+//! - `patterns`: keys and numbers that are known by how they look
 
-mod named;
-mod shapes;
+mod named_values;
+mod patterns;
 
 /// The text without such lines; each is told to `found` with its number and what it is, never what it says. The lines
 /// stay as empty ones, so that the numbers of the others hold.
-pub(super) fn removed(text: &str, mut found: impl FnMut(usize, &'static str)) -> String {
+pub(super) fn redact(text: &str, mut found: impl FnMut(usize, &'static str)) -> String {
     let (mut in_key, mut announced) = (false, false);
     let lines = text.lines().enumerate().map(|(at, line)| {
         let begins = line.contains("-----BEGIN") && line.contains("PRIVATE KEY");
         let inside = in_key || begins;
         in_key = inside && !line.contains("-----END");
-        let follows = announced && named::is_value(line);
-        announced = named::is_announced(line) || (announced && line.trim().is_empty());
+        let follows = announced && named_values::is_value(line);
+        announced = named_values::announces_secret(line) || (announced && line.trim().is_empty());
         let kind = match (begins, follows) {
             (true, _) => Some("a private key"),
-            (_, true) => Some(named::KIND),
+            (_, true) => Some(named_values::KIND),
             _ => kind(line),
         };
         match kind {
@@ -36,16 +36,16 @@ pub(super) fn removed(text: &str, mut found: impl FnMut(usize, &'static str)) ->
 }
 
 fn kind(line: &str) -> Option<&'static str> {
-    if shapes::is_key(line) {
+    if patterns::is_key(line) {
         return Some("a key");
     }
-    if named::is_told(line) {
-        return Some(named::KIND);
+    if named_values::has_named_secret(line) {
+        return Some(named_values::KIND);
     }
-    if shapes::is_address_with_password(line) {
-        return Some("an address with a password in it");
+    if patterns::is_address_with_password(line) {
+        return Some("a URL with a password");
     }
-    shapes::is_identity_number(line).then_some("an identity or card number")
+    patterns::is_identity_number(line).then_some("an identity or card number")
 }
 
 #[cfg(test)]
@@ -92,21 +92,21 @@ mod tests {
             "२३४५ ६७८९ ०१२४",
         ] {
             let mut seen = Vec::new();
-            let safe = removed(&format!("before\n{line}\nafter"), |at, kind| seen.push((at, kind)));
+            let safe = redact(&format!("before\n{line}\nafter"), |at, kind| seen.push((at, kind)));
             assert_eq!(safe, "before\n\nafter", "{line}");
             assert_eq!(seen.len(), 1, "{line}");
             assert_eq!(seen[0].0, 2);
         }
         let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----\nhello";
-        assert_eq!(removed(key, |_, _| {}), "\n\n\n\nhello");
-        assert_eq!(removed("## Gmail password\n\nhunter2\nhello", |_, _| {}), "## Gmail password\n\n\nhello");
+        assert_eq!(redact(key, |_, _| {}), "\n\n\n\nhello");
+        assert_eq!(redact("## Gmail password\n\nhunter2\nhello", |_, _| {}), "## Gmail password\n\n\nhello");
     }
 
     #[test]
     fn a_key_of_every_known_shape_is_withheld() {
         let missed = munshi_detect::secrets::KEY_SHAPES
             .iter()
-            .filter(|shape| !removed(&format!("use {} there", shape.example()), |_, _| {}).is_empty());
+            .filter(|shape| !redact(&format!("use {} there", shape.example()), |_, _| {}).is_empty());
         assert_eq!(missed.map(|shape| shape.prefix).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 
@@ -140,7 +140,7 @@ mod tests {
             "token: $TELEGRAM_TOKEN",
             "DB_PASS=vault:db",
         ] {
-            assert_eq!(removed(line, |at, kind| panic!("{at} {kind}: {line}")), line);
+            assert_eq!(redact(line, |at, kind| panic!("{at} {kind}: {line}")), line);
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
         for file in files {
             let text = std::fs::read_to_string(&file).unwrap();
             let line = |at: usize| text.lines().nth(at - 1).unwrap();
-            removed(&text, |at, kind| panic!("{}:{at}: {kind}: {}", file.display(), line(at)));
+            redact(&text, |at, kind| panic!("{}:{at}: {kind}: {}", file.display(), line(at)));
         }
     }
 }

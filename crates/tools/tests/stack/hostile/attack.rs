@@ -44,7 +44,7 @@ impl Dice {
     }
 
     pub(super) fn below(&self, bound: usize) -> usize {
-        usize::try_from(self.0.below(bound as u64)).unwrap()
+        usize::try_from(self.0.next_below(bound as u64)).unwrap()
     }
 
     pub(super) fn one_in(&self, of: usize) -> bool {
@@ -266,7 +266,7 @@ pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> ToolC
             key: None,
         },
         agent: Arc::new(conduct(dice)),
-        taint: Taint { sources, holds_private: !dice.one_in(4), ..Taint::clean(*dice.pick(&words)) },
+        taint: Taint { sources, holds_private: !dice.one_in(4), ..Taint::from_own_words(*dice.pick(&words)) },
         concerns: if dice.one_in(10) { vec![concern()] } else { Vec::new() },
     }
 }
@@ -293,7 +293,7 @@ pub(super) fn harmless(dice: &Dice, who: Principal) -> ToolCallRequest {
         wanted: ProposalMode::Act,
         caller,
         agent: Arc::new(open),
-        taint: Taint::clean("raju 42 rice 7"),
+        taint: Taint::from_own_words("raju 42 rice 7"),
         concerns: Vec::new(),
     }
 }
@@ -310,7 +310,7 @@ fn nearly_honest(dice: &Dice, who: Principal) -> ToolCallRequest {
             want.taint = Taint {
                 sources: BTreeSet::from([TaintSource::Connector]),
                 holds_private: true,
-                ..Taint::clean("hello")
+                ..Taint::from_own_words("hello")
             }
         }
         4 => want.agent = Arc::new(conduct(dice)),
@@ -332,7 +332,7 @@ pub(super) fn replay(dice: &Dice, known: &ToolCallRequest, who: Principal) -> To
         1 => want.caller.principal = who,
         2 => want.caller.door = *dice.pick(&CallerAudience::ALL),
         3 => want.name = name(dice),
-        4 => want.taint = Taint::clean("raju 42 rice 7"),
+        4 => want.taint = Taint::from_own_words("raju 42 rice 7"),
         _ => {}
     }
     if dice.one_in(4) {

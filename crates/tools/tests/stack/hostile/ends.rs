@@ -79,7 +79,7 @@ async fn notes_and_acts_agree(victim: &mut Victim, acts: &[Stored]) {
 async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
     let chain = audit::verify::verify(&victim.db, victim.tenant, &[]).await.unwrap();
     victim.tally.hold(chain.finding.is_none(), Invariant::Audited, || format!("{:?}", chain.finding));
-    let entries = victim.db.read(victim.tenant, |tx| audit::page(tx, 0, 100_000)).await.unwrap();
+    let entries = victim.db.read(victim.tenant, |tx| audit::list_after(tx, 0, 100_000)).await.unwrap();
     let mut told = BTreeMap::<String, Vec<String>>::new();
     for entry in &entries {
         told.entry(entry.subject.clone()).or_default().push(entry.event.clone());
@@ -145,7 +145,7 @@ async fn nothing_stored_holds_a_secret(victim: &mut Victim, acts: &[Stored]) {
             Ok([row.get::<String>(0)?, json(1)?, json(2)?].concat())
         })
     });
-    let entries = victim.db.read(victim.tenant, |tx| audit::page(tx, 0, 100_000)).await.unwrap();
+    let entries = victim.db.read(victim.tenant, |tx| audit::list_after(tx, 0, 100_000)).await.unwrap();
     let texts = approvals.await.unwrap();
     let all = acts.iter().map(|act| &act.texts).chain(&texts);
     let all: String = all.cloned().chain(entries.iter().map(audit::AuditEntry::to_line)).collect();

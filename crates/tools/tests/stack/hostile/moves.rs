@@ -158,7 +158,7 @@ impl Victim {
     async fn change_policy(&mut self) {
         let policy = attack::policy(&self.dice, self.policy.rates);
         let (kept, now) = (policy.clone(), self.clock.now());
-        self.db.write(self.tenant, move |tx| policy::put(tx, &kept, "test", "", now)).await.unwrap();
+        self.db.write(self.tenant, move |tx| policy::apply(tx, &kept, "test", "", now)).await.unwrap();
         self.policy = policy;
     }
 
@@ -182,7 +182,7 @@ impl Victim {
             let mut known = persons::find(tx, person)?.unwrap();
             known.role = role;
             known.left_at = leaves.then_some(now);
-            persons::put(tx, &known)?;
+            persons::upsert(tx, &known)?;
             Ok(known.principal(tx))
         });
         let principal = principal.await.unwrap();

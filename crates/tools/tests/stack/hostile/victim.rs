@@ -6,7 +6,7 @@ use std::sync::Arc;
 use munshi_identity::{Principal, PrincipalStanding};
 use munshi_safety::acts::ActServices;
 use munshi_safety::approvals::Approval;
-use munshi_safety::audit::canonical;
+use munshi_safety::audit::to_canonical_json;
 use munshi_safety::policy::Policy;
 use munshi_store::Db;
 use munshi_tools::{Tool, ToolAnswer, ToolCallRequest, ToolDispatcher};
@@ -227,7 +227,7 @@ impl Victim {
                 self.tally.hold(agreed, Invariant::Approved, || format!("not as it was shown: {deed:?}"));
             }
         }
-        let is_counted = |answer: &ToolAnswer| answer.for_model()["code"] == "too_many_refused";
+        let is_counted = |answer: &ToolAnswer| answer.render_for_model()["code"] == "too_many_refused";
         let only_counted = answers.iter().all(is_counted);
         for answer in answers {
             self.look(&want, tool.as_ref(), answer);
@@ -249,7 +249,7 @@ impl Victim {
 
     /// What was said may hold no secret and nothing of another tenant; questions are kept for later.
     fn look(&mut self, want: &ToolCallRequest, tool: Option<&Tool>, answer: ToolAnswer) {
-        let said = format!("{answer:?} {}", answer.for_model());
+        let said = format!("{answer:?} {}", answer.render_for_model());
         self.tally.attempt(Invariant::NoSecret);
         let told = SECRETS.iter().find(|secret| said.contains(**secret));
         self.tally.hold(told.is_none(), Invariant::NoSecret, || format!("{told:?} in {said}"));
@@ -287,7 +287,7 @@ impl Victim {
 /// What makes an act this act and no other.
 fn essence(want: &ToolCallRequest) -> String {
     let caller = &want.caller;
-    canonical(&json!([
+    to_canonical_json(&json!([
         want.name,
         want.arguments,
         caller.principal.person,

@@ -7,7 +7,7 @@ use munshi_identity::jwt::JwkSet;
 use munshi_types::Timestamp;
 use serde::Deserialize;
 
-use crate::outgoing::OutboundHttpClient;
+use crate::http_client::OutboundHttpClient;
 
 /// It is asked again after so long.
 const FRESH: Duration = Duration::from_secs(60 * 60);
@@ -42,7 +42,7 @@ pub(super) struct OidcDiscovery {
 
 impl OidcDiscovery {
     /// How a client shows who it is, unless the service takes the other way alone.
-    pub(super) fn takes_basic(&self) -> bool {
+    pub(super) fn supports_basic_auth(&self) -> bool {
         let methods = self.token_endpoint_auth_methods_supported.as_ref();
         methods.is_none_or(|methods| methods.iter().any(|method| method == "client_secret_basic"))
     }
@@ -53,7 +53,7 @@ impl OidcProvider {
         Self { issuer, outgoing, known: Arc::default() }
     }
 
-    pub(super) async fn find(&self, now: Timestamp) -> Result<Arc<OidcDiscovery>, String> {
+    pub(super) async fn discover(&self, now: Timestamp) -> Result<Arc<OidcDiscovery>, String> {
         if let Some((found, read_at)) = &self.lock().found
             && now >= *read_at
             && now.since(*read_at) < FRESH
@@ -63,12 +63,18 @@ impl OidcProvider {
         let address = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
         let text = self.outgoing.get(&address).await?;
         let found: OidcDiscovery =
-            serde_json::from_str(&text).map_err(|error| format!("{address} can't be read: {error}"))?;
+            serde_json::from_str(&text).map_err(|error| format!("can't read {address}: {error}"))?;
         if found.issuer != self.issuer {
-            return Err(format!("{address} is of `{}`, not of `{}`", found.issuer, self.issuer));
+            return Err(format!(
+                "issuer mismatch at {address}: found `{}`, expected `{}`",
+                found.issuer, self.issuer
+            ));
         }
-        if !is_address(&found.authorization_endpoint) {
-            return Err(format!("{address} leads people to `{}`", found.authorization_endpoint));
+        if !is_http_url(&found.authorization_endpoint) {
+            return Err(format!(
+                "{address} has an unsafe authorization endpoint: `{}`",
+                found.authorization_endpoint
+            ));
         }
         let found = Arc::new(found);
         self.lock().found = Some((found.clone(), now));
@@ -76,7 +82,7 @@ impl OidcProvider {
     }
 
     /// Its keys as they were read lately; where the one that is wanted is not among them, as they are now.
-    pub(super) async fn keys(&self, kid: Option<&str>, now: Timestamp) -> Result<Arc<JwkSet>, String> {
+    pub(super) async fn load_keys(&self, kid: Option<&str>, now: Timestamp) -> Result<Arc<JwkSet>, String> {
         let known = self.lock().keys.clone();
         if let Some((keys, read_at)) = known {
             let age = if now >= read_at { now.since(read_at) } else { FRESH };
@@ -85,9 +91,10 @@ impl OidcProvider {
                 return Ok(keys);
             }
         }
-        let address = self.find(now).await?.jwks_uri.clone();
+        let address = self.discover(now).await?.jwks_uri.clone();
         let text = self.outgoing.get(&address).await?;
-        let keys = Arc::new(JwkSet::parse(&text).ok_or_else(|| format!("{address} publishes no keys"))?);
+        let keys =
+            Arc::new(JwkSet::parse(&text).ok_or_else(|| format!("{address} publishes no signing keys"))?);
         self.lock().keys = Some((keys.clone(), now));
         Ok(keys)
     }
@@ -98,7 +105,7 @@ impl OidcProvider {
 }
 
 /// Somewhere a browser may be sent to: never a script.
-fn is_address(text: &str) -> bool {
+fn is_http_url(text: &str) -> bool {
     let graphic = text.bytes().all(|byte| byte.is_ascii_graphic());
     graphic && (text.starts_with("https://") || text.starts_with("http://"))
 }

@@ -95,13 +95,13 @@ impl Liar {
     fn claims(&self, token: &SecretToken) -> Value {
         json!({
             "iss": self.issuer, "sub": "7", "aud": "munshi", "iat": SECONDS, "exp": SECONDS + 300,
-            "nonce": token.derived(NONCE), "email": "Asha@shop.example", "email_verified": true,
+            "nonce": token.derive(NONCE), "email": "Asha@shop.example", "email_verified": true,
         })
     }
 
     async fn finish(&self, token: &SecretToken, id_token: String) -> Result<OidcIdentity, OidcError> {
         self.said.lock().unwrap().token = json!({ "id_token": id_token, "access_token": "a" });
-        let state = token.derived(STATE);
+        let state = token.derive(STATE);
         self.service().finish(token, ("code", &state), "http://here/back", NOW).await
     }
 }
@@ -136,15 +136,15 @@ fn with(mut claims: Value, name: &str, value: Value) -> Value {
 #[tokio::test]
 async fn a_true_word_is_believed() {
     let (liar, token) = (Liar::new().await, SecretToken::random(&SystemRandom));
-    let to = liar.service().start(&token, "http://here/back", NOW).await.unwrap();
+    let to = liar.service().build_authorization_url(&token, "http://here/back", NOW).await.unwrap();
     assert!(to.starts_with(&format!(
         "{}/auth?response_type=code&client_id=munshi&redirect_uri=http%3A%2F%2Fhere",
         liar.issuer
     )));
     assert!(
-        to.contains(&format!("state={}", token.derived(STATE))) && to.contains("code_challenge_method=S256")
+        to.contains(&format!("state={}", token.derive(STATE))) && to.contains("code_challenge_method=S256")
     );
-    assert!(!to.contains(&token.derived(VERIFIER)) && !to.contains(token.reveal()), "{to}");
+    assert!(!to.contains(&token.derive(VERIFIER)) && !to.contains(token.reveal()), "{to}");
     let who = liar.finish(&token, liar.key.sign("one", &liar.claims(&token))).await.unwrap();
     assert_eq!((who.subject.as_str(), who.email.as_deref()), ("7", Some("asha@shop.example")));
 }
@@ -189,7 +189,7 @@ async fn no_lie_is() {
     let other = SecretToken::random(&SystemRandom);
     let word = liar.key.sign("one", &good);
     assert!(matches!(liar.finish(&other, word).await, Err(OidcError::Distrust(JwtError::Nonce))));
-    let wrong = liar.service().finish(&token, ("code", &other.derived(STATE)), "http://here/back", NOW).await;
+    let wrong = liar.service().finish(&token, ("code", &other.derive(STATE)), "http://here/back", NOW).await;
     assert!(matches!(wrong, Err(OidcError::State)), "{wrong:?}");
 }
 
@@ -210,11 +210,11 @@ async fn what_else_is_told_is_of_the_same_person() {
 async fn keys_are_read_again_when_one_is_missing_and_a_service_is_who_it_says() {
     let (liar, token) = (Liar::new().await, SecretToken::random(&SystemRandom));
     let service = liar.service();
-    service.believed(&liar.key.sign("one", &liar.claims(&token)), NOW).await.unwrap();
+    service.verify_id_token(&liar.key.sign("one", &liar.claims(&token)), NOW).await.unwrap();
     liar.said.lock().unwrap().keys = json!({ "keys": [liar.key.jwk("two")] });
     let rotated = liar.key.sign("two", &liar.claims(&token));
-    assert!(service.believed(&rotated, NOW).await.is_err(), "not so soon");
-    service.believed(&rotated, NOW.plus(Duration::from_secs(31))).await.unwrap();
+    assert!(service.verify_id_token(&rotated, NOW).await.is_err(), "not so soon");
+    service.verify_id_token(&rotated, NOW.plus(Duration::from_secs(31))).await.unwrap();
     for (name, value) in [
         ("issuer", json!("https://evil.example")),
         ("authorization_endpoint", json!("javascript:alert(1)")),
@@ -223,7 +223,7 @@ async fn keys_are_read_again_when_one_is_missing_and_a_service_is_who_it_says() 
         let liar = Liar::new().await;
         let before = liar.said.lock().unwrap().discovery.clone();
         liar.said.lock().unwrap().discovery = with(before, name, value);
-        let answer = liar.service().start(&token, "http://here/back", NOW).await;
+        let answer = liar.service().build_authorization_url(&token, "http://here/back", NOW).await;
         assert!(matches!(answer, Err(OidcError::Away(_))), "{name}: {answer:?}");
     }
 }

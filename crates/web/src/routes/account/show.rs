@@ -7,10 +7,10 @@ use munshi_identity::Role;
 use munshi_lang::PlaceholderValue;
 use munshi_types::TenantName;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{AccountFrame, sent};
-use crate::account::signed_in::SignedInOperator;
-use crate::routes::home::doors::{self, BindingLink};
+use crate::account::frame::{AccountFrame, render_uncached};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::SignedInOperator;
+use crate::routes::home::binding_links::{self, BindingLink};
 
 /// More workspaces are listed without whom one can talk to there.
 const LOOKED_INTO: usize = 12;
@@ -34,18 +34,21 @@ struct Item {
 
 pub(crate) async fn show_account(who: SignedInOperator) -> Result<Response, HtmlPageError> {
     let mut workspaces = Vec::new();
-    for (at, one) in who.workspaces().await?.into_iter().enumerate() {
-        let doors =
-            if at < LOOKED_INTO { doors::of_tenant(&who.api, &one.tenant).await? } else { Vec::new() };
+    for (at, one) in who.list_workspaces().await?.into_iter().enumerate() {
+        let doors = if at < LOOKED_INTO {
+            binding_links::list_for_tenant(&who.api, &one.tenant).await?
+        } else {
+            Vec::new()
+        };
         workspaces.push(Item { name: one.tenant.name, role: one.role, doors });
     }
     let commands = [("apply", "“munshi apply tenants/NAME”"), ("add", "“munshi tenant add NAME”")];
     let commands = commands.map(|(slot, text)| (slot, PlaceholderValue::Text(text)));
     let page = AccountPage {
-        frame: AccountFrame::of(&who, "", None).await?,
+        frame: AccountFrame::load(&who, "", None).await?,
         workspaces,
-        none_yet: who.words.filled("no-workspace-yet", &commands),
+        none_yet: who.words.render_filled("no-workspace-yet", &commands),
         keeper: who.operator.keeper,
     };
-    Ok(sent(&page, StatusCode::OK))
+    Ok(render_uncached(&page, StatusCode::OK))
 }

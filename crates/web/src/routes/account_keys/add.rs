@@ -10,13 +10,13 @@ use munshi_identity::links;
 use munshi_store::Tx;
 use serde::Deserialize;
 
-use super::list::{CreatedKeyNotice, page};
-use crate::account::fault::HtmlPageError;
+use super::list::{CreatedKeyNotice, render_page};
 use crate::account::form::SignedInForm;
-use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
-use crate::api::telling::ApiAuditContext;
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use crate::api::audit_context::ApiAuditContext;
 use crate::error::{ApiError, ApiErrorCode};
-use crate::routes::keys::add::tell;
+use crate::routes::keys::add::record_key_event;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Ten years.
@@ -39,66 +39,70 @@ pub(crate) struct AddKeyForm {
 
 pub(crate) async fn add_account_key(posted: SignedInForm<AddKeyForm>) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, form, .. } = posted;
-    let workspace = who.managed().await?;
-    match made(&who, &workspace, &form).await {
-        Ok(made) => page(&who, &workspace, Some(made), None, StatusCode::CREATED).await,
-        Err(fault) if fault.is_about_input() => {
+    let workspace = who.load_managed_workspace().await?;
+    match create_key(&who, &workspace, &form).await {
+        Ok(made) => render_page(&who, &workspace, Some(made), None, StatusCode::CREATED).await,
+        Err(fault) if fault.is_input_error() => {
             let status = fault.status();
-            page(&who, &workspace, None, fault.told(who.words), status).await
+            render_page(&who, &workspace, None, fault.to_notice(who.words), status).await
         }
         Err(fault) => Err(fault),
     }
 }
 
-fn invalid(words: impl Into<String>) -> ApiError {
+fn invalid_error(words: impl Into<String>) -> ApiError {
     ApiError::new(ApiErrorCode::Invalid, words.into())
 }
 
-async fn made(
+async fn create_key(
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     form: &AddKeyForm,
 ) -> Result<CreatedKeyNotice, HtmlPageError> {
     let role: Role =
-        form.role.parse().map_err(|error: munshi_identity::RoleError| invalid(error.to_string()))?;
+        form.role.parse().map_err(|error: munshi_identity::RoleError| invalid_error(error.to_string()))?;
     if role < workspace.role {
-        return Err(ApiError::new(ApiErrorCode::Forbidden, "A key can't stand higher than you do.").into());
+        return Err(ApiError::new(
+            ApiErrorCode::Forbidden,
+            "You can't create a key with a higher role than yours.",
+        )
+        .into());
     }
     let speaks_as: KeySpeaker =
-        form.speaks_as.parse().map_err(|error: keys::KeySpeakerError| invalid(error.to_string()))?;
+        form.speaks_as.parse().map_err(|error: keys::KeySpeakerError| invalid_error(error.to_string()))?;
     let now = who.api.clock.now();
-    let telling = telling(who);
+    let telling = build_audit_context(who);
     let new = NewApiKey {
         name: form.name.trim().to_owned(),
         carries: KeySubject::Role(role),
-        areas: areas(&form.areas)?,
+        areas: parse_areas(&form.areas)?,
         bindings: None,
-        expires_at: days(&form.days)?.map(|days| now.plus(DAY.saturating_mul(days))),
+        expires_at: parse_days(&form.days)?.map(|days| now.plus(DAY.saturating_mul(days))),
         speaks_as,
-        made_by: telling.who().to_owned(),
-        maker: KeyMaker::named(links::by_operator(who.operator.id)),
+        made_by: telling.actor_id().to_owned(),
+        maker: KeyMaker::from_name(links::render_maker(who.operator.id)),
     };
     let api = who.api.clone();
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let made = keys::add(tx, &api.ids, api.random.as_ref(), &new, now)?;
-        tell(tx, &telling, "api_key.made", &made.key)?;
+        record_key_event(tx, &telling, "api_key.made", &made.key)?;
         Ok(made)
     };
     let made = who.api.db.write(workspace.tenant.id, unit).await?;
     Ok(CreatedKeyNotice { name: made.key.name, text: made.text.reveal().to_owned() })
 }
 
-pub(super) fn telling(who: &SignedInOperator) -> ApiAuditContext {
-    ApiAuditContext::by_operator(who.operator.id, who.api.ids.clone(), who.api.clock.now())
+pub(super) fn build_audit_context(who: &SignedInOperator) -> ApiAuditContext {
+    ApiAuditContext::for_operator(who.operator.id, who.api.ids.clone(), who.api.clock.now())
 }
 
 /// Nobody touches a key that stands higher than they do.
-pub(super) fn reached(
+pub(super) fn load_managed_key(
     tx: &mut Tx<'_>,
     workspace: &OpenWorkspace,
     id: &str,
 ) -> Result<ApiKeyRecord, ApiError> {
-    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is no such key in this workspace.");
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "No such key in this workspace.");
     let found = keys::find(tx, id.parse().map_err(|_| missing())?)?.ok_or_else(missing)?;
     let role = match found.carries {
         KeySubject::Role(role) => Some(role),
@@ -107,27 +111,28 @@ pub(super) fn reached(
         }
     };
     if role.is_some_and(|role| role < workspace.role) {
-        return Err(ApiError::new(ApiErrorCode::Forbidden, "That key stands higher than you do.")
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "That key has a higher role than yours.")
             .hint("Ask an owner of the workspace."));
     }
     Ok(found)
 }
 
-fn areas(text: &str) -> Result<Option<Vec<AreaGrant>>, ApiError> {
+fn parse_areas(text: &str) -> Result<Option<Vec<AreaGrant>>, ApiError> {
     let words = text.split([',', ' ', '\n', '\t']).map(str::trim).filter(|word| !word.is_empty());
     let grants: Vec<AreaGrant> = words
-        .map(|word| word.parse().map_err(|error: keys::AreaGrantError| invalid(error.to_string())))
+        .map(|word| word.parse().map_err(|error: keys::AreaGrantError| invalid_error(error.to_string())))
         .collect::<Result<_, _>>()?;
     Ok((!grants.is_empty()).then_some(grants))
 }
 
-fn days(text: &str) -> Result<Option<u32>, ApiError> {
+fn parse_days(text: &str) -> Result<Option<u32>, ApiError> {
     match text.trim() {
         "" => Ok(None),
         text => {
             let days: Option<u32> = text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
             days.map(Some).ok_or_else(|| {
-                invalid("A key is good for 1 to 3650 days; leave it empty for no end.").phrase("days-wrong")
+                invalid_error("The validity must be 1 to 3650 days, or empty for no expiry.")
+                    .phrase("days-wrong")
             })
         }
     }

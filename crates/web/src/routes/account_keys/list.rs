@@ -9,10 +9,10 @@ use munshi_lang::PlaceholderValue;
 use munshi_store::PageRequest;
 use munshi_types::Timestamp;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{AccountFrame, PageNotice, sent};
-use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
-use crate::account::words::PagePhrases;
+use crate::account::frame::{AccountFrame, PageNotice, render_uncached};
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
+use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;
@@ -53,20 +53,20 @@ enum State {
 }
 
 impl Item {
-    fn of(key: ApiKeyRecord, now: Timestamp, frame: &AccountFrame) -> Self {
+    fn new(key: ApiKeyRecord, now: Timestamp, frame: &AccountFrame) -> Self {
         let words = frame.words;
         Self {
             id: key.id.to_string(),
             begins: key.secrets.first().map(|secret| secret.handle.clone()).unwrap_or_default(),
             stands_for: match &key.carries {
-                KeySubject::Role(role) => words.role(role),
-                KeySubject::Person(_) => words.say("a-person"),
+                KeySubject::Role(role) => words.role_name(role),
+                KeySubject::Person(_) => words.render("a-person"),
             },
-            talks_for: words.say(match key.speaks_as {
+            talks_for: words.render(match key.speaks_as {
                 KeySpeaker::Person => "a-person",
                 KeySpeaker::Program => "a-program",
             }),
-            line: line(&key, frame),
+            line: render_summary(&key, frame),
             state: match (key.revoked_at, key.expires_at) {
                 (Some(_), _) => State::Revoked,
                 (None, Some(end)) if end <= now => State::Ended,
@@ -81,7 +81,7 @@ impl Item {
     }
 
     fn state(&self, words: &PagePhrases) -> String {
-        words.say(match self.state {
+        words.render(match self.state {
             State::Open => "state-open",
             State::Ended => "state-ended",
             State::Revoked => "state-revoked",
@@ -89,24 +89,24 @@ impl Item {
     }
 }
 
-fn line(key: &ApiKeyRecord, frame: &AccountFrame) -> String {
+fn render_summary(key: &ApiKeyRecord, frame: &AccountFrame) -> String {
     let words = frame.words;
     let areas = key.areas.as_ref();
     let areas = areas.map(|areas| areas.iter().map(AreaGrant::to_string).collect::<Vec<_>>().join(", "));
-    let opens = areas.unwrap_or_else(|| words.say("all-reached"));
-    let made = frame.moment(key.made_at);
-    let used = key.last_used_at.map_or_else(|| words.say("never"), |at| frame.moment(at));
-    let ends = key.expires_at.map_or_else(|| words.say("when-revoked"), |at| frame.moment(at));
+    let opens = areas.unwrap_or_else(|| words.render("all-reached"));
+    let made = frame.format_time(key.made_at);
+    let used = key.last_used_at.map_or_else(|| words.render("never"), |at| frame.format_time(at));
+    let ends = key.expires_at.map_or_else(|| words.render("when-revoked"), |at| frame.format_time(at));
     let fills = [("opens", opens.as_str()), ("made", &made), ("used", &used), ("ends", &ends)];
-    words.filled("key-line", &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))))
+    words.render_filled("key-line", &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))))
 }
 
 pub(crate) async fn list_account_keys(who: SignedInOperator) -> Result<Response, HtmlPageError> {
-    let workspace = who.managed().await?;
-    page(&who, &workspace, None, None, StatusCode::OK).await
+    let workspace = who.load_managed_workspace().await?;
+    render_page(&who, &workspace, None, None, StatusCode::OK).await
 }
 
-pub(super) async fn page(
+pub(super) async fn render_page(
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     made: Option<CreatedKeyNotice>,
@@ -116,15 +116,15 @@ pub(super) async fn page(
     let request = PageRequest::new(None, MOST);
     let found = who.api.db.read(workspace.tenant.id, move |tx| keys::list(tx, &request)).await?;
     let now = who.api.clock.now();
-    let frame = AccountFrame::of(who, "keys", told).await?;
+    let frame = AccountFrame::load(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let fills = [("areas", PlaceholderValue::Text(&areas)), ("read", PlaceholderValue::Text(":read"))];
     let page = KeysPage {
-        items: found.items.into_iter().map(|key| Item::of(key, now, &frame)).collect(),
-        opens_hint: frame.words.filled("opens-hint", &fills),
+        items: found.items.into_iter().map(|key| Item::new(key, now, &frame)).collect(),
+        opens_hint: frame.words.render_filled("opens-hint", &fills),
         frame,
         made,
         roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
     };
-    Ok(sent(&page, status))
+    Ok(render_uncached(&page, status))
 }

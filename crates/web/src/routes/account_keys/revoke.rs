@@ -5,33 +5,33 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_store::Tx;
 
-use super::add::{reached, telling};
-use super::list::page;
-use crate::account::fault::HtmlPageError;
+use super::add::{build_audit_context, load_managed_key};
+use super::list::render_page;
 use crate::account::form::{EmptyForm, SignedInForm};
 use crate::account::frame::PageNotice;
+use crate::account::page_error::HtmlPageError;
 use crate::error::ApiError;
-use crate::routes::keys::add::tell;
+use crate::routes::keys::add::record_key_event;
 
 pub(crate) async fn revoke_account_key(
     Path(id): Path<String>,
     posted: SignedInForm<EmptyForm>,
 ) -> Result<Response, HtmlPageError> {
     let who = posted.who;
-    let workspace = who.managed().await?;
-    let (api, telling, inside) = (who.api.clone(), telling(&who), workspace.clone());
+    let workspace = who.load_managed_workspace().await?;
+    let (api, telling, inside) = (who.api.clone(), build_audit_context(&who), workspace.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let key = reached(tx, &inside, &id)?;
+        let key = load_managed_key(tx, &inside, &id)?;
         let revoked = api.keys.revoke(tx, key.id, telling.now)?;
         for one in revoked.iter().filter(|one| one.changed).map(|one| &one.key) {
-            tell(tx, &telling, "api_key.revoked", one)?;
+            record_key_event(tx, &telling, "api_key.revoked", one)?;
         }
         for child in revoked.iter().flat_map(|one| &one.made_with_it) {
-            tell(tx, &telling, "api_key.revoked", child)?;
+            record_key_event(tx, &telling, "api_key.revoked", child)?;
         }
         Ok(key.name)
     };
     let name = who.api.db.write(workspace.tenant.id, unit).await?;
-    let told = PageNotice::done(who.words.with("key-revoked", "name", &name));
-    page(&who, &workspace, None, told, StatusCode::OK).await
+    let told = PageNotice::success(who.words.render_with("key-revoked", "name", &name));
+    render_page(&who, &workspace, None, told, StatusCode::OK).await
 }

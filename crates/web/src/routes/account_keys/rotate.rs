@@ -9,12 +9,12 @@ use munshi_identity::keys::{self, KeyMaker};
 use munshi_identity::links;
 use munshi_store::Tx;
 
-use super::add::{reached, telling};
-use super::list::{CreatedKeyNotice, page};
-use crate::account::fault::HtmlPageError;
+use super::add::{build_audit_context, load_managed_key};
+use super::list::{CreatedKeyNotice, render_page};
 use crate::account::form::{EmptyForm, SignedInForm};
+use crate::account::page_error::HtmlPageError;
 use crate::error::{ApiError, ApiErrorCode};
-use crate::routes::keys::add::tell;
+use crate::routes::keys::add::record_key_event;
 
 /// Time to change the programs that use it.
 const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -24,19 +24,19 @@ pub(crate) async fn rotate_account_key(
     posted: SignedInForm<EmptyForm>,
 ) -> Result<Response, HtmlPageError> {
     let who = posted.who;
-    let workspace = who.managed().await?;
-    let maker = KeyMaker::named(links::by_operator(who.operator.id));
-    let (api, telling, inside) = (who.api.clone(), telling(&who), workspace.clone());
+    let workspace = who.load_managed_workspace().await?;
+    let maker = KeyMaker::from_name(links::render_maker(who.operator.id));
+    let (api, telling, inside) = (who.api.clone(), build_audit_context(&who), workspace.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let key = reached(tx, &inside, &id)?;
+        let key = load_managed_key(tx, &inside, &id)?;
         let rotated = api.keys.rotate(tx, api.random.as_ref(), key.id, GRACE, telling.now)?;
-        let ended = || ApiError::new(ApiErrorCode::Conflict, "This key was revoked, or has ended.");
+        let ended = || ApiError::new(ApiErrorCode::Conflict, "This key was revoked or has expired.");
         let made = rotated.ok_or_else(ended)?;
-        keys::hand_over(tx, made.key.id, &maker)?;
-        tell(tx, &telling, "api_key.rotated", &made.key)?;
+        keys::transfer_maker(tx, made.key.id, &maker)?;
+        record_key_event(tx, &telling, "api_key.rotated", &made.key)?;
         Ok(made)
     };
     let made = who.api.db.write(workspace.tenant.id, unit).await?;
     let made = CreatedKeyNotice { name: made.key.name, text: made.text.reveal().to_owned() };
-    page(&who, &workspace, Some(made), None, StatusCode::OK).await
+    render_page(&who, &workspace, Some(made), None, StatusCode::OK).await
 }

@@ -11,10 +11,10 @@ use munshi_types::{ApprovalId, RunId, TenantId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::read::find;
+use super::read::load_approval;
 use crate::api::ApiState;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{UrlPathParameter, invalid};
+use crate::api::parameters::{UrlPathParameter, field_error};
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::approval::ApprovalView;
@@ -22,19 +22,19 @@ use crate::views::approval::ApprovalView;
 /// More than any digest has.
 const LONGEST: usize = 200;
 
-/// A yes.
+/// A request to grant an approval.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Grant)]
 pub(crate) struct GrantApprovalRequest {
-    /// The `digest` that was shown: if the act is not that one any more, nothing is answered.
+    /// The `digest` that was shown. If the act has changed since, the answer is rejected.
     #[schema(max_length = 200)]
     digest: String,
     #[serde(default)]
     covers: GrantCoverage,
 }
 
-/// How far a yes goes.
+/// The scope of a grant.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = GrantCovers)]
@@ -45,10 +45,10 @@ pub(crate) enum GrantCoverage {
     Session,
 }
 
-/// Lets the agent go ahead. The turn that waits goes on by itself.
+/// Grant an approval. The waiting run resumes.
 #[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
-    params(("id" = uuid::Uuid, Path, description = "Which one.")),
-    responses((status = 200, description = "Granted, now or before.", body = ApprovalView)))]
+    params(("id" = uuid::Uuid, Path, description = "The approval.")),
+    responses((status = 200, description = "Granted, now or earlier.", body = ApprovalView)))]
 pub(crate) async fn grant_approval(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<ApprovalId>,
@@ -58,10 +58,10 @@ pub(crate) async fn grant_approval(
         GrantCoverage::Act => ApprovalCoverage::Act,
         GrantCoverage::Session => ApprovalCoverage::Session,
     };
-    give(&key, id, ApprovalDecision::Yes, grant.digest, covers).await
+    answer_approval(&key, id, ApprovalDecision::Yes, grant.digest, covers).await
 }
 
-pub(crate) async fn give(
+pub(crate) async fn answer_approval(
     key: &AuthorizedCaller,
     id: ApprovalId,
     said: ApprovalDecision,
@@ -69,18 +69,18 @@ pub(crate) async fn give(
     covers: ApprovalCoverage,
 ) -> Result<Json<ApprovalView>, ApiError> {
     if digest.chars().count() > LONGEST {
-        return Err(invalid("digest", "it is the one that was shown, twelve digits and letters"));
+        return Err(field_error("digest", "must be the digest that was shown: twelve hexadecimal digits"));
     }
     let shown = digest.clone();
     let (caller, office, now) = (key.caller.clone(), key.api.office.clone(), key.api.clock.now());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let asked = find(tx, &caller, id)?;
+        let asked = load_approval(tx, &caller, id)?;
         // It may take back what it asked for; a yes is a person's to say.
         if caller.speaks_as == KeySpeaker::Program
             && (asked.kind, said) != (ApprovalKind::Act, ApprovalDecision::No)
         {
-            return Err(ApiError::new(ApiErrorCode::Forbidden, "A person is to be asked; nothing was answered.")
-                .hint("Whoever may answers in the console, with `munshi approvals grant`, or with a key with which they type."));
+            return Err(ApiError::new(ApiErrorCode::Forbidden, "Only a person may answer this approval; it is unchanged.")
+                .hint("Answer it in the console, with `munshi approvals grant`, or with a key that speaks as a person."));
         }
         let via = format!("api:{}", caller.key);
         let said = ApprovalAnswer {
@@ -94,13 +94,13 @@ pub(crate) async fn give(
         Ok(answer(tx, &office, id, &said, now)?)
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
-    let approval = read(answered, said, &shown)?;
-    go_on(&key.api, key.tenant(), &approval).await?;
+    let approval = resolve_outcome(answered, said, &shown)?;
+    resume_run(&key.api, key.tenant(), &approval).await?;
     Ok(Json(approval.into()))
 }
 
 /// The same answer a second time is no mistake; another one comes too late.
-pub(crate) fn read(
+pub(crate) fn resolve_outcome(
     answered: ApprovalAnswerOutcome,
     said: ApprovalDecision,
     shown: &str,
@@ -119,36 +119,36 @@ pub(crate) fn read(
         (ApprovalAnswerOutcome::Already(approval), ApprovalDecision::Yes) if approval.state == ApprovalStatus::Granted => Ok(*approval),
         (ApprovalAnswerOutcome::Already(approval), ApprovalDecision::No) if approval.state == ApprovalStatus::Refused => Ok(*approval),
         (ApprovalAnswerOutcome::Already(approval), _) => conflict(
-            &format!("It was {} already, and an answer is given once.", approval.state.as_str()),
-            "Ask the agent again: it will propose it anew.",
+            &format!("This approval was already {}; it can be answered only once.", approval.state.as_str()),
+            "Ask the agent again to create a new approval.",
         ),
         (ApprovalAnswerOutcome::NotYours { ask }, _) => {
-            Err(ApiError::new(ApiErrorCode::Forbidden, "This is for somebody else to answer; nothing was answered.")
-                .hint(format!("An owner or {ask} of the workspace may.")))
+            Err(ApiError::new(ApiErrorCode::Forbidden, "You may not answer this approval; it is unchanged.")
+                .hint(format!("Ask an owner or {ask} of the workspace.")))
         }
         (ApprovalAnswerOutcome::OwnWish, _) => Err(ApiError::new(
             ApiErrorCode::Forbidden,
-            "This key asked for it itself, or another of the same maker, and a person is to be asked; nothing was answered.",
+            "The key that requested this act, or one with the same creator, can't answer its approval; it is unchanged.",
         )
         .hint(
-            "Whoever may answers in the console, with `munshi approvals grant`, or with a key of their own.",
+            "Another person answers it in the console, with `munshi approvals grant`, or with their own key.",
         )),
         (ApprovalAnswerOutcome::Changed { now }, _) => conflict(
             &format!(
-                "What was shown is not what would be done: that has the digest {now}. Nothing was answered."
+                "The act has changed since it was shown: its digest is now {now}. The approval is unchanged."
             ),
-            "Look at it again: GET /v1/approvals/{id}.",
+            "Read it again with GET /v1/approvals/{id}.",
         ),
         (ApprovalAnswerOutcome::Expired, _) => {
-            conflict("Its time is over; the act is dropped.", "Ask the agent again: it will propose it anew.")
+            conflict("This approval has expired; the act is cancelled.", "Ask the agent again to create a new approval.")
         }
-        (ApprovalAnswerOutcome::Unknown, _) => Err(ApiError::plain(ApiErrorCode::NotFound)),
+        (ApprovalAnswerOutcome::Unknown, _) => Err(ApiError::from_code(ApiErrorCode::NotFound)),
     }
 }
 
 /// The turn that waits for this very question is taken up; what waits for others waits on. Where another turn has taken
 /// its work over, the engine's own round finds that one.
-pub(crate) async fn go_on(
+pub(crate) async fn resume_run(
     api: &ApiState,
     tenant: TenantId,
     approval: &Stored,
@@ -156,7 +156,7 @@ pub(crate) async fn go_on(
     let act = approval.act;
     let found = api.db.read(tenant, move |tx| acts::find(tx, act)).await?;
     let Some(run) = found.and_then(|act| act.rests_on.caller.run) else { return Ok(None) };
-    match api.engine.take_up(tenant, run).await {
+    match api.engine.resume(tenant, run).await {
         Ok(()) => Ok(Some(run)),
         // Acts that no turn of ours asked for have none to go on with.
         Err(munshi_agent::Error::NoRun) => Ok(None),

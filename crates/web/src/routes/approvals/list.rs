@@ -5,9 +5,9 @@ use munshi_store::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::read::reached;
+use super::read::is_reachable;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::approval::ApprovalView;
@@ -16,30 +16,30 @@ use crate::views::approval::ApprovalView;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListApprovalsQuery {
-    /// Those that were answered or have ended too.
+    /// Include answered and expired approvals.
     all: Option<bool>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[param(value_type = Option<String>)]
     after: Option<Cursor>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// Questions before an act that wait for an answer, newest first.
+/// List pending approvals, newest first.
 #[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(ListApprovalsQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<ApprovalView>)))]
+    responses((status = 200, description = "A page of approvals.", body = ListResponse<ApprovalView>)))]
 pub(crate) async fn list_approvals(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListApprovalsQuery>,
 ) -> Result<Json<ListResponse<ApprovalView>>, ApiError> {
     let wanted = if which.all == Some(true) { ApprovalFilter::All } else { ApprovalFilter::Pending };
-    let (request, caller) = (page(which.after, which.limit), key.caller.clone());
+    let (request, caller) = (build_page_request(which.after, which.limit), key.caller.clone());
     let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, ApiError> {
         let mut page = approvals::list(tx, wanted, &request)?;
         let mut open = Vec::with_capacity(page.items.len());
         for approval in page.items {
-            if reached(tx, &caller, &approval)? {
+            if is_reachable(tx, &caller, &approval)? {
                 open.push(approval);
             }
         }
@@ -47,5 +47,5 @@ pub(crate) async fn list_approvals(
         Ok(page)
     };
     let found = key.api.db.read(key.tenant(), read).await?;
-    Ok(Json(ListResponse::of(found, |approval| Some(approval.into()))))
+    Ok(Json(ListResponse::from_page(found, |approval| Some(approval.into()))))
 }

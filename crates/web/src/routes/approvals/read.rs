@@ -8,33 +8,33 @@ use munshi_store::Tx;
 use munshi_types::{ApprovalId, SessionId};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
-use crate::api::missing;
+use crate::api::not_found_error;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::approval::ApprovalView;
 
-/// One question, with the digest that an answer quotes.
+/// Get an approval, with the digest that an answer must quote.
 #[utoipa::path(get, path = "/v1/approvals/{id}", tag = "approvals",
-    params(("id" = uuid::Uuid, Path, description = "Which one.")),
-    responses((status = 200, description = "The question.", body = ApprovalView)))]
+    params(("id" = uuid::Uuid, Path, description = "The approval.")),
+    responses((status = 200, description = "The approval.", body = ApprovalView)))]
 pub(crate) async fn read_approval(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<ApprovalId>,
 ) -> Result<Json<ApprovalView>, ApiError> {
     let caller = key.caller.clone();
-    let read = move |tx: &mut Tx<'_>| find(tx, &caller, id);
+    let read = move |tx: &mut Tx<'_>| load_approval(tx, &caller, id);
     Ok(Json(key.api.db.read(key.tenant(), read).await?.into()))
 }
 
 /// The question, if the key reaches the binding it was asked in.
-pub(crate) fn find(tx: &mut Tx<'_>, caller: &ApiCaller, id: ApprovalId) -> Result<Stored, ApiError> {
-    let gone = || missing("approval", &id.to_string());
+pub(crate) fn load_approval(tx: &mut Tx<'_>, caller: &ApiCaller, id: ApprovalId) -> Result<Stored, ApiError> {
+    let gone = || not_found_error("approval", &id.to_string());
     let approval = approvals::find(tx, id)?.ok_or_else(gone)?;
-    if reached(tx, caller, &approval)? { Ok(approval) } else { Err(gone()) }
+    if is_reachable(tx, caller, &approval)? { Ok(approval) } else { Err(gone()) }
 }
 
-pub(crate) fn reached(tx: &mut Tx<'_>, caller: &ApiCaller, approval: &Stored) -> Result<bool, ApiError> {
+pub(crate) fn is_reachable(tx: &mut Tx<'_>, caller: &ApiCaller, approval: &Stored) -> Result<bool, ApiError> {
     if caller.bindings.is_none() {
         return Ok(true);
     }

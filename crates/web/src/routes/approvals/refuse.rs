@@ -5,14 +5,14 @@ use munshi_types::ApprovalId;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::grant::give;
+use super::grant::answer_approval;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::approval::ApprovalView;
 
-/// A no.
+/// A request to refuse an approval.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Refusal)]
@@ -22,14 +22,14 @@ pub(crate) struct RefuseApprovalRequest {
     digest: String,
 }
 
-/// The agent may not. The turn that waits goes on without it.
+/// Refuse an approval. The waiting run resumes without the act.
 #[utoipa::path(post, path = "/v1/approvals/{id}/refuse", tag = "approvals",
-    params(("id" = uuid::Uuid, Path, description = "Which one.")),
-    responses((status = 200, description = "Refused, now or before.", body = ApprovalView)))]
+    params(("id" = uuid::Uuid, Path, description = "The approval.")),
+    responses((status = 200, description = "Refused, now or earlier.", body = ApprovalView)))]
 pub(crate) async fn refuse_approval(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<ApprovalId>,
     Json(refusal): Json<RefuseApprovalRequest>,
 ) -> Result<Json<ApprovalView>, ApiError> {
-    give(&key, id, ApprovalDecision::No, refusal.digest, ApprovalCoverage::Act).await
+    answer_approval(&key, id, ApprovalDecision::No, refusal.digest, ApprovalCoverage::Act).await
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::tier::BindingView;
@@ -15,23 +15,25 @@ use crate::views::tier::BindingView;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListBindingsQuery {
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     after: Option<String>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// The bindings this key reaches, by name, archived ones too.
+/// List the bindings accessible with this key, by name, including archived ones.
 #[utoipa::path(get, path = "/v1/bindings", tag = "bindings", params(ListBindingsQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<BindingView>)))]
+    responses((status = 200, description = "A page of bindings.", body = ListResponse<BindingView>)))]
 pub(crate) async fn list_bindings(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListBindingsQuery>,
 ) -> Result<Json<ListResponse<BindingView>>, ApiError> {
-    let tenant = key.api.tenant(key.tenant()).await?;
-    let tiers = history::tiers(&key.api.db, &tenant.name).await?;
+    let tenant = key.api.load_tenant(key.tenant()).await?;
+    let tiers = history::list_tiers(&key.api.db, &tenant.name).await?;
     let reached = tiers.iter().filter(|tier| key.reaches(BindingId::from_uuid(tier.id.as_uuid())));
     let bindings: Vec<BindingView> = reached.filter_map(BindingView::of).collect();
-    Ok(Json(ListResponse::by_name(bindings, which.after.as_deref(), which.limit, |one| one.name.to_string())))
+    Ok(Json(ListResponse::paginate_by_name(bindings, which.after.as_deref(), which.limit, |one| {
+        one.name.to_string()
+    })))
 }

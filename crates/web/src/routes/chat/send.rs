@@ -17,8 +17,8 @@ use utoipa::ToSchema;
 
 use crate::api::ApiState;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{self, invalid};
-use crate::api::speaker::{ApiSpeaker, SpeakerReference, client_of};
+use crate::api::parameters::{self, field_error};
+use crate::api::speaker::{ApiSpeaker, SpeakerReference, key_client_id};
 use crate::api::stream::{self, RunStreamSource};
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
@@ -28,7 +28,7 @@ use crate::views::outcome::{DetailLevel, TurnOutcomeView};
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Something to say.
+/// A message to a binding.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ChatMessage)]
@@ -39,31 +39,31 @@ pub(crate) struct SendChatRequest {
     /// At most 64 KiB.
     #[schema(min_length = 1, max_length = 65536, example = "When do you open?")]
     pub(crate) text: String,
-    /// Who says it. Without it: the person the key stands for, else somebody new each time.
+    /// The person who speaks. Default: the key's person, otherwise a new person each time.
     #[schema(value_type = Option<SpeakerReference>)]
     pub(crate) person: Option<SpeakerReference>,
-    /// Your own id of this message: the same one is taken once. Also as the header `Idempotency-Key`.
+    /// Your own id for this message; a repeat with the same id is stored once. Also as the `Idempotency-Key` header.
     #[schema(min_length = 1, max_length = 512)]
     pub(crate) message_id: Option<String>,
-    /// What the person's device is set to.
+    /// The locale of the person's device.
     #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "en-IN")]
     pub(crate) locale: Option<String>,
-    /// The newest message that the person had before them: a bare yes answers nothing newer. Without it a yes answers
-    /// only what the last answer to this key has asked.
+    /// The newest message the person had seen: a bare yes answers nothing newer. Default: a yes answers only what the
+    /// last response to this key asked.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub(crate) seen: Option<MessageId>,
-    /// Whether the answer comes as server-sent events. Without it, as `accept` says.
+    /// Whether to stream the answer as server-sent events. Default: according to `accept`.
     pub(crate) stream: Option<bool>,
 }
 
-/// A message that was stored, and what came of it.
+/// A stored message and its outcome.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ChatReply)]
 pub(crate) struct SendChatResponse {
-    /// What was said.
+    /// The stored message.
     #[schema(value_type = uuid::Uuid)]
     received: MessageId,
-    /// Who said it; send it as `person` to go on with the conversation.
+    /// The person who spoke; send it as `person` to continue the session.
     #[schema(value_type = uuid::Uuid)]
     person: PersonId,
     fate: IngestStatusView,
@@ -71,7 +71,7 @@ pub(crate) struct SendChatResponse {
     outcome: TurnOutcomeView,
 }
 
-/// A message that was stored, and whose answer takes longer than anybody waits.
+/// A stored message whose answer takes longer than the request may wait.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ChatAccepted)]
 pub(crate) struct ChatReceipt {
@@ -79,28 +79,28 @@ pub(crate) struct ChatReceipt {
     run: munshi_types::RunId,
     #[schema(value_type = uuid::Uuid)]
     session: munshi_types::SessionId,
-    /// What was said.
+    /// The stored message.
     #[schema(value_type = uuid::Uuid)]
     received: MessageId,
     #[schema(value_type = uuid::Uuid)]
     person: PersonId,
     fate: IngestStatusView,
-    /// Where the rest is heard.
+    /// The URL of the stream with the rest of the answer.
     #[schema(example = "/v1/runs/01a1dd41-32c0-704f-b28c-400adb3d8fd2/stream")]
     stream: String,
 }
 
-/// Says something to a binding, and hears the answer.
+/// Send a message to a binding and get the answer.
 ///
-/// The message is stored before anything is answered, and the turn goes on even if you go. With
-/// `accept: text/event-stream` the answer comes word by word, each event under an `id` with which
-/// `GET /v1/runs/{id}/stream` goes on from there; otherwise as one JSON object.
+/// The message is stored before it is answered, and the run continues if you disconnect. With `accept:
+/// text/event-stream` the answer is streamed; resume from the `id` of any event with `GET /v1/runs/{id}/stream`.
+/// Otherwise the answer is one JSON object.
 #[utoipa::path(post, path = "/v1/chat", tag = "chat",
     params(("Idempotency-Key" = Option<String>, Header, description = "The same as `message_id`.", max_length = 512)),
     responses(
         (status = 200, description = "The answer.", content((SendChatResponse = "application/json"), (ServerEvent = "text/event-stream")),
-            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
-        (status = 202, description = "Stored; the answer takes longer and is heard at `stream`.", body = ChatReceipt),
+            headers(("x-run-id" = uuid::Uuid, description = "The run."), ("x-session-id" = uuid::Uuid, description = "The session."))),
+        (status = 202, description = "Stored; the answer takes longer: read it from `stream`.", body = ChatReceipt),
     ))]
 pub(crate) async fn send_chat(
     State(app): State<App>,
@@ -109,15 +109,18 @@ pub(crate) async fn send_chat(
     Json(message): Json<SendChatRequest>,
 ) -> Result<Response, ApiError> {
     let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
-    let (inbound, options) = inbound(&key, message, &headers).await?;
+    let (inbound, options) = build_inbound(&key, message, &headers).await?;
     let text = inbound.text.clone();
-    let received = key.api.engine.receive_limited(inbound, options).await?;
+    let received = key.api.engine.receive_with_options(inbound, options).await?;
     if received.fate == Became::SeenBefore {
-        same_words(&key.api, &received, text).await?;
+        check_same_text(&key.api, &received, text).await?;
     }
-    let mut response =
-        if streams { follow(&app, &key, &received).await? } else { wait(&key, &received).await? };
-    name_it(&mut response, &received);
+    let mut response = if streams {
+        stream_answer(&app, &key, &received).await?
+    } else {
+        await_answer(&key, &received).await?
+    };
+    set_id_headers(&mut response, &received);
     Ok(response)
 }
 
@@ -127,20 +130,20 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// The message as the engine takes it, once every limit has let it pass.
-async fn inbound(
+async fn build_inbound(
     key: &AuthorizedCaller,
     message: SendChatRequest,
     headers: &HeaderMap,
 ) -> Result<(InboundMessage, ReceiveOptions), ApiError> {
     let is_named = message.message_id.is_some() || headers.contains_key(IDEMPOTENCY_KEY);
-    let outside_id = outside_id(key, message.message_id, headers)?;
-    message.locale.as_deref().map(ask::locale).transpose()?;
-    let speaker = ApiSpeaker::of(key, message.person)?;
-    if is_named && speaker.is_nobody() {
-        let what = "say who speaks, too: two strangers could give the same id, and get each other's answer";
-        return Err(invalid("person", what));
+    let outside_id = resolve_message_id(key, message.message_id, headers)?;
+    message.locale.as_deref().map(parameters::validate_locale).transpose()?;
+    let speaker = ApiSpeaker::resolve(key, message.person)?;
+    if is_named && speaker.is_anonymous() {
+        let what = "requires `person`: without it, two senders with the same id would share an answer";
+        return Err(field_error("person", what));
     }
-    let place = place(key, &message.binding).await?;
+    let place = resolve_binding(key, &message.binding).await?;
     let ChatAdmission { person, limits } = admit(key, &speaker, &place, &outside_id).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
@@ -154,14 +157,18 @@ async fn inbound(
         locale: message.locale,
         sent_at: None,
         reply_to: None,
-        screen: ClientScreen { seen: message.seen, client: Some(client_of(key)), ..ClientScreen::default() },
+        screen: ClientScreen {
+            seen: message.seen,
+            client: Some(key_client_id(key)),
+            ..ClientScreen::default()
+        },
     };
-    munshi_agent::fit::check(&inbound)?;
-    let key_use = Some(key.usage());
+    munshi_agent::inbound::validate(&inbound)?;
+    let key_use = Some(key.key_use());
     Ok((inbound, ReceiveOptions { limits, key_use, ..ReceiveOptions::default() }))
 }
 
-pub(crate) fn outside_id(
+pub(crate) fn resolve_message_id(
     key: &AuthorizedCaller,
     given: Option<String>,
     headers: &HeaderMap,
@@ -169,15 +176,16 @@ pub(crate) fn outside_id(
     let header = match headers.get(IDEMPOTENCY_KEY).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(text)) => Some(text.to_owned()),
-        Some(Err(_)) => return Err(invalid("Idempotency-Key", "write letters, digits and dashes")),
+        Some(Err(_)) => return Err(field_error("Idempotency-Key", "use letters, digits and dashes")),
     };
     match (given, header) {
-        (Some(given), Some(header)) if given != header => {
-            Err(invalid("message_id", "it differs from the header Idempotency-Key: send one of them"))
-        }
+        (Some(given), Some(header)) if given != header => Err(field_error(
+            "message_id",
+            "it differs from the `Idempotency-Key` header: send only one of them",
+        )),
         (Some(id), _) | (None, Some(id)) if id.is_empty() => {
             drop(id);
-            Err(invalid("message_id", "it is empty: give each message an id of its own, or leave it out"))
+            Err(field_error("message_id", "must not be empty: use a unique id for each message, or omit it"))
         }
         (Some(id), _) | (None, Some(id)) => Ok(id),
         (None, None) => Ok(key.api.ids.next::<MessageId>().to_string()),
@@ -185,29 +193,31 @@ pub(crate) fn outside_id(
 }
 
 /// The binding, if the key reaches it. One that it does not reach looks like one that is not there.
-pub(crate) async fn place(
+pub(crate) async fn resolve_binding(
     key: &AuthorizedCaller,
     binding: &TierName,
 ) -> Result<Arc<BindingResolution>, ApiError> {
-    let tenant = key.api.tenant(key.tenant()).await?;
+    let tenant = key.api.load_tenant(key.tenant()).await?;
     let missing = || {
-        ApiError::new(ApiErrorCode::NotFound, format!("There is no binding {binding} that this key reaches."))
-            .hint("GET /v1/bindings lists those it does.")
+        ApiError::new(
+            ApiErrorCode::NotFound,
+            format!("No binding {binding} exists, or this key has no access to it."),
+        )
+        .hint("List the accessible ones with GET /v1/bindings.")
     };
     let closed = |what: String, hint: &'static str| ApiError::new(ApiErrorCode::Conflict, what).hint(hint);
-    match key.api.resolver.by_name(&tenant.name, binding, None).await? {
+    match key.api.resolver.resolve_by_name(&tenant.name, binding, None).await? {
         AddressResolution::Bound(place) if key.reaches(place.binding_id) => Ok(place),
         AddressResolution::Bound(_) | AddressResolution::Unknown => Err(missing()),
-        AddressResolution::TenantPaused(name) => Err(closed(
-            format!("{name} rests for now; what comes in is not answered until it is woken."),
-            "`munshi tenant resume` wakes it; then send it again.",
-        )),
+        AddressResolution::TenantPaused(name) => {
+            Err(closed(format!("{name} is paused."), "Run `munshi tenant resume`, then send it again."))
+        }
         AddressResolution::TenantArchived(name) => {
-            Err(closed(format!("{name} is closed."), "Write to another workspace."))
+            Err(closed(format!("{name} is closed."), "Use another workspace."))
         }
         AddressResolution::BindingArchived { binding, .. } => Err(closed(
             format!("The binding {binding} is closed."),
-            "Write to another: GET /v1/bindings lists them.",
+            "Use another binding; list them with GET /v1/bindings.",
         )),
     }
 }
@@ -231,7 +241,7 @@ pub(crate) async fn admit(
     match check_limits(key, speaker, place).await {
         Err(error)
             if error.code() == ApiErrorCode::TooManyRequests
-                && sent_before(key, place, speaker.channel, outside_id).await? =>
+                && was_sent_before(key, place, speaker.channel, outside_id).await? =>
         {
             Ok(ChatAdmission { person: None, limits: Vec::new() })
         }
@@ -248,35 +258,35 @@ pub(crate) async fn check_limits(
     let look = {
         let (speaker, key) =
             (speaker.clone(), AuthorizedCaller { api: api.clone(), caller: key.caller.clone() });
-        move |tx: &mut munshi_store::Tx<'_>| speaker.find(tx, &key)
+        move |tx: &mut munshi_store::Tx<'_>| speaker.load(tx, &key)
     };
     let found = api.db.read(tenant, look).await?;
-    let mut limits = vec![api.limits.tenant(tenant, found.plan)?];
-    match (&found.person, speaker.counted()) {
-        (Some(person), _) => limits.push(api.limits.person(tenant, &person.id.to_string())?),
-        (None, Some(address)) => limits.push(api.limits.person(tenant, address.as_str())?),
+    let mut limits = vec![api.limits.check_tenant(tenant, found.plan)?];
+    match (&found.person, speaker.address()) {
+        (Some(person), _) => limits.push(api.limits.check_person(tenant, &person.id.to_string())?),
+        (None, Some(address)) => limits.push(api.limits.check_person(tenant, address.as_str())?),
         (None, None) => {}
     }
     if let Some(person) = found.person.as_ref().filter(|person| person.visitor) {
-        limits.push(api.limits.visit(tenant, &person.id.to_string(), place.binding_id)?);
+        limits.push(api.limits.check_visit(tenant, &person.id.to_string(), place.binding_id)?);
     }
     Ok(ChatAdmission { person: found.person.map(|person| person.id), limits })
 }
 
 /// Whether a message of this id was taken here before: of whom, and whether they ask now, is looked at when it is taken in.
-async fn sent_before(
+async fn was_sent_before(
     key: &AuthorizedCaller,
     place: &BindingResolution,
     channel: Channel,
     outside_id: &str,
 ) -> Result<bool, ApiError> {
     let (binding, outside_id) = (place.binding_id, outside_id.to_owned());
-    let read = move |tx: &mut munshi_store::Tx<'_>| runs::sender_of(tx, binding, channel, &outside_id);
+    let read = move |tx: &mut munshi_store::Tx<'_>| runs::find_sender(tx, binding, channel, &outside_id);
     Ok(key.api.db.read(key.tenant(), read).await?.is_some())
 }
 
 /// The same id with other words is a mistake, and not the same message.
-pub(crate) async fn same_words(
+pub(crate) async fn check_same_text(
     api: &ApiState,
     received: &MessageReceipt,
     text: String,
@@ -287,26 +297,30 @@ pub(crate) async fn same_words(
         Some(stored) if stored.standing != MessageStatus::Refused && stored.text != text => {
             Err(ApiError::new(
                 ApiErrorCode::Conflict,
-                "A message with this id and another text was taken before.",
+                "A message with this id but a different text was already received.",
             )
-            .hint("Give each message an id of its own; the same one means the same message."))
+            .hint("Use a unique id for each message; the same id means the same message."))
         }
         _ => Ok(()),
     }
 }
 
-async fn follow(app: &App, key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
+async fn stream_answer(
+    app: &App,
+    key: &AuthorizedCaller,
+    received: &MessageReceipt,
+) -> Result<Response, ApiError> {
     let following = key.api.engine.follow(received.tenant, received.run, None).await?;
     Ok(stream::respond(
         &key.api,
-        opening(received, DetailLevel::of(key.role())),
+        build_stream_source(received, DetailLevel::for_role(key.role())),
         following,
-        app.stopping().clone(),
+        app.shutdown_token().clone(),
     ))
 }
 
 /// A stream that begins with what became of the message.
-pub(crate) fn opening(received: &MessageReceipt, insides: DetailLevel) -> RunStreamSource {
+pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLevel) -> RunStreamSource {
     let behind = match received.fate {
         Became::Queued { behind } => Some(behind),
         Became::Begun | Became::SeenBefore => None,
@@ -328,13 +342,13 @@ pub(crate) fn opening(received: &MessageReceipt, insides: DetailLevel) -> RunStr
     }
 }
 
-async fn wait(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
-    let outcome = key.api.engine.outcome(received.tenant, received.run);
+async fn await_answer(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
+    let outcome = key.api.engine.wait_for_outcome(received.tenant, received.run);
     let fate = (&received.fate).into();
     match tokio::time::timeout(key.api.patience, outcome).await {
         Ok(outcome) => {
             let (received, person) = (received.message, received.person);
-            let outcome = TurnOutcomeView::from(outcome?).told_to(DetailLevel::of(key.role()));
+            let outcome = TurnOutcomeView::from(outcome?).redact_for(DetailLevel::for_role(key.role()));
             Ok(Json(SendChatResponse { received, person, fate, outcome }).into_response())
         }
         Err(_) => {
@@ -355,7 +369,7 @@ async fn wait(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Respo
     }
 }
 
-pub(crate) fn name_it(response: &mut Response, received: &MessageReceipt) {
+pub(crate) fn set_id_headers(response: &mut Response, received: &MessageReceipt) {
     let names = [("x-run-id", received.run.to_string()), ("x-session-id", received.session.to_string())];
     for (name, id) in names {
         if let Ok(value) = HeaderValue::try_from(id) {

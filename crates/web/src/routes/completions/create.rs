@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::brought::ClientContext;
+use munshi_agent::client_context::ClientContext;
 use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
 use munshi_tiers::BindingResolution;
 use munshi_types::tier::TierName;
@@ -17,52 +17,54 @@ use crate::api::speaker::ApiSpeaker;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::openai::answer::{Completion, CompletionChunkBuilder, CompletionIdentity};
 use crate::openai::body::CompletionsApiBody;
-use crate::openai::form::{self, ClientRetryAdvice, CompletionRefusal};
-use crate::openai::reading::{self, CompletionTurn};
+use crate::openai::completion::{Completion, CompletionChunkBuilder, CompletionIdentity};
+use crate::openai::errors::{self, ClientRetryAdvice, CompletionRefusal};
+use crate::openai::message_parser::{self, CompletionTurn};
 use crate::openai::request::CompletionRequest;
 use crate::openai::stream::CompletionStream;
-use crate::openai::{fields, offered, person, told};
-use crate::routes::chat::send::{ChatAdmission, admit, name_it, outside_id, place, same_words};
+use crate::openai::{client_tools, outcome, speaker, unsupported_fields};
+use crate::routes::chat::send::{
+    ChatAdmission, admit, check_same_text, resolve_binding, resolve_message_id, set_id_headers,
+};
 use crate::views::event::ServerEvent;
 
 const IGNORED: HeaderName = HeaderName::from_static("x-munshi-ignored");
 /// Soon enough to hear the end of a turn that took longer than a request may.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Answers the last words of the user in a conversation that the client keeps.
+/// Answer the last user message of a conversation kept by the client.
 ///
-/// The words are a turn of the person with the binding: stored, paid and checked as every other. What stands before them
-/// is the context of this one turn. With `stream: true` the answer comes as events whose data are `CompletionChunk`s,
-/// and `[DONE]` at the end.
+/// The message becomes a turn of the person with the binding: stored, billed and checked like any other. Earlier
+/// messages are context for this turn only. With `stream: true` the answer is streamed as events whose data are
+/// `CompletionChunk`s, followed by `[DONE]`.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "completions", request_body = CompletionRequest,
     params(
-        ("Idempotency-Key" = Option<String>, Header, description = "Your own id of this request: the same one is taken once.", max_length = 512),
-        ("x-munshi-person" = Option<String>, Header, description = "Who speaks, as `user` says it.", max_length = 200)),
+        ("Idempotency-Key" = Option<String>, Header, description = "Your own id for this request; a repeat with the same id is processed once.", max_length = 512),
+        ("x-munshi-person" = Option<String>, Header, description = "The person who speaks, in the format of `user`.", max_length = 200)),
     responses(
         (status = 200, description = "The answer.", content((Completion = "application/json"), (ServerEvent = "text/event-stream")),
-            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
-        (status = 404, description = "There is no such model that this key reaches.", body = form::CompletionError),
-        (status = 409, description = "The binding is closed, or the Idempotency-Key was another request's.", body = form::CompletionError)))]
+            headers(("x-run-id" = uuid::Uuid, description = "The run."), ("x-session-id" = uuid::Uuid, description = "The session."))),
+        (status = 404, description = "The model does not exist, or this key has no access to it.", body = errors::CompletionError),
+        (status = 409, description = "The binding is closed, or the Idempotency-Key belongs to another request.", body = errors::CompletionError)))]
 pub(crate) async fn create_completion(
     State(app): State<App>,
     key: AuthorizedCaller,
     headers: HeaderMap,
     body: CompletionsApiBody<CompletionRequest>,
 ) -> Result<Response, CompletionRefusal> {
-    let ignored = fields::check(&body.read)?;
-    let asked = Asked::read(&key, &headers, body).await?;
+    let ignored = unsupported_fields::check(&body.read)?;
+    let asked = Asked::parse(&key, &headers, body).await?;
     let (streams, include_usage) = (asked.streams, asked.include_usage);
-    let (received, model) = asked.say(&key).await?;
+    let (received, model) = asked.send(&key).await?;
     let created = key.api.clock.now().as_micros() / 1_000_000;
     let named = CompletionIdentity { run: received.run, created, model };
     let mut response = match streams {
-        true => follow(&app, &key, &received, CompletionChunkBuilder { named, include_usage }).await?,
-        false => wait(&key, &received, &named).await?,
+        true => stream_answer(&app, &key, &received, CompletionChunkBuilder { named, include_usage }).await?,
+        false => await_answer(&key, &received, &named).await?,
     };
-    name_it(&mut response, &received);
-    form::count(&mut response, key.api.limits.left(&key.caller));
+    set_id_headers(&mut response, &received);
+    errors::set_rate_limit_headers(&mut response, key.api.limits.key_status(&key.caller));
     if let Some(names) = HeaderValue::try_from(ignored.join(",")).ok().filter(|_| !ignored.is_empty()) {
         response.headers_mut().insert(IGNORED, names);
     }
@@ -81,24 +83,24 @@ struct Asked {
 }
 
 impl Asked {
-    async fn read(
+    async fn parse(
         key: &AuthorizedCaller,
         headers: &HeaderMap,
         body: CompletionsApiBody<CompletionRequest>,
     ) -> Result<Self, CompletionRefusal> {
         let CompletionsApiBody { read: request, whole } = body;
-        let place = model(key, &request.model).await?;
-        let speaker = person::speaker(key, headers, request.user.as_deref())?;
-        let (turn, mut brought) = reading::read(request.messages)?;
-        brought.tools = offered::offered(request.tools.unwrap_or_default())?;
-        brought.choice = offered::choice(request.tool_choice.as_ref(), &brought.tools)?;
+        let place = resolve_model(key, &request.model).await?;
+        let speaker = speaker::resolve(key, headers, request.user.as_deref())?;
+        let (turn, mut brought) = message_parser::parse(request.messages)?;
+        brought.tools = client_tools::parse(request.tools.unwrap_or_default())?;
+        brought.choice = client_tools::parse_choice(request.tool_choice.as_ref(), &brought.tools)?;
         brought.most_output = request.max_completion_tokens.or(request.max_tokens);
         let api = &key.api;
         let outside_id = match headers.contains_key("idempotency-key") {
-            true => outside_id(key, None, headers)?,
+            true => resolve_message_id(key, None, headers)?,
             false => {
                 let fresh = api.ids.next::<MessageId>().to_string();
-                api.retries.id((key.caller.key, &whole), headers, (fresh, api.clock.now()))
+                api.retries.resolve_id((key.caller.key, &whole), headers, (fresh, api.clock.now()))
             }
         };
         let include_usage = request.stream_options.and_then(|options| options.include_usage).unwrap_or(false);
@@ -106,7 +108,7 @@ impl Asked {
         Ok(Self { place, speaker, turn, brought, outside_id, streams, include_usage })
     }
 
-    async fn say(self, key: &AuthorizedCaller) -> Result<(MessageReceipt, String), CompletionRefusal> {
+    async fn send(self, key: &AuthorizedCaller) -> Result<(MessageReceipt, String), CompletionRefusal> {
         let ChatAdmission { person, limits } =
             admit(key, &self.speaker, &self.place, &self.outside_id).await?;
         let mut from = self.speaker.sender;
@@ -114,7 +116,7 @@ impl Asked {
         let (text, attached) = match self.turn {
             CompletionTurn::Words(text) => (text, Vec::new()),
             CompletionTurn::Answers(calls) => {
-                (String::new(), calls.iter().map(|call| answer(call)).collect())
+                (String::new(), calls.iter().map(|call| answer_marker(call)).collect())
             }
         };
         let place = &self.place;
@@ -133,37 +135,37 @@ impl Asked {
             reply_to: None,
             screen: Default::default(),
         };
-        munshi_agent::fit::check(&inbound)
-            .map_err(|error| CompletionRefusal::at_error("messages", error.into()))?;
-        let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.usage()) };
-        let received = key.api.engine.receive_limited(inbound, options).await?;
+        munshi_agent::inbound::validate(&inbound)
+            .map_err(|error| CompletionRefusal::for_param("messages", error.into()))?;
+        let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.key_use()) };
+        let received = key.api.engine.receive_with_options(inbound, options).await?;
         if received.fate == IngestStatus::SeenBefore {
-            same_words(&key.api, &received, text).await?;
+            check_same_text(&key.api, &received, text).await?;
         }
         Ok((received, self.place.binding_name.to_string()))
     }
 }
 
 /// What is kept of a tool's answer: that there was one. Its text is the run's alone.
-fn answer(call: &str) -> AttachedFile {
+fn answer_marker(call: &str) -> AttachedFile {
     let reference = crate::json::shorten(call).replace(char::is_control, " ");
     AttachedFile { media_type: "application/vnd.munshi.tool-answer".to_owned(), name: None, reference }
 }
 
 /// The binding of this name. One that the key does not reach looks like one that is not there.
-pub(crate) async fn model(
+pub(crate) async fn resolve_model(
     key: &AuthorizedCaller,
     name: &str,
 ) -> Result<Arc<BindingResolution>, CompletionRefusal> {
     let binding: TierName = name.parse().map_err(|_| CompletionRefusal::no_model(name))?;
-    place(key, &binding).await.map_err(|error| match error.code() {
+    resolve_binding(key, &binding).await.map_err(|error| match error.code() {
         ApiErrorCode::NotFound => CompletionRefusal::no_model(name),
         // A library would send it again to no avail.
-        _ => CompletionRefusal::at_error("model", error).retry(ClientRetryAdvice::No),
+        _ => CompletionRefusal::for_param("model", error).retry(ClientRetryAdvice::No),
     })
 }
 
-async fn follow(
+async fn stream_answer(
     app: &App,
     key: &AuthorizedCaller,
     received: &MessageReceipt,
@@ -176,30 +178,30 @@ async fn follow(
         (tenant, run),
         pieces,
         following,
-        app.stopping().clone(),
+        app.shutdown_token().clone(),
     );
     live.respond().await
 }
 
 /// The whole answer. Where it takes longer than a request may, the library is told to ask again, and meets the same turn.
-async fn wait(
+async fn await_answer(
     key: &AuthorizedCaller,
     received: &MessageReceipt,
     named: &CompletionIdentity,
 ) -> Result<Response, CompletionRefusal> {
-    let outcome = key.api.engine.outcome(received.tenant, received.run);
+    let outcome = key.api.engine.wait_for_outcome(received.tenant, received.run);
     let Ok(outcome) = tokio::time::timeout(key.api.patience, outcome).await else {
         let error = ApiError::new(
             ApiErrorCode::Timeout,
-            "The answer takes longer than a request may; it is being worked on.",
+            "The answer takes longer than the request timeout; the turn continues.",
         )
-        .hint("Send the same request with the same Idempotency-Key to hear it, or stream it.")
+        .hint("Send the same request with the same Idempotency-Key to get it, or use `stream: true`.")
         .retry_after(AGAIN);
         return Err(CompletionRefusal::from(error).retry(ClientRetryAdvice::Yes));
     };
     let outcome = outcome?;
-    match told::refusal(&outcome) {
+    match outcome::find_refusal(&outcome) {
         Some(refusal) => Err(refusal),
-        None => Ok(Json(Completion::of(named, &outcome)).into_response()),
+        None => Ok(Json(Completion::new(named, &outcome)).into_response()),
     }
 }

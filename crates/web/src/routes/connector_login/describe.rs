@@ -13,8 +13,8 @@ pub(crate) async fn describe_connector_client(
     State(app): State<App>,
     headers: HeaderMap,
 ) -> Result<Json<Value>, ApiError> {
-    let back = OAuthReturnUrls::to(&app.api()?.link(&headers, ""));
-    let id = back.document.ok_or_else(|| ApiError::plain(crate::error::ApiErrorCode::NotFound))?;
+    let back = OAuthReturnUrls::from_base(&app.api()?.build_url(&headers, ""));
+    let id = back.document.ok_or_else(|| ApiError::from_code(crate::error::ApiErrorCode::NotFound))?;
     Ok(Json(json!({
         "client_id": id, "client_name": "Munshi", "redirect_uris": [back.redirect],
         "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],

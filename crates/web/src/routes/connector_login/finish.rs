@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use munshi_connectors::login::{ConnectorLoginUser, OAuthCallback};
 use munshi_identity::SecretToken;
 
-use super::show::{NOT_IN, as_fault, logins};
+use super::show::{NOT_IN, get_logins, to_page_error};
+use crate::account::connector_authorizer::{self, ConnectorAuthorizer, ConnectorLinkRequest};
 use crate::account::cookies::{self, CONNECTOR};
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::sent;
-use crate::account::opener::{self, ConnectorAuthorizer, ConnectorLinkRequest};
-use crate::account::words::PagePhrases;
+use crate::account::frame::render_uncached;
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 
@@ -37,23 +37,23 @@ pub(crate) async fn finish_connector_login(
     let elsewhere = || {
         let error = ApiError::new(
             ApiErrorCode::Forbidden,
-            "This sign-in was not begun in this browser, or took too long.",
+            "This sign-in was not started in this browser, or took too long.",
         );
-        error.phrase(NOT_IN).hint("Open the link once more.")
+        error.phrase(NOT_IN).hint("Open the link again.")
     };
     let is_secure = api.account.is_secure(&headers);
     let token =
         cookies::read(&headers, CONNECTOR, is_secure).and_then(SecretToken::parse).ok_or_else(elsewhere)?;
     let Query(returned) = returned.map_err(|_| elsewhere())?;
-    let logins = logins(&api)?;
+    let logins = get_logins(&api)?;
     if returned == OAuthCallback::default() {
-        let ended = logins.ended(&token).await.map_err(as_fault)?.ok_or_else(elsewhere)?;
-        return Ok(sent(
-            &Done { words: PagePhrases::of(&headers), connector: ended.connector },
+        let ended = logins.find_completed(&token).await.map_err(to_page_error)?.ok_or_else(elsewhere)?;
+        return Ok(render_uncached(
+            &Done { words: PagePhrases::from_headers(&headers), connector: ended.connector },
             StatusCode::OK,
         ));
     }
-    let returning = logins.returning(&token, &returned).await.map_err(as_fault)?;
+    let returning = logins.load_callback_owner(&token, &returned).await.map_err(to_page_error)?;
     let to = match returning.who {
         Some(ConnectorLoginUser::Person(person)) => Some(person),
         Some(ConnectorLoginUser::Operator(_) | ConnectorLoginUser::Here) | None => None,
@@ -61,12 +61,14 @@ pub(crate) async fn finish_connector_login(
     // Whoever began may be nobody any more, or signed out: they are asked for once more.
     let asked =
         ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: returning.tenant, to };
-    let opener = ConnectorAuthorizer::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
-    logins.finish(&token, returned, Some(opener.who)).await.map_err(as_fault)?;
+    let opener = ConnectorAuthorizer::find(&app, &asked)
+        .await?
+        .map_err(|_| connector_authorizer::forbidden_error())?;
+    logins.finish(&token, returned, Some(opener.who)).await.map_err(to_page_error)?;
     let engine = api.engine.clone();
     api.tasks.spawn(async move {
-        if let Err(error) = engine.take_up_let_in().await {
-            tracing::warn!(%error, "runs that waited for a login are taken up by the next sweep");
+        if let Err(error) = engine.resume_after_login().await {
+            tracing::warn!(%error, "failed to resume runs that waited for a login; the next sweep retries");
         }
     });
     Ok(Redirect::to(BACK).into_response())

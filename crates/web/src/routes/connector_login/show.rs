@@ -10,11 +10,13 @@ use munshi_connectors::login::{ConnectorLoginLink, ConnectorLogins};
 use munshi_identity::SecretToken;
 use munshi_lang::PlaceholderValue;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::sent;
-use crate::account::opener::{self, ConnectorAuthorizer, ConnectorLinkRefusal, ConnectorLinkRequest};
-use crate::account::signed_in::SignInRedirect;
-use crate::account::words::PagePhrases;
+use crate::account::connector_authorizer::{
+    self, ConnectorAuthorizer, ConnectorLinkRefusal, ConnectorLinkRequest,
+};
+use crate::account::frame::render_uncached;
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
+use crate::account::signed_in_operator::SignInRedirect;
 use crate::api::ApiState;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
@@ -37,8 +39,10 @@ struct AskPage {
 impl AskPage {
     fn about(&self) -> String {
         let fills = [("place", &self.place), ("name", &self.connector), ("server", &self.server)];
-        self.words
-            .filled("connector-ask-why", &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))))
+        self.words.render_filled(
+            "connector-ask-why",
+            &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))),
+        )
     }
 }
 
@@ -54,16 +58,16 @@ struct ProvePage {
 }
 
 impl ProvePage {
-    fn of(api: &ApiState, led: &ConnectorLoginLink, headers: &HeaderMap, path: String) -> Self {
-        let browser = opener::opened(api, headers);
-        let code = browser.and_then(|browser| led.code_of(&browser, api.clock.now()).map(apart));
-        let sign_in = SignInRedirect::then(path.clone()).address();
-        Self { words: PagePhrases::of(headers), code, path, sign_in }
+    fn new(api: &ApiState, led: &ConnectorLoginLink, headers: &HeaderMap, path: String) -> Self {
+        let browser = connector_authorizer::read_proof_cookie(api, headers);
+        let code = browser.and_then(|browser| led.find_code(&browser, api.clock.now()).map(split_code));
+        let sign_in = SignInRedirect::new(path.clone()).to_url();
+        Self { words: PagePhrases::from_headers(headers), code, path, sign_in }
     }
 }
 
 /// Three and three, as people read them out.
-fn apart(code: &str) -> String {
+fn split_code(code: &str) -> String {
     code.split_at_checked(3).map_or_else(|| code.to_owned(), |(one, other)| format!("{one} {other}"))
 }
 
@@ -73,70 +77,64 @@ pub(crate) async fn show_connector_login(
     headers: HeaderMap,
     extensions: Extensions,
 ) -> Result<Response, HtmlPageError> {
-    let (token, led) = led(app.api()?, &token).await?;
+    let (token, led) = load_link(app.api()?, &token).await?;
     let asked =
         ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
-    let path = path(&token);
+    let path = login_path(&token);
     let opener = match ConnectorAuthorizer::find(&app, &asked).await? {
         Ok(opener) => opener,
-        Err(_) if opener::can_be_shown(&app, &asked).await? => {
-            return Ok(sent(&ProvePage::of(app.api()?, &led, &headers, path), StatusCode::OK));
+        Err(_) if connector_authorizer::can_prove_in_chat(&app, &asked).await? => {
+            return Ok(render_uncached(&ProvePage::new(app.api()?, &led, &headers, path), StatusCode::OK));
         }
-        Err(ConnectorLinkRefusal::Unknown) => return Ok(SignInRedirect::then(path).into_response()),
-        Err(ConnectorLinkRefusal::NotTheirs) => return Err(opener::not_theirs().into()),
+        Err(ConnectorLinkRefusal::Unknown) => return Ok(SignInRedirect::new(path).into_response()),
+        Err(ConnectorLinkRefusal::NotTheirs) => return Err(connector_authorizer::forbidden_error().into()),
     };
     let page = AskPage {
-        words: PagePhrases::of(&headers),
-        place: opener::place(&app, led.tenant).await?,
-        form: opener.form(&token),
+        words: PagePhrases::from_headers(&headers),
+        place: connector_authorizer::load_tenant_name(&app, led.tenant).await?,
+        form: opener.form_token(&token),
         connector: led.connector,
         server: led.server,
         path,
     };
-    Ok(sent(&page, StatusCode::OK))
+    Ok(render_uncached(&page, StatusCode::OK))
 }
 
-pub(super) fn path(token: &SecretToken) -> String {
+pub(super) fn login_path(token: &SecretToken) -> String {
     format!("/connectors/login/{}", token.reveal())
 }
 
 /// The link of a text, and where it leads.
-pub(super) async fn led(
+pub(super) async fn load_link(
     api: &ApiState,
     text: &str,
 ) -> Result<(SecretToken, ConnectorLoginLink), HtmlPageError> {
-    let logins = logins(api)?;
+    let logins = get_logins(api)?;
     let over = || {
-        let error = ApiError::new(
-            ApiErrorCode::NotFound,
-            "This link is over: somebody has signed in, or its day has passed.",
-        );
+        let error = ApiError::new(ApiErrorCode::NotFound, "This link was used or has expired.");
         error
             .phrase("link-used")
-            .hint("Ask again in the conversation it came from; `munshi connector login NAME` makes another.")
+            .hint("Ask again in the conversation it came from, or run `munshi connector login NAME` for a new link.")
     };
     let token = SecretToken::parse(text).ok_or_else(over)?;
-    let led = logins.led(&token).await.map_err(as_fault)?.ok_or_else(over)?;
+    let led = logins.find_link(&token).await.map_err(to_page_error)?.ok_or_else(over)?;
     Ok((token, led))
 }
 
-pub(super) fn logins(api: &ApiState) -> Result<&ConnectorLogins, ApiError> {
-    let missing =
-        || ApiError::new(ApiErrorCode::NotFound, "Nobody can sign in at a connector's service here.");
+pub(super) fn get_logins(api: &ApiState) -> Result<&ConnectorLogins, ApiError> {
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "Connector sign-in is not set up on this server.");
     api.logins.as_ref().ok_or_else(missing)
 }
 
 /// What a person hears; the rest is for the log.
-pub(super) fn as_fault(error: Error) -> HtmlPageError {
+pub(super) fn to_page_error(error: Error) -> HtmlPageError {
     match error {
-        Error::NoLogin(words) => {
-            ApiError::new(ApiErrorCode::Forbidden, format!("The sign-in came to nothing: {words}."))
-                .phrase(NOT_IN)
-                .hint("Open the link once more, or ask for another.")
-                .into()
-        }
+        Error::NoLogin(words) => ApiError::new(ApiErrorCode::Forbidden, format!("Sign-in failed: {words}."))
+            .phrase(NOT_IN)
+            .hint("Open the link again, or ask for a new one.")
+            .into(),
         error @ (Error::Unreachable(_) | Error::TooSlow(_)) => {
-            ApiError::new(ApiErrorCode::Unavailable, "The service to sign in with can't be reached just now.")
+            ApiError::new(ApiErrorCode::Unavailable, "The sign-in service is temporarily unreachable.")
                 .caused_by(error)
                 .into()
         }

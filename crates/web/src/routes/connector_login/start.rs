@@ -8,13 +8,13 @@ use axum::response::Response;
 use munshi_connectors::login::{LIFE, OAuthReturnUrls};
 use serde::Deserialize;
 
-use super::show::{as_fault, led, logins};
+use super::show::{get_logins, load_link, to_page_error};
+use crate::account::connector_authorizer::{self, ConnectorAuthorizer, ConnectorLinkRequest};
 use crate::account::cookies::{self, CONNECTOR};
-use crate::account::fault::HtmlPageError;
 use crate::account::form::PublicForm;
-use crate::account::frame::sent;
-use crate::account::opener::{self, ConnectorAuthorizer, ConnectorLinkRequest};
-use crate::account::words::PagePhrases;
+use crate::account::frame::render_uncached;
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 
@@ -40,20 +40,23 @@ pub(crate) async fn start_connector_login(
     posted: PublicForm<StartConnectorLoginForm>,
 ) -> Result<Response, HtmlPageError> {
     let PublicForm { api, headers, extensions, form } = posted;
-    let (token, led) = led(&api, &token).await?;
+    let (token, led) = load_link(&api, &token).await?;
     let asked =
         ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
-    let opener = ConnectorAuthorizer::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
-    if opener.form(&token) != form.form {
-        let words = "This form is from before you signed in, or from somewhere else.";
+    let opener = ConnectorAuthorizer::find(&app, &asked)
+        .await?
+        .map_err(|_| connector_authorizer::forbidden_error())?;
+    if opener.form_token(&token) != form.form {
+        let words = "This form was loaded before you signed in, or on another site.";
         let error = ApiError::new(ApiErrorCode::Forbidden, words).phrase("foreign-form");
         return Err(error.hint("Nothing was changed. Open the link again.").into());
     }
-    let back = OAuthReturnUrls::to(&api.link(&headers, ""));
-    let begun = logins(&api)?.follow(led, &back, opener.who).await.map_err(as_fault)?;
-    let words = PagePhrases::of(&headers);
-    let mut response = sent(&GoingPage { words, server: begun.issuer, to: begun.to.into() }, StatusCode::OK);
-    let kept = cookies::keep(CONNECTOR, begun.token.reveal(), LIFE, api.account.is_secure(&headers));
+    let back = OAuthReturnUrls::from_base(&api.build_url(&headers, ""));
+    let begun = get_logins(&api)?.begin_from_link(led, &back, opener.who).await.map_err(to_page_error)?;
+    let words = PagePhrases::from_headers(&headers);
+    let mut response =
+        render_uncached(&GoingPage { words, server: begun.issuer, to: begun.to.into() }, StatusCode::OK);
+    let kept = cookies::build(CONNECTOR, begun.token.reveal(), LIFE, api.account.is_secure(&headers));
     response.headers_mut().extend(kept.map(|header| (SET_COOKIE, header)));
     Ok(response)
 }

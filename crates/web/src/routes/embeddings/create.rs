@@ -13,32 +13,32 @@ use crate::api::access::AuthorizedCaller;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::openai::body::CompletionsApiBody;
-use crate::openai::form::{self, ClientRetryAdvice, CompletionRefusal};
-use crate::openai::person;
+use crate::openai::errors::{self, ClientRetryAdvice, CompletionRefusal};
+use crate::openai::speaker;
 use crate::routes::chat::send::{ChatAdmission, check_limits};
-use crate::routes::completions::create::model;
+use crate::routes::completions::create::resolve_model;
 
 /// As many as OpenAI takes.
 const MOST: usize = 2_048;
 /// One text, in bytes.
 const LONGEST: usize = 32 * 1024;
 
-/// Texts to make vectors of.
+/// Texts to embed.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct EmbeddingRequest {
     /// The name of a binding.
     #[schema(example = "counter")]
     model: String,
-    /// A text, or several. Numbers of tokens are not read.
+    /// A text or a list of texts. Token arrays are not supported.
     #[schema(example = "sona masoori, 25 kg")]
     input: Value,
-    /// `float` or `base64`; `float` without it.
+    /// `float` (default) or `base64`.
     #[schema(example = "float")]
     encoding_format: Option<String>,
-    /// Only the length that the model has.
+    /// Must equal the model's own dimension.
     #[schema(minimum = 1)]
     dimensions: Option<u32>,
-    /// As for completions.
+    /// The person who speaks, as for completions.
     #[schema(max_length = 200)]
     user: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct EmbeddingRequest {
 pub(crate) struct EmbeddingList {
     /// `list`
     object: &'static str,
-    /// In the order of the texts.
+    /// In the order of the input.
     data: Vec<EmbeddingItem>,
     model: String,
     usage: EmbeddingUsage,
@@ -76,14 +76,14 @@ pub(crate) struct EmbeddingUsage {
     total_tokens: u64,
 }
 
-/// Vectors for texts, by the model that the binding embeds with.
+/// Create embeddings with the model that the binding uses.
 ///
-/// Without a model for embeddings in the settings it is the one of this machine, which costs nothing and knows words by
-/// their letters. Vectors of different models can't be compared.
+/// Without an embedding model in the settings, this uses the built-in one, which is free and compares words by their
+/// letters. Embeddings of different models are not comparable.
 #[utoipa::path(post, path = "/v1/embeddings", tag = "embeddings", request_body = EmbeddingRequest,
-    responses((status = 200, description = "The vectors.", body = EmbeddingList),
-        (status = 404, description = "There is no such model that this key reaches.", body = form::CompletionError),
-        (status = 409, description = "The binding is closed.", body = form::CompletionError)))]
+    responses((status = 200, description = "The embeddings.", body = EmbeddingList),
+        (status = 404, description = "The model does not exist, or this key has no access to it.", body = errors::CompletionError),
+        (status = 409, description = "The binding is closed.", body = errors::CompletionError)))]
 pub(crate) async fn create_embedding(
     key: AuthorizedCaller,
     headers: HeaderMap,
@@ -91,17 +91,17 @@ pub(crate) async fn create_embedding(
 ) -> Result<Response, CompletionRefusal> {
     let request = body.read;
     let encode = encoding(request.encoding_format.as_deref())?;
-    let texts = texts(&request.input)?;
-    let place = model(&key, &request.model).await?;
-    let speaker = person::speaker(&key, &headers, request.user.as_deref())?;
+    let texts = parse_texts(&request.input)?;
+    let place = resolve_model(&key, &request.model).await?;
+    let speaker = speaker::resolve(&key, &headers, request.user.as_deref())?;
     let ChatAdmission { person, limits } = check_limits(&key, &speaker, &place).await?;
     key.api.count_limits(key.tenant(), limits).await?;
-    let made = key.api.engine.vectors(&place, person, &texts).await?.map_err(refused)?;
+    let made = key.api.engine.embed_texts(&place, person, &texts).await?.map_err(convert_failure)?;
     let length = made.vectors.first().map_or(0, Vec::len);
     if let Some(wanted) = request.dimensions.filter(|wanted| *wanted as usize != length) {
         let message =
-            format!("This model's vectors have {length} numbers, not {wanted}. Leave `dimensions` out.");
-        return Err(CompletionRefusal::at("dimensions", message));
+            format!("This model's embeddings have {length} dimensions, not {wanted}. Omit `dimensions`.");
+        return Err(CompletionRefusal::invalid_param("dimensions", message));
     }
     let item = |(index, vector)| EmbeddingItem { object: "embedding", index, embedding: encode(vector) };
     let list = EmbeddingList {
@@ -111,7 +111,7 @@ pub(crate) async fn create_embedding(
         usage: EmbeddingUsage { prompt_tokens: made.tokens, total_tokens: made.tokens },
     };
     let mut response = Json(list).into_response();
-    form::count(&mut response, key.api.limits.left(&key.caller));
+    errors::set_rate_limit_headers(&mut response, key.api.limits.key_status(&key.caller));
     Ok(response)
 }
 
@@ -119,7 +119,10 @@ fn encoding(wanted: Option<&str>) -> Result<fn(Vec<f32>) -> Vector, CompletionRe
     match wanted {
         None | Some("float") => Ok(Vector::Floats),
         Some("base64") => Ok(bytes),
-        Some(_) => Err(CompletionRefusal::at("encoding_format", "`encoding_format` is `float` or `base64`.")),
+        Some(_) => Err(CompletionRefusal::invalid_param(
+            "encoding_format",
+            "`encoding_format` must be `float` or `base64`.",
+        )),
     }
 }
 
@@ -128,51 +131,58 @@ fn bytes(vector: Vec<f32>) -> Vector {
     Vector::Bytes(STANDARD.encode(bytes))
 }
 
-fn texts(input: &Value) -> Result<Vec<String>, CompletionRefusal> {
+fn parse_texts(input: &Value) -> Result<Vec<String>, CompletionRefusal> {
     let all = match input {
         Value::String(text) => vec![text.clone()],
         Value::Array(all) if all.is_empty() => {
-            return Err(CompletionRefusal::at("input", "There is no text."));
+            return Err(CompletionRefusal::invalid_param("input", "`input` is empty."));
         }
         Value::Array(all) if all.len() > MOST => {
-            return Err(CompletionRefusal::at(
+            return Err(CompletionRefusal::invalid_param(
                 "input",
-                format!("{} texts are too many: {MOST} are the most.", all.len()),
+                format!("Too many texts: {} were sent, the limit is {MOST}.", all.len()),
             ));
         }
         Value::Array(all) => {
             let text = |one: &Value| one.as_str().map(str::to_owned);
-            all.iter().map(text).collect::<Option<Vec<_>>>().ok_or_else(tokens)?
+            all.iter().map(text).collect::<Option<Vec<_>>>().ok_or_else(token_input_error)?
         }
-        _ => return Err(CompletionRefusal::at("input", "`input` is a text, or a list of texts.")),
+        _ => {
+            return Err(CompletionRefusal::invalid_param(
+                "input",
+                "`input` must be a text or a list of texts.",
+            ));
+        }
     };
     for (at, text) in all.iter().enumerate() {
         if text.trim().is_empty() || text.len() > LONGEST {
             let message =
-                format!("A text has 1 to {LONGEST} bytes and is not blank; this one has {}.", text.len());
-            return Err(CompletionRefusal::at(format!("input[{at}]"), message));
+                format!("Each text must be 1 to {LONGEST} bytes and not blank; this one has {}.", text.len());
+            return Err(CompletionRefusal::invalid_param(format!("input[{at}]"), message));
         }
     }
     Ok(all)
 }
 
-fn tokens() -> CompletionRefusal {
-    let message = "Send texts, not numbers of tokens: models here have tokens of their own. LangChain sends texts with \
-                   check_embedding_ctx_length=False.";
+fn token_input_error() -> CompletionRefusal {
+    let message =
+        "Token arrays are not supported; send texts. In LangChain, set check_embedding_ctx_length=False.";
     CompletionRefusal::unsupported("input", message)
 }
 
-fn refused(why: TextEmbeddingFailure) -> CompletionRefusal {
+fn convert_failure(why: TextEmbeddingFailure) -> CompletionRefusal {
     match why {
         TextEmbeddingFailure::OverBudget(what) => {
             let error = ApiError::new(ApiErrorCode::TooManyRequests, crate::api::sentence(&what))
-                .hint("GET /v1/usage says when it is free again.");
+                .hint("See GET /v1/usage for when the limit resets.");
             CompletionRefusal::from(error)
                 .code("insufficient_quota")
                 .kind("insufficient_quota")
                 .retry(ClientRetryAdvice::No)
         }
-        TextEmbeddingFailure::Unfit(what) => CompletionRefusal::at("input", crate::api::sentence(&what)),
+        TextEmbeddingFailure::Unfit(what) => {
+            CompletionRefusal::invalid_param("input", crate::api::sentence(&what))
+        }
         TextEmbeddingFailure::Failed(what) => ApiError::unavailable(what).into(),
     }
 }
@@ -190,8 +200,8 @@ mod tests {
 
     #[test]
     fn only_texts_are_taken() {
-        assert_eq!(texts(&json!("a")).unwrap(), ["a"]);
-        assert_eq!(texts(&json!(["a", "b"])).unwrap(), ["a", "b"]);
+        assert_eq!(parse_texts(&json!("a")).unwrap(), ["a"]);
+        assert_eq!(parse_texts(&json!(["a", "b"])).unwrap(), ["a", "b"]);
         for bad in [
             json!([]),
             json!([1, 2]),
@@ -200,7 +210,7 @@ mod tests {
             json!([" "]),
             json!("x".repeat(LONGEST + 1)),
         ] {
-            assert!(texts(&bad).is_err(), "{bad}");
+            assert!(parse_texts(&bad).is_err(), "{bad}");
         }
     }
 }

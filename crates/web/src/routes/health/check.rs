@@ -9,13 +9,13 @@ use crate::json::Json;
 #[derive(Serialize, ToSchema)]
 #[schema(as = Health)]
 pub(crate) struct HealthResponse {
-    /// Always `alive`: a dead process does not answer.
+    /// Always `alive`.
     #[schema(example = "alive")]
     status: &'static str,
 }
 
-/// Is the process alive?
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "It is.", body = HealthResponse)))]
+/// Liveness check.
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "The process is alive.", body = HealthResponse)))]
 pub(crate) async fn check_health() -> Json<HealthResponse> {
     Json(HealthResponse { status: "alive" })
 }

@@ -12,31 +12,31 @@ use munshi_identity::operators::{self, OPERATORS};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::doors::{self, BindingLink};
-use crate::account::words::PagePhrases;
+use super::binding_links::{self, BindingLink};
+use crate::account::phrases::PagePhrases;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::pages::{HtmlPage, LetterAvatar, TONES};
-use crate::routes::visits::show::chat;
+use crate::routes::visits::show::render_chat;
 use crate::server::Peer;
-use crate::visitor::here::is_keeper;
-use crate::visitor::origin::host_of;
-use crate::visitor::place;
-use crate::visitor::starting::OnboardingService;
+use crate::visitor::binding_lookup;
+use crate::visitor::installation_access::is_keeper;
+use crate::visitor::onboarding::OnboardingService;
+use crate::visitor::origin::strip_port;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Home)]
 pub(crate) struct HomeResponse {
     name: &'static str,
     version: &'static str,
-    /// Where to go on.
+    /// Links to continue from.
     links: BTreeMap<&'static str, &'static str>,
 }
 
-/// What this is: a page for browsers, JSON for all others. Under the host of a binding it is that binding's page.
+/// Home page: HTML for browsers, JSON for other clients. On a binding's host, the binding's page.
 #[utoipa::path(get, path = "/", tag = "home", responses(
-    (status = 200, description = "A welcome.", content((HomeResponse = "application/json"), (String = "text/html"))),
+    (status = 200, description = "The home page.", content((HomeResponse = "application/json"), (String = "text/html"))),
 ))]
 pub(crate) async fn show_home(
     State(app): State<App>,
@@ -45,7 +45,7 @@ pub(crate) async fn show_home(
 ) -> Result<Response, ApiError> {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut response = if accepted.contains("text/html") {
-        page(&app, peer.map(|Extension(peer)| peer), &headers).await?
+        render_page(&app, peer.map(|Extension(peer)| peer), &headers).await?
     } else {
         Json(home()).into_response()
     };
@@ -63,27 +63,27 @@ fn home() -> HomeResponse {
     HomeResponse { name: "Munshi", version: env!("CARGO_PKG_VERSION"), links }
 }
 
-async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Response, ApiError> {
-    let words = PagePhrases::of(headers);
+async fn render_page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Response, ApiError> {
+    let words = PagePhrases::from_headers(headers);
     let Ok(api) = app.api() else { return Ok(HtmlPage(HomePage::for_strangers(words)).into_response()) };
-    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
-    if let Some(place) = place::of_host(api, host).await? {
-        return chat(api, &place, (peer.as_ref(), headers)).await;
+    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(strip_port).unwrap_or_default();
+    if let Some(place) = binding_lookup::find_by_host(api, host).await? {
+        return render_chat(api, &place, (peer.as_ref(), headers)).await;
     }
     if !is_keeper(app, peer.as_ref(), headers).await? {
         return Ok(HtmlPage(HomePage::for_strangers(words)).into_response());
     }
-    let (doors, tenants) = doors::open(api).await?;
+    let (doors, tenants) = binding_links::list_all(api).await?;
     let starting = api.visits.starting.as_deref();
-    let ready = starting.map(|starting| starting.ready(words.voice())).unwrap_or_default();
+    let ready = starting.map(|starting| starting.list_ready_tenants(words.locale())).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
-    let has_accounts = api.db.platform(OPERATORS).read(operators::any).await?;
+    let has_accounts = api.db.platform(OPERATORS).read(operators::has_any).await?;
     Ok(HtmlPage(HomePage {
         words,
         is_keeper: true,
         has_accounts,
         doors,
-        ready: ready.zip(0..).map(|(one, at)| ReadyCard::of(one.tenant.as_str(), one.about, at)).collect(),
+        ready: ready.zip(0..).map(|(one, at)| ReadyCard::new(one.tenant.as_str(), one.about, at)).collect(),
         providers: starting.map(OnboardingService::providers).unwrap_or_default(),
         has_models: starting.is_some_and(OnboardingService::has_models),
         version: env!("CARGO_PKG_VERSION"),
@@ -102,7 +102,7 @@ struct ReadyCard {
 
 impl ReadyCard {
     /// Beside each other they differ in colour.
-    fn of(tenant: &str, about: String, at: u32) -> Self {
+    fn new(tenant: &str, about: String, at: u32) -> Self {
         let face = LetterAvatar { tone: at % TONES, ..LetterAvatar::of(tenant) };
         let name = format!("{}{}", face.letter, tenant.chars().skip(1).collect::<String>());
         Self { tenant: tenant.to_owned(), name, about, face }
@@ -141,11 +141,11 @@ impl HomePage {
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
         Self {
-            words: PagePhrases::of(&HeaderMap::new()),
+            words: PagePhrases::from_headers(&HeaderMap::new()),
             is_keeper: true,
             has_accounts: true,
             doors: vec![BindingLink::sample(text)],
-            ready: vec![ReadyCard::of(text, text.to_owned(), 0)],
+            ready: vec![ReadyCard::new(text, text.to_owned(), 0)],
             providers: vec![(text.to_owned(), text.to_owned())],
             has_models: true,
             version: "1",

@@ -15,75 +15,76 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::invalid;
-use crate::api::missing;
-use crate::api::telling::ApiAuditContext;
+use crate::api::audit_context::ApiAuditContext;
+use crate::api::not_found_error;
+use crate::api::parameters::field_error;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::key::{KeySpeakerView, MadeKey};
 use crate::views::person::RoleView;
 
-/// A key to be made. It stands for a role or for a person: one of the two.
+/// A key to create. Set either `role` or `person`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewKey)]
 pub(crate) struct AddKeyRequest {
-    /// What it is called in lists, such as the program that uses it.
+    /// A name for lists, such as the program that uses the key.
     #[schema(min_length = 1, max_length = 100, example = "till")]
     name: String,
-    /// None above your own.
+    /// At most your own role.
     role: Option<RoleView>,
-    /// Somebody whose standing it carries, as it is when the key is used.
+    /// The person the key acts as, with the role they have when the key is used.
     #[schema(value_type = Option<uuid::Uuid>)]
     person: Option<PersonId>,
-    /// For whom it talks: `person` where somebody types what is sent, else `program`. What a program wants written is
-    /// confirmed by a person.
+    /// Who writes what is sent: `person` if somebody types it, otherwise `program`. Writes requested by a program
+    /// need a person's approval.
     speaks_as: KeySpeakerView,
-    /// What it opens: `chat`, `sessions`, `runs`, `persons`, `bindings`, `tiers`, `approvals`, `usage`, `keys`, `test`,
-    /// each also with `:read`. Without it, all that its standing reaches, or as much as your own key opens.
+    /// The areas it may access: `chat`, `sessions`, `runs`, `persons`, `bindings`, `tiers`, `approvals`, `usage`,
+    /// `keys`, `test`, each optionally with `:read`. Default: all that its role allows, limited to your own key's
+    /// areas.
     #[schema(max_items = 20, example = json!(["chat", "persons:read"]))]
     areas: Option<Vec<String>>,
-    /// The names of the bindings it reaches. Without it all, or those your own key reaches.
+    /// The names of the bindings it may access. Default: all that your own key may access.
     #[schema(value_type = Option<Vec<String>>, max_items = 100, example = json!(["counter"]))]
     bindings: Option<Vec<TierName>>,
-    /// When it ends; without it, when it is revoked.
+    /// Expiry time. Default: none; the key is valid until revoked.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
 }
 
-/// Another key. Its text is in the answer and nowhere else. It never opens more than your own.
+/// Create a key. Only this response contains its text. It never has more access than your own key.
 #[utoipa::path(post, path = "/v1/keys", tag = "keys",
-    responses((status = 201, description = "Made; the text is shown this once.", body = MadeKey)))]
+    responses((status = 201, description = "Created; the text is shown only once.", body = MadeKey)))]
 pub(crate) async fn add_key(
     key: AuthorizedCaller,
     Json(new): Json<AddKeyRequest>,
 ) -> Result<(StatusCode, Json<MadeKey>), ApiError> {
-    let bindings = bindings(&key, new.bindings.as_deref()).await?;
+    let bindings = resolve_bindings(&key, new.bindings.as_deref()).await?;
     let wanted = Wanted {
         name: new.name,
-        carries: carries(new.role, new.person)?,
-        areas: areas(&key, new.areas)?,
+        carries: parse_subject(new.role, new.person)?,
+        areas: parse_areas(&key, new.areas)?,
         bindings,
         // None outlives the key it is made with.
         expires_at: [new.expires_at, key.caller.until].into_iter().flatten().min(),
-        speaks_as: may_speak(&key, new.speaks_as)?,
+        speaks_as: resolve_speaker(&key, new.speaks_as)?,
         made_by: String::new(),
-        maker: key.maker()?,
+        maker: key.resolve_maker()?,
     };
     let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
-    let telling = ApiAuditContext::of(&key.caller, key.api.ids.clone(), now);
-    let wanted = Wanted { made_by: telling.who().to_owned(), ..wanted };
+    let telling = ApiAuditContext::for_caller(&key.caller, key.api.ids.clone(), now);
+    let wanted = Wanted { made_by: telling.actor_id().to_owned(), ..wanted };
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        may_carry(tx, &key, wanted.carries)?;
+        check_subject(tx, &key, wanted.carries)?;
         let made = keys::add(tx, &key.api.ids, key.api.random.as_ref(), &wanted, now)?;
-        tell(tx, &telling, "api_key.made", &made.key)?;
+        record_key_event(tx, &telling, "api_key.made", &made.key)?;
         Ok(made)
     };
     Ok((StatusCode::CREATED, Json(db.write(tenant, unit).await?.into())))
 }
 
 /// Which key, never its text.
-pub(crate) fn tell(
+pub(crate) fn record_key_event(
     tx: &mut Tx<'_>,
     telling: &ApiAuditContext,
     event: &str,
@@ -100,55 +101,58 @@ pub(crate) fn tell(
         "handles": handles,
     });
     let event: AuditEvent = event.parse().map_err(ApiError::from)?;
-    telling.tell(tx, event, key.id.to_string(), payload)
+    telling.record(tx, event, key.id.to_string(), payload)
 }
 
-fn carries(role: Option<RoleView>, person: Option<PersonId>) -> Result<KeySubject, ApiError> {
+fn parse_subject(role: Option<RoleView>, person: Option<PersonId>) -> Result<KeySubject, ApiError> {
     match (role, person) {
         (Some(role), None) => Ok(KeySubject::Role(role.into())),
         (None, Some(person)) => Ok(KeySubject::Person(person)),
-        _ => Err(invalid("role", "say whose standing the key carries: either `role` or `person`")),
+        _ => Err(field_error("role", "set either `role` or `person`")),
     }
 }
 
 /// A program makes no key with which its words would be a person's.
-fn may_speak(key: &AuthorizedCaller, wanted: KeySpeakerView) -> Result<Speaks, ApiError> {
+fn resolve_speaker(key: &AuthorizedCaller, wanted: KeySpeakerView) -> Result<Speaks, ApiError> {
     if key.caller.speaks_as == Speaks::Program && wanted == KeySpeakerView::Person {
-        let what = "A key of a program makes keys for programs alone.";
+        let what = "A key that speaks as a program can create only such keys.";
         return Err(ApiError::new(ApiErrorCode::Forbidden, what)
-            .hint("Make it on the account page, or with `munshi key add --speaks-as person`."));
+            .hint("Create it on the account page, or with `munshi key add --speaks-as person`."));
     }
     Ok(wanted.into())
 }
 
-fn may_carry(tx: &mut Tx<'_>, key: &AuthorizedCaller, carries: KeySubject) -> Result<(), ApiError> {
+fn check_subject(tx: &mut Tx<'_>, key: &AuthorizedCaller, carries: KeySubject) -> Result<(), ApiError> {
     let role: Option<Stands> = match carries {
         KeySubject::Role(role) => Some(role),
         KeySubject::Person(id) => {
-            persons::find(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?.role
+            persons::find(tx, id)?.ok_or_else(|| not_found_error("person", &id.to_string()))?.role
         }
     };
-    if key.is_above(role) {
+    if key.covers_role(role) {
         return Ok(());
     }
-    Err(ApiError::new(ApiErrorCode::Forbidden, "A key can't make one that stands higher than itself.")
+    Err(ApiError::new(ApiErrorCode::Forbidden, "A key can't create a key with a higher role than its own.")
         .hint("Ask an owner of the workspace."))
 }
 
 /// None wider than one's own.
-fn areas(key: &AuthorizedCaller, wanted: Option<Vec<String>>) -> Result<Option<Vec<AreaGrant>>, ApiError> {
+fn parse_areas(
+    key: &AuthorizedCaller,
+    wanted: Option<Vec<String>>,
+) -> Result<Option<Vec<AreaGrant>>, ApiError> {
     let Some(wanted) = wanted else { return Ok(key.caller.areas.clone()) };
     let mut grants = Vec::new();
     for text in wanted {
         let grant: AreaGrant =
-            text.parse().map_err(|error: keys::AreaGrantError| invalid("areas", &error.to_string()))?;
+            text.parse().map_err(|error: keys::AreaGrantError| field_error("areas", &error.to_string()))?;
         let own = key.caller.areas.as_ref();
         if own.is_some_and(|own| !own.iter().any(|have| have.opens(grant.area, grant.access))) {
             return Err(ApiError::new(
                 ApiErrorCode::Forbidden,
-                format!("This key does not open {grant} itself."),
+                format!("This key has no access to {grant} itself."),
             )
-            .hint("Ask an owner of the workspace for a key that does."));
+            .hint("Ask an owner of the workspace for a key with this access."));
         }
         grants.push(grant);
     }
@@ -162,21 +166,21 @@ fn areas(key: &AuthorizedCaller, wanted: Option<Vec<String>>) -> Result<Option<V
 }
 
 /// By name, as people know them; a key keeps their ids.
-async fn bindings(
+async fn resolve_bindings(
     key: &AuthorizedCaller,
     names: Option<&[TierName]>,
 ) -> Result<Option<Vec<BindingId>>, ApiError> {
     let Some(names) = names else { return Ok(key.caller.bindings.clone()) };
-    let tenant = key.api.tenant(key.tenant()).await?;
-    let tiers = history::tiers(&key.api.db, &tenant.name).await?;
+    let tenant = key.api.load_tenant(key.tenant()).await?;
+    let tiers = history::list_tiers(&key.api.db, &tenant.name).await?;
     let id = |name: &TierName| {
         let found = tiers.iter().find(|tier| {
             tier.kind == TierKind::Binding && tier.status == TierStatus::Active && tier.name == *name
         });
         let id = found.map(|tier| BindingId::from_uuid(tier.id.as_uuid()));
         id.filter(|id| key.reaches(*id)).ok_or_else(|| {
-            invalid("bindings", &format!("there is no binding {name} that this key reaches"))
-                .hint("GET /v1/bindings lists those it does.")
+            field_error("bindings", &format!("no binding {name} exists, or this key has no access to it"))
+                .hint("List the accessible ones with GET /v1/bindings.")
         })
     };
     names.iter().map(id).collect::<Result<_, _>>().map(Some)

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::key::ApiKey;
@@ -15,22 +15,22 @@ use crate::views::key::ApiKey;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListKeysQuery {
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[param(value_type = Option<String>)]
     after: Option<Cursor>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// Keys, newest first, those that were revoked or have ended too.
+/// List keys, newest first, including revoked and expired ones.
 #[utoipa::path(get, path = "/v1/keys", tag = "keys", params(ListKeysQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<ApiKey>)))]
+    responses((status = 200, description = "A page of keys.", body = ListResponse<ApiKey>)))]
 pub(crate) async fn list_keys(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListKeysQuery>,
 ) -> Result<Json<ListResponse<ApiKey>>, ApiError> {
-    let request = page(which.after, which.limit);
+    let request = build_page_request(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| keys::list(tx, &request)).await?;
-    Ok(Json(ListResponse::of(found, |key| Some(key.into()))))
+    Ok(Json(ListResponse::from_page(found, |key| Some(key.into()))))
 }

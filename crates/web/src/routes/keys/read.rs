@@ -4,20 +4,20 @@ use munshi_identity::keys;
 use munshi_types::KeyId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
-use crate::api::missing;
+use crate::api::not_found_error;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::key::ApiKey;
 
-/// One key, but not its text.
+/// Get a key, without its text.
 #[utoipa::path(get, path = "/v1/keys/{id}", tag = "keys",
-    params(("id" = uuid::Uuid, Path, description = "Which one.")),
+    params(("id" = uuid::Uuid, Path, description = "The key.")),
     responses((status = 200, description = "The key.", body = ApiKey)))]
 pub(crate) async fn read_key(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<KeyId>,
 ) -> Result<Json<ApiKey>, ApiError> {
     let found = key.api.db.read(key.tenant(), move |tx| keys::find(tx, id)).await?;
-    found.map(|found| Json(found.into())).ok_or_else(|| missing("key", &id.to_string()))
+    found.map(|found| Json(found.into())).ok_or_else(|| not_found_error("key", &id.to_string()))
 }

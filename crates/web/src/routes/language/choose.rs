@@ -11,7 +11,7 @@ use munshi_types::Language;
 use serde::Deserialize;
 
 use crate::account::cookies::{self, LANGUAGE};
-use crate::account::local;
+use crate::account::local_path;
 
 /// A year.
 const KEPT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -26,15 +26,16 @@ pub(crate) async fn choose_language(
     headers: HeaderMap,
     chosen: Result<Query<ChooseLanguageQuery>, QueryRejection>,
 ) -> Response {
-    let mut response = Redirect::to(local::path(back(&headers).as_deref())).into_response();
+    let mut response =
+        Redirect::to(local_path::sanitize(find_referring_path(&headers).as_deref())).into_response();
     let language = chosen.ok().and_then(|Query(chosen)| chosen.language.parse::<Language>().ok());
-    let kept = language.and_then(|language| cookies::keep(LANGUAGE, language.code(), KEPT, false));
+    let kept = language.and_then(|language| cookies::build(LANGUAGE, language.code(), KEPT, false));
     response.headers_mut().extend(kept.map(|kept| (SET_COOKIE, kept)));
     response
 }
 
 /// The path of the page that asked, where it is one of ours. One that ended a form is shown again without it.
-fn back(headers: &HeaderMap) -> Option<String> {
+fn find_referring_path(headers: &HeaderMap) -> Option<String> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let from: hyper::Uri = text(REFERER)?.parse().ok()?;
     let is_ours = from.authority().map(hyper::http::uri::Authority::as_str) == text(HOST);
@@ -52,7 +53,7 @@ mod tests {
         let sent = |from: &'static str| {
             let pairs =
                 [(HOST, HeaderValue::from_static("shop.example")), (REFERER, HeaderValue::from_static(from))];
-            back(&HeaderMap::from_iter(pairs))
+            find_referring_path(&HeaderMap::from_iter(pairs))
         };
         assert_eq!(sent("https://shop.example/account/keys").as_deref(), Some("/account/keys"));
         assert_eq!(
@@ -61,6 +62,6 @@ mod tests {
         );
         assert_eq!(sent("https://evil.example/account"), None);
         assert_eq!(sent("/account"), None);
-        assert_eq!(back(&HeaderMap::new()), None);
+        assert_eq!(find_referring_path(&HeaderMap::new()), None);
     }
 }

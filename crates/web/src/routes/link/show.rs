@@ -11,11 +11,11 @@ use munshi_identity::{Role, SecretToken};
 use munshi_lang::PlaceholderValue;
 use munshi_store::{PlatformTx, tenants};
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{PageNotice, sent};
-use crate::account::local;
-use crate::account::signed_in::SignedInOperator;
-use crate::account::words::PagePhrases;
+use crate::account::frame::{PageNotice, render_uncached};
+use crate::account::local_path;
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
+use crate::account::signed_in_operator::SignedInOperator;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
@@ -68,30 +68,30 @@ pub(crate) async fn show_link(
     Path(token): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, HtmlPageError> {
-    page(app.api()?, &headers, &token, ("", ""), None).await
+    render_page(app.api()?, &headers, &token, ("", ""), None).await
 }
 
 /// The link of a token, if it is good now: also by what its maker may do at this moment.
-pub(crate) fn open(
+pub(crate) fn find_valid_link(
     tx: &mut PlatformTx<'_>,
     token: &SecretToken,
     api: &Api,
 ) -> Result<Option<LinkDetails>, ApiError> {
     let Some(link) = links::find(tx, token)? else { return Ok(None) };
-    if !link.is_open(api.clock.now()) || (link.purpose == LinkPurpose::First && operators::any(tx)?) {
+    if !link.is_open(api.clock.now()) || (link.purpose == LinkPurpose::First && operators::has_any(tx)?) {
         return Ok(None);
     }
-    let maker = match links::maker_of(&link) {
+    let maker = match links::find_maker(&link) {
         None => None,
         Some(id) => match operators::find(tx, id)? {
-            Some(maker) if may_make(tx, &maker, &link.purpose)? => Some(maker),
+            Some(maker) if can_make_link(tx, &maker, &link.purpose)? => Some(maker),
             _ => return Ok(None),
         },
     };
     let by_keeper = maker.is_none_or(|maker| maker.keeper);
     let (mut place, mut has_account) = (None, false);
     if let LinkPurpose::Invitation { email, place: to } = &link.purpose {
-        has_account = operators::by_email(tx, email)?.is_some();
+        has_account = operators::find_by_email(tx, email)?.is_some();
         if let InvitationScope::Workspace { tenant, .. } = to {
             place = tenants::find(tx, *tenant)?.map(|tenant| tenant.name.to_string());
         }
@@ -100,12 +100,12 @@ pub(crate) fn open(
 }
 
 /// Whether an operator could make this link now, for the account and the role as they are now.
-fn may_make(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &LinkPurpose) -> Result<bool, ApiError> {
+fn can_make_link(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &LinkPurpose) -> Result<bool, ApiError> {
     match purpose {
         LinkPurpose::First => Ok(false),
         LinkPurpose::Invitation { place: InvitationScope::Everywhere, .. } => Ok(maker.keeper),
         LinkPurpose::Invitation { place: InvitationScope::Workspace { tenant, role }, .. } => {
-            let own = roles::role_in(tx, maker, *tenant)?.map(|(_, own)| own);
+            let own = roles::find_effective(tx, maker, *tenant)?.map(|(_, own)| own);
             Ok(own.is_some_and(|own| own <= *role && own <= Role::Admin))
         }
         LinkPurpose::Recovery { operator } => match operators::find(tx, *operator)? {
@@ -116,7 +116,7 @@ fn may_make(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &LinkPurpose) ->
 }
 
 /// The page, with what was written before and why it was not taken.
-pub(super) async fn page(
+pub(super) async fn render_page(
     api: &Api,
     headers: &HeaderMap,
     text: &str,
@@ -127,7 +127,7 @@ pub(super) async fn page(
         None => None,
         Some(token) => {
             let inside = api.clone();
-            let read = move |tx: &mut PlatformTx<'_>| open(tx, &token, &inside);
+            let read = move |tx: &mut PlatformTx<'_>| find_valid_link(tx, &token, &inside);
             api.db.platform(OPERATORS).read(read).await?
         }
     };
@@ -138,7 +138,7 @@ pub(super) async fn page(
     };
     let path = format!("/account/link/{text}");
     let mut page = LinkPage {
-        words: PagePhrases::of(headers),
+        words: PagePhrases::from_headers(headers),
         view: View::Gone,
         told,
         email: email.to_owned(),
@@ -146,14 +146,14 @@ pub(super) async fn page(
         about: String::new(),
         shortest: SHORTEST,
         service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
-        service_link: format!("/account/oidc/start?next={}", local::encoded(&path)),
-        sign_in_link: format!("/account/sign-in?next={}", local::encoded(&path)),
+        service_link: format!("/account/oidc/start?next={}", local_path::percent_encode(&path)),
+        sign_in_link: format!("/account/sign-in?next={}", local_path::percent_encode(&path)),
         path,
     };
     if let Some(opened) = opened {
         page.fill(opened, SignedInOperator::find(api, headers).await?.as_ref());
     }
-    Ok(sent(&page, status))
+    Ok(render_uncached(&page, status))
 }
 
 impl LinkPage {
@@ -163,11 +163,13 @@ impl LinkPage {
             LinkPurpose::Recovery { .. } => View::Recovery,
             LinkPurpose::Invitation { email, place } => {
                 self.about = match place {
-                    InvitationScope::Everywhere => self.words.with("invited-everywhere", "email", &email),
+                    InvitationScope::Everywhere => {
+                        self.words.render_with("invited-everywhere", "email", &email)
+                    }
                     InvitationScope::Workspace { role, .. } => {
-                        let (role, name) = (self.words.role(&role), opened.place.unwrap_or_default());
+                        let (role, name) = (self.words.role_name(&role), opened.place.unwrap_or_default());
                         let fills = [("place", name.as_str()), ("role", &role), ("email", &email)];
-                        self.words.filled(
+                        self.words.render_filled(
                             "invited-about",
                             &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))),
                         )
@@ -184,14 +186,14 @@ impl LinkPage {
         };
     }
 
-    fn form(&self) -> &str {
+    fn form_token(&self) -> &str {
         match &self.view {
             View::Accept(token) => token,
             _ => "",
         }
     }
 
-    fn is(&self, view: &str) -> bool {
+    fn is_view(&self, view: &str) -> bool {
         let word = match self.view {
             View::Gone => "gone",
             View::First => "first",

@@ -11,7 +11,7 @@ use munshi_identity::keys::{ApiAccess, Area};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::api::access::{AuthorizedCaller, forbidden};
+use crate::api::access::{AuthorizedCaller, forbidden_error};
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::mcp::server::McpServerHandler;
@@ -21,17 +21,17 @@ use crate::server::Peer;
 pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> Result<Response, ApiError> {
     let api = app.api()?;
     let address = api.client_address(request.extensions().get::<Peer>(), request.headers());
-    if is_strange(request.headers(), api.account.public_url.as_deref()) {
-        let what = "Pages of others may not speak to this address.";
+    if is_foreign_origin(request.headers(), api.account.public_url.as_deref()) {
+        let what = "Requests from pages of other sites are not allowed.";
         return Err(
             ApiError::new(ApiErrorCode::Forbidden, what).hint("Call it from a program, with an API key.")
         );
     }
-    let key = AuthorizedCaller::by_text(api, request.headers(), address).await?;
-    let opens = |area, access| key.caller.may(area, access);
+    let key = AuthorizedCaller::authenticate_key(api, request.headers(), address).await?;
+    let opens = |area, access| key.caller.authorize(area, access);
     if let (Err(lacking), Err(_)) = (opens(Area::Tools, ApiAccess::Read), opens(Area::Chat, ApiAccess::Write))
     {
-        return Err(forbidden(lacking));
+        return Err(forbidden_error(lacking));
     }
     request.extensions_mut().insert(Arc::new(key));
     let config = StreamableHttpServerConfig::default()
@@ -39,7 +39,7 @@ pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> R
         .with_json_response(true)
         // Whom a request may be addressed to is not known behind proxies; it is looked at whose page sends it.
         .disable_allowed_hosts()
-        .with_cancellation_token(app.stopping().child_token());
+        .with_cancellation_token(app.shutdown_token().child_token());
     let service =
         StreamableHttpService::new(|| Ok(McpServerHandler), Arc::<NeverSessionManager>::default(), config);
     Ok(service.handle(request).await.map(Body::new))
@@ -47,7 +47,7 @@ pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> R
 
 /// Whether a browser says that somebody else's page sends this. A page that led its own name to this machine names
 /// itself in both headers, so only names that are ours count.
-fn is_strange(headers: &HeaderMap, public_url: Option<&str>) -> bool {
+fn is_foreign_origin(headers: &HeaderMap, public_url: Option<&str>) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return false };
     let Ok(origin) = origin.to_str() else { return true };
     if public_url.is_some_and(|url| url.trim_end_matches('/').eq_ignore_ascii_case(origin)) {
@@ -79,8 +79,8 @@ mod tests {
             ("null", true),
         ] {
             let headers = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
-            assert_eq!(is_strange(&headers, Some("https://munshi.example")), expected, "{origin}");
+            assert_eq!(is_foreign_origin(&headers, Some("https://munshi.example")), expected, "{origin}");
         }
-        assert!(!is_strange(&HeaderMap::new(), None));
+        assert!(!is_foreign_origin(&HeaderMap::new(), None));
     }
 }

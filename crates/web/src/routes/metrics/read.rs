@@ -9,12 +9,13 @@ use axum::response::IntoResponse;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::server::{MonitorAccess, Peer};
-use crate::visitor::here::may_monitor;
+use crate::visitor::installation_access::can_monitor;
 
-/// Counts and times, in Prometheus's text format: for programs on this machine, unless the settings open them to all.
+/// Get metrics in the Prometheus text format. Only local programs may read them, unless `server.public_metrics` is
+/// set.
 #[utoipa::path(get, path = "/metrics", tag = "metrics", responses(
     (status = 200, description = "All metrics.", body = String, content_type = "text/plain; version=0.0.4"),
-    (status = 403, description = "They are not told to you.", body = crate::ErrorBody),
+    (status = 403, description = "You are not allowed to read metrics.", body = crate::ErrorBody),
 ))]
 pub(crate) async fn read_metrics(
     State(app): State<App>,
@@ -23,8 +24,8 @@ pub(crate) async fn read_metrics(
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, ApiError> {
     let peer = peer.map(|Extension(peer)| peer);
-    if !may_monitor(&app, access, (peer.as_ref(), &headers)).await? {
-        let words = "Metrics are for programs on this machine, and for whoever looks after the installation.";
+    if !can_monitor(&app, access, (peer.as_ref(), &headers)).await? {
+        let words = "Only programs on this machine and signed-in keepers of this server may read metrics.";
         return Err(ApiError::new(ApiErrorCode::Forbidden, words)
             .hint("Read them on the machine itself, or set `server.public_metrics = true`."));
     }

@@ -10,9 +10,9 @@ use utoipa::ToSchema;
 use crate::api::access::AuthorizedCaller;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::openai::form::{self, CompletionRefusal};
+use crate::openai::errors::{self, CompletionRefusal};
 
-/// A binding, as a model.
+/// A binding as a model.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Model)]
 pub(crate) struct ModelEntry {
@@ -21,9 +21,9 @@ pub(crate) struct ModelEntry {
     pub(crate) id: TierName,
     /// `model`
     object: &'static str,
-    /// When the binding came to be, in seconds since 1970.
+    /// Creation time of the binding, in seconds since the Unix epoch.
     created: i64,
-    /// The tenant.
+    /// The workspace's name.
     #[schema(example = "rangoli")]
     owned_by: String,
 }
@@ -35,30 +35,30 @@ pub(crate) struct ModelList {
     data: Vec<ModelEntry>,
 }
 
-/// The bindings this key reaches, as OpenAI's clients list models. Those that are archived are left out.
+/// List the bindings accessible with this key in OpenAI's model format. Archived bindings are not included.
 #[utoipa::path(get, path = "/v1/models", tag = "models",
-    responses((status = 200, description = "All of them.", body = ModelList)))]
+    responses((status = 200, description = "The models.", body = ModelList)))]
 pub(crate) async fn list_models(key: AuthorizedCaller) -> Result<Response, CompletionRefusal> {
-    let data = reached(&key).await?;
+    let data = list_reachable(&key).await?;
     let mut response = Json(ModelList { object: "list", data }).into_response();
-    form::count(&mut response, key.api.limits.left(&key.caller));
+    errors::set_rate_limit_headers(&mut response, key.api.limits.key_status(&key.caller));
     Ok(response)
 }
 
-pub(super) async fn reached(key: &AuthorizedCaller) -> Result<Vec<ModelEntry>, ApiError> {
-    let tenant = key.api.tenant(key.tenant()).await?;
-    let tiers = history::tiers(&key.api.db, &tenant.name).await?;
+pub(super) async fn list_reachable(key: &AuthorizedCaller) -> Result<Vec<ModelEntry>, ApiError> {
+    let tenant = key.api.load_tenant(key.tenant()).await?;
+    let tiers = history::list_tiers(&key.api.db, &tenant.name).await?;
     let bindings = tiers.into_iter().filter(|tier| {
         let is_open = tier.kind == TierKind::Binding && tier.status == TierStatus::Active;
         is_open && key.reaches(BindingId::from_uuid(tier.id.as_uuid()))
     });
     let mut models: Vec<ModelEntry> =
-        bindings.map(|tier| model(&tenant, tier.name.clone(), tier.id.as_uuid())).collect();
+        bindings.map(|tier| build_entry(&tenant, tier.name.clone(), tier.id.as_uuid())).collect();
     models.sort_by(|one, other| one.id.cmp(&other.id));
     Ok(models)
 }
 
-fn model(tenant: &Tenant, id: TierName, made: uuid::Uuid) -> ModelEntry {
+fn build_entry(tenant: &Tenant, id: TierName, made: uuid::Uuid) -> ModelEntry {
     // Ids carry the moment they were made.
     let created = made.get_timestamp().map_or(0, |at| at.to_unix().0);
     let created = i64::try_from(created).unwrap_or(0);

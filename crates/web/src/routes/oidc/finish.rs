@@ -13,19 +13,19 @@ use munshi_types::{LinkId, TenantId};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::start::{as_fault, back, service};
-use crate::account::come_in::BrowserSignInContext;
+use super::start::{callback_url, get_client, to_page_error};
+use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
+use crate::account::browser_sign_in::BrowserSignInContext;
 use crate::account::cookies::{self, ELSEWHERE};
-use crate::account::fault::HtmlPageError;
-use crate::account::local;
+use crate::account::local_path;
 use crate::account::oidc::{OidcError, OidcIdentity};
-use crate::account::signed_in::address;
-use crate::account::telling::{AccountAuditContext, concerned};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::client_address;
 use crate::api::{Api, ApiState};
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
-use crate::routes::link::show::open;
-use crate::routes::link::use_up::{accept, join, tell_used};
+use crate::routes::link::redeem::{add_invited_operator, apply_invitation, record_link_used};
+use crate::routes::link::show::find_valid_link;
 
 #[derive(Deserialize)]
 pub(crate) struct OidcCallback {
@@ -42,60 +42,63 @@ pub(crate) async fn finish_oidc(
     request: Request,
 ) -> Result<Response, HtmlPageError> {
     let api = app.api()?.clone();
-    let (headers, from) = (request.headers(), address(&api, request.extensions(), request.headers()));
-    let (token, next) = kept(&api, headers).ok_or_else(|| as_fault(OidcError::State))?;
+    let (headers, from) = (request.headers(), client_address(&api, request.extensions(), request.headers()));
+    let (token, next) = read_state_cookie(&api, headers).ok_or_else(|| to_page_error(OidcError::State))?;
     if let Some(error) = brought.error {
-        return Err(as_fault(OidcError::Refused(error)));
+        return Err(to_page_error(OidcError::Refused(error)));
     }
     let pair = (brought.code.as_str(), brought.state.as_str());
-    let finished = service(&api)?.finish(&token, pair, &back(&api, headers), api.clock.now()).await;
-    let who = finished.map_err(as_fault)?;
-    let arrival = BrowserSignInContext::of(&api, headers, from, SignInMethod::Oidc);
+    let finished =
+        get_client(&api)?.finish(&token, pair, &callback_url(&api, headers), api.clock.now()).await;
+    let who = finished.map_err(to_page_error)?;
+    let arrival = BrowserSignInContext::new(&api, headers, from, SignInMethod::Oidc);
     let invitation = next.strip_prefix("/account/link/").and_then(SecretToken::parse);
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let (operator, by, ended) = admit(tx, &inside, &who, invitation.as_ref())?;
-        let came = arrival.begin(tx, &inside, &operator)?;
+        let (operator, by, ended) = resolve_operator(tx, &inside, &who, invitation.as_ref())?;
+        let came = arrival.sign_in(tx, &inside, &operator)?;
         if let Some(keys) = &ended {
-            tell_proved(tx, &inside, &operator, keys)?;
+            record_proved(tx, &inside, &operator, keys)?;
         }
         match by {
             By::Account => {}
-            By::Invitation(link) => tell_used(tx, &inside, &operator, link)?,
+            By::Invitation(link) => record_link_used(tx, &inside, &operator, link)?,
             By::Newcomer(tenant) => {
                 let payload = json!({ "how": "newcomer" });
-                let telling = AccountAuditContext::of(&inside, operator.id);
-                telling.tell(tx, &[tenant], "operator.joined", operator.id.to_string(), payload)?;
+                let telling = AccountAuditContext::for_operator(&inside, operator.id);
+                telling.record(tx, &[tenant], "operator.joined", operator.id.to_string(), payload)?;
             }
         }
         let ended = ended.unwrap_or_default();
         Ok((came, ended.iter().map(|(_, key)| key.id).collect::<Vec<_>>()))
     };
     let (came, ended) = api.db.platform(OPERATORS).write(unit).await?;
-    api.keys.forget(&ended);
-    let next = if next.starts_with("/account/link/") { "/account" } else { local::path(Some(&next)) };
-    Ok(came.go_on(next))
+    api.keys.invalidate(&ended);
+    let next =
+        if next.starts_with("/account/link/") { "/account" } else { local_path::sanitize(Some(&next)) };
+    Ok(came.redirect_to(next))
 }
 
-fn tell_proved(
+fn record_proved(
     tx: &mut PlatformTx<'_>,
     api: &ApiState,
     operator: &Operator,
     ended: &[(TenantId, ApiKeyRecord)],
 ) -> Result<(), ApiError> {
-    let (telling, tenants) = (AccountAuditContext::of(api, operator.id), concerned(tx, operator)?);
-    telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), json!({ "how": "oidc" }))?;
-    telling.tell_unproved(tx, ended)
+    let (telling, tenants) =
+        (AccountAuditContext::for_operator(api, operator.id), list_affected_tenants(tx, operator)?);
+    telling.record(tx, &tenants, "operator.proved", operator.id.to_string(), json!({ "how": "oidc" }))?;
+    telling.record_unproved_keys(tx, ended)
 }
 
 /// What the browser was sent away with.
-fn kept(api: &ApiState, headers: &HeaderMap) -> Option<(SecretToken, String)> {
+fn read_state_cookie(api: &ApiState, headers: &HeaderMap) -> Option<(SecretToken, String)> {
     let text = cookies::read(headers, ELSEWHERE, api.account.is_secure(headers))?;
     let (token, next) = text.split_once('.')?;
     let pair = format!("next={next}");
     let read: Vec<(String, String)> = serde_urlencoded::from_str(&pair).ok()?;
     let next = read.into_iter().next().map(|(_, next)| next)?;
-    Some((SecretToken::parse(token)?, local::path(Some(&next)).to_owned()))
+    Some((SecretToken::parse(token)?, local_path::sanitize(Some(&next)).to_owned()))
 }
 
 /// Keys that an account made before it was proved, each with its tenant.
@@ -112,24 +115,24 @@ enum By {
 
 /// The account of somebody another service knows: the one that is tied to them, the one with their e-mail, or a new one
 /// where they were invited or newcomers are let in. Where this first proves the account's e-mail, with the keys that end.
-fn admit(
+fn resolve_operator(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     who: &OidcIdentity,
     invitation: Option<&SecretToken>,
 ) -> Result<(Operator, By, Option<Ended>), ApiError> {
-    let tied = operators::by_subject(tx, &who.issuer, &who.subject)?;
+    let tied = operators::find_by_subject(tx, &who.issuer, &who.subject)?;
     let found = match (tied, &who.email) {
         (Some(operator), _) => Some(operator),
-        (None, Some(email)) => by_email(tx, who, email)?,
+        (None, Some(email)) => claim_by_email(tx, who, email)?,
         (None, None) => None,
     };
     let ended = match &found {
-        Some(operator) => prove(tx, api, who, operator)?,
+        Some(operator) => prove_email(tx, api, who, operator)?,
         None => None,
     };
     let invited = match invitation {
-        Some(token) => invited(tx, api, who, token)?,
+        Some(token) => redeem_invitation(tx, api, who, token)?,
         None => None,
     };
     match (found, invited) {
@@ -137,17 +140,19 @@ fn admit(
             if place == InvitationScope::Everywhere {
                 operators::make_keeper(tx, operator.id)?;
             }
-            accept(tx, api, &operator, place)?;
+            apply_invitation(tx, api, &operator, place)?;
             Ok((operator, By::Invitation(link), ended))
         }
         (Some(operator), None) => Ok((operator, By::Account, ended)),
-        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link), None)),
-        (None, None) => newcomer(tx, api, who).map(|(operator, by)| (operator, by, None)),
+        (None, Some((link, place))) => {
+            Ok((add_invited_operator(tx, api, &new_operator(who), place)?, By::Invitation(link), None))
+        }
+        (None, None) => add_newcomer(tx, api, who).map(|(operator, by)| (operator, by, None)),
     }
 }
 
 /// The service has verified the account's own e-mail: from the first time on, nobody who came in otherwise is in it.
-fn prove(
+fn prove_email(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     who: &OidcIdentity,
@@ -155,59 +160,65 @@ fn prove(
 ) -> Result<Option<Ended>, ApiError> {
     match who.email.as_deref().and_then(|email| ContactAddress::email(email).ok()) {
         Some(email) if email.as_str() == operator.email => {
-            Ok(operators::prove_ending(tx, operator.id, api.clock.now())?)
+            Ok(operators::mark_verified_revoking(tx, operator.id, api.clock.now())?)
         }
         _ => Ok(None),
     }
 }
 
 /// An account with the e-mail that the service has verified becomes theirs, unless it is tied to somebody else there.
-fn by_email(tx: &mut PlatformTx<'_>, who: &OidcIdentity, email: &str) -> Result<Option<Operator>, ApiError> {
-    let Some(operator) = operators::by_email(tx, email)? else { return Ok(None) };
-    if operators::tie(tx, operator.id, &who.issuer, &who.subject)? {
+fn claim_by_email(
+    tx: &mut PlatformTx<'_>,
+    who: &OidcIdentity,
+    email: &str,
+) -> Result<Option<Operator>, ApiError> {
+    let Some(operator) = operators::find_by_email(tx, email)? else { return Ok(None) };
+    if operators::link_subject(tx, operator.id, &who.issuer, &who.subject)? {
         return Ok(Some(operator));
     }
     Err(ApiError::new(
         ApiErrorCode::Forbidden,
-        "This e-mail's account belongs to somebody else at the other service.",
+        "The account with this e-mail belongs to another user of the sign-in service.",
     )
-    .hint("Ask whoever runs this installation."))
+    .hint("Ask whoever runs this server."))
 }
 
-fn invited(
+fn redeem_invitation(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     who: &OidcIdentity,
     token: &SecretToken,
 ) -> Result<Option<(LinkId, InvitationScope)>, ApiError> {
-    let Some(opened) = open(tx, token, api)? else { return Ok(None) };
+    let Some(opened) = find_valid_link(tx, token, api)? else { return Ok(None) };
     let LinkPurpose::Invitation { email, place } = opened.link.purpose else { return Ok(None) };
     if who.email.as_deref() != Some(email.as_str()) {
         return Ok(None);
     }
-    let won = links::use_up(tx, opened.link.id, api.clock.now())?;
+    let won = links::redeem(tx, opened.link.id, api.clock.now())?;
     Ok(won.then_some((opened.link.id, place)))
 }
 
-fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &OidcIdentity) -> Result<(Operator, By), ApiError> {
+fn add_newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &OidcIdentity) -> Result<(Operator, By), ApiError> {
     let uninvited = || {
-        ApiError::new(
-            ApiErrorCode::Forbidden,
-            "There is no account here for who you are at the other service.",
-        )
-        .hint("Ask an owner of the workspace to invite you.")
+        ApiError::new(ApiErrorCode::Forbidden, "No account here matches your account at the sign-in service.")
+            .hint("Ask an owner of the workspace to invite you.")
     };
-    let service = service(api)?;
+    let service = get_client(api)?;
     let (name, role) = service.newcomers().filter(|_| who.email.is_some()).ok_or_else(uninvited)?;
     let tenant = tenants::find_by_name(tx, name)?.ok_or_else(uninvited)?;
-    let operator = join(tx, api, &new(who), InvitationScope::Workspace { tenant: tenant.id, role: *role })?;
+    let operator = add_invited_operator(
+        tx,
+        api,
+        &new_operator(who),
+        InvitationScope::Workspace { tenant: tenant.id, role: *role },
+    )?;
     Ok((operator, By::Newcomer(tenant.id)))
 }
 
-fn new(who: &OidcIdentity) -> NewOperator {
+fn new_operator(who: &OidcIdentity) -> NewOperator {
     let email = who.email.clone().unwrap_or_default();
     let given = who.name.as_deref().map(str::trim).unwrap_or_default();
-    let shown: String = given.chars().filter(|c| !munshi_types::is_unseen(*c)).take(100).collect();
+    let shown: String = given.chars().filter(|c| !munshi_types::is_invisible(*c)).take(100).collect();
     let name = if shown.trim().is_empty() { email.chars().take(100).collect() } else { shown };
     NewOperator {
         name,

@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 
 use crate::document::ApiDocument;
 
-/// This document.
+/// Get this document.
 #[utoipa::path(get, path = "/openapi.json", tag = "openapi", responses(
     (status = 200, description = "The OpenAPI document.", body = Object, content_type = "application/json"),
 ))]

@@ -11,13 +11,13 @@ use munshi_types::{KeyId, TenantId};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::invite::may_give;
-use super::list::page;
-use crate::account::fault::HtmlPageError;
+use super::invite::check_role_grant;
+use super::list::render_page;
+use crate::account::audit_context::AccountAuditContext;
 use crate::account::form::SignedInForm;
 use crate::account::frame::PageNotice;
-use crate::account::signed_in::OpenWorkspace;
-use crate::account::telling::AccountAuditContext;
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::OpenWorkspace;
 use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ pub(crate) async fn change_operator(
     posted: SignedInForm<ChangeOperatorForm>,
 ) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, form, .. } = posted;
-    let workspace = who.managed().await?;
+    let workspace = who.load_managed_workspace().await?;
     let role: Option<Role> = match form.role.as_str() {
         "none" => None,
         text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
@@ -39,55 +39,55 @@ pub(crate) async fn change_operator(
         })?),
     };
     if let Some(role) = role {
-        may_give(&workspace, role)?;
+        check_role_grant(&workspace, role)?;
     }
-    let (telling, inside) = (AccountAuditContext::of(&who.api, who.operator.id), workspace.clone());
+    let (telling, inside) = (AccountAuditContext::for_operator(&who.api, who.operator.id), workspace.clone());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(Operator, Vec<KeyId>), ApiError> {
-        let (operator, before) = reached(tx, &inside, &id)?;
+        let (operator, before) = load_managed_operator(tx, &inside, &id)?;
         let tenant = inside.tenant.id;
         if before == Role::Owner && role != Some(Role::Owner) {
-            keep_an_owner(tx, tenant)?;
+            require_other_owner(tx, tenant)?;
         }
         let change = match role {
-            Some(role) => roles::give(tx, operator.id, tenant, role, telling.now)?,
-            None => roles::take(tx, operator.id, tenant, telling.now)?,
+            Some(role) => roles::grant(tx, operator.id, tenant, role, telling.now)?,
+            None => roles::revoke(tx, operator.id, tenant, telling.now)?,
         };
         let payload = json!({ "before": before, "now": role });
-        telling.tell(tx, &[tenant], "operator.role_changed", operator.id.to_string(), payload)?;
-        telling.tell_revoked(tx, tenant, &change.revoked)?;
+        telling.record(tx, &[tenant], "operator.role_changed", operator.id.to_string(), payload)?;
+        telling.record_revoked_keys(tx, tenant, &change.revoked)?;
         Ok((operator, change.revoked.iter().map(|key| key.id).collect()))
     };
     let (operator, revoked) = who.api.db.platform(OPERATORS).write(unit).await?;
-    who.api.keys.forget(&revoked);
+    who.api.keys.invalidate(&revoked);
     if operator.id == who.operator.id {
         return Ok(Redirect::to("/account").into_response());
     }
     let words = match role {
         Some(role) => {
-            let role = who.words.role(&role);
+            let role = who.words.role_name(&role);
             let fills =
                 [("name", PlaceholderValue::Text(&operator.name)), ("role", PlaceholderValue::Text(&role))];
-            who.words.filled("role-changed", &fills)
+            who.words.render_filled("role-changed", &fills)
         }
-        None => who.words.with("role-taken", "name", &operator.name),
+        None => who.words.render_with("role-taken", "name", &operator.name),
     };
-    page(&who, &workspace, None, PageNotice::done(words), StatusCode::OK).await
+    render_page(&who, &workspace, None, PageNotice::success(words), StatusCode::OK).await
 }
 
 /// Somebody of this workspace who stands no higher than whoever asks.
-pub(super) fn reached(
+pub(super) fn load_managed_operator(
     tx: &mut PlatformTx<'_>,
     workspace: &OpenWorkspace,
     id: &str,
 ) -> Result<(Operator, Role), ApiError> {
-    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is nobody of that id in this workspace.");
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "No account with that id in this workspace.");
     let id = id.parse().map_err(|_| missing())?;
     let operator = operators::find(tx, id)?.ok_or_else(missing)?;
-    let role = roles::given(tx, id, workspace.tenant.id)?.ok_or_else(missing)?;
+    let role = roles::find_granted(tx, id, workspace.tenant.id)?.ok_or_else(missing)?;
     if role < workspace.role {
         return Err(ApiError::new(
             ApiErrorCode::Forbidden,
-            format!("{} stands higher than you do.", operator.name),
+            format!("{} has a higher role than yours.", operator.name),
         )
         .hint("Ask an owner of the workspace."));
     }
@@ -95,11 +95,11 @@ pub(super) fn reached(
 }
 
 /// Without an owner nobody could give the role again but whoever has the machine.
-fn keep_an_owner(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<(), ApiError> {
-    if roles::hold_owners(tx, tenant)? > 1 {
+fn require_other_owner(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<(), ApiError> {
+    if roles::lock_owners(tx, tenant)? > 1 {
         return Ok(());
     }
     Err(ApiError::new(ApiErrorCode::Conflict, "This is the only owner of the workspace.")
-        .hint("Make somebody else owner first.")
+        .hint("Make another person an owner first.")
         .phrase("last-owner"))
 }

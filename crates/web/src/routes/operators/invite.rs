@@ -10,11 +10,11 @@ use munshi_types::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::list::{OperatorLinkNotice, page};
-use crate::account::fault::HtmlPageError;
+use super::list::{OperatorLinkNotice, render_page};
+use crate::account::audit_context::AccountAuditContext;
 use crate::account::form::SignedInForm;
-use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
-use crate::account::telling::AccountAuditContext;
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
@@ -27,60 +27,63 @@ pub(crate) async fn invite_operator(
     posted: SignedInForm<InviteOperatorForm>,
 ) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, headers, form } = posted;
-    let workspace = who.managed().await?;
-    match invited(&who, &workspace, &form).await {
+    let workspace = who.load_managed_workspace().await?;
+    match create_invitation(&who, &workspace, &form).await {
         Ok((token, ends)) => {
-            let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
+            let link = who.api.build_url(&headers, &format!("/account/link/{}", token.reveal()));
             let made = OperatorLinkNotice { email: form.email.trim().to_lowercase(), link, ends };
-            page(&who, &workspace, Some(made), None, StatusCode::CREATED).await
+            render_page(&who, &workspace, Some(made), None, StatusCode::CREATED).await
         }
-        Err(fault) if fault.is_about_input() => {
+        Err(fault) if fault.is_input_error() => {
             let status = fault.status();
-            page(&who, &workspace, None, fault.told(who.words), status).await
+            render_page(&who, &workspace, None, fault.to_notice(who.words), status).await
         }
         Err(fault) => Err(fault),
     }
 }
 
-async fn invited(
+async fn create_invitation(
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     form: &InviteOperatorForm,
 ) -> Result<(SecretToken, Timestamp), HtmlPageError> {
     let unknown = |error: munshi_identity::RoleError| ApiError::new(ApiErrorCode::Invalid, error.to_string());
     let role: Role = form.role.parse().map_err(unknown)?;
-    may_give(workspace, role)?;
+    check_role_grant(workspace, role)?;
     let tenant = workspace.tenant.id;
     let place = InvitationScope::Workspace { tenant, role };
     let purpose = LinkPurpose::Invitation { email: form.email.clone(), place };
     let (api, operator) = (who.api.clone(), who.operator.id);
-    let telling = AccountAuditContext::of(&api, who.operator.id);
+    let telling = AccountAuditContext::for_operator(&api, who.operator.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let by = links::by_operator(operator);
+        let by = links::render_maker(operator);
         let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: api.account.invitation_life };
         let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
-        tell_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
+        record_link_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
         Ok((token, link.ends_at))
     };
     Ok(who.api.db.platform(OPERATORS).write(unit).await?)
 }
 
 /// Which link, never its text or whom it is for.
-pub(super) fn tell_made(
+pub(super) fn record_link_made(
     tx: &mut PlatformTx<'_>,
     telling: &AccountAuditContext,
     tenant: munshi_types::TenantId,
     link: &OneTimeLink,
     payload: serde_json::Value,
 ) -> Result<(), ApiError> {
-    telling.tell(tx, &[tenant], "link.made", link.id.to_string(), payload)
+    telling.record(tx, &[tenant], "link.made", link.id.to_string(), payload)
 }
 
 /// Nobody gives more than they have.
-pub(super) fn may_give(workspace: &OpenWorkspace, role: Role) -> Result<(), ApiError> {
+pub(super) fn check_role_grant(workspace: &OpenWorkspace, role: Role) -> Result<(), ApiError> {
     if workspace.role <= role {
         return Ok(());
     }
-    Err(ApiError::new(ApiErrorCode::Forbidden, format!("An {} can't make an {role}.", workspace.role))
-        .hint("Ask an owner of the workspace."))
+    Err(ApiError::new(
+        ApiErrorCode::Forbidden,
+        format!("An {} can't assign the role {role}.", workspace.role),
+    )
+    .hint("Ask an owner of the workspace."))
 }

@@ -10,9 +10,9 @@ use munshi_lang::PlaceholderValue;
 use munshi_store::PlatformTx;
 use munshi_types::Timestamp;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{AccountFrame, PageNotice, sent};
-use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
+use crate::account::frame::{AccountFrame, PageNotice, render_uncached};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 
 #[derive(Template)]
 #[template(path = "account/operators.html")]
@@ -34,10 +34,10 @@ pub(super) struct OperatorLinkNotice {
 }
 
 impl OperatorLinkNotice {
-    fn words(&self, frame: &AccountFrame) -> String {
-        let ends = frame.moment(self.ends);
+    fn render_text(&self, frame: &AccountFrame) -> String {
+        let ends = frame.format_time(self.ends);
         let fills = [("email", PlaceholderValue::Text(&self.email)), ("ends", PlaceholderValue::Text(&ends))];
-        frame.words.filled("link-made", &fills)
+        frame.words.render_filled("link-made", &fills)
     }
 }
 
@@ -61,11 +61,11 @@ struct Invitation {
 }
 
 pub(crate) async fn list_operators(who: SignedInOperator) -> Result<Response, HtmlPageError> {
-    let workspace = who.managed().await?;
-    page(&who, &workspace, None, None, StatusCode::OK).await
+    let workspace = who.load_managed_workspace().await?;
+    render_page(&who, &workspace, None, None, StatusCode::OK).await
 }
 
-pub(super) async fn page(
+pub(super) async fn render_page(
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     made: Option<OperatorLinkNotice>,
@@ -74,7 +74,7 @@ pub(super) async fn page(
 ) -> Result<Response, HtmlPageError> {
     let (tenant, now) = (workspace.tenant.id, who.api.clock.now());
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_, munshi_identity::Error> {
-        Ok((roles::members(tx, tenant)?, links::invitations(tx, tenant, now)?))
+        Ok((roles::list_members(tx, tenant)?, links::list_invitations(tx, tenant, now)?))
     };
     let (members, open) = who.api.db.platform(OPERATORS).read(read).await?;
     let items = members.into_iter().map(|member| Item {
@@ -85,26 +85,26 @@ pub(super) async fn page(
         email: member.operator.email,
         role: member.role,
     });
-    let frame = AccountFrame::of(who, "operators", told).await?;
+    let frame = AccountFrame::load(who, "operators", told).await?;
     let invitations = open.into_iter().filter_map(|link| match link.purpose {
         LinkPurpose::Invitation { email, place: InvitationScope::Workspace { role, .. } } => {
             Some(Invitation {
                 id: link.id.to_string(),
                 email,
                 role,
-                ends: frame.words.with("until", "ends", &frame.moment(link.ends_at)),
+                ends: frame.words.render_with("until", "ends", &frame.format_time(link.ends_at)),
                 reached: workspace.role <= role,
             })
         }
         _ => None,
     });
     let page = OperatorsPage {
-        made_words: made.as_ref().map(|made| made.words(&frame)).unwrap_or_default(),
+        made_words: made.as_ref().map(|made| made.render_text(&frame)).unwrap_or_default(),
         items: items.collect(),
         invitations: invitations.collect(),
         made,
         frame,
         roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
     };
-    Ok(sent(&page, status))
+    Ok(render_uncached(&page, status))
 }

@@ -8,12 +8,12 @@ use munshi_identity::operators::{OPERATORS, Operator, roles};
 use munshi_store::PlatformTx;
 use serde_json::json;
 
-use super::change::reached;
-use super::invite::tell_made;
-use super::list::{OperatorLinkNotice, page};
-use crate::account::fault::HtmlPageError;
+use super::change::load_managed_operator;
+use super::invite::record_link_made;
+use super::list::{OperatorLinkNotice, render_page};
+use crate::account::audit_context::AccountAuditContext;
 use crate::account::form::{EmptyForm, SignedInForm};
-use crate::account::telling::AccountAuditContext;
+use crate::account::page_error::HtmlPageError;
 use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn recover_operator(
@@ -21,41 +21,42 @@ pub(crate) async fn recover_operator(
     posted: SignedInForm<EmptyForm>,
 ) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, headers, .. } = posted;
-    let workspace = who.managed().await?;
+    let workspace = who.load_managed_workspace().await?;
     let (api, own, inside) = (who.api.clone(), who.operator.clone(), workspace.clone());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let (operator, _) = reached(tx, &inside, &id)?;
-        govern(tx, &own, &operator)?;
-        let telling = AccountAuditContext::of(&api, own.id);
+        let (operator, _) = load_managed_operator(tx, &inside, &id)?;
+        require_governs(tx, &own, &operator)?;
+        let telling = AccountAuditContext::for_operator(&api, own.id);
         let purpose = LinkPurpose::Recovery { operator: operator.id };
-        let by = links::by_operator(own.id);
+        let by = links::render_maker(own.id);
         let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: links::LIFE };
         let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
         let payload = json!({ "kind": "recovery", "operator": operator.id });
-        tell_made(tx, &telling, inside.tenant.id, &link, payload)?;
+        record_link_made(tx, &telling, inside.tenant.id, &link, payload)?;
         Ok((operator.email, token, link.ends_at))
     };
     let (email, token, ends) = who.api.db.platform(OPERATORS).write(unit).await?;
-    let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
-    page(&who, &workspace, Some(OperatorLinkNotice { email, link, ends }), None, StatusCode::CREATED).await
+    let link = who.api.build_url(&headers, &format!("/account/link/{}", token.reveal()));
+    render_page(&who, &workspace, Some(OperatorLinkNotice { email, link, ends }), None, StatusCode::CREATED)
+        .await
 }
 
 /// Whoever gets the link gets the whole account: so every role it has must be one that whoever asks could give.
-fn govern(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<(), ApiError> {
+fn require_governs(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<(), ApiError> {
     if governs(tx, own, other)? {
         return Ok(());
     }
-    Err(ApiError::new(ApiErrorCode::Forbidden, format!("{} looks after more than you do.", other.name))
-        .hint("Whoever runs this installation can make the link: `munshi operator link`."))
+    Err(ApiError::new(ApiErrorCode::Forbidden, format!("{} has access to more than you do.", other.name))
+        .hint("Whoever runs this server can create the link with `munshi operator link`."))
 }
 
 pub(crate) fn governs(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<bool, ApiError> {
     if own.keeper || other.keeper {
         return Ok(own.keeper);
     }
-    let others = roles::roles_of(tx, other.id)?;
+    let others = roles::list(tx, other.id)?;
     for (tenant, role) in &others {
-        let mine = roles::given(tx, own.id, *tenant)?;
+        let mine = roles::find_granted(tx, own.id, *tenant)?;
         if !mine.is_some_and(|mine| mine <= *role && mine <= munshi_identity::Role::Admin) {
             return Ok(false);
         }

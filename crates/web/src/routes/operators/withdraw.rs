@@ -9,11 +9,11 @@ use munshi_store::PlatformTx;
 use munshi_types::LinkId;
 use serde_json::json;
 
-use super::list::page;
-use crate::account::fault::HtmlPageError;
+use super::list::render_page;
+use crate::account::audit_context::AccountAuditContext;
 use crate::account::form::{EmptyForm, SignedInForm};
 use crate::account::frame::PageNotice;
-use crate::account::telling::AccountAuditContext;
+use crate::account::page_error::HtmlPageError;
 use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn withdraw_invitation(
@@ -21,24 +21,29 @@ pub(crate) async fn withdraw_invitation(
     posted: SignedInForm<EmptyForm>,
 ) -> Result<Response, HtmlPageError> {
     let who = posted.who;
-    let workspace = who.managed().await?;
-    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is no such invitation that is open.");
+    let workspace = who.load_managed_workspace().await?;
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "No such open invitation.");
     let id: LinkId = id.parse().map_err(|_| missing())?;
-    let (telling, tenant) = (AccountAuditContext::of(&who.api, who.operator.id), workspace.tenant.id);
+    let (telling, tenant) =
+        (AccountAuditContext::for_operator(&who.api, who.operator.id), workspace.tenant.id);
     let own = workspace.role;
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
-        let open = links::invitations(tx, tenant, telling.now)?;
+        let open = links::list_invitations(tx, tenant, telling.now)?;
         let found = open.into_iter().find(|link| link.id == id).ok_or_else(missing)?;
         if matches!(found.purpose, LinkPurpose::Invitation { place: InvitationScope::Workspace { role, .. }, .. } if role < own)
         {
-            return Err(ApiError::new(ApiErrorCode::Forbidden, "That invitation is to more than you have.")
-                .hint("Ask an owner of the workspace."));
+            return Err(ApiError::new(
+                ApiErrorCode::Forbidden,
+                "That invitation grants more access than you have.",
+            )
+            .hint("Ask an owner of the workspace."));
         }
         if !links::withdraw(tx, tenant, id, telling.now)? {
             return Err(missing());
         }
-        telling.tell(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
+        telling.record(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
     };
     who.api.db.platform(OPERATORS).write(unit).await?;
-    page(&who, &workspace, None, PageNotice::done(who.words.say("taken-back")), StatusCode::OK).await
+    render_page(&who, &workspace, None, PageNotice::success(who.words.render("taken-back")), StatusCode::OK)
+        .await
 }

@@ -7,16 +7,16 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header::REFERRER_POLICY;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use munshi_identity::{Principal, PrincipalStanding, permits};
+use munshi_identity::{Principal, PrincipalStanding, authorize};
 use munshi_pack::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 use munshi_safety::policy;
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 
-use crate::account::frame::sent;
-use crate::account::local;
-use crate::account::signed_in::SignedInOperator;
-use crate::account::words::PagePhrases;
+use crate::account::frame::render_uncached;
+use crate::account::local_path;
+use crate::account::phrases::PagePhrases;
+use crate::account::signed_in_operator::SignedInOperator;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
@@ -60,9 +60,9 @@ pub(crate) async fn show_pack_page(
 ) -> Result<Response, ApiError> {
     let api = app.api()?;
     let who = SignedInOperator::find(api, &headers).await?;
-    let closed = || ClosedPage::of(who.is_some(), &headers, &uri);
-    let Some(tenant) = find(api, &tenant).await? else { return Ok(closed()) };
-    let Some((page, rest)) = api.visits.house.page(&pack, &path) else { return Ok(closed()) };
+    let closed = || ClosedPage::respond(who.is_some(), &headers, &uri);
+    let Some(tenant) = find_tenant(api, &tenant).await? else { return Ok(closed()) };
+    let Some((page, rest)) = api.visits.house.find_page(&pack, &path) else { return Ok(closed()) };
     let visit = PackPageRequest {
         principal: principal(who.as_ref(), &tenant).await?,
         rest: rest.to_owned(),
@@ -71,14 +71,14 @@ pub(crate) async fn show_pack_page(
         now: api.clock.now(),
         zone: tenant.zone.clone(),
     };
-    match seen(api, tenant.id, page, visit).await? {
-        Some(shown) => Ok(framed(shown)),
+    match find_content(api, tenant.id, page, visit).await? {
+        Some(shown) => Ok(render_content(shown)),
         None => Ok(closed()),
     }
 }
 
 /// By its name, as people write it, or by its id, as links have it. One that is not open has no pages.
-async fn find(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
+async fn find_tenant(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
     let (id, name) = (text.parse::<TenantId>(), text.parse::<TenantName>());
     let read = move |tx: &mut PlatformTx<'_>| match (id, name) {
         (Ok(id), _) => tenants::find(tx, id),
@@ -92,7 +92,7 @@ async fn find(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
 /// An operator in the role they have here; everybody else is nobody, whatever they are elsewhere.
 async fn principal(who: Option<&SignedInOperator>, tenant: &Tenant) -> Result<Principal, ApiError> {
     let role = match who {
-        Some(who) => who.role_in(tenant.id).await?.map(|workspace| workspace.role),
+        Some(who) => who.find_workspace(tenant.id).await?.map(|workspace| workspace.role),
         None => None,
     };
     let nobody = Principal::anonymous(tenant.id);
@@ -103,7 +103,7 @@ async fn principal(who: Option<&SignedInOperator>, tenant: &Tenant) -> Result<Pr
 }
 
 /// The page, for those whom the policy or a key of the page's own lets see it.
-async fn seen(
+async fn find_content(
     api: &Api,
     tenant: TenantId,
     page: &Arc<dyn PackPageHandler>,
@@ -111,9 +111,9 @@ async fn seen(
 ) -> Result<Option<PackPageContent>, ApiError> {
     let page = page.clone();
     let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<Option<PackPageContent>> {
-        let (_, policy) = policy::current(tx)?;
-        let may = permits(&visit.principal, &policy.roles, page.scope(), false, page.reach()).is_ok();
-        if !may && !page.opens(tx, &visit)? {
+        let (_, policy) = policy::load_current(tx)?;
+        let may = authorize(&visit.principal, &policy.roles, page.scope(), false, page.reach()).is_ok();
+        if !may && !page.allows_link_access(tx, &visit)? {
             return Ok(None);
         }
         Ok(page.show(tx, &visit)?)
@@ -121,12 +121,12 @@ async fn seen(
     api.db.read(tenant, read).await.map_err(ApiError::from)
 }
 
-fn framed(shown: PackPageContent) -> Response {
+fn render_content(shown: PackPageContent) -> Response {
     let mut response = match shown.body {
         PackPageBody::Html(html) => {
             let body = html.as_str().to_owned();
             let headed = body.contains("<h1>");
-            sent(&PackPage { title: shown.title, body, headed }, StatusCode::OK)
+            render_uncached(&PackPage { title: shown.title, body, headed }, StatusCode::OK)
         }
         PackPageBody::Json(value) => Json(value).into_response(),
     };
@@ -136,18 +136,18 @@ fn framed(shown: PackPageContent) -> Response {
 }
 
 impl ClosedPage {
-    fn of(is_signed_in: bool, headers: &HeaderMap, uri: &Uri) -> Response {
+    fn respond(is_signed_in: bool, headers: &HeaderMap, uri: &Uri) -> Response {
         let back = uri.path_and_query().map_or("/account", |path| path.as_str());
         let sign_in = match is_signed_in {
             true => String::new(),
-            false => format!("/account/sign-in?next={}", local::encoded(back)),
+            false => format!("/account/sign-in?next={}", local_path::percent_encode(back)),
         };
-        sent(&Self { words: PagePhrases::of(headers), sign_in }, StatusCode::NOT_FOUND)
+        render_uncached(&Self { words: PagePhrases::from_headers(headers), sign_in }, StatusCode::NOT_FOUND)
     }
 
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
-        Self { words: PagePhrases::of(&HeaderMap::new()), sign_in: text.to_owned() }
+        Self { words: PagePhrases::from_headers(&HeaderMap::new()), sign_in: text.to_owned() }
     }
 }
 

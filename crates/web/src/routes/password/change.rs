@@ -3,22 +3,22 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use munshi_identity::SecretToken;
+use munshi_identity::login_backoff::{SignInAttempt, SignInThrottle};
 use munshi_identity::operators::{self, OPERATORS, Operator};
 use munshi_identity::passwords::{Password, PasswordHash};
-use munshi_identity::pauses::{SignInAttempt, SignInThrottle};
 use munshi_identity::sign_ins;
 use munshi_store::PlatformTx;
 use munshi_types::SignInId;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::show::page;
-use crate::account::come_in::renewed;
-use crate::account::fault::HtmlPageError;
+use super::show::render_page;
+use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
+use crate::account::browser_sign_in::redirect_with_token;
 use crate::account::form::SignedInForm;
 use crate::account::frame::PageNotice;
-use crate::account::signed_in::{SignInRedirect, SignedInOperator};
-use crate::account::telling::{AccountAuditContext, concerned};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::{SignInRedirect, SignedInOperator};
 use crate::api::Api;
 use crate::error::{ApiError, ApiErrorCode};
 
@@ -34,18 +34,19 @@ pub(crate) async fn change_password(
     posted: SignedInForm<ChangePasswordForm>,
 ) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, headers, form } = posted;
-    let not = async |told: Option<PageNotice>| page(&who, told, StatusCode::UNPROCESSABLE_ENTITY).await;
+    let not =
+        async |told: Option<PageNotice>| render_page(&who, told, StatusCode::UNPROCESSABLE_ENTITY).await;
     if form.new != form.again {
-        return not(PageNotice::not_done(who.words.say("differ"))).await;
+        return not(PageNotice::failure(who.words.render("differ"))).await;
     }
     let new = Password::new(&form.new);
-    if let Err(error) = new.fit_for(&who.operator.email, &who.operator.name) {
-        return not(HtmlPageError::from(error).told(who.words)).await;
+    if let Err(error) = new.validate_for(&who.operator.email, &who.operator.name) {
+        return not(HtmlPageError::from(error).to_notice(who.words)).await;
     }
     let seen = match who.operator.has_password {
-        true => match current(&who, &form.current).await? {
+        true => match verify_current(&who, &form.current).await? {
             Some(hash) => Some(hash),
-            None => return not(PageNotice::not_done(who.words.say("current-wrong"))).await,
+            None => return not(PageNotice::failure(who.words.render("current-wrong"))).await,
         },
         false => None,
     };
@@ -54,9 +55,11 @@ pub(crate) async fn change_password(
     let api = who.api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| wanted.write(tx, &api);
     match who.api.db.platform(OPERATORS).write(unit).await? {
-        Changed::Done(token) => Ok(renewed(&who.api, &headers, &token, "/account/password?done=1")),
-        Changed::Meanwhile => not(PageNotice::not_done(who.words.say("current-wrong"))).await,
-        Changed::SignedOut => Ok(SignInRedirect::then("/account/password".to_owned()).into_response()),
+        Changed::Done(token) => {
+            Ok(redirect_with_token(&who.api, &headers, &token, "/account/password?done=1"))
+        }
+        Changed::Meanwhile => not(PageNotice::failure(who.words.render("current-wrong"))).await,
+        Changed::SignedOut => Ok(SignInRedirect::new("/account/password".to_owned()).into_response()),
     }
 }
 
@@ -73,8 +76,8 @@ impl Wanted {
     /// The password and the sign-in may have ended while the hashes were made: then nothing is written.
     fn write(&self, tx: &mut PlatformTx<'_>, api: &Api) -> Result<Changed, ApiError> {
         let (operator, id) = (&self.operator, self.sign_in);
-        let is_same = operators::hold_password(tx, operator.id, self.seen.as_ref())?;
-        if !sign_ins::is_there(tx, operator.id, id)? {
+        let is_same = operators::lock_if_password_unchanged(tx, operator.id, self.seen.as_ref())?;
+        if !sign_ins::exists(tx, operator.id, id)? {
             return Ok(Changed::SignedOut);
         }
         if !is_same {
@@ -84,11 +87,11 @@ impl Wanted {
         let ended = sign_ins::end_others(tx, operator.id, id)?;
         let token = sign_ins::rotate(tx, id, api.random.as_ref())?;
         let token =
-            token.ok_or_else(|| ApiError::internal("a sign-in ended while its password was changed"))?;
-        let tenants = concerned(tx, operator)?;
+            token.ok_or_else(|| ApiError::internal("the sign-in ended during the password change"))?;
+        let tenants = list_affected_tenants(tx, operator)?;
         let payload = json!({ "sign_ins_ended": ended });
-        let telling = AccountAuditContext::of(api, operator.id);
-        telling.tell(tx, &tenants, "operator.password_changed", operator.id.to_string(), payload)?;
+        let telling = AccountAuditContext::for_operator(api, operator.id);
+        telling.record(tx, &tenants, "operator.password_changed", operator.id.to_string(), payload)?;
         Ok(Changed::Done(token))
     }
 }
@@ -104,20 +107,20 @@ enum Changed {
 
 /// The hash that the given password fits; none where it is wrong. Whoever sits at somebody's open browser has no free tries
 /// either.
-async fn current(who: &SignedInOperator, given: &str) -> Result<Option<PasswordHash>, HtmlPageError> {
+async fn verify_current(who: &SignedInOperator, given: &str) -> Result<Option<PasswordHash>, HtmlPageError> {
     let (id, now, counted) =
-        (who.operator.id, who.api.clock.now(), SignInAttempt::of(&who.operator.email, None));
+        (who.operator.id, who.api.clock.now(), SignInAttempt::new(&who.operator.email, None));
     let begin = counted.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        Ok((begin.begin(tx, now)?, operators::password_of(tx, id)?))
+        Ok((begin.begin(tx, now)?, operators::find_password(tx, id)?))
     };
     let (begun, hash) = who.api.db.platform(OPERATORS).write(unit).await?;
     if let SignInThrottle::Wait(wait) = begun {
-        return Err(ApiError::plain(ApiErrorCode::TooManyRequests).retry_after(wait).into());
+        return Err(ApiError::from_code(ApiErrorCode::TooManyRequests).retry_after(wait).into());
     }
-    let fits = who.api.account.passwords.fits(Password::new(given), hash.clone()).await?;
+    let fits = who.api.account.passwords.verify(Password::new(given), hash.clone()).await?;
     if fits {
-        let unit = move |tx: &mut PlatformTx<'_>| counted.right(tx, now);
+        let unit = move |tx: &mut PlatformTx<'_>| counted.record_success(tx, now);
         who.api.db.platform(OPERATORS).write(unit).await?;
     }
     Ok(hash.filter(|_| fits))

@@ -5,9 +5,9 @@ use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use munshi_identity::passwords::SHORTEST;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{AccountFrame, PageNotice, sent};
-use crate::account::signed_in::SignedInOperator;
+use crate::account::frame::{AccountFrame, PageNotice, render_uncached};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::SignedInOperator;
 
 #[derive(Template)]
 #[template(path = "account/password.html")]
@@ -20,15 +20,18 @@ struct PasswordPage {
 
 pub(crate) async fn show_password(who: SignedInOperator, uri: Uri) -> Result<Response, HtmlPageError> {
     let done = uri.query() == Some("done=1");
-    let told = if done { PageNotice::done(who.words.say("password-changed")) } else { None };
-    page(&who, told, StatusCode::OK).await
+    let told = if done { PageNotice::success(who.words.render("password-changed")) } else { None };
+    render_page(&who, told, StatusCode::OK).await
 }
 
-pub(super) async fn page(
+pub(super) async fn render_page(
     who: &SignedInOperator,
     told: Option<PageNotice>,
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
-    let frame = AccountFrame::of(who, "password", told).await?;
-    Ok(sent(&PasswordPage { frame, shortest: SHORTEST, has_password: who.operator.has_password }, status))
+    let frame = AccountFrame::load(who, "password", told).await?;
+    Ok(render_uncached(
+        &PasswordPage { frame, shortest: SHORTEST, has_password: who.operator.has_password },
+        status,
+    ))
 }

@@ -10,28 +10,29 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{self, invalid};
-use crate::api::telling::ApiAuditContext;
+use crate::api::audit_context::ApiAuditContext;
+use crate::api::parameters::{self, field_error};
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::routes::persons::change::may_give;
+use crate::routes::persons::change::check_role_change;
 use crate::views::person::{PersonWithAddresses, RoleView};
 
-/// Somebody to add.
+/// A person to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPerson {
     #[schema(min_length = 1, max_length = 200, example = "Meera Sharma")]
     name: String,
-    /// Without it, somebody the workspace deals with. For owners and admins to give, and none above their own.
+    /// Default: none, for somebody outside the business. Only owners and admins may set it, at most to their own
+    /// role.
     role: Option<RoleView>,
-    /// An audience they belong to, each: letters, digits and dashes.
+    /// Audiences they belong to. Each tag has letters, digits and dashes.
     #[serde(default)]
     #[schema(max_items = 50, example = json!(["customers"]))]
     tags: Vec<String>,
     #[schema(example = "hi")]
     language: Option<String>,
-    /// A number that was verified, with its country code.
+    /// A verified number, with its country code.
     #[schema(example = "+919812345678")]
     phone: Option<String>,
     #[schema(example = "meera@shop.example")]
@@ -40,7 +41,7 @@ pub(crate) struct NewPerson {
     handle: Option<String>,
 }
 
-/// Somebody new, with how they are reached. An address that is somebody's already is a `conflict`.
+/// Add a person with their addresses. An address that belongs to another person is a `conflict`.
 #[utoipa::path(post, path = "/v1/persons", tag = "persons",
     responses((status = 201, description = "Added.", body = PersonWithAddresses)))]
 pub(crate) async fn add_person(
@@ -49,34 +50,34 @@ pub(crate) async fn add_person(
 ) -> Result<(StatusCode, Json<PersonWithAddresses>), ApiError> {
     let role = new.role.map(Into::into);
     if role.is_some() {
-        may_give(&key, None, role)?;
+        check_role_change(&key, None, role)?;
     }
-    let name = ask::name("name", &new.name)?;
-    let tags = ask::tags(&new.tags)?;
-    let language: Option<Language> = new.language.as_deref().map(ask::language).transpose()?;
-    let addresses = addresses(&new)?;
+    let name = parameters::parse_name("name", &new.name)?;
+    let tags = parameters::parse_tags(&new.tags)?;
+    let language: Option<Language> = new.language.as_deref().map(parameters::parse_language).transpose()?;
+    let addresses = parse_addresses(&new)?;
     let (api, now) = (&key.api, key.api.clock.now());
     let person = Person { role, tags, language, ..Person::new(&api.ids, name, now) };
-    let telling = ApiAuditContext::of(&key.caller, api.ids.clone(), now);
+    let telling = ApiAuditContext::for_caller(&key.caller, api.ids.clone(), now);
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        persons::put(tx, &person)?;
+        persons::upsert(tx, &person)?;
         for address in &addresses {
-            if persons::by_address(tx, address)?.is_some() {
-                return Err(taken(address));
+            if persons::find_by_address(tx, address)?.is_some() {
+                return Err(address_taken_error(address));
             }
             persons::add_address(tx, person.id, address)?;
         }
         let kinds: Vec<&str> = addresses.iter().map(|address| address.kind().as_str()).collect();
         let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
         let id = person.id.to_string();
-        let shown = PersonWithAddresses::of(tx, person)?;
-        telling.tell(tx, AuditEvent::PERSON_ADDED, id, payload)?;
+        let shown = PersonWithAddresses::load(tx, person)?;
+        telling.record(tx, AuditEvent::PERSON_ADDED, id, payload)?;
         Ok(shown)
     };
     Ok((StatusCode::CREATED, Json(api.db.write(key.tenant(), unit).await?)))
 }
 
-fn addresses(new: &NewPerson) -> Result<Vec<ContactAddress>, ApiError> {
+fn parse_addresses(new: &NewPerson) -> Result<Vec<ContactAddress>, ApiError> {
     type Read = fn(&str) -> Result<ContactAddress, ContactAddressError>;
     let given: [(&str, &Option<String>, Read); 3] = [
         ("phone", &new.phone, ContactAddress::phone),
@@ -85,12 +86,15 @@ fn addresses(new: &NewPerson) -> Result<Vec<ContactAddress>, ApiError> {
     ];
     let read = given.into_iter().filter_map(|(field, text, read)| {
         let text = text.as_deref()?;
-        Some(read(text).map_err(|error| invalid(field, &error.to_string())))
+        Some(read(text).map_err(|error| field_error(field, &error.to_string())))
     });
     read.collect()
 }
 
-fn taken(address: &ContactAddress) -> ApiError {
-    ApiError::new(ApiErrorCode::Conflict, format!("This {} is somebody else's.", address.kind().as_str()))
-        .hint("An address is one person's; GET /v1/persons lists them.")
+fn address_taken_error(address: &ContactAddress) -> ApiError {
+    ApiError::new(
+        ApiErrorCode::Conflict,
+        format!("This {} belongs to another person.", address.kind().as_str()),
+    )
+    .hint("An address belongs to one person; find them with GET /v1/persons.")
 }

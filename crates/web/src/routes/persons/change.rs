@@ -10,33 +10,35 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{self, UrlPathParameter};
-use crate::api::missing;
-use crate::api::telling::ApiAuditContext;
+use crate::api::audit_context::ApiAuditContext;
+use crate::api::not_found_error;
+use crate::api::parameters::{self, UrlPathParameter};
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::person::{PersonWithAddresses, RoleView};
 
-/// What is to be different; what is left out stays.
+/// Fields to update; omitted fields are unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PersonChange {
     #[schema(min_length = 1, max_length = 200)]
     name: Option<String>,
-    /// What they are spoken to in.
+    /// The language for replies to them.
     #[schema(example = "ta")]
     language: Option<String>,
-    /// All of them.
+    /// Replaces all tags.
     #[schema(max_items = 50, example = json!(["customers"]))]
     tags: Option<Vec<String>>,
-    /// `null` for somebody who does not work here. For owners and admins, and none above their own.
-    #[serde(default, deserialize_with = "given")]
+    /// `null` for somebody outside the business. Only owners and admins may set it, at most to their own role.
+    #[serde(default, deserialize_with = "deserialize_present")]
     #[schema(value_type = Option<RoleView>)]
     role: Option<Option<RoleView>>,
 }
 
 /// Tells `null` from what is not there.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<RoleView>>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<RoleView>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -48,23 +50,23 @@ struct Change {
     role: Option<Option<Stands>>,
 }
 
-/// What is known of somebody changes. Nobody changes somebody who stands higher, and the last owner stays one.
+/// Update a person. A key can't update a person with a higher role, or demote the last owner.
 #[utoipa::path(patch, path = "/v1/persons/{id}", tag = "persons",
-    params(("id" = uuid::Uuid, Path, description = "Who.")),
-    responses((status = 200, description = "As they are now.", body = PersonWithAddresses)))]
+    params(("id" = uuid::Uuid, Path, description = "The person.")),
+    responses((status = 200, description = "The updated person.", body = PersonWithAddresses)))]
 pub(crate) async fn change_person(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<PersonId>,
     Json(wish): Json<PersonChange>,
 ) -> Result<Json<PersonWithAddresses>, ApiError> {
     let change = Change {
-        name: wish.name.as_deref().map(|name| ask::name("name", name)).transpose()?,
-        language: wish.language.as_deref().map(ask::language).transpose()?,
-        tags: wish.tags.as_deref().map(ask::tags).transpose()?,
+        name: wish.name.as_deref().map(|name| parameters::parse_name("name", name)).transpose()?,
+        language: wish.language.as_deref().map(parameters::parse_language).transpose()?,
+        tags: wish.tags.as_deref().map(parameters::parse_tags).transpose()?,
         role: wish.role.map(|role| role.map(Into::into)),
     };
     let (db, tenant) = (key.api.db.clone(), key.tenant());
-    let telling = ApiAuditContext::of(&key.caller, key.api.ids.clone(), key.api.clock.now());
+    let telling = ApiAuditContext::for_caller(&key.caller, key.api.ids.clone(), key.api.clock.now());
     let shown = db.write(tenant, move |tx| apply(tx, &key, id, change, &telling)).await?;
     Ok(Json(shown))
 }
@@ -76,24 +78,24 @@ fn apply(
     change: Change,
     telling: &ApiAuditContext,
 ) -> Result<PersonWithAddresses, ApiError> {
-    let before = persons::hold(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?;
-    if !key.is_above(before.role) {
-        return Err(ApiError::new(ApiErrorCode::Forbidden, "This person stands higher than the key.")
+    let before = persons::lock_living(tx, id)?.ok_or_else(|| not_found_error("person", &id.to_string()))?;
+    if !key.covers_role(before.role) {
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "This person has a higher role than the key.")
             .hint("Ask an owner of the workspace."));
     }
     if before.left_at.is_some() {
-        return Err(ApiError::new(ApiErrorCode::Conflict, "This person has left.")
-            .hint("If they are here again: `munshi person set PERSON --back`."));
+        return Err(ApiError::new(ApiErrorCode::Conflict, "This person has left the workspace.")
+            .hint("To reinstate them, run `munshi person set PERSON --back`."));
     }
     let role = change.role.unwrap_or(before.role);
     if role != before.role {
-        may_give(key, before.role, role)?;
+        check_role_change(key, before.role, role)?;
         if before.role == Some(Stands::Owner) && persons::is_last_owner(tx, before.id)? {
             return Err(ApiError::new(
                 ApiErrorCode::Conflict,
-                "This is the last owner, and somebody has to be.",
+                "This is the last owner; a workspace needs at least one.",
             )
-            .hint("Make somebody else an owner first."));
+            .hint("Make another person an owner first."));
         }
     }
     let after = Person {
@@ -104,19 +106,24 @@ fn apply(
         ..before.clone()
     };
     if after != before {
-        persons::put(tx, &after)?;
+        persons::upsert(tx, &after)?;
     }
-    let shown = PersonWithAddresses::of(tx, after.clone())?;
-    tell(tx, &before, &after, telling)?;
+    let shown = PersonWithAddresses::load(tx, after.clone())?;
+    record_changes(tx, &before, &after, telling)?;
     Ok(shown)
 }
 
 /// A role is told by itself, with what it was: it decides what somebody may.
-fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &ApiAuditContext) -> Result<(), ApiError> {
+fn record_changes(
+    tx: &mut Tx<'_>,
+    before: &Person,
+    after: &Person,
+    telling: &ApiAuditContext,
+) -> Result<(), ApiError> {
     let id = after.id.to_string();
     if before.role != after.role {
         let payload = json!({ "from": before.role, "to": after.role });
-        telling.tell(tx, AuditEvent::PERSON_ROLE_CHANGED, id.clone(), payload)?;
+        telling.record(tx, AuditEvent::PERSON_ROLE_CHANGED, id.clone(), payload)?;
     }
     let differs = [
         ("name", before.name != after.name),
@@ -125,26 +132,29 @@ fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &ApiAuditCont
     ];
     let keys: Vec<&str> = differs.into_iter().filter_map(|(what, is)| is.then_some(what)).collect();
     if !keys.is_empty() {
-        telling.tell(tx, AuditEvent::PERSON_CHANGED, id, json!({ "keys": keys, "tags": after.tags }))?;
+        telling.record(tx, AuditEvent::PERSON_CHANGED, id, json!({ "keys": keys, "tags": after.tags }))?;
     }
     Ok(())
 }
 
 /// Roles are given and taken by owners and admins, and none above their own; not by programs, who could make themselves the
 /// person that confirms what they write.
-pub(crate) fn may_give(
+pub(crate) fn check_role_change(
     key: &AuthorizedCaller,
     before: Option<Stands>,
     after: Option<Stands>,
 ) -> Result<(), ApiError> {
     if key.caller.speaks_as == KeySpeaker::Program {
-        return Err(ApiError::new(ApiErrorCode::Forbidden, "A key of a program gives and takes no roles.")
-            .hint("Somebody does it: on the account page, with `munshi person set`, or with a key that speaks as a person."));
+        return Err(ApiError::new(
+            ApiErrorCode::Forbidden,
+            "A key that speaks as a program can't change roles.",
+        )
+        .hint("Use the account page, `munshi person set`, or a key that speaks as a person."));
     }
     let may = matches!(key.role(), Some(Stands::Owner | Stands::Admin));
-    if may && key.is_above(before) && key.is_above(after) {
+    if may && key.covers_role(before) && key.covers_role(after) {
         return Ok(());
     }
-    Err(ApiError::new(ApiErrorCode::Forbidden, "This key may not give or take that role.")
-        .hint("Owners and admins give roles, and none above their own: ask an owner of the workspace."))
+    Err(ApiError::new(ApiErrorCode::Forbidden, "This key may not assign or remove that role.")
+        .hint("Owners and admins assign roles up to their own: ask an owner of the workspace."))
 }

@@ -5,18 +5,18 @@ use munshi_types::{PersonId, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::link::{linking, own_session};
+use super::link::{build_phone_linker, check_session};
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::person::PersonView;
 
-/// What they say the code is.
+/// The code the person entered.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CodeAnswer {
-    /// The conversation in which it was asked for.
+    /// The session that requested the code.
     #[schema(value_type = uuid::Uuid)]
     session: SessionId,
     /// Six digits, in any script.
@@ -24,51 +24,52 @@ pub(crate) struct CodeAnswer {
     code: String,
 }
 
-/// Who they turned out to be.
+/// The person after verification.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Linked)]
 pub(crate) struct ConfirmCodeResponse {
     person: PersonView,
-    /// Where the conversation goes on.
+    /// The session to continue in.
     #[schema(value_type = uuid::Uuid)]
     session: SessionId,
-    /// The old id, which leads to the person from now on.
+    /// The visitor's previous id, now an alias of the person.
     #[schema(value_type = Option<uuid::Uuid>)]
     merged: Option<PersonId>,
 }
 
-/// The visitor says what the code is. A right one makes the phone theirs, or them the person who has it, threads and
-/// all.
+/// Confirm a code. A correct code assigns the phone to the visitor, or merges them and their sessions into the person
+/// who has it.
 #[utoipa::path(post, path = "/v1/persons/{id}/confirm", tag = "persons",
     params(("id" = uuid::Uuid, Path, description = "The visitor.")),
-    responses((status = 200, description = "They have the phone.", body = ConfirmCodeResponse)))]
+    responses((status = 200, description = "The phone is verified.", body = ConfirmCodeResponse)))]
 pub(crate) async fn confirm_person(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<PersonId>,
     Json(answer): Json<CodeAnswer>,
 ) -> Result<Json<ConfirmCodeResponse>, ApiError> {
-    own_session(&key, id, answer.session).await?;
+    check_session(&key, id, answer.session).await?;
     let refused =
         |what: String, hint: &'static str| Err(ApiError::new(ApiErrorCode::Conflict, what).hint(hint));
-    let again = "Ask for another: POST /v1/persons/{id}/link.";
-    match linking(&key.api, key.tenant()).await?.confirm(key.tenant(), answer.session, &answer.code).await? {
+    let again = "Request another code with POST /v1/persons/{id}/link.";
+    match build_phone_linker(&key.api, key.tenant())
+        .await?
+        .confirm(key.tenant(), answer.session, &answer.code)
+        .await?
+    {
         CodeVerification::Right(linked) => Ok(Json(ConfirmCodeResponse {
             person: linked.person.into(),
             session: linked.session,
             merged: linked.merged,
         })),
-        CodeVerification::Wrong { left } => refused(
-            format!("That is not the code; {left} more tries."),
-            "Look at the phone, and write it again.",
-        ),
-        CodeVerification::Expired => refused("The code's time is over.".to_owned(), again),
-        CodeVerification::Used => refused("The code was used already.".to_owned(), again),
-        CodeVerification::TooMany => refused("The code was answered wrong too often.".to_owned(), again),
-        CodeVerification::NotAsked => {
-            refused("No code was asked for in this conversation.".to_owned(), again)
+        CodeVerification::Wrong { left } => {
+            refused(format!("Wrong code; {left} tries left."), "Check the phone and enter it again.")
         }
+        CodeVerification::Expired => refused("The code has expired.".to_owned(), again),
+        CodeVerification::Used => refused("The code was already used.".to_owned(), again),
+        CodeVerification::TooMany => refused("Too many wrong attempts for this code.".to_owned(), again),
+        CodeVerification::NotAsked => refused("No code was requested in this session.".to_owned(), again),
         CodeVerification::NoCode => {
-            Err(ApiError::new(ApiErrorCode::Invalid, "`code` does not fit: it has six digits."))
+            Err(ApiError::new(ApiErrorCode::Invalid, "`code` is invalid: it must have six digits."))
         }
     }
 }

@@ -19,17 +19,17 @@ use utoipa::ToSchema;
 
 use crate::api::ApiState;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
-use crate::api::missing;
+use crate::api::not_found_error;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::visitor::words;
+use crate::visitor::phrases;
 
-/// A phone to be proved.
+/// A phone to verify.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PhoneToLink {
-    /// The conversation in which it is asked; only there can the code be answered.
+    /// The session that requests the code; only it can confirm the code.
     #[schema(value_type = uuid::Uuid)]
     session: SessionId,
     #[schema(example = "+919812345678")]
@@ -38,7 +38,7 @@ pub(crate) struct PhoneToLink {
     deliver: CodeDeliveryMode,
 }
 
-/// How the code reaches the phone.
+/// How the code is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Deliver)]
@@ -51,41 +51,42 @@ pub(crate) enum CodeDeliveryMode {
     You,
 }
 
-/// A code that is on its way.
+/// A code that was sent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CodeAsked)]
 pub(crate) struct LinkPhoneResponse {
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
-    /// With `deliver: you`: send it to the phone, and nowhere else.
+    /// Only with `deliver: you`: send it to the phone and nowhere else.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "123456")]
     code: Option<String>,
 }
 
-/// A visitor wants to prove a phone: a code goes there. The answer is the same whether the phone is known or not.
+/// Send a code to a visitor's phone to verify it. The response does not reveal whether the phone is known.
 #[utoipa::path(post, path = "/v1/persons/{id}/link", tag = "persons",
     params(("id" = uuid::Uuid, Path, description = "The visitor.")),
-    responses((status = 202, description = "A code is on its way.", body = LinkPhoneResponse)))]
+    responses((status = 202, description = "The code was sent.", body = LinkPhoneResponse)))]
 pub(crate) async fn link_person(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<PersonId>,
     Json(wish): Json<PhoneToLink>,
 ) -> Result<(StatusCode, Json<LinkPhoneResponse>), ApiError> {
     if wish.deliver == CodeDeliveryMode::You && key.role() != Some(Role::Owner) {
-        return Err(ApiError::new(ApiErrorCode::Forbidden, "The code itself is for a key of an owner.")
-            .hint("Ask an owner of the workspace, or leave `deliver` out."));
+        return Err(ApiError::new(
+            ApiErrorCode::Forbidden,
+            "Only a key of an owner may receive the code itself.",
+        )
+        .hint("Ask an owner of the workspace, or omit `deliver`."));
     }
     if wish.deliver == CodeDeliveryMode::You && key.caller.speaks_as == KeySpeaker::Program {
         return Err(ApiError::new(
             ApiErrorCode::Forbidden,
-            "The code itself is not for a program: it would be whomever it names.",
+            "A key that speaks as a program may not receive the code: it could impersonate anybody.",
         )
-        .hint(
-            "Leave `deliver` out, or use a key that speaks as a person: somebody types what is sent with it.",
-        ));
+        .hint("Omit `deliver`, or use a key that speaks as a person."));
     }
-    own_session(&key, id, wish.session).await?;
+    check_session(&key, id, wish.session).await?;
     let caught = Caught::default();
     let sender: &dyn ChannelSender = match wish.deliver {
         CodeDeliveryMode::You => &caught,
@@ -95,30 +96,36 @@ pub(crate) async fn link_person(
             .iter()
             .find(|sender| sender.channel() == Channel::Whatsapp)
             .map(AsRef::as_ref)
-            .ok_or_else(no_way)?,
+            .ok_or_else(no_channel_error)?,
     };
     let words = |code: &CodeText| match wish.deliver {
         CodeDeliveryMode::You => code.reveal().to_owned(),
-        CodeDeliveryMode::Us => words::code(code.reveal(), Locale::new(Language::English, ScriptForm::Latin)),
+        CodeDeliveryMode::Us => {
+            phrases::render_code_message(code.reveal(), Locale::new(Language::English, ScriptForm::Latin))
+        }
     };
     let way = CodeDelivery { sender, words: &words, language: None };
-    match linking(&key.api, key.tenant()).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {
+    match build_phone_linker(&key.api, key.tenant())
+        .await?
+        .send_code(key.tenant(), wish.session, &wish.phone, &way)
+        .await?
+    {
         Came::Sent { expires_at } => {
             Ok((StatusCode::ACCEPTED, Json(LinkPhoneResponse { expires_at, code: caught.take() })))
         }
         Came::NotSent { why } => Err(ApiError::unavailable(why)),
         Came::TooMany { again_at } => {
             let wait = again_at.since(key.api.clock.now());
-            Err(ApiError::new(ApiErrorCode::TooManyRequests, "Too many codes were asked for.")
+            Err(ApiError::new(ApiErrorCode::TooManyRequests, "Too many codes were requested.")
                 .retry_after(wait))
         }
     }
 }
 
-pub(crate) async fn linking(api: &ApiState, tenant: TenantId) -> Result<PhoneLinker, ApiError> {
+pub(crate) async fn build_phone_linker(api: &ApiState, tenant: TenantId) -> Result<PhoneLinker, ApiError> {
     Ok(PhoneLinker {
         db: api.db.clone(),
-        key: api.codes.key(tenant).await?,
+        key: api.codes.load_key(tenant).await?,
         ids: api.ids.clone(),
         random: api.random.clone(),
         clock: api.clock.clone(),
@@ -126,23 +133,23 @@ pub(crate) async fn linking(api: &ApiState, tenant: TenantId) -> Result<PhoneLin
 }
 
 /// The conversation must be this person's, and of a binding that the key reaches.
-pub(crate) async fn own_session(
+pub(crate) async fn check_session(
     key: &AuthorizedCaller,
     person: PersonId,
     session: SessionId,
 ) -> Result<(), ApiError> {
     let read = move |tx: &mut Tx<'_>| {
-        let living = munshi_identity::persons::living(tx, person)?;
-        Ok::<_, munshi_store::Error>((living, sessions::living(tx, session)?))
+        let living = munshi_identity::persons::find_living(tx, person)?;
+        Ok::<_, munshi_store::Error>((living, sessions::find_current(tx, session)?))
     };
     let (living, found) = key.api.db.read(key.tenant(), read).await?;
-    let living = living.ok_or_else(|| missing("person", &person.to_string()))?;
+    let living = living.ok_or_else(|| not_found_error("person", &person.to_string()))?;
     let found = found.filter(|found| found.person == living.id && key.reaches(found.binding));
-    found.map(|_| ()).ok_or_else(|| missing("session", &session.to_string()))
+    found.map(|_| ()).ok_or_else(|| not_found_error("session", &session.to_string()))
 }
 
-pub(crate) fn no_way() -> ApiError {
-    ApiError::new(ApiErrorCode::Conflict, "No channel that reaches a phone is set up here.")
+pub(crate) fn no_channel_error() -> ApiError {
+    ApiError::new(ApiErrorCode::Conflict, "No channel that can reach a phone is set up here.")
         .hint("Set one up, or send the code yourself: `\"deliver\": \"you\"`, with a key of an owner.")
 }
 
@@ -162,7 +169,7 @@ impl ChannelSender for Caught {
         Channel::Api
     }
 
-    fn sending(&self) -> SendIdempotency {
+    fn idempotency(&self) -> SendIdempotency {
         SendIdempotency::Keyed
     }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::person::PersonView;
@@ -15,25 +15,25 @@ use crate::views::person::PersonView;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListPersonsQuery {
-    /// Those who have left too.
+    /// Include people who have left.
     everybody: Option<bool>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[param(value_type = Option<String>)]
     after: Option<Cursor>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// People, newest first: those who work here and those who don't.
+/// List people, newest first: staff and others.
 #[utoipa::path(get, path = "/v1/persons", tag = "persons", params(ListPersonsQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<PersonView>)))]
+    responses((status = 200, description = "A page of people.", body = ListResponse<PersonView>)))]
 pub(crate) async fn list_persons(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListPersonsQuery>,
 ) -> Result<Json<ListResponse<PersonView>>, ApiError> {
     let wanted = if which.everybody == Some(true) { PersonFilter::Everybody } else { PersonFilter::Here };
-    let request = page(which.after, which.limit);
+    let request = build_page_request(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| persons::list(tx, wanted, &request)).await?;
-    Ok(Json(ListResponse::of(found, |person| Some(person.into()))))
+    Ok(Json(ListResponse::from_page(found, |person| Some(person.into()))))
 }

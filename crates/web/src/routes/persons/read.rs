@@ -5,23 +5,24 @@ use munshi_store::Tx;
 use munshi_types::PersonId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
-use crate::api::missing;
+use crate::api::not_found_error;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::person::PersonWithAddresses;
 
-/// One person and how they are reached. An old id leads to whom they have become.
+/// Get a person and their addresses. The id of a merged person leads to the merged record.
 #[utoipa::path(get, path = "/v1/persons/{id}", tag = "persons",
-    params(("id" = uuid::Uuid, Path, description = "Who.")),
+    params(("id" = uuid::Uuid, Path, description = "The person.")),
     responses((status = 200, description = "The person.", body = PersonWithAddresses)))]
 pub(crate) async fn read_person(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<PersonId>,
 ) -> Result<Json<PersonWithAddresses>, ApiError> {
     let read = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let person = persons::living(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?;
-        PersonWithAddresses::of(tx, person)
+        let person =
+            persons::find_living(tx, id)?.ok_or_else(|| not_found_error("person", &id.to_string()))?;
+        PersonWithAddresses::load(tx, person)
     };
     Ok(Json(key.api.db.read(key.tenant(), read).await?))
 }

@@ -13,7 +13,7 @@ use crate::json::Json;
 use crate::readiness::ReadinessCheck;
 use crate::server::{MonitorAccess, Peer};
 use crate::visitor::client_address::UNNAMED_PROXY;
-use crate::visitor::here::may_monitor;
+use crate::visitor::installation_access::can_monitor;
 
 /// A check that takes longer is as good as failed, and probes must not pile up behind it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct ReadinessReport {
     /// Whether every check is ok.
     ready: bool,
-    /// What was found: for programs on this machine, unless the settings open it to all; empty for others.
+    /// The checks. Only local programs see them, unless `server.public_metrics` is set; empty for others.
     checks: Vec<ReadinessCheck>,
 }
 
-/// Can the server do its work?
+/// Readiness check.
 #[utoipa::path(get, path = "/readyz", tag = "readiness", responses(
-    (status = 200, description = "It can.", body = ReadinessReport),
-    (status = 503, description = "It can't; the checks say why.", body = ReadinessReport),
+    (status = 200, description = "The server is ready.", body = ReadinessReport),
+    (status = 503, description = "The server is not ready; the checks say why.", body = ReadinessReport),
 ))]
 pub(crate) async fn check_readiness(
     State(app): State<App>,
@@ -38,18 +38,18 @@ pub(crate) async fn check_readiness(
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> (StatusCode, Json<ReadinessReport>) {
-    let mut checks = match tokio::time::timeout(PATIENCE, app.readiness().ready()).await {
+    let mut checks = match tokio::time::timeout(PATIENCE, app.readiness().run_checks()).await {
         Ok(checks) => checks,
         Err(_) => vec![ReadinessCheck::fail(
             "readiness",
-            format!("the checks took more than {} s", PATIENCE.as_secs()),
-            "see whether the database answers, and the log",
+            format!("the readiness checks timed out after {} s", PATIENCE.as_secs()),
+            "check that the database responds, and read the log",
         )],
     };
     let ready = checks.iter().all(|check| check.ok);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let peer = peer.map(|Extension(peer)| peer);
-    if !may_monitor(&app, access, (peer.as_ref(), &headers)).await.unwrap_or(false) {
+    if !can_monitor(&app, access, (peer.as_ref(), &headers)).await.unwrap_or(false) {
         checks.clear();
     } else if app.api().is_ok_and(|api| api.unnamed_proxy.is_completed()) {
         checks.push(ReadinessCheck::pass("proxies", UNNAMED_PROXY));

@@ -7,9 +7,9 @@ use munshi_types::RunId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::read::open_to;
+use super::read::load_run;
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{UrlPathParameter, UrlQueryParameters};
+use crate::api::parameters::{UrlPathParameter, UrlQueryParameters};
 use crate::api::stream::{self, RunStreamSource};
 use crate::app::App;
 use crate::error::ApiError;
@@ -20,21 +20,21 @@ use crate::views::outcome::DetailLevel;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FollowRunQuery {
-    /// The id of the last event you saw, where the header can't be sent.
+    /// The last event id, for clients that can't send the header.
     after: Option<String>,
 }
 
-/// The events of a turn, on any node, under way or long over.
+/// Stream the events of a run, on any node, running or ended.
 ///
-/// With the id of the last event you saw you get exactly the rest. Where the reply was begun anew meanwhile, a `reset`
-/// comes first and then the whole of it.
+/// With the last event id you get exactly the rest. If the reply was restarted meanwhile, you get a `reset` first and
+/// then the whole reply.
 #[utoipa::path(get, path = "/v1/runs/{id}/stream", tag = "runs",
     params(
-        ("id" = uuid::Uuid, Path, description = "Which one."),
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event you saw."),
+        ("id" = uuid::Uuid, Path, description = "The run."),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event you received."),
         FollowRunQuery,
     ),
-    responses((status = 200, description = "The events.", body = ServerEvent, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The event stream.", body = ServerEvent, content_type = "text/event-stream")))]
 pub(crate) async fn follow_run(
     app: State<App>,
     key: AuthorizedCaller,
@@ -42,10 +42,10 @@ pub(crate) async fn follow_run(
     headers: HeaderMap,
     UrlQueryParameters(from): UrlQueryParameters<FollowRunQuery>,
 ) -> Result<Response, ApiError> {
-    let after = stream::seen(id, &headers, from.after.as_deref())?;
-    let run = open_to(&key, id).await?;
+    let after = stream::parse_last_event_id(id, &headers, from.after.as_deref())?;
+    let run = load_run(&key, id).await?;
     let following = key.api.engine.follow(key.tenant(), id, after).await?;
-    let insides = DetailLevel::of(key.role());
+    let insides = DetailLevel::for_role(key.role());
     let told = RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, first: None };
-    Ok(stream::respond(&key.api, told, following, app.stopping().clone()))
+    Ok(stream::respond(&key.api, told, following, app.shutdown_token().clone()))
 }

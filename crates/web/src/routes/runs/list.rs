@@ -8,7 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::run::{RunStateView, RunSummaryView};
@@ -17,22 +17,22 @@ use crate::views::run::{RunStateView, RunSummaryView};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListRunsQuery {
-    /// Only those of this conversation.
+    /// Only runs of this session.
     #[param(value_type = Option<uuid::Uuid>)]
     session: Option<SessionId>,
-    /// Only those that are there.
+    /// Only runs in this state.
     state: Option<RunStateView>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[param(value_type = Option<String>)]
     after: Option<Cursor>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// Turns, newest first.
+/// List runs, newest first.
 #[utoipa::path(get, path = "/v1/runs", tag = "runs", params(ListRunsQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<RunSummaryView>)))]
+    responses((status = 200, description = "A page of runs.", body = ListResponse<RunSummaryView>)))]
 pub(crate) async fn list_runs(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListRunsQuery>,
@@ -44,11 +44,11 @@ pub(crate) async fn list_runs(
         (None, Some(state)) => RunFilter::State(state),
         (None, None) => RunFilter::All,
     };
-    let request = page(after, limit);
+    let request = build_page_request(after, limit);
     let found = key.api.db.read(key.tenant(), move |tx| runs::list(tx, wanted, &request)).await?;
     let shown = |run: RunView| {
         let fits = key.reaches(run.binding) && state.is_none_or(|state| run.state == state);
         fits.then(|| run.into())
     };
-    Ok(Json(ListResponse::of(found, shown)))
+    Ok(Json(ListResponse::from_page(found, shown)))
 }

@@ -6,15 +6,15 @@ use munshi_store::Tx;
 use munshi_types::RunId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::run::RunWithSteps;
 
-/// One turn and its steps.
+/// Get a run and its steps.
 #[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs",
-    params(("id" = uuid::Uuid, Path, description = "Which one.")),
-    responses((status = 200, description = "The turn.", body = RunWithSteps)))]
+    params(("id" = uuid::Uuid, Path, description = "The run.")),
+    responses((status = 200, description = "The run.", body = RunWithSteps)))]
 pub(crate) async fn read_run(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<RunId>,
@@ -31,7 +31,7 @@ pub(crate) async fn read_run(
 }
 
 /// The run, if it is the tenant's, of a binding that the key reaches, and for its eyes.
-pub(crate) async fn open_to(key: &AuthorizedCaller, id: RunId) -> Result<RunView, ApiError> {
+pub(crate) async fn load_run(key: &AuthorizedCaller, id: RunId) -> Result<RunView, ApiError> {
     let found = key.api.db.read(key.tenant(), move |tx| runs::find(tx, id)).await?;
     let run = found.map(RunView::from).ok_or(munshi_agent::Error::NoRun)?;
     // Somebody who may only chat hears their own turns.

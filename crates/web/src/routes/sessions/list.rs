@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::session::SessionView;
@@ -16,23 +16,23 @@ use crate::views::session::SessionView;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListSessionsQuery {
-    /// Only those with this binding, by its id.
+    /// Only sessions with this binding, by its id.
     #[param(value_type = Option<uuid::Uuid>)]
     binding: Option<BindingId>,
-    /// Only those of this person.
+    /// Only sessions of this person.
     #[param(value_type = Option<uuid::Uuid>)]
     person: Option<PersonId>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[param(value_type = Option<String>)]
     after: Option<Cursor>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// Conversations, the last spoken in first.
+/// List sessions, most recently active first.
 #[utoipa::path(get, path = "/v1/sessions", tag = "sessions", params(ListSessionsQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<SessionView>)))]
+    responses((status = 200, description = "A page of sessions.", body = ListResponse<SessionView>)))]
 pub(crate) async fn list_sessions(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListSessionsQuery>,
@@ -42,11 +42,11 @@ pub(crate) async fn list_sessions(
         (None, Some(binding)) => SessionFilter::Binding(binding),
         (None, None) => SessionFilter::All,
     };
-    let request = page(which.after, which.limit);
+    let request = build_page_request(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| sessions::list(tx, wanted, &request)).await?;
     let shown = |session: Stored| {
         let fits = which.binding.is_none_or(|binding| session.binding == binding);
         (fits && key.reaches(session.binding)).then(|| session.into())
     };
-    Ok(Json(ListResponse::of(found, shown)))
+    Ok(Json(ListResponse::from_page(found, shown)))
 }

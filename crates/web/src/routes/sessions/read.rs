@@ -4,26 +4,26 @@ use munshi_agent::sessions::{self, Session as Stored};
 use munshi_types::SessionId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlPathParameter;
-use crate::api::missing;
+use crate::api::not_found_error;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::session::SessionView;
 
-/// One conversation.
+/// Get a session.
 #[utoipa::path(get, path = "/v1/sessions/{id}", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "Which one.")),
-    responses((status = 200, description = "The conversation.", body = SessionView)))]
+    params(("id" = uuid::Uuid, Path, description = "The session.")),
+    responses((status = 200, description = "The session.", body = SessionView)))]
 pub(crate) async fn read_session(
     key: AuthorizedCaller,
     UrlPathParameter(id): UrlPathParameter<SessionId>,
 ) -> Result<Json<SessionView>, ApiError> {
-    Ok(Json(open_to(&key, id).await?.into()))
+    Ok(Json(load_session(&key, id).await?.into()))
 }
 
 /// The session, if it is the tenant's and of a binding that the key reaches. An old id leads to what it became part of.
-pub(crate) async fn open_to(key: &AuthorizedCaller, id: SessionId) -> Result<Stored, ApiError> {
-    let found = key.api.db.read(key.tenant(), move |tx| sessions::living(tx, id)).await?;
+pub(crate) async fn load_session(key: &AuthorizedCaller, id: SessionId) -> Result<Stored, ApiError> {
+    let found = key.api.db.read(key.tenant(), move |tx| sessions::find_current(tx, id)).await?;
     let found = found.filter(|session| key.reaches(session.binding));
-    found.ok_or_else(|| missing("session", &id.to_string()))
+    found.ok_or_else(|| not_found_error("session", &id.to_string()))
 }

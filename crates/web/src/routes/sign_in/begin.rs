@@ -5,23 +5,23 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::Response;
+use munshi_identity::login_backoff::{SignInAttempt, SignInThrottle};
 use munshi_identity::operators::{self, OPERATORS, Operator};
 use munshi_identity::passwords::{Password, PasswordHash};
-use munshi_identity::pauses::{SignInAttempt, SignInThrottle};
 use munshi_identity::sign_ins::{self, SignInMethod};
 use munshi_store::PlatformTx;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::show::SignInPage;
-use crate::account::come_in::{BrowserSignInContext, SignInCookies};
-use crate::account::fault::HtmlPageError;
+use crate::account::audit_context::AccountAuditContext;
+use crate::account::browser_sign_in::{BrowserSignInContext, SignInCookies};
 use crate::account::form::PublicForm;
-use crate::account::frame::{PageNotice, sent};
-use crate::account::local;
-use crate::account::signed_in::address;
-use crate::account::telling::AccountAuditContext;
-use crate::account::words::PagePhrases;
+use crate::account::frame::{PageNotice, render_uncached};
+use crate::account::local_path;
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
+use crate::account::signed_in_operator::client_address;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::server::Peer;
@@ -45,35 +45,36 @@ struct Candidate {
 
 pub(crate) async fn begin_sign_in(posted: PublicForm<SignInForm>) -> Result<Response, HtmlPageError> {
     let PublicForm { api, headers, extensions, form } = posted;
-    let (words, next) = (PagePhrases::of(&headers), local::path(form.next.as_deref()).to_owned());
-    let from = address(&api, &extensions, &headers);
-    let arrival = BrowserSignInContext::of(&api, &headers, from, SignInMethod::Password);
-    let counted = api.pausing_address(extensions.get::<Peer>(), &headers);
-    let candidate = candidate(&api, &form.email, &arrival, counted).await?;
+    let (words, next) =
+        (PagePhrases::from_headers(&headers), local_path::sanitize(form.next.as_deref()).to_owned());
+    let from = client_address(&api, &extensions, &headers);
+    let arrival = BrowserSignInContext::new(&api, &headers, from, SignInMethod::Password);
+    let counted = api.throttle_address(extensions.get::<Peer>(), &headers);
+    let candidate = load_candidate(&api, &form.email, &arrival, counted).await?;
     let failures = match candidate.begun {
         SignInThrottle::Go { failures } => failures,
-        SignInThrottle::Wait(wait) => return waiting(&api, words, (&form.email, &next), wait).await,
+        SignInThrottle::Wait(wait) => return render_wait(&api, words, (&form.email, &next), wait).await,
     };
     let (operator, hash) = candidate.who.unzip();
     let seen = hash.flatten();
-    let right = api.account.passwords.fits(Password::new(&form.password), seen.clone()).await?;
+    let right = api.account.passwords.verify(Password::new(&form.password), seen.clone()).await?;
     let came = match operator.filter(|_| right) {
-        Some(operator) => come_in(&api, operator, seen, candidate.counted, arrival).await?,
+        Some(operator) => sign_in(&api, operator, seen, candidate.counted, arrival).await?,
         None => None,
     };
     if let Some(came) = came {
-        return Ok(came.go_on(&next));
+        return Ok(came.redirect_to(&next));
     }
     if failures % TOLD_EVERY == 0 {
-        tell_of_wrong(&api, failures).await?;
+        record_failures(&api, failures).await?;
     }
-    let told = PageNotice::not_done(words.say("wrong"));
-    let page = SignInPage::of(&api, words, (&form.email, &next), told).await?;
-    Ok(sent(&page, StatusCode::UNAUTHORIZED))
+    let told = PageNotice::failure(words.render("wrong"));
+    let page = SignInPage::load(&api, words, (&form.email, &next), told).await?;
+    Ok(render_uncached(&page, StatusCode::UNAUTHORIZED))
 }
 
 /// None, and nothing is written, where the password that was compared is not the account's any more.
-async fn come_in(
+async fn sign_in(
     api: &Api,
     operator: Operator,
     seen: Option<PasswordHash>,
@@ -82,17 +83,17 @@ async fn come_in(
 ) -> Result<Option<SignInCookies>, ApiError> {
     let (inside, now) = (api.clone(), api.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        if !operators::hold_password(tx, operator.id, seen.as_ref())? {
+        if !operators::lock_if_password_unchanged(tx, operator.id, seen.as_ref())? {
             return Ok(None);
         }
-        counted.right(tx, now)?;
-        arrival.begin(tx, &inside, &operator).map(Some)
+        counted.record_success(tx, now)?;
+        arrival.sign_in(tx, &inside, &operator).map(Some)
     };
     api.db.platform(OPERATORS).write(unit).await
 }
 
 /// Who it may be, and whether they may try now; the try is counted.
-async fn candidate(
+async fn load_candidate(
     api: &Api,
     email: &str,
     arrival: &BrowserSignInContext,
@@ -100,18 +101,18 @@ async fn candidate(
 ) -> Result<Candidate, ApiError> {
     let (email, browser, now) = (email.to_owned(), arrival.browser.clone(), api.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let operator = operators::by_email(tx, &email)?;
+        let operator = operators::find_by_email(tx, &email)?;
         let hash = match &operator {
-            Some(operator) => operators::password_of(tx, operator.id)?,
+            Some(operator) => operators::find_password(tx, operator.id)?,
             None => None,
         };
         let known = match (&operator, &browser) {
-            (Some(operator), Some(token)) => sign_ins::knows(tx, token, operator.id, now)?,
+            (Some(operator), Some(token)) => sign_ins::is_known_browser(tx, token, operator.id, now)?,
             _ => false,
         };
         let counted = match &browser {
-            Some(token) if known => SignInAttempt::known(&email, token),
-            _ => SignInAttempt::of(&email, from),
+            Some(token) if known => SignInAttempt::from_known_browser(&email, token),
+            _ => SignInAttempt::new(&email, from),
         };
         let begun = counted.begin(tx, now)?;
         Ok(Candidate { who: operator.map(|operator| (operator, hash)), counted, begun })
@@ -119,7 +120,7 @@ async fn candidate(
     api.db.platform(OPERATORS).write(unit).await
 }
 
-async fn waiting(
+async fn render_wait(
     api: &Api,
     words: PagePhrases,
     written: (&str, &str),
@@ -127,11 +128,11 @@ async fn waiting(
 ) -> Result<Response, HtmlPageError> {
     let seconds = usize::try_from(wait.as_millis().div_ceil(1000).max(1)).unwrap_or(usize::MAX);
     let told = match seconds {
-        90.. => words.counted("wait-minutes", &seconds.div_ceil(60)),
-        _ => words.counted("wait-seconds", &seconds),
+        90.. => words.render_count("wait-minutes", &seconds.div_ceil(60)),
+        _ => words.render_count("wait-seconds", &seconds),
     };
-    let page = SignInPage::of(api, words, written, PageNotice::not_done(told)).await?;
-    let mut response = sent(&page, StatusCode::TOO_MANY_REQUESTS);
+    let page = SignInPage::load(api, words, written, PageNotice::failure(told)).await?;
+    let mut response = render_uncached(&page, StatusCode::TOO_MANY_REQUESTS);
     if let Ok(value) = seconds.to_string().parse() {
         response.headers_mut().insert(RETRY_AFTER, value);
     }
@@ -139,10 +140,10 @@ async fn waiting(
 }
 
 /// Whether there is such an account is not told even here: it would take longer for those there are.
-async fn tell_of_wrong(api: &Api, failures: u32) -> Result<(), ApiError> {
-    let telling = AccountAuditContext::nobody(api);
+async fn record_failures(api: &Api, failures: u32) -> Result<(), ApiError> {
+    let telling = AccountAuditContext::for_system(api);
     let unit = move |tx: &mut PlatformTx<'_>| {
-        telling.tell(tx, &[], "sign_in.refused", "sign-in".to_owned(), json!({ "failures": failures }))
+        telling.record(tx, &[], "sign_in.refused", "sign-in".to_owned(), json!({ "failures": failures }))
     };
     api.db.platform(OPERATORS).write(unit).await
 }

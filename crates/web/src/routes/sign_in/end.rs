@@ -7,46 +7,46 @@ use munshi_identity::{persons, sign_ins};
 use munshi_store::{PlatformTx, Tx};
 use serde_json::json;
 
+use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
 use crate::account::cookies::{self, SIGN_IN};
-use crate::account::fault::HtmlPageError;
 use crate::account::form::{EmptyForm, SignedInForm};
-use crate::account::signed_in::SignedInOperator;
-use crate::account::telling::{AccountAuditContext, concerned};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::SignedInOperator;
 use crate::error::ApiError;
 use crate::visitor::token::VisitorToken as Visitor;
 
 pub(crate) async fn end_sign_in(posted: SignedInForm<EmptyForm>) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, headers, .. } = posted;
     let (telling, operator, id) =
-        (AccountAuditContext::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+        (AccountAuditContext::for_operator(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         if sign_ins::end(tx, operator.id, id)? {
-            let tenants = concerned(tx, &operator)?;
-            telling.tell(tx, &tenants, "sign_in.ended", id.to_string(), json!({}))?;
+            let tenants = list_affected_tenants(tx, &operator)?;
+            telling.record(tx, &tenants, "sign_in.ended", id.to_string(), json!({}))?;
         }
         Ok(())
     };
     who.api.db.platform(OPERATORS).write(unit).await?;
-    let line = who.api.account.line(&headers);
-    if let Some(token) = Visitor::of_cookie(&headers, line) {
-        end_visitor(&who, &token).await?;
+    let line = who.api.account.connection_security(&headers);
+    if let Some(token) = Visitor::from_cookie(&headers, line) {
+        revoke_visitor_token(&who, &token).await?;
     }
     let mut response = Redirect::to("/account/sign-in").into_response();
-    if let Some(header) = cookies::forget(SIGN_IN, who.api.account.is_secure(&headers)) {
+    if let Some(header) = cookies::build_expired(SIGN_IN, who.api.account.is_secure(&headers)) {
         response.headers_mut().append(SET_COOKIE, header);
     }
-    response.headers_mut().extend(Visitor::forgotten(line).map(|header| (SET_COOKIE, header)));
+    response.headers_mut().extend(Visitor::expired_cookie(line).map(|header| (SET_COOKIE, header)));
     Ok(response)
 }
 
 /// Somebody who opened the business in this browser was known by its visitor's token, with a role: it opens nothing more,
 /// wherever it was copied to.
-async fn end_visitor(who: &SignedInOperator, token: &Visitor) -> Result<(), ApiError> {
+async fn revoke_visitor_token(who: &SignedInOperator, token: &Visitor) -> Result<(), ApiError> {
     let address = token.address().map_err(ApiError::internal)?;
-    for workspace in who.workspaces().await? {
+    for workspace in who.list_workspaces().await? {
         let address = address.clone();
         let unit = move |tx: &mut Tx<'_>| -> Result<(), ApiError> {
-            match persons::by_address(tx, &address)? {
+            match persons::find_by_address(tx, &address)? {
                 Some(person) if person.role.is_some() => {
                     Ok(persons::remove_address(tx, person.id, &address)?)
                 }

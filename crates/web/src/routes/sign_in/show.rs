@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::{self, OPERATORS};
 use serde::Deserialize;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{PageNotice, sent};
-use crate::account::local;
-use crate::account::signed_in::SignedInOperator;
-use crate::account::words::PagePhrases;
+use crate::account::frame::{PageNotice, render_uncached};
+use crate::account::local_path;
+use crate::account::page_error::HtmlPageError;
+use crate::account::phrases::PagePhrases;
+use crate::account::signed_in_operator::SignedInOperator;
 use crate::api::ApiState;
 use crate::app::App;
 
@@ -32,18 +32,18 @@ pub(crate) struct SignInPage {
 }
 
 impl SignInPage {
-    pub(crate) async fn of(
+    pub(crate) async fn load(
         api: &ApiState,
         words: PagePhrases,
         (email, next): (&str, &str),
         told: Option<PageNotice>,
     ) -> Result<Self, HtmlPageError> {
-        let anybody = api.db.platform(OPERATORS).read(operators::any).await?;
+        let anybody = api.db.platform(OPERATORS).read(operators::has_any).await?;
         Ok(Self {
             words,
             email: email.to_owned(),
             service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
-            service_link: format!("/account/oidc/start?next={}", local::encoded(next)),
+            service_link: format!("/account/oidc/start?next={}", local_path::percent_encode(next)),
             next: next.to_owned(),
             nobody: !anybody,
             told,
@@ -63,9 +63,12 @@ pub(crate) async fn show_sign_in(
 ) -> Result<Response, HtmlPageError> {
     let api = app.api()?;
     let asked = asked.ok().and_then(|Query(asked)| asked.next);
-    let next = local::path(asked.as_deref());
+    let next = local_path::sanitize(asked.as_deref());
     if SignedInOperator::find(api, &headers).await?.is_some() {
         return Ok(Redirect::to(next).into_response());
     }
-    Ok(sent(&SignInPage::of(api, PagePhrases::of(&headers), ("", next), None).await?, StatusCode::OK))
+    Ok(render_uncached(
+        &SignInPage::load(api, PagePhrases::from_headers(&headers), ("", next), None).await?,
+        StatusCode::OK,
+    ))
 }

@@ -8,9 +8,9 @@ use munshi_types::SignInId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::account::fault::HtmlPageError;
+use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
 use crate::account::form::SignedInForm;
-use crate::account::telling::{AccountAuditContext, concerned};
+use crate::account::page_error::HtmlPageError;
 use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
@@ -21,10 +21,10 @@ pub(crate) struct EndSignInsForm {
 
 pub(crate) async fn end_sign_ins(posted: SignedInForm<EndSignInsForm>) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, form, .. } = posted;
-    let missing = |_| ApiError::new(ApiErrorCode::NotFound, "There is no such sign-in of yours.");
+    let missing = |_| ApiError::new(ApiErrorCode::NotFound, "No such sign-in of yours.");
     let one: Option<SignInId> = form.id.map(|id| id.parse()).transpose().map_err(missing)?;
     let (telling, operator, own) =
-        (AccountAuditContext::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+        (AccountAuditContext::for_operator(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let ended = match one {
             Some(id) => u64::from(sign_ins::end(tx, operator.id, id)?),
@@ -32,8 +32,8 @@ pub(crate) async fn end_sign_ins(posted: SignedInForm<EndSignInsForm>) -> Result
         };
         if ended > 0 {
             let subject = one.map_or_else(|| "all others".to_owned(), |id| id.to_string());
-            let tenants = concerned(tx, &operator)?;
-            telling.tell(tx, &tenants, "sign_in.ended", subject, json!({ "sign_ins_ended": ended }))?;
+            let tenants = list_affected_tenants(tx, &operator)?;
+            telling.record(tx, &tenants, "sign_in.ended", subject, json!({ "sign_ins_ended": ended }))?;
         }
         Ok(())
     };

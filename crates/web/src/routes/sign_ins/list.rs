@@ -7,9 +7,9 @@ use munshi_identity::operators::OPERATORS;
 use munshi_identity::sign_ins::{self, SignIn, SignInMethod};
 use munshi_lang::PlaceholderValue;
 
-use crate::account::fault::HtmlPageError;
-use crate::account::frame::{AccountFrame, sent};
-use crate::account::signed_in::SignedInOperator;
+use crate::account::frame::{AccountFrame, render_uncached};
+use crate::account::page_error::HtmlPageError;
+use crate::account::signed_in_operator::SignedInOperator;
 
 #[derive(Template)]
 #[template(path = "account/sign_ins.html")]
@@ -29,14 +29,14 @@ struct Item {
 }
 
 impl Item {
-    fn of(one: SignIn, own: bool, frame: &AccountFrame) -> Self {
+    fn new(one: SignIn, own: bool, frame: &AccountFrame) -> Self {
         let words = frame.words;
-        let how = words.say(match one.how {
+        let how = words.render(match one.how {
             SignInMethod::Password => "by-password",
             SignInMethod::Link => "by-link",
             SignInMethod::Oidc => "by-service",
         });
-        let (since, seen) = (frame.moment(one.made_at), frame.moment(one.seen_at));
+        let (since, seen) = (frame.format_time(one.made_at), frame.format_time(one.seen_at));
         let fills = [
             ("how", PlaceholderValue::Text(&how)),
             ("since", PlaceholderValue::Text(&since)),
@@ -44,9 +44,13 @@ impl Item {
         ];
         Self {
             id: one.id.to_string(),
-            browser: if one.browser.is_empty() { words.say("no-browser") } else { called(&one.browser) },
+            browser: if one.browser.is_empty() {
+                words.render("no-browser")
+            } else {
+                describe_browser(&one.browser)
+            },
             address: one.address,
-            line: words.filled("browser-line", &fills),
+            line: words.render_filled("browser-line", &fills),
             own,
         }
     }
@@ -73,7 +77,7 @@ const SYSTEMS: [(&str, &str); 7] = [
 ];
 
 /// What people call the browser that sends such a line, and what it runs on; the line itself where it is no known one's.
-fn called(line: &str) -> String {
+fn describe_browser(line: &str) -> String {
     let named = |list: &[(&str, &'static str)]| {
         list.iter().find(|(mark, _)| line.contains(mark)).map(|(_, name)| *name)
     };
@@ -88,13 +92,13 @@ fn called(line: &str) -> String {
 pub(crate) async fn list_sign_ins(who: SignedInOperator) -> Result<Response, HtmlPageError> {
     let (id, now) = (who.operator.id, who.api.clock.now());
     let found = who.api.db.platform(OPERATORS).read(move |tx| sign_ins::list(tx, id, now)).await?;
-    let frame = AccountFrame::of(&who, "sign-ins", None).await?;
+    let frame = AccountFrame::load(&who, "sign-ins", None).await?;
     let items = found.into_iter().map(|one| {
         let own = one.id == who.sign_in.id;
-        Item::of(one, own, &frame)
+        Item::new(one, own, &frame)
     });
     let page = SignInsPage { items: items.collect(), frame };
-    Ok(sent(&page, StatusCode::OK))
+    Ok(render_uncached(&page, StatusCode::OK))
 }
 
 #[cfg(test)]
@@ -127,7 +131,7 @@ mod tests {
             ("curl/8.8.0", "curl/8.8.0"),
             ("<script>", "<script>"),
         ] {
-            assert_eq!(called(line), name);
+            assert_eq!(describe_browser(line), name);
         }
     }
 }

@@ -12,12 +12,12 @@ use crate::api::ApiState;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::visitor::here::Keeper;
+use crate::visitor::installation_access::Keeper;
+use crate::visitor::onboarding::OnboardingService;
 use crate::visitor::origin::PageOrigin;
-use crate::visitor::starting::OnboardingService;
 use crate::visitor::token::VisitorToken;
 
-/// Which one.
+/// The sample tenant to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ReadyTenant)]
@@ -26,7 +26,7 @@ pub(crate) struct OpenTenantRequest {
     tenant: TenantName,
 }
 
-/// Where to go on.
+/// Where to continue.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Opened)]
 pub(crate) struct OpenTenantResponse {
@@ -34,9 +34,9 @@ pub(crate) struct OpenTenantResponse {
     page: String,
 }
 
-/// Makes a tenant that comes ready in the binary, owned by this browser. One that is there already is left alone.
+/// Create a tenant from a sample in the binary, owned by this browser. An existing tenant is unchanged.
 #[utoipa::path(post, path = "/start/open", tag = "start",
-    responses((status = 200, description = "It is there.", body = OpenTenantResponse)))]
+    responses((status = 200, description = "The tenant exists.", body = OpenTenantResponse)))]
 pub(crate) async fn open_start(
     State(app): State<App>,
     _keeper: Keeper,
@@ -45,19 +45,21 @@ pub(crate) async fn open_start(
 ) -> Result<Response, ApiError> {
     let api = app.api()?;
     let none = || {
-        ApiError::new(ApiErrorCode::NotFound, "No such tenant comes ready.")
-            .hint("`munshi apply DIR` brings one of a folder.")
+        ApiError::new(ApiErrorCode::NotFound, "No such sample tenant.")
+            .hint("Create one from a folder with `munshi apply DIR`.")
     };
     let starting = api.visits.starting.as_ref().ok_or_else(none)?;
-    if !starting.has(&wish.tenant) {
+    if !starting.has_ready_tenant(&wish.tenant) {
         return Err(none());
     }
-    let line = PageOrigin::of(&headers).over(api.account.line(&headers)).line();
-    let token = owners_token(api, starting.as_ref(), VisitorToken::of_cookie(&headers, line)).await?;
+    let line = PageOrigin::from_headers(&headers)
+        .with_security(api.account.connection_security(&headers))
+        .connection_security();
+    let token = owners_token(api, starting.as_ref(), VisitorToken::from_cookie(&headers, line)).await?;
     let address = token.address().map_err(ApiError::internal)?;
-    let opened = starting.open(&wish.tenant, &address).await?.ok_or_else(|| {
-        ApiError::new(ApiErrorCode::Conflict, "It is there already, and somebody owns it.")
-            .hint("Open its page, and sign in.")
+    let opened = starting.create_tenant(&wish.tenant, &address).await?.ok_or_else(|| {
+        ApiError::new(ApiErrorCode::Conflict, "The tenant already exists and has an owner.")
+            .hint("Open its page and sign in.")
     })?;
     let mut response = Json(OpenTenantResponse { page: format!("/c/{opened}") }).into_response();
     response.headers_mut().extend(token.cookie(line).map(|cookie| (SET_COOKIE, cookie)));

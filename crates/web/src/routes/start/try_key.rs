@@ -2,19 +2,19 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use munshi_types::is_unseen;
+use munshi_types::is_invisible;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::account::words::PagePhrases;
-use crate::api::ask::invalid;
+use crate::account::phrases::PagePhrases;
+use crate::api::parameters::field_error;
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::visitor::here::Keeper;
-use crate::visitor::starting::{ModelKeyTrial, ModelKeyTrialResult};
+use crate::visitor::installation_access::Keeper;
+use crate::visitor::onboarding::{ModelKeyTrial, ModelKeyTrialResult};
 
-/// A key to try.
+/// A model key to test.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ModelKey {
@@ -26,9 +26,9 @@ pub(crate) struct ModelKey {
     key: String,
 }
 
-/// Asks a model something with a key, once, and says in plain words what came of it. Nothing is kept.
+/// Test a model key with one request and report the result in plain words. Nothing is stored.
 #[utoipa::path(post, path = "/start/key", tag = "start",
-    responses((status = 200, description = "What came of it.", body = ModelKeyTrialResult)))]
+    responses((status = 200, description = "The result.", body = ModelKeyTrialResult)))]
 pub(crate) async fn try_start(
     State(app): State<App>,
     _keeper: Keeper,
@@ -36,21 +36,22 @@ pub(crate) async fn try_start(
     Json(wish): Json<ModelKey>,
 ) -> Result<Json<ModelKeyTrialResult>, ApiError> {
     let api = app.api()?;
-    let none = || ApiError::new(ApiErrorCode::NotFound, "Keys can't be tried here.");
+    let none =
+        || ApiError::new(ApiErrorCode::NotFound, "Testing model keys is not available on this server.");
     let starting = api.visits.starting.as_ref().ok_or_else(none)?;
     let is_plain = |text: &str, most: usize| {
-        (1..=most).contains(&text.len()) && !text.chars().any(|c| is_unseen(c) || c.is_whitespace())
+        (1..=most).contains(&text.len()) && !text.chars().any(|c| is_invisible(c) || c.is_whitespace())
     };
     let (model, key) = (wish.model.trim().to_owned(), wish.key.trim().to_owned());
     if !is_plain(&model, 200) {
-        return Err(invalid("model", "write the model's name as its provider does"));
+        return Err(field_error("model", "use the model's name as its provider spells it"));
     }
     if !is_plain(&key, 500) {
-        return Err(invalid("key", "a key is one word without spaces: copy it again"));
+        return Err(field_error("key", "must be one word without spaces: copy it again"));
     }
     if !starting.providers().iter().any(|(name, _)| *name == wish.provider) {
-        return Err(invalid("provider", "choose one of the list"));
+        return Err(field_error("provider", "choose a provider from the list"));
     }
     let wish = ModelKeyTrial { provider: wish.provider, model, key };
-    Ok(Json(starting.try_key(wish, PagePhrases::of(&headers).voice()).await?))
+    Ok(Json(starting.try_key(wish, PagePhrases::from_headers(&headers).locale()).await?))
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{UrlQueryParameters, invalid};
+use crate::api::parameters::{UrlQueryParameters, field_error};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::stats::Stats;
@@ -21,34 +21,34 @@ const MOST_DAYS: u16 = 3660;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ShowStatsQuery {
-    /// Only this binding's turns.
+    /// Only runs of this binding.
     #[param(value_type = Option<uuid::Uuid>)]
     binding: Option<BindingId>,
-    /// Only turns on this channel, such as `whatsapp`.
+    /// Only runs on this channel, such as `whatsapp`.
     #[param(value_type = Option<String>, example = "web")]
     channel: Option<Channel>,
-    /// So many days, today with them; 7 without it.
+    /// Number of days, including today; default 7.
     #[param(minimum = 1, maximum = 3660)]
     days: Option<u16>,
 }
 
-/// Percentiles of every stage beside their targets, counts, cost, broken rules, and the prompt's size by tier.
+/// Get percentiles of every stage against their targets, counts, cost, rule violations and prompt size by tier.
 ///
-/// A key that reaches only some bindings is told of those alone.
+/// A key limited to some bindings sees only those.
 #[utoipa::path(get, path = "/v1/stats", tag = "stats", params(ShowStatsQuery),
-    responses((status = 200, description = "What the turns of some days came to.", body = Stats)))]
+    responses((status = 200, description = "Statistics of the turns in the period.", body = Stats)))]
 pub(crate) async fn read_stats(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ShowStatsQuery>,
 ) -> Result<Json<Stats>, ApiError> {
     let days = which.days.unwrap_or(DAYS);
     if !(1..=MOST_DAYS).contains(&days) {
-        return Err(invalid("days", "ask for 1 to 3660 days"));
+        return Err(field_error("days", "must be from 1 to 3660"));
     }
-    let (tenant, now) = (key.api.tenant(key.tenant()).await?, key.api.clock.now());
+    let (tenant, now) = (key.api.load_tenant(key.tenant()).await?, key.api.clock.now());
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
     let back = i64::from(days - 1).days();
-    let first = today.checked_sub(back).map_err(|_| invalid("days", "no calendar goes back so far"))?;
+    let first = today.checked_sub(back).map_err(|_| field_error("days", "the start date is out of range"))?;
     let zone = tenant.zone.clone();
     let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
     let mut lines: Vec<TurnTallyLine> = key.api.db.read(key.tenant(), read).await?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlPathParameterPair, UrlQueryParameters};
+use crate::api::parameters::{ListLimit, ListResponse, UrlPathParameterPair, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::tier::TierVersion;
@@ -15,30 +15,30 @@ use crate::views::tier::TierVersion;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListTierVersionsQuery {
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     after: Option<String>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// A tier's versions, the newest first, each with the keys that changed.
+/// List a tier's versions, newest first, each with the keys that changed.
 #[utoipa::path(get, path = "/v1/tiers/{kind}/{name}/versions", tag = "tier_versions",
     params(
         ("kind" = inline(crate::routes::tiers::list::TierKindParameter), Path, description = "`human`, `team`, `agent` or `binding`."),
-        ("name" = String, Path, description = "Which one.", max_length = 63, example = "meera"),
+        ("name" = String, Path, description = "The name of the tier.", max_length = 63, example = "meera"),
         ListTierVersionsQuery,
     ),
-    responses((status = 200, description = "Some of them.", body = ListResponse<TierVersion>)))]
+    responses((status = 200, description = "A page of versions.", body = ListResponse<TierVersion>)))]
 pub(crate) async fn list_tier_versions(
     key: AuthorizedCaller,
     UrlPathParameterPair(kind, name): UrlPathParameterPair<TierKind, TierName>,
     UrlQueryParameters(which): UrlQueryParameters<ListTierVersionsQuery>,
 ) -> Result<Json<ListResponse<TierVersion>>, ApiError> {
-    let tenant = key.api.tenant(key.tenant()).await?;
-    let log = history::log(&key.api.db, &tenant.name, kind, &name).await?;
+    let tenant = key.api.load_tenant(key.tenant()).await?;
+    let log = history::load(&key.api.db, &tenant.name, kind, &name).await?;
     // Numbers that fall, written so that they rise.
     let place = |entry: &history::TierHistoryEntry| format!("{:010}", u32::MAX - entry.version.version);
-    let listed = ListResponse::by_name(log.versions, which.after.as_deref(), which.limit, place);
+    let listed = ListResponse::paginate_by_name(log.versions, which.after.as_deref(), which.limit, place);
     Ok(Json(ListResponse { items: listed.items.into_iter().map(Into::into).collect(), next: listed.next }))
 }

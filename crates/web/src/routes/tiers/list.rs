@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters};
+use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::tier::TierView;
@@ -36,29 +36,29 @@ impl TierKindParameter {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListTiersQuery {
-    /// Only these.
+    /// Only tiers of this kind.
     #[param(inline)]
     kind: Option<TierKindParameter>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     after: Option<String>,
-    /// How many; 25 without it.
+    /// Page size; default 25.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<ListLimit>,
 }
 
-/// Humans, teams, agents and bindings, by kind and name, archived ones too.
+/// List humans, teams, agents and bindings, by kind and name, including archived ones.
 #[utoipa::path(get, path = "/v1/tiers", tag = "tiers", params(ListTiersQuery),
-    responses((status = 200, description = "Some of them.", body = ListResponse<TierView>)))]
+    responses((status = 200, description = "A page of tiers.", body = ListResponse<TierView>)))]
 pub(crate) async fn list_tiers(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ListTiersQuery>,
 ) -> Result<Json<ListResponse<TierView>>, ApiError> {
-    let tenant = key.api.tenant(key.tenant()).await?;
-    let tiers = history::tiers(&key.api.db, &tenant.name).await?;
+    let tenant = key.api.load_tenant(key.tenant()).await?;
+    let tiers = history::list_tiers(&key.api.db, &tenant.name).await?;
     let wanted = which.kind.map(TierKindParameter::kind);
     let tiers: Vec<_> =
         tiers.into_iter().filter(|tier| wanted.is_none_or(|kind| tier.kind == kind)).collect();
     let titled = |tier: &munshi_tiers::plan::StoredTier| format!("{}.{}", tier.kind.as_str(), tier.name);
-    let listed = ListResponse::by_name(tiers, which.after.as_deref(), which.limit, titled);
+    let listed = ListResponse::paginate_by_name(tiers, which.after.as_deref(), which.limit, titled);
     Ok(Json(ListResponse { items: listed.items.iter().map(TierView::from).collect(), next: listed.next }))
 }

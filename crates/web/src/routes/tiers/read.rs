@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::{UrlPathParameterPair, UrlQueryParameters};
+use crate::api::parameters::{UrlPathParameterPair, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::tier::TierDetailView;
@@ -15,16 +15,16 @@ use crate::views::tier::TierDetailView;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ShowTierQuery {
-    /// The one in force without it.
+    /// Default: the current version.
     #[param(minimum = 1)]
     version: Option<u32>,
 }
 
-/// One tier with every value, defaults filled in; an agent with all that it extends.
+/// Get a tier with every value, including defaults; for an agent, with everything it extends.
 #[utoipa::path(get, path = "/v1/tiers/{kind}/{name}", tag = "tiers",
     params(
         ("kind" = inline(crate::routes::tiers::list::TierKindParameter), Path, description = "`human`, `team`, `agent` or `binding`."),
-        ("name" = String, Path, description = "Which one.", max_length = 63, example = "meera"),
+        ("name" = String, Path, description = "The name of the tier.", max_length = 63, example = "meera"),
         ShowTierQuery,
     ),
     responses((status = 200, description = "The tier.", body = TierDetailView)))]
@@ -33,6 +33,6 @@ pub(crate) async fn read_tier(
     UrlPathParameterPair(kind, name): UrlPathParameterPair<TierKind, TierName>,
     UrlQueryParameters(which): UrlQueryParameters<ShowTierQuery>,
 ) -> Result<Json<TierDetailView>, ApiError> {
-    let tenant = key.api.tenant(key.tenant()).await?;
+    let tenant = key.api.load_tenant(key.tenant()).await?;
     Ok(Json(history::show(&key.api.db, &tenant.name, kind, &name, which.version).await?.into()))
 }

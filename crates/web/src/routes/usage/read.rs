@@ -1,19 +1,21 @@
 //! `GET /v1/usage`: what was used, and what is left.
 
 use jiff::civil::Date;
-use munshi_safety::budget::{self, BudgetAccount, BudgetLane, UsageDimension, UsageLine, standings, used};
+use munshi_safety::budget::{
+    self, BudgetAccount, BudgetLane, UsageDimension, UsageLine, list_limit_statuses, list_usage,
+};
 use munshi_store::Tx;
 use munshi_types::{BindingId, Id};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::ask::UrlQueryParameters;
+use crate::api::parameters::UrlQueryParameters;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::usage::UsageReport;
 
-/// How what was used is told.
+/// How usage is grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = UsageBy)]
@@ -38,30 +40,28 @@ impl From<UsageGroupingParameter> for UsageDimension {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ShowUsageQuery {
-    /// From this day on, in the workspace's zone; without it from the first of the month.
+    /// First day, in the workspace's time zone. Default: the first of the month.
     #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
     since: Option<Date>,
-    /// By day without it.
+    /// Default: by day.
     #[serde(default)]
     #[param(inline, required = false)]
     by: UsageGroupingParameter,
 }
 
-/// The plan, how each limit stands, and what was used.
+/// Get the plan, the status of each limit, and usage.
 #[utoipa::path(get, path = "/v1/usage", tag = "usage", params(ShowUsageQuery),
-    responses((status = 200, description = "What was used, and what is left.", body = UsageReport)))]
+    responses((status = 200, description = "Usage and remaining limits.", body = UsageReport)))]
 pub(crate) async fn read_usage(
     key: AuthorizedCaller,
     UrlQueryParameters(which): UrlQueryParameters<ShowUsageQuery>,
 ) -> Result<Json<UsageReport>, ApiError> {
     let is_narrow = key.caller.bindings.is_some();
     if is_narrow && which.by != UsageGroupingParameter::Binding {
-        let what = "This key reaches some bindings only, and this would tell of all.";
-        return Err(
-            ApiError::new(ApiErrorCode::Forbidden, what).hint("Ask with `by=binding`, or with another key.")
-        );
+        let what = "This key may access only some bindings, and this report covers all of them.";
+        return Err(ApiError::new(ApiErrorCode::Forbidden, what).hint("Use `by=binding`, or another key."));
     }
-    let (tenant, now) = (key.api.tenant(key.tenant()).await?, key.api.clock.now());
+    let (tenant, now) = (key.api.load_tenant(key.tenant()).await?, key.api.clock.now());
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
     let since = which.since.unwrap_or_else(|| today.first_of_month()).to_string();
     let (office, zone, by) = (key.api.office.clone(), tenant.zone.clone(), which.by.into());
@@ -75,10 +75,10 @@ pub(crate) async fn read_usage(
         let mut limits = Vec::new();
         for lane in BudgetLane::ALL.iter().filter(|_| !is_narrow) {
             let account = BudgetAccount { binding: None, person: None, lane: *lane, zone: zone.clone() };
-            limits.extend(standings(tx, settings, &account, now)?.into_iter().map(Into::into));
+            limits.extend(list_limit_statuses(tx, settings, &account, now)?.into_iter().map(Into::into));
         }
-        let lines = used(tx, &since, by)?.into_iter().filter(is_open).map(Into::into).collect();
-        let plan = budget::plan(tx, settings)?.as_str();
+        let lines = list_usage(tx, &since, by)?.into_iter().filter(is_open).map(Into::into).collect();
+        let plan = budget::load_plan(tx, settings)?.as_str();
         Ok(UsageReport { plan, since, limits, used: lines })
     };
     Ok(Json(key.api.db.read(key.tenant(), read).await?))

@@ -6,55 +6,55 @@ use munshi_types::ApprovalId;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::read::{own, shown};
-use crate::api::ask::{UrlPathParameterPair, invalid};
+use super::read::{build_view, load_own_approval};
+use crate::api::parameters::{UrlPathParameterPair, field_error};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::routes::approvals::grant::{go_on, read};
+use crate::routes::approvals::grant::{resolve_outcome, resume_run};
 use crate::views::visit::VisitAnswerResult;
-use crate::visitor::guest::PageVisitor;
+use crate::visitor::page_visitor::PageVisitor;
 
 /// More than any digest has.
 const LONGEST: usize = 200;
 
-/// What is answered.
+/// An answer to an approval.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VisitAnswer {
-    /// The `digest` that was shown: if the act is not that one any more, nothing is answered.
+    /// The `digest` that was shown. If the act has changed since, the answer is rejected.
     #[schema(max_length = 200)]
     pub(crate) digest: String,
 }
 
-/// Says yes to a question of one's own thread. The turn that waits goes on by itself.
+/// Grant an approval in one's own session. The waiting run resumes.
 #[utoipa::path(post, path = "/visit/{place}/approvals/{id}/grant", tag = "visit_approvals",
     params(
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
-        ("id" = uuid::Uuid, Path, description = "Which question."),
+        ("id" = uuid::Uuid, Path, description = "The approval."),
     ),
-    responses((status = 200, description = "Granted, now or before.", body = VisitAnswerResult)))]
+    responses((status = 200, description = "Granted, now or earlier.", body = VisitAnswerResult)))]
 pub(crate) async fn grant_visit_approval(
     guest: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
     Json(given): Json<VisitAnswer>,
 ) -> Result<Json<VisitAnswerResult>, ApiError> {
-    give(&guest, id, ApprovalDecision::Yes, given.digest).await
+    answer_approval(&guest, id, ApprovalDecision::Yes, given.digest).await
 }
 
-pub(crate) async fn give(
+pub(crate) async fn answer_approval(
     guest: &PageVisitor,
     id: ApprovalId,
     said: ApprovalDecision,
     digest: String,
 ) -> Result<Json<VisitAnswerResult>, ApiError> {
     if digest.chars().count() > LONGEST {
-        return Err(invalid("digest", "it is the one that was shown, twelve digits and letters"));
+        return Err(field_error("digest", "must be the digest that was shown: twelve hexadecimal digits"));
     }
     let tenant = guest.place.tenant;
     let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
     let (office, now, quoted) = (guest.api.office.clone(), guest.api.clock.now(), digest.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let asked = own(tx, &proved, binding, id)?;
+        let asked = load_own_approval(tx, &proved, binding, id)?;
         let who = asked.person.principal(tx);
         let said = ApprovalAnswer {
             who: &who,
@@ -68,9 +68,9 @@ pub(crate) async fn give(
         Ok((asked, answered))
     };
     let (asked, answered) = guest.api.db.write(tenant, unit).await?;
-    let approval = read(answered, said, &digest)?;
-    let run = go_on(&guest.api, tenant, &approval).await?;
+    let approval = resolve_outcome(answered, said, &digest)?;
+    let run = resume_run(&guest.api, tenant, &approval).await?;
     let api = guest.api.clone();
-    let look = move |tx: &mut Tx<'_>| shown(tx, &api, &asked, &approval);
+    let look = move |tx: &mut Tx<'_>| build_view(tx, &api, &asked, &approval);
     Ok(Json(VisitAnswerResult { approval: guest.api.db.read(tenant, look).await?, run }))
 }

@@ -8,28 +8,28 @@ use munshi_store::Tx;
 use munshi_types::{ApprovalId, BindingId, Language, SessionId};
 
 use crate::api::ApiState;
-use crate::api::ask::UrlPathParameterPair;
+use crate::api::parameters::UrlPathParameterPair;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::visit::VisitApproval;
-use crate::visitor::guest::{PageVisitor, PageVisitorIdentity, find as find_person};
-use crate::visitor::heard::voice_of;
+use crate::visitor::page_visitor::{PageVisitor, PageVisitorIdentity, find_person};
+use crate::visitor::visit_events::to_locale;
 
-/// A question before an act that was asked in one's own thread.
+/// Get an approval requested in one's own session.
 #[utoipa::path(get, path = "/visit/{place}/approvals/{id}", tag = "visit_approvals",
     params(
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
-        ("id" = uuid::Uuid, Path, description = "Which question."),
+        ("id" = uuid::Uuid, Path, description = "The approval."),
     ),
-    responses((status = 200, description = "The question.", body = VisitApproval)))]
+    responses((status = 200, description = "The approval.", body = VisitApproval)))]
 pub(crate) async fn read_visit_approval(
     guest: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
 ) -> Result<Json<VisitApproval>, ApiError> {
     let (proved, binding, api) = (guest.proved.clone(), guest.place.binding_id, guest.api.clone());
     let read = move |tx: &mut Tx<'_>| {
-        let asked = own(tx, &proved, binding, id)?;
-        shown(tx, &api, &asked, &asked.approval)
+        let asked = load_own_approval(tx, &proved, binding, id)?;
+        build_view(tx, &api, &asked, &asked.approval)
     };
     Ok(Json(guest.api.db.read(guest.place.tenant, read).await?))
 }
@@ -41,31 +41,31 @@ pub(crate) struct VisitApprovalContext {
     voice: Locale,
 }
 
-pub(crate) fn shown(
+pub(crate) fn build_view(
     tx: &mut Tx<'_>,
     api: &ApiState,
     asked: &VisitApprovalContext,
     approval: &Approval,
 ) -> Result<VisitApproval, ApiError> {
-    let yours = approvals::is_for(tx, &api.office, approval, &asked.person.principal(tx))?;
-    Ok(VisitApproval::of(approval, yours, (&api.visits.tools, asked.voice)))
+    let yours = approvals::is_addressed_to(tx, &api.office, approval, &asked.person.principal(tx))?;
+    Ok(VisitApproval::new(approval, yours, (&api.visits.tools, asked.voice)))
 }
 
 /// The question and whoever asks about it, if it was asked in a thread of theirs in this very place.
-pub(crate) fn own(
+pub(crate) fn load_own_approval(
     tx: &mut Tx<'_>,
     proved: &PageVisitorIdentity,
     binding: BindingId,
     id: ApprovalId,
 ) -> Result<VisitApprovalContext, ApiError> {
-    let gone = || ApiError::new(ApiErrorCode::NotFound, "There is no such question of yours.");
+    let gone = || ApiError::new(ApiErrorCode::NotFound, "No such approval of yours.");
     let person = find_person(tx, proved)?.ok_or_else(gone)?;
     let approval = approvals::find(tx, id)?.ok_or_else(gone)?;
     let session = approval.session.map(SessionId::from_uuid).ok_or_else(gone)?;
-    let session = sessions::living(tx, session)?.ok_or_else(gone)?;
+    let session = sessions::find_current(tx, session)?.ok_or_else(gone)?;
     if session.person == person.id && session.binding == binding {
         let english = Locale::new(Language::English, ScriptForm::Latin);
-        let voice = session.language.as_ref().and_then(voice_of).unwrap_or(english);
+        let voice = session.language.as_ref().and_then(to_locale).unwrap_or(english);
         Ok(VisitApprovalContext { person, approval, voice })
     } else {
         Err(gone())

@@ -5,13 +5,13 @@ use munshi_identity::codes::CodeVerification;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::ask::nothing_said;
+use super::ask::no_messages_error;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::routes::persons::link::linking;
-use crate::visitor::guest::PageVisitor;
+use crate::routes::persons::link::build_phone_linker;
+use crate::visitor::page_visitor::PageVisitor;
 
-/// What they say the code is.
+/// The code the person entered.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VisitCode {
@@ -20,27 +20,28 @@ pub(crate) struct VisitCode {
     code: String,
 }
 
-/// A visitor says what the code is. A right one makes the phone theirs, or them the person who has it, threads and all.
+/// Confirm a code. A correct code assigns the phone to the visitor, or merges them and their sessions into the person
+/// who has it.
 #[utoipa::path(post, path = "/visit/{place}/confirm", tag = "visit_links",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
-    responses((status = 204, description = "They have the phone.")))]
+    responses((status = 204, description = "The phone is verified.")))]
 pub(crate) async fn confirm_visit_link(
     guest: PageVisitor,
     Json(answer): Json<VisitCode>,
 ) -> Result<StatusCode, ApiError> {
-    let (_, session) = guest.thread().await?.ok_or_else(nothing_said)?;
+    let (_, session) = guest.find_thread().await?.ok_or_else(no_messages_error)?;
     let tenant = guest.place.tenant;
     let refused =
-        |what: String| Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Ask for another code."));
-    match linking(&guest.api, tenant).await?.confirm(tenant, session.id, &answer.code).await? {
+        |what: String| Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Request another code."));
+    match build_phone_linker(&guest.api, tenant).await?.confirm(tenant, session.id, &answer.code).await? {
         CodeVerification::Right(_) => Ok(StatusCode::NO_CONTENT),
-        CodeVerification::Wrong { left } => refused(format!("That is not the code; {left} more tries.")),
-        CodeVerification::Expired => refused("The code's time is over.".to_owned()),
-        CodeVerification::Used => refused("The code was used already.".to_owned()),
-        CodeVerification::TooMany => refused("The code was answered wrong too often.".to_owned()),
-        CodeVerification::NotAsked => refused("No code was asked for in this conversation.".to_owned()),
+        CodeVerification::Wrong { left } => refused(format!("Wrong code; {left} tries left.")),
+        CodeVerification::Expired => refused("The code has expired.".to_owned()),
+        CodeVerification::Used => refused("The code was already used.".to_owned()),
+        CodeVerification::TooMany => refused("Too many wrong attempts for this code.".to_owned()),
+        CodeVerification::NotAsked => refused("No code was requested in this session.".to_owned()),
         CodeVerification::NoCode => {
-            Err(ApiError::new(ApiErrorCode::Invalid, "`code` does not fit: it has six digits."))
+            Err(ApiError::new(ApiErrorCode::Invalid, "`code` is invalid: it must have six digits."))
         }
     }
 }

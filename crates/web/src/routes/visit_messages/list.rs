@@ -6,11 +6,11 @@ use munshi_types::MessageId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::ask::UrlQueryParameters;
+use crate::api::parameters::UrlQueryParameters;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::visit::VisitMessage;
-use crate::visitor::guest::PageVisitor;
+use crate::visitor::page_visitor::PageVisitor;
 
 /// As many as a screen or two: whoever has missed more reads the thread.
 const MOST: u32 = 40;
@@ -19,29 +19,29 @@ const MOST: u32 = 40;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListVisitMessagesQuery {
-    /// The newest message that the page shows.
+    /// The newest message the page shows.
     #[param(value_type = uuid::Uuid)]
     after: MessageId,
 }
 
-/// What was said since.
+/// New messages.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct NewMessages {
-    /// The oldest first.
+    /// Oldest first.
     messages: Vec<VisitMessage>,
 }
 
-/// What has come into one's own thread since a page last looked: answers, and what others put there. Made to be asked
-/// every few seconds.
+/// List messages in one's own session since the last poll: answers, and messages from others. Poll it every few
+/// seconds.
 #[utoipa::path(get, path = "/visit/{place}/messages", tag = "visit_messages",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), ListVisitMessagesQuery),
-    responses((status = 200, description = "What is newer, mostly nothing.", body = NewMessages)))]
+    responses((status = 200, description = "The new messages; usually none.", body = NewMessages)))]
 pub(crate) async fn list_visit_messages(
     guest: PageVisitor,
     UrlQueryParameters(than): UrlQueryParameters<ListVisitMessagesQuery>,
 ) -> Result<Json<NewMessages>, ApiError> {
-    let Some((_, session)) = guest.thread().await? else { return Ok(Json(NewMessages::default())) };
-    let read = move |tx: &mut Tx<'_>| messages::newer(tx, session.id, than.after, MOST);
+    let Some((_, session)) = guest.find_thread().await? else { return Ok(Json(NewMessages::default())) };
+    let read = move |tx: &mut Tx<'_>| messages::list_after(tx, session.id, than.after, MOST);
     let newer = guest.api.db.read(guest.place.tenant, read).await?;
     Ok(Json(NewMessages { messages: newer.into_iter().map(Into::into).collect() }))
 }

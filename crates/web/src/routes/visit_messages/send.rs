@@ -16,46 +16,47 @@ use munshi_types::{ClientScreen, Id, InboundMessage, InboundTarget, MessageId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::ask::{self, invalid};
+use crate::api::parameters::{self, field_error};
 use crate::api::stream::{self, StreamEventRenderer};
 use crate::app::App;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::routes::chat::send::{name_it, opening, same_words};
+use crate::routes::chat::send::{build_stream_source, check_same_text, set_id_headers};
 use crate::views::event::ServerEvent;
 use crate::views::outcome::DetailLevel;
-use crate::visitor::admit::{VisitAdmission, VisitRejection, admit, refuse};
+use crate::visitor::admit::{VisitAdmission, VisitRejection, admit, build_rejection};
 use crate::visitor::challenge::ProofOfWork;
-use crate::visitor::guest::{PageVisitor, PageVisitorIdentity, client_id, find};
-use crate::visitor::heard::{VisitEventTranslator, voice_of};
 use crate::visitor::origin::PageOrigin;
+use crate::visitor::page_visitor::{PageVisitor, PageVisitorIdentity, derive_client_id, find_person};
+use crate::visitor::phrases;
 use crate::visitor::token::VisitorToken;
-use crate::visitor::words;
+use crate::visitor::visit_events::{VisitEventTranslator, to_locale};
 
 /// The token of somebody new, for pages that are not ours.
 const VISITOR: HeaderName = HeaderName::from_static("x-visitor");
 
-/// Something to say.
+/// A message to send.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VisitText {
     /// At most 16 KiB.
     #[schema(min_length = 1, max_length = 16384, example = "When do you open?")]
     text: String,
-    /// The browser's own id of this message, of chance: the same one is taken once.
+    /// The browser's random id for this message; a repeat with the same id is stored once.
     #[schema(min_length = 16, max_length = 64, example = "5b0f6c1e4d0f4f0f9d3c5b0f6c1e4d0f")]
     message_id: String,
-    /// A secret of chance that the browser makes with its first message and sends again with it: who sends both gets the
-    /// same token, if the answer was lost. Kept nowhere. Without it, a first message that is sent again is somebody new's.
+    /// A random secret that the browser creates with its first message and resends with it. Both together return the
+    /// same token if the response was lost. It is not stored. Without it, a resent first message creates another
+    /// visitor.
     #[schema(min_length = 32, max_length = 64, example = "9d3c5b0f6c1e4d0f5b0f6c1e4d0f4f0f")]
     secret: Option<String>,
-    /// What the person chose to read.
+    /// The locale the person chose.
     #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "ta")]
     locale: Option<String>,
     /// The newest message on the page when this was written: a bare yes answers nothing newer.
     #[schema(value_type = Option<uuid::Uuid>)]
     seen: Option<MessageId>,
-    /// The work that was asked for.
+    /// The proof of work, if one was required.
     proof: Option<ProofOfWork>,
 }
 
@@ -66,17 +67,17 @@ const LONGEST: usize = 16 * 1024;
 /// As the document says of both parts.
 const LONGEST_PROOF: usize = 200;
 
-/// Says something as somebody at a page, and hears the answer word by word.
+/// Send a message from a page and stream the answer.
 ///
-/// Somebody new gets a token with their first message: our own pages as a cookie, others in `x-visitor`, to be sent as
-/// `authorization: Bearer`. After some messages of a visitor who has proved nothing the answer is a 428 with a challenge.
+/// A new visitor gets a token with the first message: pages of this server as a cookie, others in `x-visitor`, to be
+/// sent as `authorization: Bearer`. After some messages, an unverified visitor gets a 428 with a challenge.
 #[utoipa::path(post, path = "/visit/{place}/messages", tag = "visit_messages",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli")),
     responses(
-        (status = 200, description = "The events; their data is a `VisitEvent`.", body = ServerEvent, content_type = "text/event-stream",
-            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-visitor" = String, description = "A new visitor's token, on pages that are not ours."))),
-        (status = 428, description = "A little work is asked for: `x-challenge` says which.", body = crate::ErrorBody,
-            headers(("x-challenge" = String, description = "What the work is for."))),
+        (status = 200, description = "The event stream; the data of each event is a `VisitEvent`.", body = ServerEvent, content_type = "text/event-stream",
+            headers(("x-run-id" = uuid::Uuid, description = "The run."), ("x-visitor" = String, description = "A new visitor's token, for pages of other sites."))),
+        (status = 428, description = "A proof of work is required: see `x-challenge`.", body = crate::ErrorBody,
+            headers(("x-challenge" = String, description = "The challenge."))),
     ))]
 pub(crate) async fn send_visit_message(
     State(app): State<App>,
@@ -89,8 +90,8 @@ pub(crate) async fn send_visit_message(
         match admit(&guest, &said.message_id, said.proof.as_ref()).await {
             Ok(admitted) => admitted,
             // What was taken before is answered again where a limit is reached meanwhile, a few times a minute.
-            Err(rejection) if rejection.is_about_limits() && guest.api.limits.repeat(guest.address) => {
-                match sent_before(&guest, &said.message_id).await? {
+            Err(rejection) if rejection.is_retryable() && guest.api.limits.allows_repeat(guest.address) => {
+                match find_previous_sender(&guest, &said.message_id).await? {
                     Some(person) => VisitAdmission { person: Some(person), limits: Vec::new() },
                     None => return Err(rejection),
                 }
@@ -99,8 +100,9 @@ pub(crate) async fn send_visit_message(
         };
     let token = match &guest.proved {
         PageVisitorIdentity::Nothing => {
-            let token = new_token(&guest, &said).await?;
-            let visit = guest.api.limits.visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
+            let token = issue_token(&guest, &said).await?;
+            let visit =
+                guest.api.limits.check_visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
             limits.insert(0, visit);
             Some(token)
         }
@@ -108,15 +110,16 @@ pub(crate) async fn send_visit_message(
         PageVisitorIdentity::Person(_) => None,
     };
     // Somebody new is known by the token that they get from here on.
-    let client = guest.client.clone().or_else(|| token.as_ref().map(|token| client_id(token.reveal())));
-    let voice = voice(&guest, &said, &headers).await?;
+    let client =
+        guest.client.clone().or_else(|| token.as_ref().map(|token| derive_client_id(token.reveal())));
+    let voice = detect_locale(&guest, &said, &headers).await?;
     let inbound = InboundMessage {
         channel: Channel::Web,
         to: InboundTarget::Binding {
             tenant: guest.place.tenant_name.clone(),
             binding: guest.place.binding_name.clone(),
         },
-        from: guest.sender(person.map(|person| person.id), token.as_ref()),
+        from: guest.build_sender(person.map(|person| person.id), token.as_ref()),
         outside_id: said.message_id.clone(),
         text: said.text.clone(),
         attached: Vec::new(),
@@ -126,64 +129,64 @@ pub(crate) async fn send_visit_message(
         screen: ClientScreen { seen: said.seen, client, ..ClientScreen::default() },
     };
     let options = ReceiveOptions { limits, ..ReceiveOptions::default() };
-    let received = match guest.api.engine.receive_limited(inbound, options).await {
+    let received = match guest.api.engine.receive_with_options(inbound, options).await {
         Ok(received) => received,
-        Err(error) => return Err(refuse(&guest, &said.message_id, error).await),
+        Err(error) => return Err(build_rejection(&guest, &said.message_id, error).await),
     };
     if received.fate == IngestStatus::SeenBefore {
-        same_words(&guest.api, &received, said.text).await?;
-        still_new(&guest, &received).await?;
+        check_same_text(&guest.api, &received, said.text).await?;
+        check_resend_window(&guest, &received).await?;
     }
-    let mut response = follow(&app, &guest, &received, voice).await?;
-    name_it(&mut response, &received);
+    let mut response = stream_answer(&app, &guest, &received, voice).await?;
+    set_id_headers(&mut response, &received);
     if let Some(token) = token {
-        hand_over(&mut response, &guest, &token);
+        attach_token(&mut response, &guest, &token);
     }
     Ok(response)
 }
 
 /// Whoever sends a message once more that was taken of them before.
-async fn sent_before(guest: &PageVisitor, message: &str) -> Result<Option<Person>, ApiError> {
+async fn find_previous_sender(guest: &PageVisitor, message: &str) -> Result<Option<Person>, ApiError> {
     let (proved, binding, message) = (guest.proved.clone(), guest.place.binding_id, message.to_owned());
     let read = move |tx: &mut Tx<'_>| {
-        let Some(person) = find(tx, &proved)? else { return Ok(None) };
-        let Some(sender) = runs::sender_of(tx, binding, Channel::Web, &message)? else { return Ok(None) };
-        let is_theirs = persons::living(tx, sender)?.is_some_and(|sender| sender.id == person.id);
+        let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
+        let Some(sender) = runs::find_sender(tx, binding, Channel::Web, &message)? else { return Ok(None) };
+        let is_theirs = persons::find_living(tx, sender)?.is_some_and(|sender| sender.id == person.id);
         Ok::<_, ApiError>(is_theirs.then_some(person))
     };
     guest.api.db.read(guest.place.tenant, read).await
 }
 
 /// Somebody new's. What it is made of is known to their browser alone.
-async fn new_token(guest: &PageVisitor, said: &VisitText) -> Result<VisitorToken, ApiError> {
+async fn issue_token(guest: &PageVisitor, said: &VisitText) -> Result<VisitorToken, ApiError> {
     let Some(secret) = &said.secret else { return Ok(VisitorToken::random(guest.api.random.as_ref())) };
-    let key = guest.api.codes.key(guest.place.tenant).await?;
+    let key = guest.api.codes.load_key(guest.place.tenant).await?;
     let binding = guest.place.binding_id.as_uuid().to_string();
-    Ok(VisitorToken::of_first(&key, &binding, &said.message_id, secret))
+    Ok(VisitorToken::derive(&key, &binding, &said.message_id, secret))
 }
 
 fn check(said: &VisitText) -> Result<(), ApiError> {
     if said.text.len() > LONGEST {
-        return Err(invalid("text", "at most 16 KiB are taken at once"));
+        return Err(field_error("text", "must be at most 16 KiB"));
     }
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !(16..=64).contains(&said.message_id.len()) || !is_plain(&said.message_id) {
-        return Err(invalid("message_id", "16 to 64 letters and digits of chance"));
+        return Err(field_error("message_id", "must be 16 to 64 random letters and digits"));
     }
     if said.secret.as_ref().is_some_and(|secret| !(32..=64).contains(&secret.len()) || !is_plain(secret)) {
-        return Err(invalid("secret", "32 to 64 letters and digits of chance"));
+        return Err(field_error("secret", "must be 32 to 64 random letters and digits"));
     }
     let longest = said.proof.iter().flat_map(|proof| [proof.challenge.len(), proof.answer.len()]).max();
     if longest.is_some_and(|length| length > LONGEST_PROOF) {
-        return Err(invalid("proof", "at most 200 letters each"));
+        return Err(field_error("proof", "must be at most 200 characters each"));
     }
-    said.locale.as_deref().map(ask::locale).transpose()?;
+    said.locale.as_deref().map(parameters::validate_locale).transpose()?;
     Ok(())
 }
 
 /// Who sends their first message again because its answer was lost does so soon. Later its id, which others may have
 /// read since, lets nobody in.
-async fn still_new(guest: &PageVisitor, received: &MessageReceipt) -> Result<(), ApiError> {
+async fn check_resend_window(guest: &PageVisitor, received: &MessageReceipt) -> Result<(), ApiError> {
     if !matches!(guest.proved, PageVisitorIdentity::Nothing) {
         return Ok(());
     }
@@ -192,51 +195,55 @@ async fn still_new(guest: &PageVisitor, received: &MessageReceipt) -> Result<(),
     let now = guest.api.clock.now();
     match stored {
         Some(stored) if now.since(stored.said_at.min(now)) <= SENT_AGAIN => Ok(()),
-        _ => Err(ApiError::new(ApiErrorCode::Conflict, "A message with this id was taken before.")
-            .hint("Give each message an id of its own.")),
+        _ => Err(ApiError::new(ApiErrorCode::Conflict, "A message with this id was already received.")
+            .hint("Use a unique id for each message.")),
     }
 }
 
 /// What is told beside the reply: in the language of these words, else that of the thread, else the page's.
-async fn voice(guest: &PageVisitor, said: &VisitText, headers: &HeaderMap) -> Result<Locale, ApiError> {
-    let chosen = said.locale.as_deref().and_then(words::voice);
+async fn detect_locale(
+    guest: &PageVisitor,
+    said: &VisitText,
+    headers: &HeaderMap,
+) -> Result<Locale, ApiError> {
+    let chosen = said.locale.as_deref().and_then(phrases::find_locale);
     let heard = || detect(&said.text).filter(munshi_lang::LanguageDetection::is_sure);
     if let Some(voice) = chosen.or_else(|| heard().map(|found| Locale::new(found.language, found.form()))) {
         return Ok(voice);
     }
-    let thread = guest.thread().await?;
-    let language = thread.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
-    Ok(language.unwrap_or_else(|| words::greeting(&guest.place, headers)))
+    let thread = guest.find_thread().await?;
+    let language = thread.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
+    Ok(language.unwrap_or_else(|| phrases::choose_locale(&guest.place, headers)))
 }
 
-async fn follow(
+async fn stream_answer(
     app: &App,
     guest: &PageVisitor,
     received: &MessageReceipt,
     voice: Locale,
 ) -> Result<Response, ApiError> {
     let following = guest.api.engine.follow(received.tenant, received.run, None).await?;
-    let view = seen_by_visitors(VisitEventTranslator::new(&guest.api, voice));
-    Ok(stream::respond_as(
+    let view = build_event_renderer(VisitEventTranslator::new(&guest.api, voice));
+    Ok(stream::respond_with(
         &guest.api,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
-        opening(received, DetailLevel::Shown),
+        build_stream_source(received, DetailLevel::Shown),
         following,
-        app.stopping().clone(),
+        app.shutdown_token().clone(),
         view,
     ))
 }
 
-pub(crate) fn seen_by_visitors(ear: VisitEventTranslator) -> StreamEventRenderer {
+pub(crate) fn build_event_renderer(ear: VisitEventTranslator) -> StreamEventRenderer {
     Arc::new(move |event| {
-        let heard = ear.hear(event)?;
+        let heard = ear.translate(event)?;
         // Plain structs always become JSON.
         Some((heard.name(), serde_json::to_string(&heard).unwrap_or_default()))
     })
 }
 
 /// A cookie on our own pages, each time anew; elsewhere the token itself, once.
-fn hand_over(response: &mut Response, guest: &PageVisitor, token: &VisitorToken) {
+fn attach_token(response: &mut Response, guest: &PageVisitor, token: &VisitorToken) {
     let given = match (&guest.origin, &guest.proved) {
         (PageOrigin::Own(line), _) => token.cookie(*line).map(|cookie| (SET_COOKIE, cookie)),
         (_, PageVisitorIdentity::Nothing) => {

@@ -3,24 +3,24 @@
 use munshi_agent::RunCancelOutcome as Came;
 use munshi_types::RunId;
 
-use crate::api::ask::UrlPathParameterPair;
+use crate::api::parameters::UrlPathParameterPair;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::routes::runs::cancel::CancelRunResponse;
-use crate::visitor::guest::PageVisitor;
+use crate::visitor::page_visitor::PageVisitor;
 
-/// Stops one's own turn. What it is doing at this moment is finished first.
+/// Cancel one's own run. The current step is finished first.
 #[utoipa::path(post, path = "/visit/{place}/runs/{id}/cancel", tag = "visit_runs",
     params(
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
-        ("id" = uuid::Uuid, Path, description = "Which turn."),
+        ("id" = uuid::Uuid, Path, description = "The run."),
     ),
-    responses((status = 200, description = "It stops, or had ended.", body = CancelRunResponse)))]
+    responses((status = 200, description = "Cancelled, or already ended.", body = CancelRunResponse)))]
 pub(crate) async fn cancel_visit_run(
     guest: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
 ) -> Result<Json<CancelRunResponse>, ApiError> {
-    let run = guest.run(id).await?;
+    let run = guest.load_run(id).await?;
     let came = guest.api.engine.cancel(guest.place.tenant, run.id).await?;
     Ok(Json(CancelRunResponse { run: run.id, cancelled: came == Came::Asked }))
 }

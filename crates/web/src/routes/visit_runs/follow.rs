@@ -5,36 +5,36 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use munshi_types::RunId;
 
-use crate::api::ask::UrlPathParameterPair;
+use crate::api::parameters::UrlPathParameterPair;
 use crate::api::stream::{self, RunStreamSource};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::routes::visit_messages::send::seen_by_visitors;
+use crate::routes::visit_messages::send::build_event_renderer;
 use crate::views::event::ServerEvent;
 use crate::views::outcome::DetailLevel;
-use crate::visitor::guest::PageVisitor;
-use crate::visitor::heard::{VisitEventTranslator, voice_of};
-use crate::visitor::words;
+use crate::visitor::page_visitor::PageVisitor;
+use crate::visitor::phrases;
+use crate::visitor::visit_events::{VisitEventTranslator, to_locale};
 
-/// The events of one's own turn. With the id of the last one that was seen come exactly the others.
+/// Stream the events of one's own run. With the last event id you get exactly the rest.
 #[utoipa::path(get, path = "/visit/{place}/runs/{id}/stream", tag = "visit_runs",
     params(
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
-        ("id" = uuid::Uuid, Path, description = "Which turn."),
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event you saw."),
+        ("id" = uuid::Uuid, Path, description = "The run."),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event you received."),
     ),
-    responses((status = 200, description = "The events.", body = ServerEvent, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The event stream.", body = ServerEvent, content_type = "text/event-stream")))]
 pub(crate) async fn follow_visit_run(
     app: State<App>,
     guest: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let after = stream::seen(id, &headers, None)?;
-    let run = guest.run(id).await?;
+    let after = stream::parse_last_event_id(id, &headers, None)?;
+    let run = guest.load_run(id).await?;
     let language =
-        guest.thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
-    let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
+        guest.find_thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
+    let voice = language.unwrap_or_else(|| phrases::choose_locale(&guest.place, &headers));
     let following = guest.api.engine.follow(guest.place.tenant, id, after).await?;
     let told = RunStreamSource {
         tenant: guest.place.tenant,
@@ -44,6 +44,6 @@ pub(crate) async fn follow_visit_run(
         insides: DetailLevel::Shown,
         first: None,
     };
-    let view = seen_by_visitors(VisitEventTranslator::new(&guest.api, voice));
-    Ok(stream::respond_as(&guest.api, told, following, app.stopping().clone(), view))
+    let view = build_event_renderer(VisitEventTranslator::new(&guest.api, voice));
+    Ok(stream::respond_with(&guest.api, told, following, app.shutdown_token().clone(), view))
 }

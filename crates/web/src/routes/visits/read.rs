@@ -14,13 +14,13 @@ use munshi_types::{Id, RunId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::ask::UrlQueryParameters;
+use crate::api::parameters::UrlQueryParameters;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::visit::{VisitApproval, VisitMessage, VisitView};
-use crate::visitor::guest::PageVisitor;
-use crate::visitor::heard::voice_of;
-use crate::visitor::{place, words};
+use crate::visitor::page_visitor::PageVisitor;
+use crate::visitor::visit_events::to_locale;
+use crate::visitor::{binding_lookup, phrases};
 
 /// As many as a screen or two.
 const MESSAGES: u32 = 40;
@@ -31,7 +31,7 @@ const RUNS: u32 = 8;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ShowVisitQuery {
-    /// The `before` of the answer before, for what was said earlier.
+    /// The `before` of the previous response, for earlier messages.
     #[param(value_type = Option<String>)]
     before: Option<Cursor>,
 }
@@ -45,7 +45,7 @@ struct Thread {
     approvals: Vec<VisitApproval>,
 }
 
-/// A place and the visitor's own thread there. Asking makes nobody known: that comes with the first message.
+/// Get a place and the visitor's own session there. This creates no visitor: the first message does.
 #[utoipa::path(get, path = "/visit/{place}", tag = "visits",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), ShowVisitQuery),
     responses((status = 200, description = "The place.", body = VisitView)))]
@@ -54,21 +54,21 @@ pub(crate) async fn read_visit(
     headers: HeaderMap,
     UrlQueryParameters(which): UrlQueryParameters<ShowVisitQuery>,
 ) -> Result<Json<VisitView>, ApiError> {
-    let person = guest.person().await?;
+    let person = guest.find_person().await?;
     let is_member = person.as_ref().is_some_and(|person| person.role.is_some());
-    let open = is_member || !place::is_closed(&guest.place);
-    let found = guest.thread().await?;
-    let language = found.as_ref().and_then(|(_, session)| session.language.as_ref()).and_then(voice_of);
-    let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
+    let open = is_member || !binding_lookup::is_members_only(&guest.place);
+    let found = guest.find_thread().await?;
+    let language = found.as_ref().and_then(|(_, session)| session.language.as_ref()).and_then(to_locale);
+    let voice = language.unwrap_or_else(|| phrases::choose_locale(&guest.place, &headers));
     let by_phone = guest.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
     let link = by_phone && found.as_ref().is_some_and(|(person, _)| person.visitor && person.role.is_none());
     let thread = match found {
-        Some((person, session)) => thread(&guest, (person, session), voice, which.before).await?,
+        Some((person, session)) => load_thread(&guest, (person, session), voice, which.before).await?,
         None => Thread::default(),
     };
     Ok(Json(VisitView {
-        place: place::name_of(&guest.place),
-        name: place::name_shown(&guest.place, open).to_owned(),
+        place: binding_lookup::public_name(&guest.place),
+        name: binding_lookup::display_name(&guest.place, open).to_owned(),
         voice: voice.code(),
         open,
         link,
@@ -84,7 +84,7 @@ fn is_running(run: &RunView) -> bool {
     run.ended_at.is_none() && run.state != RunState::WaitingApproval
 }
 
-async fn thread(
+async fn load_thread(
     guest: &PageVisitor,
     (person, session): (Person, Session),
     voice: Locale,
@@ -98,9 +98,9 @@ async fn thread(
         let runs = runs::list(tx, RunFilter::Session(session.id), &newest)?.items;
         let running = runs.into_iter().filter(is_running).map(|run| run.id);
         let mut waiting = Vec::new();
-        for approval in approvals::pending_in(tx, session.id.as_uuid())? {
-            let yours = approvals::is_for(tx, &office, &approval, &person.principal(tx))?;
-            waiting.push(VisitApproval::of(&approval, yours, (&tools, voice)));
+        for approval in approvals::list_pending(tx, session.id.as_uuid())? {
+            let yours = approvals::is_addressed_to(tx, &office, &approval, &person.principal(tx))?;
+            waiting.push(VisitApproval::new(&approval, yours, (&tools, voice)));
         }
         let mut messages: Vec<VisitMessage> = items.into_iter().map(Into::into).collect();
         messages.reverse();

@@ -10,23 +10,23 @@ use axum::response::{IntoResponse, Response};
 use munshi_lang::Locale;
 use munshi_tiers::BindingResolution;
 
-use crate::account::words::PagePhrases;
+use crate::account::phrases::PagePhrases;
 use crate::api::Api;
-use crate::api::ask::UrlPathParameter;
+use crate::api::parameters::UrlPathParameter;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::pages::{HtmlPage, LetterAvatar, UnavailablePage};
 use crate::server::Peer;
-use crate::visitor::words::{self, MENU};
-use crate::visitor::{guest, place};
+use crate::visitor::phrases::{self, MENU};
+use crate::visitor::{binding_lookup, page_visitor};
 
-/// The page of a binding: its chat.
+/// Get the chat page of a binding.
 #[utoipa::path(get, path = "/c/{place}", tag = "visits",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli")),
     responses(
         (status = 200, description = "The page.", body = String, content_type = "text/html"),
-        (status = 404, description = "Nobody is there; a page says so.", body = String, content_type = "text/html"),
-        (status = 503, description = "Nobody answers for now; a page says so.", body = String, content_type = "text/html"),
+        (status = 404, description = "No such binding, as a page.", body = String, content_type = "text/html"),
+        (status = 503, description = "The binding is temporarily unavailable, as a page.", body = String, content_type = "text/html"),
     ))]
 pub(crate) async fn show_visit(
     State(app): State<App>,
@@ -34,20 +34,22 @@ pub(crate) async fn show_visit(
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    match place::find(app.api()?, &name).await {
-        Ok(place) => chat(app.api()?, &place, (peer.as_deref(), &headers)).await,
-        Err(error) => Ok(UnavailablePage::page(&error, PagePhrases::of(&headers))),
+    match binding_lookup::resolve(app.api()?, &name).await {
+        Ok(place) => render_chat(app.api()?, &place, (peer.as_deref(), &headers)).await,
+        Err(error) => Ok(UnavailablePage::respond(&error, PagePhrases::from_headers(&headers))),
     }
 }
 
-pub(crate) async fn chat(
+pub(crate) async fn render_chat(
     api: &Api,
     place: &Arc<BindingResolution>,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<Response, ApiError> {
-    let open = !place::is_closed(place) || guest::is_known_member(api, place, (peer, headers)).await?;
-    let name = place::name_shown(place, open);
-    let mut response = HtmlPage(ChatPage::of(place, name, words::greeting(place, headers))).into_response();
+    let open = !binding_lookup::is_members_only(place)
+        || page_visitor::is_known_member(api, place, (peer, headers)).await?;
+    let name = binding_lookup::display_name(place, open);
+    let mut response =
+        HtmlPage(ChatPage::new(place, name, phrases::choose_locale(place, headers))).into_response();
     let varies = HeaderValue::from_static("accept-language, cookie");
     response.headers_mut().append(axum::http::header::VARY, varies);
     Ok(response)
@@ -70,12 +72,12 @@ pub(crate) struct ChatPage {
 }
 
 impl ChatPage {
-    fn of(place: &BindingResolution, name: &str, voice: Locale) -> Self {
-        let words = words::all(voice);
+    fn new(place: &BindingResolution, name: &str, voice: Locale) -> Self {
+        let words = phrases::render_all(voice);
         let said = |name: &str| words.get(name).cloned().unwrap_or_default();
         Self {
             lang: voice.code().replace("-latn", "-Latn"),
-            place: place::name_of(place),
+            place: binding_lookup::public_name(place),
             about: said("about").replace("{name}", name),
             face: LetterAvatar::of(name),
             voice: voice.code(),

@@ -10,12 +10,12 @@ use crate::error::{ApiError, ApiErrorCode};
 /// Pages that shut out what others serve let this in.
 const SHARED: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// The widget: one script that brings `<munshi-chat binding="…">`.
+/// Get the widget script, which defines `<munshi-chat binding="…">`.
 #[utoipa::path(get, path = "/widget.js", tag = "widget",
     responses((status = 200, description = "The script.", body = String, content_type = "text/javascript")))]
 pub(crate) async fn read_widget(headers: HeaderMap) -> Result<Response, ApiError> {
-    let mut response =
-        assets::by_name("widget.js", &headers).ok_or_else(|| ApiError::plain(ApiErrorCode::NotFound))?;
+    let mut response = assets::serve_by_name("widget.js", &headers)
+        .ok_or_else(|| ApiError::from_code(ApiErrorCode::NotFound))?;
     response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response.headers_mut().insert(SHARED, HeaderValue::from_static("cross-origin"));
     Ok(response)

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 
-use crate::api::ask::UrlPathParameter;
+use crate::api::parameters::UrlPathParameter;
 use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::visitor::words;
+use crate::visitor::phrases;
 
-/// What pages say in a voice, by name; `{name}` stands for who answers.
+/// Get the page texts of a locale, by name; `{name}` is the placeholder for who answers.
 #[utoipa::path(get, path = "/words/{voice}", tag = "words",
-    params(("voice" = String, Path, description = "A language, or one in Latin letters.", example = "hi-latn")),
-    responses((status = 200, description = "The words.", body = BTreeMap<String, String>)))]
+    params(("voice" = String, Path, description = "A locale: a language, or a language in Latin script.", example = "hi-latn")),
+    responses((status = 200, description = "The texts.", body = BTreeMap<String, String>)))]
 pub(crate) async fn read_words(
     UrlPathParameter(code): UrlPathParameter<String>,
 ) -> Result<([(HeaderName, &'static str); 1], Json<BTreeMap<String, String>>), ApiError> {
-    let voice = words::voice(&code).ok_or_else(|| {
-        ApiError::new(ApiErrorCode::NotFound, "Pages do not speak that.")
-            .hint("Write a code such as en, hi or ta, or hi-latn for Latin letters.")
+    let voice = phrases::find_locale(&code).ok_or_else(|| {
+        ApiError::new(ApiErrorCode::NotFound, "No page texts exist for this locale.")
+            .hint("Use a code such as en, hi or ta, or hi-latn for Latin script.")
     })?;
-    Ok(([(CACHE_CONTROL, "public, max-age=600")], Json(words::all(voice))))
+    Ok(([(CACHE_CONTROL, "public, max-age=600")], Json(phrases::render_all(voice))))
 }

@@ -5,9 +5,9 @@ use munshi_identity::operators::OPERATORS;
 use munshi_identity::sign_ins;
 use serde::Deserialize;
 
-use crate::account::fault::HtmlPageError;
 use crate::account::form::SignedInForm;
-use crate::account::local;
+use crate::account::local_path;
+use crate::account::page_error::HtmlPageError;
 use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
@@ -20,10 +20,11 @@ pub(crate) async fn open_workspace(
     posted: SignedInForm<OpenWorkspaceForm>,
 ) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, form, .. } = posted;
-    let all = who.workspaces().await?;
+    let all = who.list_workspaces().await?;
     let found = all.into_iter().find(|one| one.tenant.name.as_str() == form.workspace);
-    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is no such workspace that you look after.");
+    let missing =
+        || ApiError::new(ApiErrorCode::NotFound, "You have no role in this workspace, or it does not exist.");
     let (tenant, id) = (found.ok_or_else(missing)?.tenant.id, who.sign_in.id);
-    who.api.db.platform(OPERATORS).write(move |tx| sign_ins::open(tx, id, tenant)).await?;
-    Ok(Redirect::to(local::path(form.next.as_deref())).into_response())
+    who.api.db.platform(OPERATORS).write(move |tx| sign_ins::set_workspace(tx, id, tenant)).await?;
+    Ok(Redirect::to(local_path::sanitize(form.next.as_deref())).into_response())
 }

@@ -155,13 +155,13 @@ on_both! {
         house.browser().sign_in(email, PASSWORD).await.moved("/account");
         // The slow hash takes up nearly all of it.
         let half = began.elapsed() / 2;
-        let found = house.db.platform(OPERATORS).read(move |tx| operators::by_email(tx, email)).await.unwrap().unwrap();
+        let found = house.db.platform(OPERATORS).read(move |tx| operators::find_by_email(tx, email)).await.unwrap().unwrap();
         let (id, now, token) = (found.id, house.now(), posing.token().await);
         let mut late = house.browser();
         let form = [("current", PASSWORD), ("new", good), ("again", good), ("form", token.as_str())];
         let proof = async {
             tokio::time::sleep(half).await;
-            house.db.platform(OPERATORS).write(move |tx| operators::prove(tx, id, now)).await.unwrap()
+            house.db.platform(OPERATORS).write(move |tx| operators::mark_verified(tx, id, now)).await.unwrap()
         };
         let (changed, came, proved) =
             tokio::join!(posing.post("/account/password", &form), late.sign_in(email, PASSWORD), proof);

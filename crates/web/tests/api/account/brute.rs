@@ -40,7 +40,7 @@ on_both! {
         for last in 100..130 {
             house.browser().at(last).sign_in("asha@shop.example", "wrong wrong wrong").await;
         }
-        let found = house.db.platform(OPERATORS).read(|tx| operators::by_email(tx, "asha@shop.example")).await;
+        let found = house.db.platform(OPERATORS).read(|tx| operators::find_by_email(tx, "asha@shop.example")).await;
         let operator = found.unwrap().unwrap().id;
         let link = house.link(LinkPurpose::Recovery { operator }).await;
         let mut fresh = house.browser().at(250);

@@ -24,8 +24,8 @@ on_both! {
         for (field, bad, words) in [
             ("password", "short", "at least 10 letters"),
             ("password", "1234567890", "first that are tried"),
-            ("email", "farid", "is no email"),
-            ("name", " ", "a name has 1 to 100"),
+            ("email", "farid", "invalid email"),
+            ("name", " ", "a name must be 1 to 100"),
         ] {
             let form: Vec<(&str, &str)> = good.iter().map(|(name, value)| (*name, if *name == field { bad } else { value })).collect();
             let text = browser.post(&path, &form).await.says(422, "role=\"alert\"").to_lowercase();
@@ -113,7 +113,7 @@ on_both! {
         assert!(!page.contains("/withdraw"), "to more than an admin has");
         let id = owner.get("/account/operators").await.between("/account/invitations/", "/withdraw");
         let path = format!("/account/invitations/{id}/withdraw");
-        admin.submit(&path, &[]).await.says(403, "more than you have");
+        admin.submit(&path, &[]).await.says(403, "grants more access than you have");
         house.browser().get(&link).await.says(200, "You are invited");
         // Whoever made it may not invite owners any more: then it is nobody's invitation.
         let page = owner.get("/account/operators").await.text();
@@ -168,7 +168,7 @@ on_both! {
         house.vouch("vik@shop.example").await;
         let (other, now) = (house.other.tenant, house.now());
         let id: munshi_types::OperatorId = vik.parse().unwrap();
-        house.db.platform(OPERATORS).write(move |tx| roles::give(tx, id, other, Role::Owner, now)).await.unwrap();
+        house.db.platform(OPERATORS).write(move |tx| roles::grant(tx, id, other, Role::Owner, now)).await.unwrap();
         house.browser().get(&two).await.says(410, "not good any more");
         house.browser().post(&two, &[("password", "another good password")]).await.says(410, "not good any more");
         // Whoever made it is sent away.
@@ -199,7 +199,7 @@ on_both! {
             Ok(())
         });
         let mut other = house.browser();
-        let used = hold.meet(&test, other.post(&link, &[("password", "another good password")]));
+        let used = hold.run_against(&test, other.post(&link, &[("password", "another good password")]));
         let (risen, used) = tokio::join!(rising, used);
         risen.unwrap();
         used.says(410, "not good any more");

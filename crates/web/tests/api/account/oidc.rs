@@ -13,7 +13,7 @@ use munshi_test_support::environment::openid_provider;
 use munshi_types::{Clock, SystemClock, SystemRandom};
 use munshi_web::SignInServices;
 use munshi_web::account::oidc::{OidcClient, OidcSettings};
-use munshi_web::outgoing::OutboundHttpClient;
+use munshi_web::http_client::OutboundHttpClient;
 use zeroize::Zeroizing;
 
 use crate::api::support::{Browser, Installation, PASSWORD, encoded};
@@ -121,7 +121,7 @@ on_both! {
         // Somebody without an account, or whose e-mail nobody has verified, is sent away.
         house.operator("unverified@shop.example", house.shop.tenant, Role::Owner).await;
         for login in ["nobody", "unverified"] {
-            sign_in(&mut house.browser(), login, "/account").await.says(403, "There is no account here");
+            sign_in(&mut house.browser(), login, "/account").await.says(403, "No account here matches");
         }
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'sign_in.began' AND payload LIKE '%oidc%'";
         assert_eq!(house.number(house.shop.tenant, told).await, 2);
@@ -172,13 +172,13 @@ on_both! {
         let mut asha = house.browser();
         let back = come_back(&start(&mut asha, "/account").await, "asha").await;
         // Another's browser: without a beginning, with its own, or with an altered state.
-        house.browser().get(&back).await.says(403, "not begun in this browser");
+        house.browser().get(&back).await.says(403, "not started in this browser");
         let mut evil = house.browser();
         start(&mut evil, "/account").await;
-        evil.get(&back).await.says(403, "not begun in this browser");
+        evil.get(&back).await.says(403, "not started in this browser");
         let state = back.split("state=").nth(1).unwrap().split('&').next().unwrap();
-        asha.get(&back.replace(state, "x")).await.says(403, "not begun in this browser");
-        asha.get("/account/oidc/back?error=access_denied&state=x").await.says(403, "did not let you in");
+        asha.get(&back.replace(state, "x")).await.says(403, "not started in this browser");
+        asha.get("/account/oidc/back?error=access_denied&state=x").await.says(403, "refused the sign-in");
         asha.get(&back).await.moved("/account");
         let mut again = house.browser();
         again.cookies = asha.cookies.clone();
@@ -188,7 +188,7 @@ on_both! {
         let stolen = come_back(&start(&mut one, "/account").await, "asha").await;
         let own = come_back(&start(&mut other, "/account").await, "asha").await;
         let code = |path: &str| path.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();
-        other.get(&own.replace(&code(&own), &code(&stolen))).await.says(403, "did not let you in");
+        other.get(&own.replace(&code(&own), &code(&stolen))).await.says(403, "refused the sign-in");
     }
 
     async fn changed_keys_are_found_and_a_client_without_a_secret_works(test: TestDb) {
@@ -207,7 +207,7 @@ on_both! {
         let link = house.invitation("meera@shop.example", house.shop.tenant, Role::Staff).await;
         let path = format!("/account/link/{link}");
         house.browser().get(&path).await.says(200, "Join with 127.0.0.1");
-        sign_in(&mut house.browser(), "asha", &path).await.says(403, "There is no account here");
+        sign_in(&mut house.browser(), "asha", &path).await.says(403, "No account here matches");
         let mut meera = house.browser();
         sign_in(&mut meera, "meera", &path).await.moved("/account");
         let page = meera.get("/account").await.says(200, "<strong>shop</strong>");

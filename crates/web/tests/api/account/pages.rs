@@ -40,11 +40,11 @@ on_both! {
         harmless(&evil.submit("/account/operators", &[("email", "\"<script>alert(1)</script>\"@b.example"), ("role", "staff")]).await.says(201, "&#60;script"));
         harmless(&evil.submit("/account/operators", &[("email", "a@b.example"), ("role", EVIL)]).await.says(422, "&#60;"));
         harmless(&evil.get("/account/operators").await.says(200, "&#60;script"));
-        harmless(&evil.submit("/account/workspace", &[("workspace", EVIL)]).await.says(404, "no such workspace"));
+        harmless(&evil.submit("/account/workspace", &[("workspace", EVIL)]).await.says(404, "no role in this workspace"));
         harmless(&evil.submit("/account/operators/x/role", &[("role", EVIL)]).await.says(422, "&#60;"));
         for id in ["%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E", "x"] {
-            harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "no such key"));
-            harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "nobody of that id"));
+            harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "No such key"));
+            harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "No account with that id"));
             harmless(&house.browser().get(&format!("/account/link/{id}")).await.says(410, "not good"));
         }
         harmless(&evil.submit("/account/password", &[("current", EVIL), ("new", "aaaaaaaaaaaa"), ("again", EVIL)]).await.says(422, "differ"));
@@ -53,8 +53,8 @@ on_both! {
         harmless(&house.browser().post("/account/sign-in", &form).await.says(401, "value=\"/account\""));
         let named = format!("/account/sign-in?next={}", crate::api::support::encoded(EVIL));
         harmless(&house.browser().get(&named).await.says(200, "value=\"/account\""));
-        harmless(&evil.submit("/account/sign-ins/end", &[("id", EVIL)]).await.says(404, "no such sign-in"));
-        harmless(&house.browser().get("/account/oidc/start").await.says(404, "No other service"));
+        harmless(&evil.submit("/account/sign-ins/end", &[("id", EVIL)]).await.says(404, "No such sign-in"));
+        harmless(&house.browser().get("/account/oidc/start").await.says(404, "No sign-in service"));
     }
 
     async fn nothing_that_is_asked_for_becomes_part_of_a_page(test: TestDb) {
@@ -121,7 +121,7 @@ on_both! {
             let token = asha.token().await;
             let form = [("form", token.as_str())];
             let fault = asha.send("POST", "/account/keys/x/revoke", &[("accept-language", code), ("origin", "http://munshi.example")], Some(&form)).await;
-            fault.says(404, "<p class=\"small quiet\" lang=\"en\">There is no such key in this workspace.</p>");
+            fault.says(404, "<p class=\"small quiet\" lang=\"en\">No such key in this workspace.</p>");
         }
         // What is chosen holds, whatever the browser asks for.
         let chosen = asha.send("GET", "/account/language?language=ta", &[("referer", "http://munshi.example/account/keys")], None).await;

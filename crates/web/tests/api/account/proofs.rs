@@ -10,8 +10,8 @@ use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, TenantId, Timestamp};
 use munshi_web::ApiErrorCode;
-use munshi_web::account::proofs::SignInAuthenticator;
-use munshi_web::visitor::proofs::{VisitorAuthenticator, VisitorSeat};
+use munshi_web::account::authenticator::SignInAuthenticator;
+use munshi_web::visitor::authenticator::{VisitorAuthenticator, VisitorSeat};
 use zeroize::Zeroizing;
 
 use serde_json::{Value, json};
@@ -29,11 +29,11 @@ struct Vault;
 
 #[async_trait]
 impl HostKeySource for Vault {
-    async fn secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    async fn load_secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         Ok(Zeroizing::new(made()["secret"].as_str().unwrap().as_bytes().to_vec()))
     }
 
-    async fn published(&self, _: &str) -> Result<String, String> {
+    async fn fetch_published(&self, _: &str) -> Result<String, String> {
         Err("nobody answers".to_owned())
     }
 }
@@ -60,7 +60,7 @@ fn sent(browser: &Browser<'_>, more: &[(&'static str, &'static str)]) -> HeaderM
 async fn add(house: &Installation, tenant: TenantId, person: Person, email: &str) -> PersonId {
     let (id, address) = (person.id, ContactAddress::email(email).unwrap());
     let unit = move |tx: &mut Tx<'_>| {
-        persons::put(tx, &person)?;
+        persons::upsert(tx, &person)?;
         persons::add_address(tx, person.id, &address)
     };
     house.db.write(tenant, unit).await.unwrap();
@@ -73,7 +73,7 @@ on_both! {
         let house = Installation::open(&test, []).await;
         let (proven, tenant) = (proven(&test), house.shop.tenant);
         let token = made()["cases"][0]["token"].as_str().unwrap().to_owned();
-        let unknown = proven.host(tenant, "counter", &token).await.unwrap_err();
+        let unknown = proven.authenticate_host_token(tenant, "counter", &token).await.unwrap_err();
         assert_eq!(unknown.code(), ApiErrorCode::Unauthenticated);
         let key = NewHostKey {
             kid: "k-HS256".to_owned(),
@@ -83,17 +83,17 @@ on_both! {
             value: "widget".to_owned(),
         };
         house.db.write(tenant, move |tx| hosts::add(tx, &key, THEN)).await.unwrap();
-        let person = proven.host(tenant, "counter", &token).await.unwrap();
-        assert_eq!(proven.host(tenant, "counter", &token).await.unwrap(), person, "the same each time");
+        let person = proven.authenticate_host_token(tenant, "counter", &token).await.unwrap();
+        assert_eq!(proven.authenticate_host_token(tenant, "counter", &token).await.unwrap(), person, "the same each time");
         let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();
         assert_eq!((found.name.as_str(), found.language.unwrap().code(), found.role), ("Asha", "hi", None));
         for (tenant, binding) in [(tenant, "back"), (house.other.tenant, "counter")] {
-            assert_eq!(proven.host(tenant, binding, &token).await.unwrap_err().code(), ApiErrorCode::Unauthenticated);
+            assert_eq!(proven.authenticate_host_token(tenant, binding, &token).await.unwrap_err().code(), ApiErrorCode::Unauthenticated);
         }
         // As soon as they work here, the host's word is not enough.
         let hired = Person { role: Some(Role::Owner), ..found };
-        house.db.write(tenant, move |tx| persons::put(tx, &hired)).await.unwrap();
-        assert_eq!(proven.host(tenant, "counter", &token).await.unwrap_err().code(), ApiErrorCode::Forbidden);
+        house.db.write(tenant, move |tx| persons::upsert(tx, &hired)).await.unwrap();
+        assert_eq!(proven.authenticate_host_token(tenant, "counter", &token).await.unwrap_err().code(), ApiErrorCode::Forbidden);
     }
 
     async fn forged_and_stale_tokens_of_a_host_are_refused_at_the_door(test: TestDb) {
@@ -144,22 +144,22 @@ on_both! {
         let keeper = house.keeper().await;
         let asha = house.operator("asha@shop.example", tenant, Role::Staff).await;
         let ours = [("sec-fetch-site", "same-origin")];
-        let person = proven.signed_in(tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap().unwrap();
-        assert_eq!(proven.signed_in(tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap(), Some(person));
+        let person = proven.find_signed_in(tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap().unwrap();
+        assert_eq!(proven.find_signed_in(tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap(), Some(person));
         let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();
         assert_eq!(found.role, Some(Role::Staff), "with the rights of their role");
-        assert_eq!(proven.signed_in(house.other.tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap(), None, "another tenant");
-        assert_eq!(proven.signed_in(tenant, &sent(&asha, &[("sec-fetch-site", "cross-site")]), VisitorSeat::Elsewhere).await.unwrap(), None);
-        assert_eq!(proven.signed_in(tenant, &HeaderMap::new(), VisitorSeat::Elsewhere).await.unwrap(), None);
+        assert_eq!(proven.find_signed_in(house.other.tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap(), None, "another tenant");
+        assert_eq!(proven.find_signed_in(tenant, &sent(&asha, &[("sec-fetch-site", "cross-site")]), VisitorSeat::Elsewhere).await.unwrap(), None);
+        assert_eq!(proven.find_signed_in(tenant, &HeaderMap::new(), VisitorSeat::Elsewhere).await.unwrap(), None);
         // Whoever has the e-mail of an owner is not the owner.
         let owner = Person { role: Some(Role::Owner), ..Person::new(&house.ids, "Owner", now) };
         let high = add(&house, tenant, owner, "owner@shop.example").await;
         let posing = house.operator("owner@shop.example", tenant, Role::Admin).await;
-        let posed = proven.signed_in(tenant, &sent(&posing, &ours), VisitorSeat::Elsewhere).await.unwrap().unwrap();
+        let posed = proven.find_signed_in(tenant, &sent(&posing, &ours), VisitorSeat::Elsewhere).await.unwrap().unwrap();
         let found = house.db.read(tenant, move |tx| persons::find(tx, posed)).await.unwrap().unwrap();
         assert_eq!((found.role, posed == high), (Some(Role::Admin), false), "they are an admin of their own");
-        assert!(proven.is_operator(&sent(&keeper, &ours), VisitorSeat::Elsewhere).await.unwrap());
-        assert!(!proven.is_operator(&sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap());
-        assert!(!proven.is_operator(&sent(&keeper, &[("origin", "https://evil.example")]), VisitorSeat::Elsewhere).await.unwrap());
+        assert!(proven.is_keeper(&sent(&keeper, &ours), VisitorSeat::Elsewhere).await.unwrap());
+        assert!(!proven.is_keeper(&sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap());
+        assert!(!proven.is_keeper(&sent(&keeper, &[("origin", "https://evil.example")]), VisitorSeat::Elsewhere).await.unwrap());
     }
 }

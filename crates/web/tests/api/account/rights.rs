@@ -96,7 +96,7 @@ on_both! {
             answers.sort_unstable();
             assert_eq!(answers[0], 200, "{answers:?}");
             assert_ne!(answers[1], 200, "round {round}: both were demoted");
-            let owners = house.db.platform(OPERATORS).write(move |tx| roles::hold_owners(tx, shop)).await.unwrap();
+            let owners = house.db.platform(OPERATORS).write(move |tx| roles::lock_owners(tx, shop)).await.unwrap();
             assert_eq!(owners, 1, "round {round}");
         }
     }
@@ -112,14 +112,14 @@ on_both! {
         house.vouch("both@shop.example").await;
         let link = house.invitation("both@shop.example", house.other.tenant, Role::Admin).await;
         both.submit(&format!("/account/link/{link}/accept"), &[]).await.moved("/account");
-        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "looks after more than you do");
+        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "has access to more than you do");
         keeper.submit("/account/workspace", &[("workspace", "shop")]).await.moved("/account");
         keeper.submit(&format!("/account/operators/{id}/link"), &[]).await.says(201, "works once");
         // Nor a keeper's.
         let link = house.invitation("farid@house.example", house.shop.tenant, Role::Viewer).await;
         keeper.submit(&format!("/account/link/{link}/accept"), &[]).await.moved("/account");
         let id = id_of(&mut owner, "Farid").await;
-        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "looks after more than you do");
+        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "has access to more than you do");
     }
 
     async fn keys_are_made_shown_once_rotated_and_revoked(test: TestDb) {

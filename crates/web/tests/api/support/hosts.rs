@@ -18,11 +18,11 @@ pub(super) struct FixedHosts;
 
 #[async_trait]
 impl hosts::HostKeySource for FixedHosts {
-    async fn secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    async fn load_secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         Ok(Zeroizing::new(HOST_SECRET.to_vec()))
     }
 
-    async fn published(&self, _: &str) -> Result<String, String> {
+    async fn fetch_published(&self, _: &str) -> Result<String, String> {
         Err("no network here".to_owned())
     }
 }

@@ -19,8 +19,8 @@ impl Pack for Notes {
     }
 
     fn install(&self, room: &mut PackInstaller<'_>) -> std::result::Result<(), InvalidPack> {
-        room.page(List)?;
-        room.page(Count)
+        room.add_page(List)?;
+        room.add_page(Count)
     }
 }
 
@@ -35,7 +35,7 @@ impl PackPageHandler for List {
         "notes.note.read"
     }
 
-    fn opens(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<bool> {
+    fn allows_link_access(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<bool> {
         Ok(visit.rest == PAGE_KEY)
     }
 

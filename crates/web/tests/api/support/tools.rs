@@ -46,8 +46,8 @@ impl RemoteToolHandler for Wipe {
         while self.0.held.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        self.0.wiped.lock().unwrap().push(permit.key());
-        Ok(ToolOutput::with(json!({ "wiped": permit.arguments()["text"] })))
+        self.0.wiped.lock().unwrap().push(permit.idempotency_key());
+        Ok(ToolOutput::new(json!({ "wiped": permit.arguments()["text"] })))
     }
 
     async fn look_up(&self, _: &Permit) -> Result<LookupOutcome, ToolFailure> {
@@ -64,18 +64,18 @@ impl WriteToolHandler for Notes {
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(ToolOutput::with(json!({ "noted": text })))
+        Ok(ToolOutput::new(json!({ "noted": text })))
     }
 }
 
 struct Count(Arc<World>);
 
 impl ReadToolHandler for Count {
-    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         self.0.looks.fetch_add(1, Ordering::SeqCst);
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::with(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count })))
     }
 }
 
@@ -83,7 +83,7 @@ impl ReadToolHandler for Count {
 struct Show;
 
 impl ReadToolHandler for Show {
-    fn look(&self, permit: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, permit: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let what = permit.arguments()["text"].as_str().unwrap_or_default();
         let all = json!([
             { "kind": "qr", "text": "upi://pay?pa=shop@bank&am=500", "title": "Pay ₹500" },
@@ -96,7 +96,7 @@ impl ReadToolHandler for Show {
             .into_iter()
             .flatten()
             .filter(|one| what.contains(one["kind"].as_str().unwrap_or("?")));
-        Ok(ToolOutput::with(json!({ "attachments": wanted.collect::<Vec<_>>() })))
+        Ok(ToolOutput::new(json!({ "attachments": wanted.collect::<Vec<_>>() })))
     }
 }
 
@@ -108,10 +108,10 @@ const DOT: &str =
 struct Fixture(Result<&'static str, &'static str>);
 
 impl ReadToolHandler for Fixture {
-    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+    fn read(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         match self.0 {
-            Ok(text) => Ok(ToolOutput::with(json!({ "text": text }))),
-            Err(why) => Err(ToolFailure::surely("intended", why)),
+            Ok(text) => Ok(ToolOutput::new(json!({ "text": text }))),
+            Err(why) => Err(ToolFailure::permanent("intended", why)),
         }
     }
 }
@@ -121,7 +121,7 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
         effect,
         reach: Reach::Business,
-        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
     }
 }
 

@@ -55,7 +55,7 @@ async fn plain() -> Response {
 }
 
 async fn refuse(Path(code): Path<ApiErrorCode>) -> ApiError {
-    ApiError::plain(code)
+    ApiError::from_code(code)
 }
 
 /// Longer than any request may take.
@@ -96,7 +96,7 @@ async fn endless_events() -> impl IntoResponse {
 
 /// Ends when the server stops.
 async fn live_events(State(app): State<App>) -> impl IntoResponse {
-    let stopping = app.stopping().clone();
+    let stopping = app.shutdown_token().clone();
     Sse::new(ticks().take_until(stopping.cancelled_owned()))
 }
 

@@ -5,10 +5,10 @@ use munshi_store::{Tx, params};
 use munshi_types::{Id, IdGenerator, Money, Timestamp};
 
 use super::{Contact, ContactRoles, get};
-use crate::books::act::LARGEST;
 use crate::books::head;
 use crate::books::ids::ContactId;
 use crate::books::names::{self, NameSubject};
+use crate::books::transaction::LARGEST;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,19 +22,19 @@ pub struct NewContact {
 /// Adds a contact. Two may have one name: whether it is somebody new is the caller's question.
 pub fn add(tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp, new: &NewContact) -> Result<Contact> {
     let id = ids.next();
-    add_as(tx, now, new, id)?;
+    add_with_id(tx, now, new, id)?;
     get(tx, id)
 }
 
 /// Adds a contact under an id that is known.
-pub(in crate::books) fn add_as(
+pub(in crate::books) fn add_with_id(
     tx: &mut Tx<'_>,
     now: Timestamp,
     new: &NewContact,
     id: ContactId,
 ) -> Result<()> {
     let name = names::clean(&new.name)?;
-    let (phone, limit) = (phone(new.phone.as_deref())?, checked(new.limit)?);
+    let (phone, limit) = (phone(new.phone.as_deref())?, validate_limit(new.limit)?);
     head::lock(tx)?;
     tx.execute(
         "INSERT INTO ledger_contacts (tenant_id, id, name, is_customer, is_supplier, is_staff, phone, credit_limit,
@@ -46,9 +46,9 @@ pub(in crate::books) fn add_as(
 }
 
 /// Replaces what is known of a contact. The names it had still find it.
-pub fn change(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Contact> {
+pub fn update(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Contact> {
     let name = names::clean(&known.name)?;
-    let (phone, limit) = (phone(known.phone.as_deref())?, checked(known.limit)?);
+    let (phone, limit) = (phone(known.phone.as_deref())?, validate_limit(known.limit)?);
     head::lock(tx)?;
     let contact = get(tx, id)?;
     tx.execute(
@@ -74,7 +74,7 @@ pub fn set_limit(tx: &mut Tx<'_>, id: ContactId, limit: Option<Money>) -> Result
     head::lock(tx)?;
     let contact = get(tx, id)?;
     let known = NewContact { name: contact.name, roles: contact.roles, phone: contact.phone, limit };
-    change(tx, contact.id, &known)
+    update(tx, contact.id, &known)
 }
 
 fn phone(text: Option<&str>) -> Result<Option<String>> {
@@ -82,7 +82,7 @@ fn phone(text: Option<&str>) -> Result<Option<String>> {
     Ok(text.map(ContactAddress::phone).transpose()?.map(|phone| phone.as_str().to_owned()))
 }
 
-fn checked(limit: Option<Money>) -> Result<Option<Money>> {
+fn validate_limit(limit: Option<Money>) -> Result<Option<Money>> {
     if limit.is_some_and(|limit| limit.is_negative() || limit > LARGEST) {
         return Err(Error::invalid("a limit is an amount from zero on"));
     }

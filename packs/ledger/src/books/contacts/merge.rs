@@ -3,9 +3,9 @@
 use munshi_store::{Tx, params};
 use munshi_types::Money;
 
-use super::{Contact, get, keep};
+use super::{Contact, entry_effects, get};
 use crate::books::ids::ContactId;
-use crate::books::words::HabitSide;
+use crate::books::stored_enums::HabitSide;
 use crate::books::{habits, head};
 use crate::error::{Error, Result};
 
@@ -18,24 +18,28 @@ pub fn merge(tx: &mut Tx<'_>, from: ContactId, into: ContactId) -> Result<Contac
     head::lock(tx)?;
     let (one, other) = (get(tx, from)?, get(tx, into)?);
     if one.id != other.id {
-        take_over(tx, &one, &other)?;
-        merge_again(tx, one.id, other.id)?;
+        copy_missing_details(tx, &one, &other)?;
+        merge_keeping_details(tx, one.id, other.id)?;
     }
     get(tx, other.id)
 }
 
 /// Merges without changing what is known of the other: an import has that from its file.
-pub(in crate::books) fn merge_again(tx: &mut Tx<'_>, from: ContactId, into: ContactId) -> Result<()> {
+pub(in crate::books) fn merge_keeping_details(
+    tx: &mut Tx<'_>,
+    from: ContactId,
+    into: ContactId,
+) -> Result<()> {
     let mut head = head::lock(tx)?;
     let (one, other) = (get(tx, from)?, get(tx, into)?);
     if one.id == other.id {
         return Ok(());
     }
-    keep::set_balance(tx, &mut head, &one, Money::ZERO)?;
-    keep::set_balance(tx, &mut head, &other, other.balance.plus(one.balance)?)?;
+    entry_effects::set_balance(tx, &mut head, &one, Money::ZERO)?;
+    entry_effects::set_balance(tx, &mut head, &other, other.balance.plus(one.balance)?)?;
     let sides = [HabitSide::Trade, HabitSide::Payment];
-    let seen = sides.map(|side| habits::of(tx, one.id, side).map(|habit| habit.seen));
-    point(tx, one.id, other.id)?;
+    let seen = sides.map(|side| habits::get(tx, one.id, side).map(|habit| habit.seen));
+    redirect(tx, one.id, other.id)?;
     for (side, seen) in sides.into_iter().zip(seen) {
         habits::refresh(tx, other.id, side, seen?)?;
         habits::clear(tx, one.id, side)?;
@@ -44,7 +48,7 @@ pub(in crate::books) fn merge_again(tx: &mut Tx<'_>, from: ContactId, into: Cont
 }
 
 /// Those that led to the one lead to the other too, so that nobody needs to follow twice.
-fn point(tx: &mut Tx<'_>, from: ContactId, into: ContactId) -> Result<()> {
+fn redirect(tx: &mut Tx<'_>, from: ContactId, into: ContactId) -> Result<()> {
     tx.execute(
         "UPDATE ledger_contacts SET merged_into = $3 WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2)",
         params![from, into],
@@ -53,7 +57,7 @@ fn point(tx: &mut Tx<'_>, from: ContactId, into: ContactId) -> Result<()> {
 }
 
 /// What only the one knew. Of two limits the lower holds.
-fn take_over(tx: &mut Tx<'_>, one: &Contact, other: &Contact) -> Result<()> {
+fn copy_missing_details(tx: &mut Tx<'_>, one: &Contact, other: &Contact) -> Result<()> {
     let limit = match (one.limit, other.limit) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => other.or(one),

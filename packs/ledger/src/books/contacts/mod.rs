@@ -3,15 +3,15 @@
 //! # Layout
 //! - [`add`], [`change`]: new ones, and what is known of them; [`find`](fn@find): who a name means
 //! - [`merge`](fn@merge): two that are one
-//! - `keep`: their kept balance and roles
+//! - `entry_effects`: their kept balance and roles
 
 pub(super) mod add;
-pub(super) mod keep;
+pub(super) mod entry_effects;
 mod merge;
 
-pub use add::{NewContact, add, change, set_limit};
+pub use add::{NewContact, add, set_limit, update};
 pub use merge::merge;
-pub(super) use merge::merge_again;
+pub(super) use merge::merge_keeping_details;
 
 use munshi_identity::ContactAddress;
 use munshi_store::{Cursor, Page, PageRequest, Row, Tx, params};
@@ -47,7 +47,7 @@ pub struct ContactRoles {
 
 impl Contact {
     /// By how much an amount would go over the limit; none when it does not.
-    pub fn over_limit(&self, amount: Money) -> Result<Option<Money>> {
+    pub fn excess_over_limit(&self, amount: Money) -> Result<Option<Money>> {
         let Some(limit) = self.limit else { return Ok(None) };
         let over = self.balance.plus(amount)?.minus(limit)?;
         Ok((over > Money::ZERO).then_some(over))
@@ -56,15 +56,15 @@ impl Contact {
 
 /// A contact as it stands; one that was merged leads to the other.
 pub fn get(tx: &mut Tx<'_>, id: ContactId) -> Result<Contact> {
-    let contact = row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
+    let contact = find_row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
     match contact.merged_into {
-        Some(root) => row(tx, root)?.ok_or_else(|| Error::missing("contact", &root)),
+        Some(root) => find_row(tx, root)?.ok_or_else(|| Error::missing("contact", &root)),
         None => Ok(contact),
     }
 }
 
 /// A contact as its row is, merged or not.
-pub fn row(tx: &mut Tx<'_>, id: ContactId) -> Result<Option<Contact>> {
+pub fn find_row(tx: &mut Tx<'_>, id: ContactId) -> Result<Option<Contact>> {
     Ok(tx.optional(
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
          FROM ledger_contacts WHERE tenant_id = $1 AND id = $2",
@@ -85,7 +85,7 @@ pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<NameMatch<Contact>> {
 }
 
 /// Those with a telephone number, the first one first.
-pub fn by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
+pub fn list_by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
     let phone = ContactAddress::phone(phone)?;
     Ok(tx.all(
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
@@ -101,14 +101,14 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Contact>> {
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
          FROM ledger_contacts WHERE tenant_id = $1 AND merged_into IS NULL AND (made_at, id) < ($2, $3)
          ORDER BY made_at DESC, id DESC LIMIT $4",
-        params![request.after.time, request.after.id, request.fetch()],
+        params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
-    Ok(Page::of(rows, request, |contact| Cursor { time: contact.made_at, id: contact.id.as_uuid() }))
+    Ok(Page::from_rows(rows, request, |contact| Cursor { time: contact.made_at, id: contact.id.as_uuid() }))
 }
 
 /// A contact and all that were merged into it.
-pub fn group(tx: &mut Tx<'_>, root: ContactId) -> Result<Vec<ContactId>> {
+pub fn list_group(tx: &mut Tx<'_>, root: ContactId) -> Result<Vec<ContactId>> {
     let mut all = vec![root];
     all.extend(tx.all(
         "SELECT id FROM ledger_contacts WHERE tenant_id = $1 AND merged_into = $2 ORDER BY id",

@@ -6,15 +6,15 @@ use munshi_store::Tx;
 use munshi_types::{Money, PersonId};
 
 use super::BooksImportReport;
-use super::cells::{CsvRow, CsvTable};
-use crate::books::act::{CreditAsset, ItemQuantity, OpeningBalance, PaymentTerms, ShopTransaction};
+use super::csv_table::{CsvRow, CsvTable};
 use crate::books::book::{self, BookingContext, EntryProvenance, MOST_MARK, NewLedgerEntry};
 use crate::books::cancel::{self, EntryCancelRequest};
 use crate::books::contacts::{self, NewContact};
 use crate::books::dedup::{self, PaymentSighting};
 use crate::books::ids::{ContactId, EntryKey, ItemId, LedgerEntryId};
 use crate::books::names::NameMatch;
-use crate::books::words::{LedgerEntryKind, LedgerEntrySource, PaymentMeans};
+use crate::books::stored_enums::{LedgerEntryKind, LedgerEntrySource, PaymentMeans};
+use crate::books::transaction::{CreditAsset, ItemQuantity, OpeningBalance, PaymentTerms, ShopTransaction};
 use crate::books::{entry, export, head, items};
 use crate::error::{Error, Result};
 
@@ -57,7 +57,7 @@ struct Sketch {
     is_new: bool,
 }
 
-pub(super) fn entries(
+pub(super) fn import(
     tx: &mut Tx<'_>,
     writing: &BookingContext<'_>,
     text: &str,
@@ -72,20 +72,20 @@ pub(super) fn entries(
     while let Some(cells) = table.next(FILE)? {
         if cells.text("kind") == Some("line") {
             let of = open.as_mut();
-            report.row(tx, (FILE, cells.line), |tx| add_line(tx, of, &cells))?;
+            report.try_row(tx, (FILE, cells.line), |tx| add_line(tx, of, &cells))?;
             continue;
         }
-        close(tx, writing, open.take(), report)?;
-        let row = report.row(tx, (FILE, cells.line), |tx| read(tx, writing, &cells, &mut seen))?;
+        finish_row(tx, writing, open.take(), report)?;
+        let row = report.try_row(tx, (FILE, cells.line), |tx| read(tx, writing, &cells, &mut seen))?;
         let is_new =
             row.as_ref().is_some_and(|row| matches!(&row.what, What::Booked { sketch, .. } if sketch.is_new));
         report.contacts += usize::from(is_new);
         open = row.map(|row| Open { line: cells.line, row });
     }
-    close(tx, writing, open, report)
+    finish_row(tx, writing, open, report)
 }
 
-fn close(
+fn finish_row(
     tx: &mut Tx<'_>,
     writing: &BookingContext<'_>,
     open: Option<Open>,
@@ -96,7 +96,7 @@ fn close(
         What::Booked { sketch, .. } => sketch.amount,
         What::Reversal { .. } => None,
     };
-    match report.row(tx, (FILE, line), |tx| take(tx, writing, row))? {
+    match report.try_row(tx, (FILE, line), |tx| book_row(tx, writing, row))? {
         Some(true) => {
             report.entries += 1;
             if let Some(amount) = amount.filter(|amount| *amount > report.confirm_above) {
@@ -115,33 +115,32 @@ fn read(
     cells: &CsvRow<'_>,
     seen: &mut HashMap<EntryKey, u64>,
 ) -> Result<Row> {
-    cells.fits()?;
+    cells.ensure_no_extra_cells()?;
     let (key, letters) = key(writing, cells, seen)?;
-    let what = match cells.parsed("reverses", "id")? {
+    let what = match cells.parse("reverses", "id")? {
         Some(of) => What::Reversal {
             of,
-            reason: cells.needed("reason")?.to_owned(),
-            by: cells.parsed("said_by", "person's id")?,
+            reason: cells.required("reason")?.to_owned(),
+            by: cells.parse("said_by", "person's id")?,
         },
-        None => What::Booked { said: said(writing, cells)?, sketch: sketch(tx, writing, cells)? },
+        None => What::Booked { said: parse_provenance(writing, cells)?, sketch: sketch(tx, writing, cells)? },
     };
     Ok(Row {
         number: cells.text("number").map(str::to_owned),
-        id: cells.parsed("id", "id")?,
+        id: cells.parse("id", "id")?,
         key,
         letters,
         what,
-        corrects: cells.parsed("corrects", "id")?,
+        corrects: cells.parse("corrects", "id")?,
         made: cells.time("made", writing.zone)?,
-        seen: cells.words("seen").lines().map(sighting).collect::<Result<_>>()?,
+        seen: cells.raw_text("seen").lines().map(sighting).collect::<Result<_>>()?,
     })
 }
 
 /// A payment that was seen again: when, from where, and what it is known by.
 fn sighting(line: &str) -> Result<PaymentSighting> {
-    let bad = || {
-        Error::invalid(format!("`{line}` in `seen` is no time, source and mark: leave it as it was written"))
-    };
+    let bad =
+        || Error::invalid(format!("`{line}` in `seen` is not a time, source and mark: keep it as exported"));
     let (at, rest) = line.split_once(' ').ok_or_else(bad)?;
     let (source, fingerprint) = rest.split_once(' ').ok_or_else(bad)?;
     if fingerprint.is_empty() || fingerprint.chars().count() > MOST_MARK {
@@ -157,29 +156,29 @@ fn key(
     cells: &CsvRow<'_>,
     seen: &mut HashMap<EntryKey, u64>,
 ) -> Result<(EntryKey, Option<EntryKey>)> {
-    if let Some(key) = cells.parsed("key", "key")? {
+    if let Some(key) = cells.parse("key", "key")? {
         return Ok((EntryKey::new(key), None));
     }
-    let letters = nth(EntryKey::of(&cells.whole()), seen);
-    let meaning = cells.meaning(writing.zone)?;
+    let letters = number_duplicate(EntryKey::from_parts(&cells.raw_cells()), seen);
+    let meaning = cells.canonical_cells(writing.zone)?;
     let meaning: Vec<&[u8]> = meaning.iter().map(String::as_bytes).collect();
-    Ok((nth(EntryKey::of(&meaning), seen), Some(letters)))
+    Ok((number_duplicate(EntryKey::from_parts(&meaning), seen), Some(letters)))
 }
 
 /// A key of its own for each of several rows that are the same.
-fn nth(plain: EntryKey, seen: &mut HashMap<EntryKey, u64>) -> EntryKey {
+fn number_duplicate(plain: EntryKey, seen: &mut HashMap<EntryKey, u64>) -> EntryKey {
     let before = seen.entry(plain).or_default();
     *before += 1;
-    EntryKey::of(&[plain.as_uuid().as_bytes(), &before.to_be_bytes()])
+    EntryKey::from_parts(&[plain.as_uuid().as_bytes(), &before.to_be_bytes()])
 }
 
-fn said(writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<EntryProvenance> {
+fn parse_provenance(writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<EntryProvenance> {
     let happened_at = cells.time("when", writing.zone)?.ok_or_else(|| Error::invalid("`when` is empty"))?;
-    let kept = |column: &str| Some(cells.words(column)).filter(|text| !text.is_empty()).map(str::to_owned);
+    let kept = |column: &str| Some(cells.raw_text(column)).filter(|text| !text.is_empty()).map(str::to_owned);
     Ok(EntryProvenance {
-        by: cells.parsed("said_by", "person's id")?,
+        by: cells.parse("said_by", "person's id")?,
         source: cells.text("source").map(str::parse).transpose()?.unwrap_or(LedgerEntrySource::Import),
-        words: cells.words("words").to_owned(),
+        words: cells.raw_text("words").to_owned(),
         happened_at,
         reference: kept("reference"),
         fingerprint: kept("fingerprint"),
@@ -187,15 +186,15 @@ fn said(writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<EntryProvena
 }
 
 fn sketch(tx: &mut Tx<'_>, writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<Sketch> {
-    let kind: LedgerEntryKind = cells.needed("kind")?.to_lowercase().parse()?;
-    let (contact, is_new) = contact(tx, writing, cells)?;
+    let kind: LedgerEntryKind = cells.required("kind")?.to_lowercase().parse()?;
+    let (contact, is_new) = resolve_contact(tx, writing, cells)?;
     let mut sketch = Sketch {
         kind,
         amount: cells.money("amount")?,
         paid: cells.money("paid")?,
         means: cells.text("means").map(|means| means.to_lowercase().parse()).transpose()?,
         contact,
-        category: cells.words("category").to_owned(),
+        category: cells.raw_text("category").to_owned(),
         lines: Vec::new(),
         is_new,
     };
@@ -206,13 +205,13 @@ fn sketch(tx: &mut Tx<'_>, writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> 
 }
 
 /// By its id, else by its name; somebody nobody knows is added, which is said too.
-fn contact(
+fn resolve_contact(
     tx: &mut Tx<'_>,
     writing: &BookingContext<'_>,
     cells: &CsvRow<'_>,
 ) -> Result<(Option<ContactId>, bool)> {
-    if let Some(id) = cells.parsed::<ContactId>("contact_id", "id")? {
-        return contacts::row(tx, id)?
+    if let Some(id) = cells.parse::<ContactId>("contact_id", "id")? {
+        return contacts::find_row(tx, id)?
             .map(|contact| (Some(contact.id), false))
             .ok_or_else(|| Error::missing("contact", &id));
     }
@@ -226,7 +225,7 @@ fn contact(
         NameMatch::Choices(choices) => {
             let names: Vec<String> = choices.into_iter().map(|contact| contact.name).collect();
             Err(Error::invalid(format!(
-                "`{name}` may be {}: write the name in full, or its id",
+                "`{name}` is ambiguous ({}): write the full name or the id",
                 names.join(" or ")
             )))
         }
@@ -234,27 +233,26 @@ fn contact(
 }
 
 fn line(tx: &mut Tx<'_>, cells: &CsvRow<'_>) -> Result<ItemQuantity> {
-    let item = match cells.parsed::<ItemId>("item_id", "id")? {
+    let item = match cells.parse::<ItemId>("item_id", "id")? {
         Some(id) => items::get(tx, id)?,
         None => {
-            let name = cells.needed("item")?;
+            let name = cells.required("item")?;
             let unknown = || {
                 Error::invalid(format!(
-                    "no one item is called `{name}`: add it to the items, or write its id"
+                    "no single item is called `{name}`: add it to the items, or write its id"
                 ))
             };
-            items::find(tx, name)?.one().ok_or_else(unknown)?
+            items::find(tx, name)?.into_one().ok_or_else(unknown)?
         }
     };
-    let quantity = cells.parsed("quantity", "quantity")?;
+    let quantity = cells.parse("quantity", "quantity")?;
     let quantity = quantity.ok_or_else(|| Error::invalid("`quantity` is empty"))?;
     Ok(ItemQuantity { item: item.id, quantity })
 }
 
 fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &CsvRow<'_>) -> Result<()> {
-    cells.fits()?;
-    let lost =
-        || Error::invalid("this line stands below no entry that was read: put it right after its entry");
+    cells.ensure_no_extra_cells()?;
+    let lost = || Error::invalid("this line follows no valid entry: put it right after its entry");
     let open = open.filter(|open| open.row.number.as_deref() == cells.text("number")).ok_or_else(lost)?;
     match &mut open.row.what {
         What::Booked { sketch, .. } => sketch.lines.push(line(tx, cells)?),
@@ -265,15 +263,15 @@ fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &CsvRow<'_>) -> Res
 }
 
 /// Books a row; false when it was there.
-fn take(tx: &mut Tx<'_>, writing: &BookingContext<'_>, row: Row) -> Result<bool> {
+fn book_row(tx: &mut Tx<'_>, writing: &BookingContext<'_>, row: Row) -> Result<bool> {
     let writing = &BookingContext { now: row.made.unwrap_or(writing.now), ..*writing };
     let mut head = head::lock(tx)?;
-    let known = match (entry::by_key(tx, row.key)?, row.letters) {
-        (None, Some(letters)) => entry::by_key(tx, letters)?,
+    let known = match (entry::find_by_key(tx, row.key)?, row.letters) {
+        (None, Some(letters)) => entry::find_by_key(tx, letters)?,
         (known, _) => known,
     };
     if let Some(known) = known {
-        saw(tx, known.id, &row.seen)?;
+        record_sightings(tx, known.id, &row.seen)?;
         return Ok(false);
     }
     let (id, seen) = (row.id.unwrap_or_else(|| writing.ids.next()), row.seen);
@@ -283,27 +281,27 @@ fn take(tx: &mut Tx<'_>, writing: &BookingContext<'_>, row: Row) -> Result<bool>
             cancel::reverse(tx, &mut head, writing, &cancelling, id)?;
         }
         What::Booked { said, sketch } => {
-            let new = NewLedgerEntry { key: row.key, act: sketch.act()?, said };
-            book::enter_as(tx, &mut head, writing, &new, row.corrects, id)?;
+            let new = NewLedgerEntry { key: row.key, act: sketch.into_transaction()?, said };
+            book::insert_entry_with_id(tx, &mut head, writing, &new, row.corrects, id)?;
         }
     }
     head.save(tx)?;
-    saw(tx, id, &seen)?;
+    record_sightings(tx, id, &seen)?;
     Ok(true)
 }
 
 /// What the payment was seen by elsewhere, it is known by here.
-fn saw(tx: &mut Tx<'_>, entry: LedgerEntryId, seen: &[PaymentSighting]) -> Result<()> {
-    seen.iter().try_for_each(|one| dedup::saw(tx, entry, &one.fingerprint, one.source, one.at))
+fn record_sightings(tx: &mut Tx<'_>, entry: LedgerEntryId, seen: &[PaymentSighting]) -> Result<()> {
+    seen.iter().try_for_each(|one| dedup::record_sighting(tx, entry, &one.fingerprint, one.source, one.at))
 }
 
 impl Sketch {
-    fn act(self) -> Result<ShopTransaction> {
-        let settled = self.settled();
+    fn into_transaction(self) -> Result<ShopTransaction> {
+        let settled = self.payment_terms();
         let party = self.contact;
         let amount = || self.amount.ok_or_else(|| Error::invalid("`amount` is empty"));
         let means = || self.means.ok_or_else(|| Error::invalid("`means` is empty: write cash or bank"));
-        let someone = || party.ok_or_else(|| Error::invalid("`contact` is empty: credit needs somebody"));
+        let someone = || party.ok_or_else(|| Error::invalid("`contact` is empty: credit needs a contact"));
         let lent = self.means.map_or(CreditAsset::Goods, CreditAsset::Money);
         Ok(match self.kind {
             LedgerEntryKind::Sale => {
@@ -338,7 +336,7 @@ impl Sketch {
         })
     }
 
-    fn settled(&self) -> PaymentTerms {
+    fn payment_terms(&self) -> PaymentTerms {
         match (self.means, self.paid) {
             (Some(means), Some(paid)) if Some(paid) != self.amount => PaymentTerms::Part { paid, means },
             (Some(means), _) => PaymentTerms::Now(means),

@@ -4,12 +4,12 @@
 //! files again adds nothing.
 //!
 //! # Layout
-//! - `cells`: one row and what stands in it
-//! - `people`: contacts and items; `entries`: what happened
+//! - `csv_table`: one row and what stands in it
+//! - `contacts_and_items`: contacts and items; `entries`: what happened
 
-mod cells;
+mod contacts_and_items;
+mod csv_table;
 mod entries;
-mod people;
 
 use munshi_store::Tx;
 use munshi_types::Money;
@@ -100,10 +100,10 @@ pub fn import(
     let outcome = tx.attempt(|tx| {
         let confirm_above = profile::get(tx)?.confirm_above;
         let mut report = BooksImportReport { confirm_above, ..BooksImportReport::default() };
-        let people = people::contacts(tx, writing, files.contacts, &mut report)?;
-        people::items(tx, writing, files.items, &mut report)?;
-        entries::entries(tx, writing, files.entries, &mut report)?;
-        people::finish(tx, &people, &mut report)?;
+        let people = contacts_and_items::import_contacts(tx, writing, files.contacts, &mut report)?;
+        contacts_and_items::import_items(tx, writing, files.items, &mut report)?;
+        entries::import(tx, writing, files.entries, &mut report)?;
+        contacts_and_items::apply_roles_and_merges(tx, &people, &mut report)?;
         report.is_applied = mode == ImportMode::Apply && report.wrong == 0;
         if report.is_applied { Ok(report) } else { Err(Undone::With(report)) }
     });
@@ -122,7 +122,7 @@ impl BooksImportReport {
     }
 
     /// Tries one row by itself, and notes what is wrong with it. Only an ailing store ends the whole.
-    fn row<T>(
+    fn try_row<T>(
         &mut self,
         tx: &mut Tx<'_>,
         place: (&'static str, u64),

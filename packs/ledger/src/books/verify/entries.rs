@@ -5,7 +5,7 @@ use munshi_types::Money;
 
 use super::FigureMismatch;
 use crate::books::day::LedgerDay;
-use crate::books::words::LedgerEntryKind;
+use crate::books::stored_enums::LedgerEntryKind;
 use crate::error::Result;
 
 /// Numbers run from one on without a gap, and the amount of an entry is that of its postings: compared by day and kind
@@ -33,7 +33,7 @@ pub(super) fn amounts(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
             "on another day or of another kind",
             "where their entry is",
         );
-        return Ok(Some(amount_on(tx, day, kind)?.unwrap_or(elsewhere)));
+        return Ok(Some(find_amount_mismatch(tx, day, kind)?.unwrap_or(elsewhere)));
     }
     numbers(tx, count)
 }
@@ -53,7 +53,7 @@ fn numbers(tx: &mut Tx<'_>, count: i64) -> Result<Option<FigureMismatch>> {
 }
 
 /// Which entry of a day and kind has another amount than its postings.
-pub(super) fn amount_on(
+pub(super) fn find_amount_mismatch(
     tx: &mut Tx<'_>,
     day: LedgerDay,
     kind: LedgerEntryKind,

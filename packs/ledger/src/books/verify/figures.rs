@@ -7,13 +7,13 @@ use super::{FigureMismatch, entries};
 use crate::books::day::LedgerDay;
 use crate::books::ids::{ContactId, ItemId};
 use crate::books::quantity::Quantity;
-use crate::books::words::LedgerEntryKind;
+use crate::books::stored_enums::LedgerEntryKind;
 use crate::error::Result;
 
 /// Where a day's turnover is not that of its postings, an entry that disagrees with its own is named before the day is.
 pub(super) fn days(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     let Some((day, kind, finding)) = turnover(tx)? else { return Ok(None) };
-    Ok(Some(entries::amount_on(tx, day, kind)?.unwrap_or(finding)))
+    Ok(Some(entries::find_amount_mismatch(tx, day, kind)?.unwrap_or(finding)))
 }
 
 fn turnover(tx: &mut Tx<'_>) -> Result<Option<(LedgerDay, LedgerEntryKind, FigureMismatch)>> {

@@ -5,7 +5,7 @@ use munshi_types::Timestamp;
 
 use super::FigureMismatch;
 use crate::books::ids::ContactId;
-use crate::books::words::HabitSide;
+use crate::books::stored_enums::HabitSide;
 use crate::error::Result;
 
 /// How many entries stand: all, less those that were cancelled and those that cancel.
@@ -25,14 +25,14 @@ pub(super) fn counts(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
         &[],
         |row| {
             let (kept, found): (i64, i64) = (row.get(2)?, row.get(3)?);
-            Ok(FigureMismatch::new("number of entries of contact", &whose(row)?, &kept, &found))
+            Ok(FigureMismatch::new("number of entries of contact", &describe_owner(row)?, &kept, &found))
         },
     )?)
 }
 
 /// The median, the quarters, the rhythm and the last time, of the latest twenty. For each contact an index says since when
 /// those are; of contacts that were merged, the latest twenty of all are among the latest twenty of each.
-pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
+pub(super) fn statistics(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     Ok(tx.optional(
         "WITH edges AS MATERIALIZED (
            SELECT h.contact_id, h.side,
@@ -92,11 +92,11 @@ pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
            OR count(high) <> 2 OR min(high) <> max(high) OR count(rhythm) = 1 OR min(rhythm) <> max(rhythm)
          ORDER BY contact_id, side LIMIT 1",
         params![Timestamp::EPOCH],
-        |row| Ok(FigureMismatch::new("habits of contact", &whose(row)?, "one", "another")),
+        |row| Ok(FigureMismatch::new("habits of contact", &describe_owner(row)?, "one", "another")),
     )?)
 }
 
-fn whose(row: &Row<'_>) -> munshi_store::Result<String> {
+fn describe_owner(row: &Row<'_>) -> munshi_store::Result<String> {
     let (contact, side): (ContactId, HabitSide) = (row.get(0)?, row.get(1)?);
     Ok(format!("{contact} ({side})"))
 }

@@ -5,14 +5,14 @@
 //! - `figures`: days, accounts, contacts, stock
 //! - `entries`: numbers and amounts of entries, and what cancels them
 //! - `habits`: what is usual
-//! - [`around`]: one entry and what is kept of it, after it was booked
+//! - [`single_entry`]: one entry and what is kept of it, after it was booked
 
-mod around;
 mod entries;
 mod figures;
 mod habits;
+mod single_entry;
 
-pub use around::{EntryVerification, around};
+pub use single_entry::{EntryVerification, check_entry};
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct FigureMismatch {
 impl fmt::Display for FigureMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { figure, which, kept, worked_out } = self;
-        write!(f, "{figure} {which}: {kept} is kept, {worked_out} follows from what was booked")
+        write!(f, "{figure} {which}: stored {kept}, recomputed {worked_out}")
     }
 }
 
@@ -65,7 +65,7 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
         figures::sums,
         figures::stock,
         habits::counts,
-        habits::usual,
+        habits::statistics,
     ];
     for check in checks {
         if let Some(finding) = check(tx)? {

@@ -4,12 +4,12 @@
 //! A row that can't be read is one of the rows, with what is wrong with it; the others are read all the same.
 //!
 //! # Layout
-//! - [`read`]: whichever it is; `xml`, `rows`, `lines`: each of them
-//! - `when`: the ways a time is written
+//! - [`read`]: whichever it is; `xml`, `csv_rows`, `json_lines`: each of them
+//! - `timestamp`: the ways a time is written
 
-mod lines;
-mod rows;
-mod when;
+mod csv_rows;
+mod json_lines;
+mod timestamp;
 mod xml;
 
 use jiff::tz::TimeZone;
@@ -45,7 +45,7 @@ pub enum PhoneBackupFormat {
 
 impl PhoneBackupFormat {
     /// By how the text begins; a file's name may say anything.
-    pub fn of(text: &str) -> Self {
+    pub fn detect(text: &str) -> Self {
         let text = text.trim_start();
         if text.starts_with('<') {
             Self::Xml
@@ -59,16 +59,16 @@ impl PhoneBackupFormat {
 
 /// The messages of a file. Times without a zone are of the tenant's.
 pub fn read(bytes: &[u8], zone: &TimeZone) -> Result<Vec<PhoneBackupRow>> {
-    let text = decoded(bytes)?;
-    match PhoneBackupFormat::of(&text) {
+    let text = decode(bytes)?;
+    match PhoneBackupFormat::detect(&text) {
         PhoneBackupFormat::Xml => xml::read(&text, zone),
-        PhoneBackupFormat::Csv => rows::read(&text, zone),
-        PhoneBackupFormat::Jsonl => Ok(lines::read(&text, zone)),
+        PhoneBackupFormat::Csv => csv_rows::read(&text, zone),
+        PhoneBackupFormat::Jsonl => Ok(json_lines::read(&text, zone)),
     }
 }
 
 /// Phones write UTF-8, some with a mark before it; spreadsheets on Windows UTF-16.
-fn decoded(bytes: &[u8]) -> Result<String> {
+fn decode(bytes: &[u8]) -> Result<String> {
     let sixteen = |rest: &[u8], order: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = rest.chunks_exact(2).map(|pair| order([pair[0], pair[1]])).collect();
         String::from_utf16_lossy(&units)
@@ -83,7 +83,9 @@ fn decoded(bytes: &[u8]) -> Result<String> {
 
 fn utf8(bytes: &[u8]) -> Result<String> {
     if bytes.contains(&0) {
-        return Err(Error::File("this is no text: name the XML, CSV or JSONL file of messages".to_owned()));
+        return Err(Error::File(
+            "this is not a text file: pass an XML, CSV or JSONL file of messages".to_owned(),
+        ));
     }
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }

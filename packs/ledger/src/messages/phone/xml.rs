@@ -5,7 +5,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::{PhoneBackupRow, PhoneSms, is_sent, when};
+use super::{PhoneBackupRow, PhoneSms, is_sent, timestamp};
 use crate::error::{Error, Result};
 
 pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<PhoneBackupRow>> {
@@ -25,14 +25,14 @@ pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<PhoneBackupRow>> {
                 rest = after;
             }
             None => {
-                let message = Err("the file ends in the middle of this message".to_owned());
+                let message = Err("the file is truncated in this message".to_owned());
                 rows.push(PhoneBackupRow { number, message });
                 break;
             }
         }
     }
     if rows.is_empty() && !text.contains("<smses") {
-        return Err(Error::File("this is no backup of messages: it has no <sms …/> in it".to_owned()));
+        return Err(Error::File("this is not a message backup: it has no <sms …/>".to_owned()));
     }
     Ok(rows)
 }
@@ -45,7 +45,7 @@ fn message(found: &[(&str, String)], zone: &TimeZone) -> std::result::Result<Pho
     };
     let text = named("body").ok_or("it has no body")?.to_owned();
     let date = named("date").ok_or("it has no date")?;
-    let at = when::read(date, zone).ok_or_else(|| format!("`{date}` is no time that can be read"))?;
+    let at = timestamp::parse(date, zone).ok_or_else(|| format!("`{date}` is not a valid time"))?;
     Ok(PhoneSms {
         text,
         sender: named("address").map(str::to_owned),
@@ -67,13 +67,13 @@ fn attributes(tag: &str) -> Option<(Vec<(&str, String)>, &str)> {
         let value = value.trim_start();
         let quote = value.chars().next().filter(|sign| matches!(sign, '"' | '\''))?;
         let (inside, after) = value.get(1..)?.split_once(quote)?;
-        found.push((name.trim(), unescaped(inside)));
+        found.push((name.trim(), unescape(inside)));
         rest = after;
     }
 }
 
 /// Text with its entities as letters; two numbers that are half a letter each become one.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut first_half: Option<u32> = None;
     let mut rest = text;
@@ -87,7 +87,7 @@ fn unescaped(text: &str) -> String {
             out.push('&');
             continue;
         };
-        match letter(name, &mut first_half) {
+        match parse_entity(name, &mut first_half) {
             Entity::Letter(letter) => out.push(letter),
             Entity::Half => {}
             Entity::Unknown => {
@@ -108,7 +108,7 @@ enum Entity {
     Unknown,
 }
 
-fn letter(name: &str, first_half: &mut Option<u32>) -> Entity {
+fn parse_entity(name: &str, first_half: &mut Option<u32>) -> Entity {
     let plain = match name {
         "amp" => Some('&'),
         "lt" => Some('<'),
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!(first.text, "Rs.5 & more\n😀 a > b");
         assert_eq!((first.sender.as_deref(), first.is_sent), (Some("VM-AXISBK"), false));
         assert!(rows[1].message.clone().unwrap().is_sent);
-        assert!(rows[2].message.clone().unwrap_err().contains("no time"));
-        assert!(rows[3].message.clone().unwrap_err().contains("ends in the middle"));
+        assert!(rows[2].message.clone().unwrap_err().contains("not a valid time"));
+        assert!(rows[3].message.clone().unwrap_err().contains("truncated"));
         assert!(read("<html></html>", &TimeZone::UTC).is_err());
     }
 }

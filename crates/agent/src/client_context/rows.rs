@@ -1,0 +1,56 @@
+//! What was brought, while its run needs it.
+
+use std::time::Duration;
+
+use munshi_store::{JsonText, Result, Row, Tx, params};
+use munshi_types::{RunId, Timestamp};
+use serde_json::{Map, Value};
+
+use super::ClientContext;
+use crate::columns::{read_json, read_optional_json};
+use crate::snapshot::RunSnapshot;
+
+/// How long somebody may take to come back with a tool's answer.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+pub(crate) fn add(tx: &mut Tx<'_>, run: RunId, brought: &ClientContext, now: Timestamp) -> Result<()> {
+    tx.execute("DELETE FROM brought WHERE tenant_id = $1 AND at < $2", params![now.minus(KEPT)])?;
+    tx.execute(
+        "INSERT INTO brought (tenant_id, run_id, body, at) VALUES ($1, $2, $3, $4)",
+        params![run, JsonText::of(brought)?, now],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, run: RunId) -> Result<Option<ClientContext>> {
+    let read = |row: &Row<'_>| read_json(row, "body");
+    tx.optional("SELECT body FROM brought WHERE tenant_id = $1 AND run_id = $2", params![run], read)
+}
+
+/// What a run had done when it handed calls to the program.
+pub(crate) fn find_snapshot(tx: &mut Tx<'_>, run: RunId) -> Result<Option<RunSnapshot>> {
+    let read = |row: &Row<'_>| read_optional_json(row, "carried");
+    let found =
+        tx.optional("SELECT carried FROM brought WHERE tenant_id = $1 AND run_id = $2", params![run], read)?;
+    Ok(found.flatten())
+}
+
+/// The run has ended by handing calls to the program.
+pub(crate) fn store_snapshot(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    snapshot: &RunSnapshot,
+    now: Timestamp,
+) -> Result<()> {
+    tx.execute(
+        "UPDATE brought SET body = $3, carried = $4, at = $5 WHERE tenant_id = $1 AND run_id = $2",
+        params![run, JsonText::of(&Value::Object(Map::default()))?, JsonText::of(snapshot)?, now],
+    )?;
+    Ok(())
+}
+
+/// The run has ended otherwise.
+pub(crate) fn delete(tx: &mut Tx<'_>, run: RunId) -> Result<()> {
+    tx.execute("DELETE FROM brought WHERE tenant_id = $1 AND run_id = $2", params![run])?;
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Acts that a turn no longer waits for: they go on by themselves, and what comes of them is told in the conversation, once.
+//!
+//! Whoever ends such an act tells of it in the very transaction that writes its end down: the process that began it, or,
+//! after a crash, whichever takes the act up by what it does to the world. That it failed is said in our own words at once. A
+//! result is somebody else's: it makes a run of its own, in which it is worded and checked as every reply is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use munshi_identity::persons;
+use munshi_llm::ModelMessagePart;
+use munshi_safety::acts::{self, ActDecision, ActState};
+use munshi_store::{Tx, params};
+use munshi_tools::{ActJournal, ToolAnswer};
+use munshi_types::{ActId, RunId, Timestamp};
+use serde_json::Value;
+
+use crate::engine::TurnEngineInner;
+use crate::error::{Error, Result};
+use crate::notify::{self, ConversationNotice};
+use crate::runs::{self, NewRun, Run};
+use crate::sessions::{self, Session};
+use crate::snapshot::{EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange};
+use crate::turn::{build_call_message, resolve_locale};
+
+/// Of a result, in letters.
+const LONGEST: usize = 1_500;
+const DEEPEST: usize = 4;
+
+/// Whether an act could be left to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DetachOutcome {
+    Yes,
+    /// It is not decided about yet.
+    NotYet,
+    /// It has ended, or waits for a person: whoever waits hears it at once.
+    No,
+}
+
+/// From now on the act's end is told by whoever ends it. The act's own row is held meanwhile, so its end has either come
+/// or will find this.
+pub(crate) fn detach(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<DetachOutcome> {
+    match acts::find_for_update(tx, act)?.map(|act| act.state) {
+        None => Ok(DetachOutcome::NotYet),
+        Some(ActState::Intended) => {
+            tx.execute(
+                "INSERT INTO late_acts (tenant_id, act_id, run_id, since) VALUES ($1, $2, $3, $4)",
+                params![act, run, now],
+            )?;
+            Ok(DetachOutcome::Yes)
+        }
+        Some(_) => Ok(DetachOutcome::No),
+    }
+}
+
+/// Tells what came of an act that nobody waits for. False where somebody does.
+pub(crate) fn notify_result(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &ToolAnswer) -> Result<bool> {
+    let Some(act) = find_act_id(answer) else { return Ok(false) };
+    let run = tx.optional(
+        "SELECT run_id FROM late_acts WHERE tenant_id = $1 AND act_id = $2",
+        params![act],
+        |row| row.get::<RunId>(0),
+    )?;
+    let Some(run) = run else { return Ok(false) };
+    tx.execute("DELETE FROM late_acts WHERE tenant_id = $1 AND act_id = $2", params![act])?;
+    let Some(run) = runs::find(tx, run)? else { return Ok(true) };
+    let Some(session) = sessions::find_current(tx, run.session)? else { return Ok(true) };
+    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+    let voice = resolve_locale(session.language.as_ref(), profile);
+    let phrase = match answer {
+        ToolAnswer::Done(_) => {
+            start_follow_up_run(tx, inner, &run, &session, answer)?;
+            return Ok(true);
+        }
+        ToolAnswer::Unknown { .. } => "late-unknown",
+        _ => "late-failed",
+    };
+    let text = inner.book.render(phrase, voice, &[]).unwrap_or_else(|error| {
+        tracing::error!(%error, phrase, "phrase rendering failed");
+        String::new()
+    });
+    let tainted = answer.taint_source().into_iter().collect();
+    notify::post_notice(
+        tx,
+        inner,
+        &session,
+        run.id,
+        ConversationNotice { text, tainted, ..ConversationNotice::default() },
+    )?;
+    Ok(true)
+}
+
+/// A run that goes on where the other left off, as if the result had just come: anybody may take it up at once.
+fn start_follow_up_run(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    run: &Run,
+    session: &Session,
+    answer: &ToolAnswer,
+) -> Result<()> {
+    let Some(act) = find_act_id(answer) else { return Ok(()) };
+    let Some(known) = acts::find(tx, act)? else { return Ok(()) };
+    let now = inner.clock.now();
+    let asked = build_call_message(&known.tool, known.arguments.clone());
+    let call_id = asked.parts.iter().find_map(|part| match part {
+        ModelMessagePart::ToolCall(call) => Some(call.id.clone()),
+        _ => None,
+    });
+    let called = ExchangeCall {
+        call_id: call_id.unwrap_or_default(),
+        tool: known.tool,
+        arguments: known.arguments,
+        act,
+        outcome: ExchangeCallOutcome::Open,
+    };
+    let mut snapshot = RunSnapshot {
+        exchanges: vec![ToolExchange { asked, calls: vec![called] }],
+        taint: known.rests_on.taint,
+        calls: 1,
+        is_read: run.snapshot.is_read,
+        ..RunSnapshot::default()
+    };
+    snapshot.record_answer((0, 0), answer, EpochStamp { epoch: 1, now });
+    let new = NewRun {
+        id: inner.ids.next(),
+        session: session.id,
+        number: run.number,
+        binding: run.binding,
+        person: run.person,
+        message: run.message,
+        kind: runs::LATE,
+        key_use: run.key_use.as_ref(),
+        channel: run.channel,
+        outside_id: &format!("late {act}"),
+        reply_to: session.reply_to.as_ref(),
+        reservation: None,
+        holder: None,
+        now,
+    };
+    runs::add_unclaimed(tx, &new, &snapshot)?;
+    Ok(())
+}
+
+fn find_act_id(answer: &ToolAnswer) -> Option<ActId> {
+    match answer {
+        ToolAnswer::Done(seen) | ToolAnswer::Rehearsed(seen) => Some(seen.act),
+        ToolAnswer::Failed { act, .. }
+        | ToolAnswer::Unknown { act, .. }
+        | ToolAnswer::Dropped { act, .. } => Some(*act),
+        ToolAnswer::Waiting(_)
+        | ToolAnswer::Refused(_)
+        | ToolAnswer::Running { .. }
+        | ToolAnswer::Working { .. } => None,
+    }
+}
+
+/// A result in words: texts as they are, fields a line each.
+pub(crate) fn render_result(value: &Value) -> String {
+    let mut lines = Vec::new();
+    write(value, None, DEEPEST, &mut lines);
+    let text = lines.join("\n");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+fn write(value: &Value, name: Option<&str>, levels: usize, lines: &mut Vec<String>) {
+    let line = |text: String| match name {
+        Some(name) => format!("{}: {text}", name.replace('_', " ")),
+        None => text,
+    };
+    match value {
+        Value::Null => {}
+        Value::String(text) => lines.push(line(text.clone())),
+        Value::Bool(_) | Value::Number(_) => lines.push(line(value.to_string())),
+        _ if levels == 0 => lines.push(line("…".to_owned())),
+        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+            let plain =
+                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+            lines.push(line(plain.collect::<Vec<_>>().join(", ")));
+        }
+        Value::Array(items) => items.iter().for_each(|item| write(item, name, levels - 1, lines)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(field, item)| write(item, Some(field), levels - 1, lines));
+        }
+    }
+}
+
+/// The journal of a call that its turn may leave: then its end is told in the conversation, and is none of the run's.
+pub(crate) struct DetachableJournal {
+    pub(crate) inner: Arc<TurnEngineInner>,
+    pub(crate) journal: Arc<dyn ActJournal>,
+    /// Whether it was told so.
+    pub(crate) is_told: AtomicBool,
+}
+
+impl ActJournal for DetachableJournal {
+    fn record_decision(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> munshi_store::Result<()> {
+        self.journal.record_decision(tx, begun)
+    }
+
+    fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
+        match into_store_result(notify_result(tx, &self.inner, answer))? {
+            true => {
+                self.is_told.store(true, Ordering::SeqCst);
+                Ok(())
+            }
+            false => self.journal.record_answer(tx, answer),
+        }
+    }
+}
+
+/// As the store's own error, where it is none.
+pub(crate) fn into_store_result<T>(told: Result<T>) -> munshi_store::Result<T> {
+    told.map_err(|error| match error {
+        Error::Store(error) => error,
+        other => munshi_store::Error::Refused(other.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_result_is_told_in_words() {
+        let value = json!({ "status": 200, "body": { "order_id": "o-7", "items": ["tea", 2], "gone": null,
+            "lines": [{ "what": "rice" }] } });
+        assert_eq!(render_result(&value), "items: tea, 2\nwhat: rice\norder id: o-7\nstatus: 200");
+        assert_eq!(render_result(&json!({ "text": "All is well." })), "text: All is well.");
+        let long = render_result(&json!("क".repeat(5_000)));
+        assert!(long.chars().count() == LONGEST + 1 && long.ends_with('…'));
+        let deep = (0..50).fold(json!(1), |inner, _| json!({ "a": inner }));
+        assert_eq!(render_result(&deep), "a: …");
+    }
+}

@@ -1,0 +1,98 @@
+//! Vectors for texts, in the name of a binding: its models, its budget, its record of calls.
+
+use std::sync::Arc;
+
+use munshi_llm::gateway::{CallBilling, CallSubject, InMemoryCallLog, ModelRoute};
+use munshi_llm::{ModelError, calls};
+use munshi_safety::budget::{BudgetAccount as Payer, BudgetLane, DurableBudget, load_plan};
+use munshi_store::Tx;
+use munshi_tiers::BindingResolution;
+use munshi_types::{Id, PersonId};
+
+use crate::engine::TurnEngine;
+use crate::error::Result;
+use crate::model_routing;
+
+/// Vectors in the order of their texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextEmbeddings {
+    pub vectors: Vec<Vec<f32>>,
+    /// As the provider counted them; none of the model of this machine.
+    pub tokens: u64,
+}
+
+/// Why there are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextEmbeddingFailure {
+    OverBudget(String),
+    /// The request can't be answered by this model.
+    Unfit(String),
+    Failed(String),
+}
+
+impl TurnEngine {
+    /// Asks the model that the binding's route embeds with. Every attempt is paid and written down.
+    pub async fn embed_texts(
+        &self,
+        place: &BindingResolution,
+        person: Option<PersonId>,
+        texts: &[String],
+    ) -> Result<Result<TextEmbeddings, TextEmbeddingFailure>> {
+        let inner = &self.inner;
+        let settings = inner.office.clone();
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            Ok((load_plan(tx, settings.governor.settings())?, settings.load_policy(tx)?))
+        };
+        let (plan, policy) = inner.db.read(place.tenant, read).await?;
+        let own = model_routing::resolve_route(&place.agent.body, &inner.route, inner.gateway.targets());
+        let own = policy.residency.restrict(own);
+        let route = ModelRoute { permitted: inner.settings.classes.permitted(plan), ..own };
+        let tab = Arc::new(InMemoryCallLog::default());
+        let account = self.account(place, person, tab.clone());
+        let made = match inner.gateway.embedder(&route) {
+            Ok(target) => inner.gateway.embed(&target, texts, &account).await,
+            Err(fault) => Err(fault),
+        };
+        let attempts = tab.take();
+        let record = move |tx: &mut Tx<'_>| attempts.iter().try_for_each(|call| calls::record(tx, call));
+        inner.db.write(place.tenant, record).await?;
+        Ok(made
+            .map(|made| TextEmbeddings { vectors: made.vectors, tokens: made.input_tokens.unwrap_or(0) })
+            .map_err(classify_failure))
+    }
+
+    fn account(
+        &self,
+        place: &BindingResolution,
+        person: Option<PersonId>,
+        tab: Arc<InMemoryCallLog>,
+    ) -> CallBilling {
+        let inner = &self.inner;
+        let payer = Payer {
+            binding: Some(place.binding_id),
+            person,
+            lane: BudgetLane::People,
+            zone: place.zone.clone(),
+        };
+        let budget = DurableBudget {
+            db: inner.db.clone(),
+            governor: Arc::new(inner.office.governor.clone()),
+            tenant: place.tenant,
+            account: payer,
+            run: None,
+            clock: inner.clock.clone(),
+        };
+        let about = CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) };
+        CallBilling { tenant: place.tenant, about, budget: Arc::new(budget), tab, prices: None }
+    }
+}
+
+fn classify_failure(fault: ModelError) -> TextEmbeddingFailure {
+    match fault {
+        ModelError::OverBudget(what) => TextEmbeddingFailure::OverBudget(what),
+        fault @ (ModelError::TooLong | ModelError::Rejected { .. } | ModelError::NoTarget(_)) => {
+            TextEmbeddingFailure::Unfit(fault.to_string())
+        }
+        fault => TextEmbeddingFailure::Failed(fault.to_string()),
+    }
+}

@@ -1,0 +1,161 @@
+//! Questions that nobody answered in time: those whom it concerns are told in their conversations, in the transaction
+//! that notes it, and whoever is asked next finds the question in theirs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use munshi_identity::persons;
+use munshi_safety::acts::{self, ActDecision};
+use munshi_safety::approvals::{Approval, ApprovalExpiry, ApprovalExpiryOutcome, ApprovalKind};
+use munshi_safety::pipeline::TaintSource;
+use munshi_store::{PageRequest, Tx};
+use munshi_tools::{ActJournal, ActSweepReport, ToolAnswer};
+use munshi_types::PersonId;
+
+use crate::deferred_results;
+use crate::engine::{TurnEngine, TurnEngineInner};
+use crate::error::Result;
+use crate::marks::{ReplyMarks, ShownApproval};
+use crate::notify::{self, ConversationNotice};
+use crate::runs::{self, Run};
+use crate::sessions::{self, Session};
+use crate::turn::resolve_locale;
+
+impl TurnEngine {
+    /// Takes up acts whose process died and questions nobody answered in time, and goes on at once with the runs that
+    /// waited for them.
+    pub async fn sweep_acts(&self) -> Result<ActSweepReport> {
+        let journal = Arc::new(ConversationJournal(self.inner.clone()));
+        let swept = self.inner.dispatcher.sweep(journal).await;
+        // Whatever failed, others may have come to an end.
+        self.sweep_answered().await?;
+        Ok(swept?)
+    }
+}
+
+/// Keeps no record of a run: those are in the transactions of whoever carries it.
+pub(crate) struct ConversationJournal(pub(crate) Arc<TurnEngineInner>);
+
+impl ActJournal for ConversationJournal {
+    fn record_decision(&self, _tx: &mut Tx<'_>, _begun: &ActDecision) -> munshi_store::Result<()> {
+        Ok(())
+    }
+
+    /// What a turn no longer waits for is told in its conversation.
+    fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
+        deferred_results::into_store_result(deferred_results::notify_result(tx, &self.0, answer)).map(drop)
+    }
+
+    fn record_expiry(&self, tx: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
+        deferred_results::into_store_result(notify_expiry(tx, &self.0, expiry))
+    }
+}
+
+/// What is said in one conversation.
+struct Notice {
+    session: Session,
+    /// The phrase before the words of the question, and the one after them.
+    phrases: (&'static str, Option<&'static str>),
+    /// Whether its person may answer with a yes or a no.
+    asks: bool,
+}
+
+fn notify_expiry(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpiry) -> Result<()> {
+    let approval = &expiry.approval;
+    let Some(act) = acts::find(tx, approval.act)? else { return Ok(()) };
+    // What no turn wanted has no conversation.
+    let Some(run) = act.rests_on.caller.run else { return Ok(()) };
+    let Some(run) = runs::find(tx, run)? else { return Ok(()) };
+    // Its words are those of whoever asked, and of what their turn had read.
+    let mut tainted = act.rests_on.taint.sources;
+    if persons::find(tx, run.person)?.is_none_or(|asker| asker.role.is_none()) {
+        tainted.insert(TaintSource::Visitor);
+    }
+    let mut notices = match &expiry.fate {
+        ApprovalExpiryOutcome::Dropped => build_dropped_notices(tx, approval, &run)?,
+        ApprovalExpiryOutcome::Escalated(to) => build_escalation_notices(tx, approval, &run, to)?,
+    };
+    // One order for all who hold more than one session.
+    notices.sort_by_key(|notice| notice.session.id);
+    notices.iter().try_for_each(|notice| send_notice(tx, inner, (approval, &tainted), &run, notice))
+}
+
+/// Whoever asked hears that it is not done: from the run that waits for it and is woken, or from here where none does.
+/// Whether something happened that nobody could see is not known any better for nobody having answered.
+fn build_dropped_notices(tx: &mut Tx<'_>, approval: &Approval, run: &Run) -> Result<Vec<Notice>> {
+    let session = sessions::find_current(tx, run.session)?;
+    let is_told = match &session {
+        Some(session) => runs::list_open(tx, session.id)?
+            .iter()
+            .any(|open| open.snapshot.pending_approvals().contains(&approval.id)),
+        None => false,
+    };
+    if approval.kind == ApprovalKind::Outcome || approval.answered_via.is_some() || is_told {
+        return Ok(Vec::new());
+    }
+    let notice = |session| Notice { session, phrases: ("approval-expired", None), asks: false };
+    Ok(session.map(notice).into_iter().collect())
+}
+
+fn build_escalation_notices(
+    tx: &mut Tx<'_>,
+    approval: &Approval,
+    run: &Run,
+    to: &[PersonId],
+) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    if let Some(session) = sessions::find_current(tx, run.session)? {
+        notices.push(Notice { session, phrases: ("approval-escalated", None), asks: false });
+    }
+    // Whether it happened is asked in the words of the question itself.
+    let after = (approval.kind == ApprovalKind::Act).then_some("ask-go-ahead");
+    for person in to.iter().filter(|person| **person != run.person) {
+        if let Some(session) = find_conversation(tx, run, *person)? {
+            notices.push(Notice { session, phrases: ("approval-asked", after), asks: true });
+        }
+    }
+    Ok(notices)
+}
+
+/// Where somebody is met: with the same binding, or where they spoke last.
+pub(crate) fn find_conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Result<Option<Session>> {
+    if let Some(session) = sessions::find_by_person(tx, run.binding, person)? {
+        return Ok(Some(session));
+    }
+    let newest = PageRequest::new(None, 1);
+    Ok(sessions::list(tx, sessions::SessionFilter::Person(person), &newest)?.items.into_iter().next())
+}
+
+fn send_notice(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    (approval, tainted): (&Approval, &BTreeSet<TaintSource>),
+    run: &Run,
+    notice: &Notice,
+) -> Result<()> {
+    let Notice { session, phrases: (before, after), asks } = notice;
+    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+    let voice = resolve_locale(session.language.as_ref(), profile);
+    let phrase = |name: &str| {
+        inner.book.render(name, voice, &[]).unwrap_or_else(|error| {
+            tracing::error!(%error, phrase = name, "phrase rendering failed");
+            String::new()
+        })
+    };
+    let mut text = format!("{}\n{}", phrase(before), approval.words);
+    if let Some(after) = after {
+        text = format!("{text}\n{}", phrase(after));
+    }
+    let marks = ReplyMarks {
+        asks: asks.then(|| ShownApproval::from(approval)).into_iter().collect(),
+        ..ReplyMarks::default()
+    };
+    let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
+    notify::post_notice(
+        tx,
+        inner,
+        session,
+        run.id,
+        ConversationNotice { text, suggestions, marks, tainted: tainted.clone() },
+    )
+}

@@ -1,0 +1,212 @@
+//! A message finds its binding, and what is known of it before it is stored.
+
+use std::sync::{Arc, PoisonError};
+
+use munshi_lang::Phrasebook;
+use munshi_llm::chat::TokenUsage as Tokens;
+use munshi_llm::gateway::Capability;
+use munshi_privacy::find_aadhaar;
+use munshi_safety::budget::BudgetAmount;
+use munshi_tiers::prompt::UtteranceText;
+use munshi_tiers::{AddressResolution, BindingResolution};
+use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, RunId, TenantId, ToolName};
+use tokio_util::sync::CancellationToken;
+
+use crate::client_context::ClientContext;
+use crate::decisions::TurnDecision;
+use crate::engine::{PendingTurn, TurnEngineInner};
+use crate::error::{Error, Result};
+use crate::ingest::{Admission, FixedReply, RoutedMessage};
+use crate::model_routing;
+use crate::runs::{self, RunLease};
+use crate::state::HaltReason;
+use crate::turn::ReplyLanguage;
+
+/// More queued runs are not remembered; what is forgotten is looked up.
+const MOST_PLACES: usize = 10_000;
+
+impl TurnEngineInner {
+    /// A tenant that rests is waited for; the run stays ours meanwhile. None where somebody wants it stopped while it waits.
+    pub(crate) async fn resolve_when_active(
+        &self,
+        held: RunLease,
+        stop: &CancellationToken,
+    ) -> Result<Option<Arc<BindingResolution>>> {
+        loop {
+            let found = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+            let run = found.ok_or(Error::NoRun)?;
+            match self.resolve_binding(held.tenant, run.binding, run.person).await {
+                Err(Error::TenantPaused { .. }) if run.cancel_asked || stop.is_cancelled() => {
+                    return Ok(None);
+                }
+                Err(Error::TenantPaused { .. }) => tokio::time::sleep(self.settings.renew).await,
+                found => return found.map(Some),
+            }
+        }
+    }
+
+    /// Where a binding leads by now, for somebody.
+    async fn resolve_binding(
+        &self,
+        tenant: TenantId,
+        binding: BindingId,
+        person: PersonId,
+    ) -> Result<Arc<BindingResolution>> {
+        let answer = self.resolver.resolve_by_id(tenant, binding, Some(&person.to_string())).await?;
+        require_bound(answer, || binding.to_string())
+    }
+
+    /// What is known of a queued run, where its binding leads somewhere still: it may have been closed, changed, or laid to
+    /// rest since the message came.
+    pub(crate) async fn take_pending_turn(&self, held: RunLease) -> Option<PendingTurn> {
+        let known = self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&held.run)?;
+        let (tenant, binding) = (&known.place.tenant_name, &known.place.binding_name);
+        // From memory, mostly; where it leads nowhere a closer look says why.
+        let answer =
+            self.resolver.resolve_by_name(tenant, binding, Some(&known.person.to_string())).await.ok()?;
+        let place = require_bound(answer, || binding.to_string()).ok()?;
+        Some(PendingTurn { place, ..known })
+    }
+
+    pub(crate) async fn resolve_target(
+        &self,
+        to: &InboundTarget,
+        person: Option<PersonId>,
+    ) -> Result<Arc<BindingResolution>> {
+        let person = person.map(|person| person.to_string());
+        let answer = match to {
+            InboundTarget::Address(key) => self.resolver.resolve(key, person.as_deref()).await?,
+            InboundTarget::Binding { tenant, binding } => {
+                self.resolver.resolve_by_name(tenant, binding, person.as_deref()).await?
+            }
+        };
+        require_bound(answer, || match to {
+            InboundTarget::Address(key) => key.to_string(),
+            InboundTarget::Binding { tenant, binding } => format!("{tenant}/{binding}"),
+        })
+    }
+
+    pub(crate) fn build_routed_message(
+        &self,
+        mut inbound: InboundMessage,
+        brought: Option<ClientContext>,
+        place: &BindingResolution,
+    ) -> RoutedMessage {
+        // What somebody goes by is no part of what they say: the name is left out, and the message is taken.
+        inbound.from.name = inbound.from.name.filter(|name| find_aadhaar(name).is_none());
+        let words = brought.as_ref().and_then(|brought| brought.words.as_deref()).unwrap_or(&inbound.text);
+        let tongue = ReplyLanguage::detect(words, &[], None, &place.human.body.speech);
+        let is_sure = munshi_lang::detect(words).is_some_and(|found| found.is_sure());
+        let language = is_sure.then(|| tongue.person.clone());
+        let refused = has_aadhaar(&inbound) || brought.as_ref().is_some_and(ClientContext::is_refused);
+        let door = match refused {
+            true => {
+                let halt = HaltReason::RefusedAtDoor("an Aadhaar number".to_owned());
+                Admission::Shut(halt, build_fixed_reply(&self.book, "aadhaar-refused", &tongue))
+            }
+            false => Admission::Open,
+        };
+        let (book, heard) = (self.book.clone(), tongue.clone());
+        RoutedMessage {
+            kind: runs::MESSAGE,
+            key_use: None,
+            binding: place.binding_id,
+            zone: place.zone.clone(),
+            most: self.estimate_max_budget(place),
+            least: self.can_answer_locally(place).then(BudgetAmount::interaction),
+            language: language.filter(|_| door == Admission::Open),
+            tokens: UtteranceText::new(&inbound.text).tokens(),
+            door,
+            limit_reached: Arc::new(move |refused| build_fixed_reply(&book, refused.phrase(), &heard)),
+            decision: Some(Box::new(TurnDecision::for_rejection(place, &tongue.person))),
+            limits: Vec::new(),
+            now: self.clock.now(),
+            brought: brought.map(|brought| Arc::new(brought.prepare(|name| self.is_registered_tool(name)))),
+            inbound,
+        }
+    }
+
+    fn is_registered_tool(&self, name: &ToolName) -> bool {
+        self.dispatcher.registry().get(name.as_str()).is_some()
+    }
+
+    /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
+    pub(crate) fn estimate_max_budget(&self, place: &BindingResolution) -> BudgetAmount {
+        let route = model_routing::resolve_route(&place.agent.body, &self.route, self.gateway.targets());
+        let uses = [Capability::ChatTools, Capability::Default, Capability::Multilingual, Capability::Voice];
+        let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
+        let budgets = place.cast.budgets();
+        let output = budgets.output.map_or(2_048, u64::from);
+        let input = u64::from(budgets.ceiling);
+        let now = self.clock.now();
+        let mut most = BudgetAmount::interaction();
+        for target in firsts.filter_map(|name| self.gateway.target(name).ok()) {
+            if target.is_local() {
+                continue;
+            }
+            // Where a model has no price for a cache, what is sent costs what it always does.
+            let plain = Tokens { input, output, ..Tokens::default() };
+            let written = Tokens { cache_write_1h: input, output, ..Tokens::default() };
+            let prices = self.gateway.prices();
+            let cost = prices.cost(target, &plain, now).max(prices.cost(target, &written, now));
+            most.tokens = input + output;
+            most.output = output;
+            most.money = match (most.money, cost) {
+                (Some(known), Some(cost)) => Some(known.max(cost)),
+                _ => None,
+            };
+        }
+        most
+    }
+
+    /// Whether the model of this machine is among those that may answer.
+    fn can_answer_locally(&self, place: &BindingResolution) -> bool {
+        let route = model_routing::resolve_route(&place.agent.body, &self.route, self.gateway.targets());
+        let mut names = route.targets.values().flatten();
+        self.local_model().is_some_and(|here| names.any(|name| name == here))
+    }
+
+    /// The model of this machine, where there is one.
+    pub(crate) fn local_model(&self) -> Option<&str> {
+        let here = self.gateway.targets().iter().find(|target| target.is_local())?;
+        Some(here.name.as_str())
+    }
+
+    /// What must never be said by name.
+    pub(crate) fn remote_model_names(&self) -> Vec<String> {
+        self.gateway.targets().iter().filter(|target| !target.is_local()).map(|t| t.model.clone()).collect()
+    }
+
+    pub(crate) fn remember_pending_turn(&self, run: RunId, waiting: PendingTurn) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that another node took up are never asked for.
+        if places.len() >= MOST_PLACES {
+            places.clear();
+        }
+        places.insert(run, waiting);
+    }
+}
+
+fn build_fixed_reply(book: &Phrasebook, phrase: &str, tongue: &ReplyLanguage) -> FixedReply {
+    let text = book.render(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
+        tracing::error!(%error, phrase, "phrase rendering failed");
+        String::new()
+    });
+    FixedReply { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
+}
+
+/// In what is said, or in how something sent along is called.
+fn has_aadhaar(inbound: &InboundMessage) -> bool {
+    let names = inbound.attached.iter().filter_map(|attached| attached.name.as_deref());
+    std::iter::once(inbound.text.as_str()).chain(names).any(|text| find_aadhaar(text).is_some())
+}
+
+fn require_bound(answer: AddressResolution, what: impl FnOnce() -> String) -> Result<Arc<BindingResolution>> {
+    match answer {
+        AddressResolution::Bound(place) => Ok(place),
+        AddressResolution::TenantPaused(tenant) => Err(Error::TenantPaused { tenant }),
+        AddressResolution::TenantArchived(tenant) => Err(Error::TenantArchived { tenant }),
+        AddressResolution::BindingArchived { binding, .. } => Err(Error::BindingArchived { binding }),
+        AddressResolution::Unknown => Err(Error::NoBinding(what())),
+    }
+}

@@ -1,0 +1,69 @@
+//! A message that is answered at the door: by a limit, or since it may not be kept.
+
+use munshi_store::Tx;
+use munshi_types::OutboundMessage;
+
+use super::draft::IngestDraft;
+use super::{Admission, FixedReply, IngestOutcome, IngestServices, IngestStatus, RoutedMessage};
+use crate::decisions::{self, TurnDecision};
+use crate::error::{Error, Result};
+use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::sessions::{self, SessionUpdate};
+use crate::state::HaltReason;
+use crate::{outbox, runs};
+
+/// Stores the message, its run and the answer, all ended. Nothing of it is billed.
+pub(super) fn reject_message(
+    tx: &mut Tx<'_>,
+    desk: &IngestServices,
+    incoming: &RoutedMessage,
+    new: &IngestDraft,
+    halt: HaltReason,
+    said: &FixedReply,
+) -> Result<IngestOutcome> {
+    let (now, inbound) = (incoming.now, &incoming.inbound);
+    // A limit is no reason to forget what somebody wrote.
+    let standing =
+        if incoming.door == Admission::Open { MessageStatus::Whole } else { MessageStatus::Refused };
+    let message = new.build_message(incoming, standing);
+    messages::add(tx, &message)?;
+    let numbered =
+        sessions::record_reply(tx, new.session.id, &SessionUpdate::default(), now)?.ok_or(Error::NoRun)?;
+    let reply = Message {
+        id: desk.ids.next(),
+        number: numbered.number,
+        speaker: MessageSpeaker::Persona,
+        outside_id: None,
+        text: said.text.clone(),
+        attached: Vec::new(),
+        language: said.language.clone(),
+        tokens: 0,
+        standing: MessageStatus::Degraded,
+        generation: 1,
+        suggestions: said.suggestions.clone(),
+        ..message
+    };
+    runs::add_halted(tx, &new.build_run(incoming), &halt, reply.id)?;
+    messages::add(tx, &reply)?;
+    if let Some(decision) = &incoming.decision {
+        let about = decisions::TurnSubject {
+            run: new.run,
+            session: new.session.id,
+            binding: incoming.binding,
+            channel: inbound.channel,
+        };
+        let decision = TurnDecision { outcome: halt.code().to_owned(), ..decision.as_ref().clone() };
+        decisions::add(tx, about, &decision, now)?;
+    }
+    if let Some(to) = &inbound.reply_to {
+        let outbound = OutboundMessage {
+            id: reply.id,
+            to: to.clone(),
+            text: reply.text,
+            suggestions: reply.suggestions,
+            language: reply.language,
+        };
+        outbox::enqueue(tx, &desk.queue, new.session.id, &outbound, now)?;
+    }
+    Ok(IngestOutcome { halted: Some(halt), ..new.build_outcome(IngestStatus::Begun) })
+}

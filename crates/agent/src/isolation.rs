@@ -1,0 +1,165 @@
+//! Runs that may have broken the process that worked on them.
+//!
+//! A process that is killed from outside is no fault of the runs it held. So a run that was taken up a few times without
+//! coming further is not given up: it goes on alone, while no other turn of this process does, and a marker is committed
+//! before. If the process dies then, it died of this run or was killed once more; only such deaths count. After a few of
+//! them the run is set aside, and nobody else's. The last of these tries, which decides, waits until the process has lived
+//! for a while: where somebody kills one process after another, it dies before, and that is no fault of the run.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use munshi_store::{JsonText, Tx};
+use munshi_types::HolderId;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
+
+use crate::engine::TurnEngineInner;
+use crate::error::{Error, Result};
+use crate::runs::{self, RunLease};
+use crate::snapshot::RunSnapshot;
+
+/// Take-ups beside other turns, before a run goes on alone.
+const MOST_TOGETHER: i64 = 3;
+/// Deaths under its own marker, before it is set aside.
+const MOST_DEATHS: usize = 3;
+/// So often a process may lose a run under its marker without that counting as a death.
+const MOST_SURVIVED: u32 = 10;
+/// So long a process has lived before a run's last try in it.
+const SETTLED: Duration = Duration::from_secs(5);
+/// So often it is waited for that other turns end. Where turns always take longer it goes on beside them, marked all the
+/// same: or it would end one process after another.
+const TRIES: u32 = 4;
+/// After this pause a marker that could not be taken back is tried once more.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How a run may be worked on.
+pub(crate) enum TurnPass {
+    /// Beside others.
+    Shared(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>),
+    /// Beside others that take too long to wait for, under a committed marker.
+    Marked(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>, RunLease),
+    /// Alone, under a committed marker.
+    Alone(OwnedRwLockWriteGuard<()>, RunLease),
+    /// It broke whoever worked on it alone.
+    SetAside,
+}
+
+impl TurnPass {
+    /// Does the work while others keep away, if they have to.
+    pub(crate) async fn run_guarded<T>(self, inner: &TurnEngineInner, mut work: BoxFuture<'_, T>) -> T {
+        let held = match self {
+            Self::Marked(_, held) | Self::Alone(_, held) => held,
+            Self::Shared(_) | Self::SetAside => {
+                let done = work.await;
+                drop(self);
+                return done;
+            }
+        };
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(inner.settings.isolation.hold) => {}
+        }
+        tokio::select! {
+            done = &mut work => return done,
+            () = inner.unmark(held) => {}
+        }
+        // It is one of many from here on: who goes on alone next waits for it.
+        let _beside = match self {
+            Self::Alone(guard, _) => Self::Shared(guard.downgrade()),
+            pass => pass,
+        };
+        work.await
+    }
+}
+
+impl RunSnapshot {
+    /// How often the process died while this run went on alone, since it last came further.
+    fn deaths(&self, held: RunLease) -> usize {
+        self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
+    }
+
+    /// Takes the last marker off where this very process made it: it lost the run and did not die of it. Not for ever: a run
+    /// that holds its process up for so long that its lease passes is as bad as one that ends it.
+    fn forgive_survived(&mut self, process: HolderId) {
+        if self.alone_in == Some(process) && self.survived < MOST_SURVIVED {
+            self.alone.pop();
+            self.alone_in = None;
+            self.survived += 1;
+        }
+    }
+
+    fn is_suspect(&self, held: RunLease) -> bool {
+        held.epoch - self.rested > MOST_TOGETHER
+    }
+}
+
+impl TurnEngineInner {
+    /// Waits until the run may be worked on.
+    pub(crate) async fn admit(&self, held: RunLease) -> Result<TurnPass> {
+        if held.epoch <= MOST_TOGETHER {
+            return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
+        }
+        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+        let (mut snapshot, process) = (run.ok_or(Error::NoRun)?.snapshot, self.process);
+        if !snapshot.is_suspect(held) {
+            return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
+        }
+        snapshot.forgive_survived(process);
+        let deaths = snapshot.deaths(held);
+        if deaths >= MOST_DEATHS {
+            tracing::error!(run = %held.run, deaths, "run aborted; it crashed every process that ran it in isolation");
+            return Ok(TurnPass::SetAside);
+        }
+        if deaths + 1 >= MOST_DEATHS {
+            tokio::time::sleep_until(self.started + SETTLED).await;
+        }
+        let pass = match self.wait_alone(held).await {
+            Some(guard) => TurnPass::Alone(guard, held),
+            None => TurnPass::Marked(self.turns.clone().read_owned().await, held),
+        };
+        self.db.write(held.tenant, move |tx| mark_alone(tx, held, process)).await?;
+        tracing::warn!(run = %held.run, deaths, "run made no progress in several processes; running it in isolation");
+        Ok(pass)
+    }
+
+    /// Takes the marker back. Until it is, others go on waiting rather than dying on its account.
+    async fn unmark(&self, held: RunLease) {
+        while let Err(error) = self.db.write(held.tenant, move |tx| unmark_alone(tx, held)).await {
+            tracing::warn!(run = %held.run, %error, "isolation marker removal failed; retrying");
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
+    async fn wait_alone(&self, held: RunLease) -> Option<OwnedRwLockWriteGuard<()>> {
+        let times = self.settings.isolation;
+        for _ in 0..TRIES {
+            let waiting = tokio::time::timeout(times.wait, self.turns.clone().write_owned());
+            if let Ok(guard) = waiting.await {
+                return Some(guard);
+            }
+            tokio::time::sleep(times.pause).await;
+        }
+        tracing::warn!(run = %held.run, "timed out waiting for other turns; suspect run continues beside them");
+        None
+    }
+}
+
+/// Commits that the run goes on alone from here.
+fn mark_alone(tx: &mut Tx<'_>, held: RunLease, process: HolderId) -> Result<()> {
+    let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+    let mut snapshot = run.snapshot;
+    snapshot.forgive_survived(process);
+    snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
+    snapshot.alone.push(held.epoch);
+    snapshot.alone_in = Some(process);
+    runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
+}
+
+/// Commits that it is alone no longer: a death from here on is nobody's in particular.
+fn unmark_alone(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
+    let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+    let mut snapshot = run.snapshot;
+    snapshot.alone.retain(|epoch| *epoch != held.epoch);
+    snapshot.alone_in = None;
+    runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
+}

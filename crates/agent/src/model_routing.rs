@@ -1,0 +1,45 @@
+//! The models a turn is answered by.
+
+use std::sync::Arc;
+
+use munshi_llm::ModelTarget;
+use munshi_llm::gateway::ModelRoute;
+use munshi_types::tier::Agent;
+
+/// The agent's choice over the installation's. A use for which the agent names only models that are not there counts as
+/// unsaid: a tenant's folder answers on a machine that has none of its models yet.
+pub(crate) fn resolve_route(
+    agent: &Agent,
+    installation: &ModelRoute,
+    known: &[Arc<ModelTarget>],
+) -> ModelRoute {
+    let mut route = munshi_tiers::resolve_model_route(agent, installation);
+    let is_known = |name: &String| known.iter().any(|target| target.name == *name);
+    route.targets.retain(|_, names| names.iter().any(is_known));
+    for (wanted, names) in &installation.targets {
+        route.targets.entry(*wanted).or_insert_with(|| names.clone());
+    }
+    route
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_llm::gateway::Capability;
+    use serde_json::json;
+
+    #[test]
+    fn a_model_that_is_not_there_is_no_choice() {
+        let here = ModelTarget::offline();
+        let own = vec![here.name.clone()];
+        let installation =
+            ModelRoute { targets: [(Capability::Default, own.clone())].into(), ..ModelRoute::default() };
+        let known = [Arc::new(here)];
+        let says = |uses| serde_json::from_value(json!({ "models": { "uses": uses } })).unwrap();
+        let stranger: Agent = says(json!({ "default": ["main"], "multilingual": ["indic", "main"] }));
+        assert_eq!(resolve_route(&stranger, &installation, &known).targets, installation.targets);
+        let second: Agent = says(json!({ "multilingual": ["indic", own[0]] }));
+        let routed = resolve_route(&second, &installation, &known);
+        assert_eq!(routed.targets[&Capability::Multilingual], ["indic".to_owned(), own[0].clone()]);
+    }
+}

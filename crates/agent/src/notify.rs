@@ -1,0 +1,70 @@
+//! Saying something in a conversation by ourselves, with no message before it: stored, and sent where the person is met.
+
+use std::collections::BTreeSet;
+
+use munshi_safety::pipeline::TaintSource;
+use munshi_store::Tx;
+use munshi_tiers::prompt::UtteranceText;
+use munshi_types::{MessageId, OutboundMessage, RunId};
+
+use crate::engine::TurnEngineInner;
+use crate::error::Result;
+use crate::marks::ReplyMarks;
+use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::sessions::{self, Session, SessionUpdate};
+use crate::{outbox, retention, taint_bits};
+
+/// What is said.
+#[derive(Debug, Default)]
+pub(crate) struct ConversationNotice {
+    pub(crate) text: String,
+    pub(crate) suggestions: Vec<String>,
+    pub(crate) marks: ReplyMarks,
+    /// Whose words stand in it, beside our own.
+    pub(crate) tainted: BTreeSet<TaintSource>,
+}
+
+/// Says it, in the name of the run that it comes from.
+pub(crate) fn post_notice(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    session: &Session,
+    run: RunId,
+    told: ConversationNotice,
+) -> Result<()> {
+    let ConversationNotice { text, suggestions, marks, tainted } = told;
+    let marks = ReplyMarks { tainted: Some(taint_bits::bits(&tainted)), ..marks };
+    let now = inner.clock.now();
+    let Some(place) = sessions::record_reply(tx, session.id, &SessionUpdate::default(), now)? else {
+        return Ok(());
+    };
+    let id: MessageId = inner.ids.next();
+    let message = Message {
+        id,
+        session: session.id,
+        number: place.number,
+        run,
+        binding: session.binding,
+        speaker: MessageSpeaker::Persona,
+        channel: session.channel,
+        outside_id: None,
+        tokens: UtteranceText::new(&text).tokens(),
+        text: text.clone(),
+        attached: Vec::new(),
+        language: session.language.clone(),
+        standing: MessageStatus::Whole,
+        generation: 1,
+        marks: serde_json::to_value(&marks).unwrap_or_default(),
+        suggestions: suggestions.clone(),
+        said_at: now,
+    };
+    messages::add(tx, &message)?;
+    if let Some(to) = session.reply_to.clone() {
+        let outbound = OutboundMessage { id, to, text, suggestions, language: session.language.clone() };
+        outbox::enqueue(tx, &inner.desk.queue, session.id, &outbound, now)?;
+    }
+    if retention::is_summary_due(place.number, place.summarised) {
+        retention::enqueue_summary(tx, &inner.desk.queue, session.id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! Messages past the hot period go to files, and only then from the table; with them the steps of their runs, and what a
+//! session that rests so long still knew.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_jobs::schedule::{Schedule, ScheduleRule};
+use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
+use munshi_store::{Db, JsonText, Row, Tx, params};
+use munshi_types::{Clock, Id, MessageId, RunId, TenantId, Timestamp, Zone};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::file;
+use crate::error::{Error, Result};
+use crate::messages::{self, Message};
+
+pub const KIND: &str = "messages.archive";
+
+/// So many in one file.
+const STEP: i64 = 2000;
+
+/// What becomes of a tenant's messages when they are old.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retention {
+    /// To the archive after so long.
+    Hot(Duration),
+    /// They stay where they are, as the owner wishes.
+    Kept,
+}
+
+impl Retention {
+    pub const DEFAULT: Self = Self::Hot(Duration::from_secs(90 * 86_400));
+}
+
+/// What each tenant's owner has decided.
+pub type RetentionLookup = Arc<dyn Fn(TenantId) -> Retention + Send + Sync>;
+
+/// The job that archives a tenant's old messages.
+#[derive(Clone)]
+pub struct ArchiveJob {
+    pub db: Db,
+    pub clock: Arc<dyn Clock>,
+    /// A folder of files for each tenant is made in it.
+    pub folder: PathBuf,
+    pub retentions: RetentionLookup,
+}
+
+/// Every night at a quiet hour of the tenant's.
+pub fn schedule(tx: &mut Tx<'_>, zone: &Zone, now: Timestamp) -> Result<()> {
+    let schedule = Schedule::new(KIND, KIND, &serde_json::json!({}), ScheduleRule::cron("20 3 * * *")?)?;
+    munshi_jobs::schedule::set(tx, &schedule, zone, now)?;
+    Ok(())
+}
+
+/// A line of the archive: the message, and what became of it where it was sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Line {
+    #[serde(flatten)]
+    message: Message,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery: Option<Delivery>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Delivery {
+    state: String,
+    outside_id: Option<String>,
+    sent_at: Option<Timestamp>,
+}
+
+impl ArchiveJob {
+    pub fn install(&self, registry: &mut JobRegistry) {
+        let archivist = self.clone();
+        registry.add(JobKind::new(KIND).limit(1), move |job| {
+            let archivist = archivist.clone();
+            async move { archivist.run(&job).await }
+        });
+    }
+
+    async fn run(&self, job: &Job) -> Result<(), JobFailure> {
+        let now = self.clock.now();
+        loop {
+            if job.cancelled.is_cancelled() {
+                return Err(JobFailure::Passing("job cancelled".to_owned()));
+            }
+            if self.archive_batch(job.tenant).await? == 0 {
+                break;
+            }
+        }
+        if let Retention::Hot(hot) = (self.retentions)(job.tenant) {
+            let before = now.minus(hot);
+            self.db.write(job.tenant, move |tx| clear_idle_sessions(tx, before)).await?;
+        }
+        // Codes are good for minutes, and nobody needs their rows after a day.
+        let sweep = move |tx: &mut Tx<'_>| munshi_identity::codes::sweep(tx, now).map_err(Error::from);
+        self.db.write(job.tenant, sweep).await?;
+        Ok(())
+    }
+
+    /// Archives some, the oldest first, and says how many. Done again after a crash it writes the same file again, since
+    /// a file is named by its first message and nothing goes from the table before its file is safely there.
+    pub async fn archive_batch(&self, tenant: TenantId) -> Result<usize> {
+        let Retention::Hot(hot) = (self.retentions)(tenant) else { return Ok(0) };
+        let before = self.clock.now().minus(hot);
+        let mut lines = self.db.read(tenant, move |tx| list_archivable(tx, before)).await?;
+        let Some(first) = lines.first() else { return Ok(0) };
+        let day = first.message.said_at.to_string();
+        let name = format!("{}-{}", day.get(..10).unwrap_or("messages"), first.message.id);
+        // As it is read: what was said at one moment stands in the order of its session.
+        lines.sort_by_key(|line| (line.message.said_at, line.message.session, line.message.number));
+        let ids: Vec<_> = lines.iter().map(|line| (line.message.id, line.message.run)).collect();
+        let count = ids.len();
+        let folder = self.folder.clone();
+        let unwritten = |why: String| Error::Archive(why);
+        let written = tokio::task::spawn_blocking(move || file::write(&folder, tenant, &name, &lines)).await;
+        let path = written
+            .map_err(|error| unwritten(error.to_string()))?
+            .map_err(|error| unwritten(format!("{}: {error}", self.folder.display())))?;
+        self.db.write(tenant, move |tx| remove(tx, &ids)).await?;
+        tracing::info!(%tenant, count, file = %path.display(), "old messages archived");
+        Ok(count)
+    }
+}
+
+/// Old messages of runs that have ended, and that nobody is about to send.
+fn list_archivable(tx: &mut Tx<'_>, before: Timestamp) -> Result<Vec<Line>> {
+    let found = tx.all(
+        "SELECT m.id, m.session_id, m.number, m.run_id, m.binding_id, m.speaker, m.channel, m.outside_id, m.text,
+                m.attached, m.language, m.tokens, m.standing, m.generation, m.marks, m.suggestions, m.said_at,
+                o.state AS sent_state, o.outside_id AS sent_as, o.sent_at
+         FROM messages m
+         JOIN runs r ON r.tenant_id = $1 AND r.id = m.run_id
+         LEFT JOIN outbox o ON o.tenant_id = $1 AND o.message_id = m.id
+         WHERE m.tenant_id = $1 AND m.said_at < $2 AND r.ended_at IS NOT NULL
+           AND (o.state IS NULL OR o.state NOT IN ('waiting', 'sending'))
+         ORDER BY m.said_at, m.id LIMIT $3",
+        params![before, STEP],
+        read_line,
+    )?;
+    Ok(found)
+}
+
+fn read_line(row: &Row<'_>) -> munshi_store::Result<Line> {
+    let state: Option<String> = row.get("sent_state")?;
+    let delivery = match state {
+        Some(state) => {
+            Some(Delivery { state, outside_id: row.get("sent_as")?, sent_at: row.get("sent_at")? })
+        }
+        None => None,
+    };
+    Ok(Line { message: messages::read(row)?, delivery })
+}
+
+/// Exactly those that stand in the file, and the steps of their runs: what tools were given and what they answered.
+fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
+    let messages = encode_ids(ids.iter().map(|(message, _)| message.as_uuid()))?;
+    let runs = encode_ids(ids.iter().map(|(_, run)| run.as_uuid()))?;
+    tx.execute(
+        (
+            "DELETE FROM outbox WHERE tenant_id = $1 AND message_id IN (SELECT unhex(value) FROM json_each($2))",
+            "DELETE FROM outbox WHERE tenant_id = $1
+               AND message_id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![messages],
+    )?;
+    tx.execute(
+        (
+            "DELETE FROM messages WHERE tenant_id = $1 AND id IN (SELECT unhex(value) FROM json_each($2))",
+            "DELETE FROM messages WHERE tenant_id = $1
+               AND id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![messages],
+    )?;
+    tx.execute(
+        (
+            "DELETE FROM run_steps WHERE tenant_id = $1 AND run_id IN (SELECT unhex(value) FROM json_each($2))",
+            "DELETE FROM run_steps WHERE tenant_id = $1
+               AND run_id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![runs],
+    )?;
+    Ok(())
+}
+
+fn encode_ids(ids: impl Iterator<Item = Uuid>) -> Result<JsonText> {
+    Ok(JsonText::of(&ids.map(|id| id.simple().to_string()).collect::<Vec<_>>())?)
+}
+
+/// What sessions knew in which nobody has written since: whoever comes back begins anew.
+fn clear_idle_sessions(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+    tx.execute(
+        (
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL
+             WHERE tenant_id = $1 AND last_at < $2
+               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL)",
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}'::jsonb, masked = NULL
+             WHERE tenant_id = $1 AND last_at < $2
+               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL)",
+        ),
+        params![before],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Carrying runs to their end: one after another in a session, each held by this process while it lasts.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::{PendingTurn, TurnEngine, TurnEngineInner};
+use crate::error::{Error, Result};
+use crate::isolation::TurnPass;
+use crate::run_channels::RunChannel;
+use crate::runs::{self, LEASE, RunLease};
+use crate::state::HaltReason;
+use crate::turn::{Turn, TurnOutcome};
+
+/// How often a turn goes on after the database could not be reached, and the pause that doubles between.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(100);
+/// A holder that could not renew for so long stops: before the lease passes, by its own clock.
+const STOP: Duration = LEASE.saturating_sub(Duration::from_secs(5));
+
+impl TurnEngine {
+    pub(crate) async fn run_queue(&self, mut held: RunLease, mut waiting: Option<PendingTurn>) {
+        loop {
+            let next = self.inner.clone().run_one(held, waiting.take()).await;
+            let Some(next) = next else { return };
+            held = next;
+            waiting = self.inner.take_pending_turn(held).await;
+            self.inner.hub.open(held, self.inner.clock.now());
+        }
+    }
+}
+
+impl TurnEngineInner {
+    /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
+    async fn run_one(self: Arc<Self>, held: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
+        let room = self.hub.open(held, self.clock.now());
+        let stop = room.renew_stop_token();
+        let (mut tries, mut waiting) = (1, waiting);
+        let failed = loop {
+            let work = self.clone().run_turn(held, waiting.take(), (room.clone(), stop.clone()), None);
+            match self.run_under_lease(held, &stop, AssertUnwindSafe(work).catch_unwind()).await {
+                Some(Ok(Ok(next))) => return next,
+                None | Some(Ok(Err(Error::LostRun(_)))) => {
+                    self.hub.forget(held);
+                    return None;
+                }
+                Some(Ok(Err(error))) if error.is_transient() && tries < TRIES => {
+                    tracing::warn!(run = %held.run, %error, "turn interrupted; resuming from stored state");
+                    tokio::time::sleep(PAUSE * 2_u32.pow(tries)).await;
+                    tries += 1;
+                }
+                Some(Ok(Err(error))) => break error.to_string(),
+                Some(Err(_)) => break "the turn panicked".to_owned(),
+            }
+        };
+        tracing::error!(run = %held.run, error = %failed, "turn failed");
+        let halt = HaltReason::Broken(failed);
+        let excuse = self.clone().run_turn(held, None, (room, stop.clone()), Some(halt.clone()));
+        match self.run_under_lease(held, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
+            Some(Ok(Ok(next))) => return next,
+            Some(Ok(Err(Error::LostRun(_)))) | None => {}
+            // Not even that could be prepared: the bare row is ended, or another tries again when the lease passes.
+            Some(_) => match self.close_run(held, halt).await {
+                Ok(next) => {
+                    self.hub.forget(held);
+                    return next;
+                }
+                Err(error) => tracing::error!(run = %held.run, %error, "failed to end run"),
+            },
+        }
+        self.hub.forget(held);
+        None
+    }
+
+    /// Since when the lease is known to hold. One that is old when work begins, since its claim waited for the database or
+    /// the turn is tried again, is renewed first: whoever counted from here would believe it longer than it lasts. None
+    /// where the run was lost.
+    async fn confirm_lease(&self, held: RunLease, stop: &CancellationToken) -> Option<Instant> {
+        let (asked, now) = (Instant::now(), self.clock.now());
+        let age = now.since(held.until.minus(LEASE));
+        if age < self.settings.renew {
+            return Some(asked.checked_sub(age).unwrap_or(asked));
+        }
+        let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
+        match tokio::time::timeout_at(asked + STOP, renewing).await {
+            Ok(Ok(renewed)) if asked.elapsed() < STOP => {
+                if renewed.cancel_asked {
+                    stop.cancel();
+                }
+                Some(asked)
+            }
+            Ok(Err(Error::LostRun(_))) => None,
+            Ok(Err(error)) => {
+                tracing::warn!(run = %held.run, %error, "lease renewal failed before the run resumed");
+                None
+            }
+            Ok(Ok(_)) | Err(_) => {
+                tracing::warn!(run = %held.run, "lease renewal timed out before the run resumed");
+                None
+            }
+        }
+    }
+
+    /// Does the work and keeps the run meanwhile. None where it was lost.
+    async fn run_under_lease<T>(
+        &self,
+        held: RunLease,
+        stop: &CancellationToken,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let mut held_since = self.confirm_lease(held, stop).await?;
+        let keep = async {
+            loop {
+                tokio::time::sleep(self.settings.renew).await;
+                let (asked, now) = (Instant::now(), self.clock.now());
+                let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
+                match tokio::time::timeout_at(held_since + STOP, renewing).await {
+                    Ok(Ok(renewed)) => {
+                        held_since = asked;
+                        if renewed.cancel_asked {
+                            stop.cancel();
+                        }
+                    }
+                    Ok(Err(Error::LostRun(_))) => return,
+                    Ok(Err(error)) => tracing::warn!(run = %held.run, %error, "lease renewal failed"),
+                    Err(_) => tracing::warn!(run = %held.run, "lease renewal timed out"),
+                }
+                // Whoever takes the run up may rely on it that nobody is at its acts any more.
+                if held_since.elapsed() >= STOP {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            done = work => Some(done),
+            () = keep => None,
+        }
+    }
+
+    async fn run_turn(
+        self: Arc<Self>,
+        held: RunLease,
+        waiting: Option<PendingTurn>,
+        (room, stop): (Arc<RunChannel>, CancellationToken),
+        broken: Option<HaltReason>,
+    ) -> Result<Option<RunLease>> {
+        let (place, ingest) = match waiting {
+            Some(waiting) => (waiting.place, waiting.ingest),
+            None => match self.resolve_when_active(held, &stop).await? {
+                Some(place) => (place, Duration::ZERO),
+                None => {
+                    let next = self.close_run(held, HaltReason::Cancelled).await;
+                    self.hub.forget(held);
+                    return next;
+                }
+            },
+        };
+        let pass = self.admit(held).await?;
+        if matches!(pass, TurnPass::SetAside) {
+            // Its bare row is ended: what broke the others may stand in anything that is read of it.
+            let next = self.close_run(held, crash_loop_halt()).await;
+            self.hub.forget(held);
+            return next;
+        }
+        let inner = self.clone();
+        let work = async {
+            let mut turn = Turn::prepare(self, held, place, room, stop).await?;
+            turn.set_ingest_time(ingest);
+            let end = match broken {
+                Some(halt) => TurnOutcome::Halted(halt),
+                None => turn.run_stages().await?,
+            };
+            turn.respond(end).await
+        };
+        pass.run_guarded(&inner, Box::pin(work)).await
+    }
+}
+
+fn crash_loop_halt() -> HaltReason {
+    HaltReason::Broken("aborted after repeated crashes".to_owned())
+}

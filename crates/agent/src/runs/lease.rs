@@ -1,0 +1,225 @@
+//! Taking a run up, keeping it, and giving it away.
+
+use std::time::Duration;
+
+use munshi_store::{PlatformTx, Result as Stored, Tx, across_tenants, params};
+use munshi_types::{HolderId, RunId, TenantId, Timestamp};
+
+use super::{LEASE, LeaseTerms, Run, RunLease, read};
+use crate::error::{Error, Result};
+use crate::state::RunState;
+
+/// What a holder learns when it renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLeaseRenewal {
+    pub cancel_asked: bool,
+    pub lease_until: Timestamp,
+}
+
+/// Goes on holding. [`Error::LostRun`] where somebody else has taken the run up.
+pub fn renew(tx: &mut Tx<'_>, held: RunLease, now: Timestamp) -> Result<RunLeaseRenewal> {
+    let lease_until = now.plus(LEASE);
+    let asked = tx.optional(
+        "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until IS NOT NULL
+         RETURNING cancel_asked",
+        params![held.run, held.epoch, lease_until],
+        |row| row.get(0),
+    )?;
+    let cancel_asked = asked.ok_or(Error::LostRun(held.run))?;
+    Ok(RunLeaseRenewal { cancel_asked, lease_until })
+}
+
+/// Takes up a run that nobody works on: one whose lease has passed, or that waits. None where somebody does, or it has
+/// ended. One that waited for a person is acting again: it stands in the way of what comes after it. Who calls this for one that waits for the turn before it answers out of order.
+pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stored<Option<Run>> {
+    let LeaseTerms { now, holder } = terms.into();
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5,
+                state = CASE WHEN state = 'waiting_approval' THEN 'acting' ELSE state END
+         WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
+         RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
+        params![id, now, now.plus(LEASE), holder],
+        read,
+    )
+}
+
+/// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
+pub(crate) fn claim_from_dead(tx: &mut Tx<'_>, held: RunLease, terms: LeaseTerms) -> Stored<Option<Run>> {
+    let LeaseTerms { now, holder } = terms;
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
+         RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
+        params![held.run, held.epoch, now.plus(LEASE), holder],
+        read,
+    )
+}
+
+/// Ends a run that waits for a person, since another run goes on with what it wanted. None where it does not wait.
+pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, state = 'done', ended_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND state = 'waiting_approval' AND lease_until IS NULL AND ended_at IS NULL
+         RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
+        params![id, now],
+        read,
+    )
+}
+
+/// What came of asking a run to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelRequestOutcome {
+    NoRun,
+    /// Too late.
+    Ended,
+    /// Whoever holds it will see it at its next step.
+    Noted,
+    /// Nobody works on it: whoever asked takes it up and ends it.
+    Unheld,
+}
+
+pub fn request_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelRequestOutcome> {
+    let lease: Option<Option<Timestamp>> = tx.optional(
+        "UPDATE runs SET cancel_asked = TRUE WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL
+         RETURNING lease_until",
+        params![id],
+        |row| row.get(0),
+    )?;
+    match lease {
+        Some(Some(until)) if until > now => return Ok(CancelRequestOutcome::Noted),
+        Some(_) => return Ok(CancelRequestOutcome::Unheld),
+        None => {}
+    }
+    let found =
+        tx.optional("SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2", params![id], |_| Ok(()))?;
+    Ok(if found.is_some() { CancelRequestOutcome::Ended } else { CancelRequestOutcome::NoRun })
+}
+
+/// Whose runs are taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunRecoveryScope {
+    /// Those whose lease has passed.
+    Lapsed,
+    /// All that another held: for the one process there is, when it starts. What it holds itself it has held since.
+    All { since: Timestamp },
+}
+
+/// Takes up runs of all tenants that their process left behind, the longest left first; what another node is taking up
+/// right now is left to it.
+pub fn claim_due(
+    tx: &mut PlatformTx<'_>,
+    due: RunRecoveryScope,
+    terms: impl Into<LeaseTerms>,
+    limit: u32,
+) -> Stored<Vec<RunLease>> {
+    let LeaseTerms { now, holder } = terms.into();
+    // Who held a run before then held it for less long; who held it for longer went by another clock.
+    let (latest, longest) = match due {
+        RunRecoveryScope::Lapsed => (now, Timestamp::MAX),
+        RunRecoveryScope::All { since } => {
+            let latest = since.min(now).plus(LEASE).minus(Duration::from_micros(1));
+            (latest, now.plus(LEASE))
+        }
+    };
+    tx.all(
+        across_tenants((
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 WHERE (tenant_id, id) IN
+               (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
+                ORDER BY lease_until LIMIT $3)
+             RETURNING tenant_id, id, epoch, lease_until",
+            "WITH picked AS MATERIALIZED (
+               SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
+               ORDER BY lease_until LIMIT $3
+               FOR UPDATE SKIP LOCKED)
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 FROM picked
+             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
+             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
+        )),
+        params![latest, now.plus(LEASE), i64::from(limit), longest, holder],
+        read_lease,
+    )
+}
+
+/// Takes up runs of a process that is known to be dead, unless their leases go further than it can have renewed them.
+pub fn claim_from_holder(
+    tx: &mut PlatformTx<'_>,
+    (dead, latest): (HolderId, Timestamp),
+    terms: LeaseTerms,
+    limit: u32,
+) -> Stored<Vec<RunLease>> {
+    let LeaseTerms { now, holder } = terms;
+    tx.all(
+        across_tenants((
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
+               (SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
+                ORDER BY lease_until LIMIT $3)
+             RETURNING tenant_id, id, epoch, lease_until",
+            "WITH picked AS MATERIALIZED (
+               SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
+               ORDER BY lease_until LIMIT $3
+               FOR UPDATE SKIP LOCKED)
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
+             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
+             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
+        )),
+        params![dead, now.plus(LEASE), i64::from(limit), holder, latest],
+        read_lease,
+    )
+}
+
+/// Takes up runs that wait for a turn before them though there is none. Whoever ends a run takes up the next in the same
+/// transaction, so there should be none of these; a person would wait for ever if there were.
+pub fn claim_forgotten(
+    tx: &mut PlatformTx<'_>,
+    terms: impl Into<LeaseTerms>,
+    limit: u32,
+) -> Stored<Vec<RunLease>> {
+    let LeaseTerms { now, holder } = terms.into();
+    tx.all(
+        across_tenants((
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
+               (SELECT q.tenant_id, q.id FROM runs q
+                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
+                  SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
+                    AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
+                    AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
+                LIMIT $3)
+             RETURNING tenant_id, id, epoch, lease_until",
+            "WITH picked AS MATERIALIZED (
+               SELECT q.tenant_id, q.id FROM runs q
+               WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
+                 SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
+                   AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
+                   AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
+               LIMIT $3 FOR UPDATE OF q SKIP LOCKED)
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
+             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
+             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
+        )),
+        params![now.minus(LEASE), now.plus(LEASE), i64::from(limit), holder],
+        read_lease,
+    )
+}
+
+fn read_lease(row: &munshi_store::Row<'_>) -> Stored<RunLease> {
+    let tenant: TenantId = row.get(0)?;
+    Ok(RunLease { tenant, run: row.get(1)?, epoch: row.get(2)?, until: row.get(3)? })
+}
+
+/// Writes where the run is, under the epoch it was taken up with.
+pub(crate) fn advance(
+    tx: &mut Tx<'_>,
+    held: RunLease,
+    state: RunState,
+    snapshot: &munshi_store::JsonText,
+) -> Result<()> {
+    let changed = tx.execute(
+        "UPDATE runs SET state = $4, snapshot = $5
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
+        params![held.run, held.epoch, state.as_str(), snapshot],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::LostRun(held.run)) }
+}

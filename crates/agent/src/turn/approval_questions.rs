@@ -1,0 +1,154 @@
+//! What a person is asked about an act, and whether it is theirs to answer.
+
+use munshi_identity::Role;
+use munshi_safety::approvals::Approval;
+use munshi_safety::pipeline::{ActConcern, ConsentGiver, ConsentReason};
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::Turn;
+use crate::act_words;
+use crate::marks::{ReplyMarks, ShownApproval};
+use crate::runs;
+
+/// How often something is put before a person; after that it is told when its time is over.
+const TIMES: usize = 3;
+/// Letters of a text that tell which one it is.
+const QUOTED: usize = 160;
+
+impl Turn {
+    /// Whoever can say yes themselves is asked; others are told that somebody is.
+    pub(crate) fn ask_approvals(&mut self, approvals: &[Approval]) {
+        for approval in approvals {
+            let words = self.render_concerns(approval).unwrap_or_else(|| self.describe_approval(approval));
+            self.reply.say(&words);
+        }
+        let phrase = if approvals.iter().all(|approval| self.can_approve(approval)) {
+            "ask-go-ahead"
+        } else {
+            "waiting-approval"
+        };
+        let words = self.phrase(phrase, &[]);
+        self.reply.say(&words);
+    }
+
+    /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
+    /// neither done nor forgotten.
+    pub(crate) fn repeat_approvals(&mut self) {
+        let is_busy = self.is_answer || self.prepared.brought.is_some() || self.run.kind != runs::MESSAGE;
+        if is_busy || self.asks_something() || !self.has_seen_last() {
+            return;
+        }
+        let waiting: Vec<Approval> =
+            self.prepared.pending.iter().filter(|one| self.can_repeat_approval(one)).cloned().collect();
+        for approval in &waiting {
+            let words =
+                format!("{}\n{}", self.phrase("approval-asked", &[]), self.describe_approval(approval));
+            self.reply.say(&words);
+            self.asks.push(ShownApproval::from(approval));
+        }
+        if !waiting.is_empty() {
+            let words = self.phrase("ask-go-ahead", &[]);
+            self.reply.say(&words);
+        }
+    }
+
+    /// Whether the reply asks something of its own: a yes would be to that.
+    pub(super) fn asks_something(&self) -> bool {
+        let asks = self.reply.text().trim_end().ends_with(['?', '？']);
+        asks || !self.state.is_empty() || self.entities.pending_question().is_some() || self.which.is_some()
+    }
+
+    fn can_repeat_approval(&self, approval: &Approval) -> bool {
+        let now = self.engine.clock.now();
+        let is_open =
+            approval.expires_at > now && self.snapshot.iter_calls().all(|called| called.act != approval.act);
+        let marks = self.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
+        let asked = marks.filter(|marks| marks.find_approval(approval.id).is_some()).count();
+        is_open && asked < TIMES && self.is_own(approval) && self.can_approve(approval)
+    }
+
+    /// What the packs found, in their phrases, where nothing else is asked about, after what would be written. A message
+    /// that a pack read by itself, where no model had a hand in it, is told by those phrases alone.
+    fn render_concerns(&self, approval: &Approval) -> Option<String> {
+        let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
+        let is_all = approval.question.reasons.iter().all(|reason| {
+            *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
+        });
+        let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
+        let lead = (!is_read).then(|| self.describe_in_phrases(approval)).flatten();
+        // What is named already is not said twice.
+        let named = self.prepared.named.get(&approval.act).filter(|_| lead.is_some());
+        let is_said = |concern: &&ActConcern| named.is_some_and(|named| named.contains(concern));
+        let unsaid = concerns.iter().filter(|concern| !is_said(concern));
+        let said = unsaid.map(|concern| self.phrase(&concern.phrase, &concern.slots));
+        Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
+    }
+
+    pub(crate) fn can_approve(&self, approval: &Approval) -> bool {
+        let principal = &self.prepared.principal;
+        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
+        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
+    }
+
+    /// Whether the reply ends with our own question whether to go on, as the offline model asks it before what it is not
+    /// sure of.
+    pub(super) fn asks_to_go_on(&self) -> bool {
+        let question = self.phrase("ask-go-ahead", &[]);
+        !question.is_empty() && self.reply.text().trim_end().ends_with(question.trim_end())
+    }
+
+    /// What is asked about, in the person's own language as far as the tool has words in it.
+    pub(super) fn describe_approval(&self, approval: &Approval) -> String {
+        let told = self.describe_in_phrases(approval).or_else(|| quote_only_text(&approval.arguments));
+        told.unwrap_or_else(|| approval.words.clone())
+    }
+
+    /// In the tool's own words, and what packs name of it.
+    fn describe_in_phrases(&self, approval: &Approval) -> Option<String> {
+        let tool = self.tool(&approval.tool)?;
+        let arguments = self.substitute_names(&approval.arguments);
+        let words = act_words::render(&tool.known.spec, &arguments, self.prepared.tongue.voice);
+        let named = self.prepared.named.get(&approval.act).into_iter().flatten();
+        let named = named.map(|named| self.phrase(&named.phrase, &named.slots));
+        let lines: Vec<String> = words.into_iter().chain(named).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// The arguments with names in the place of ids that the person has never seen. One whose name is not known any more
+    /// says nothing.
+    fn substitute_names(&self, arguments: &Value) -> Value {
+        let Value::Object(fields) = arguments else { return arguments.clone() };
+        let named = fields.iter().filter_map(|(field, value)| {
+            let picked = self.picked.as_ref().filter(|(known, _)| known == value);
+            let name = picked.map(|(_, label)| label.clone()).or_else(|| self.find_entity_name(value));
+            match name {
+                Some(name) => Some((field.clone(), Value::from(name))),
+                None if value.as_str().is_some_and(|text| text.parse::<Uuid>().is_ok()) => None,
+                None => Some((field.clone(), value.clone())),
+            }
+        });
+        Value::Object(named.collect())
+    }
+
+    fn find_entity_name(&self, id: &Value) -> Option<String> {
+        let id = id.as_str()?;
+        self.entities.known().find(|known| known.id == id).map(|known| known.name)
+    }
+}
+
+/// What is about one text alone, such as a message that was pasted, is told by that.
+fn quote_only_text(arguments: &Value) -> Option<String> {
+    let mut fields = arguments.as_object()?.values();
+    let text = fields.next()?.as_str()?.trim();
+    let is_only = fields.next().is_none() && text.contains(char::is_whitespace);
+    is_only.then(|| quote(text))
+}
+
+/// As much of a text as tells which one it is.
+pub(super) fn quote(text: &str) -> String {
+    let beginning: String = text.chars().take(QUOTED).collect();
+    let rest = if beginning.len() < text.len() { "…" } else { "" };
+    format!("“{beginning}{rest}”")
+}

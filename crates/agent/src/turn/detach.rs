@@ -1,0 +1,168 @@
+//! Calling a tool that may take long: past its soft limit the turn goes on without it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use munshi_tools::{ActJournal, Error as ToolsError, ToolAnswer, ToolCallRequest};
+use munshi_types::{ActId, Conduct, ToolName};
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::Turn;
+use crate::commit::{self, RunProgress};
+use crate::deferred_results::{self, DetachOutcome, DetachableJournal};
+use crate::engine::TurnEngine;
+use crate::error::{Error, Result};
+use crate::runs;
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome};
+use crate::state::RunState;
+
+/// How long one waits for an act that is not decided about when its soft limit is over.
+const AGAIN: Duration = Duration::from_millis(100);
+/// How long one waits before an act is left once more, where the database could not be reached.
+const HELD_UP: Duration = Duration::from_millis(500);
+
+/// What the dispatcher said.
+type Said = Result<Option<ToolAnswer>, ToolsError>;
+
+/// What is asked of the dispatcher.
+pub(super) enum DispatchRequest {
+    Anew(Box<ToolCallRequest>),
+    /// Of an act that stands in the books.
+    Again {
+        act: ActId,
+        conduct: Arc<Conduct>,
+        tools: Vec<ToolName>,
+    },
+}
+
+impl Turn {
+    /// What came of it; none where an act that should be known is not. One that takes longer than its soft limit is left
+    /// to itself: it goes on, here or after a crash elsewhere, and is told of later.
+    pub(super) async fn dispatch(
+        &self,
+        (place, called): (CallIndex, &ExchangeCall),
+        asked: DispatchRequest,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<Option<ToolAnswer>> {
+        let soft = self.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
+        let Some(soft) = soft.filter(|_| self.run.kind == runs::MESSAGE) else {
+            return Ok(self.send_to_dispatcher(asked, journal).await?);
+        };
+        let is_told = AtomicBool::new(false);
+        let leaving = Arc::new(DetachableJournal { inner: self.engine.clone(), journal, is_told });
+        let asking = self.send_to_dispatcher(asked, leaving.clone());
+        let (engine, session) = (TurnEngine { inner: self.engine.clone() }, self.run.session);
+        let tenant = self.tenant;
+        let abandon = self.engine.abandon.clone();
+        let call = self.engine.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                // As a crash would: whoever takes the act up knows what to do about it.
+                () = abandon.cancelled() => None,
+                answer = asking => {
+                    if leaving.is_told.load(Ordering::SeqCst) {
+                        engine.try_sweep_session(tenant, session).await;
+                    }
+                    Some(answer)
+                }
+            }
+        });
+        // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.
+        let call = AbortOnDropHandle::new(call);
+        let Some(ended) = self.wait_or_detach((place, called), soft, call).await? else {
+            return Ok(Some(ToolAnswer::Working { act: called.act }));
+        };
+        match ended {
+            Ok(Some(answer)) => Ok(answer?),
+            // The process is ending, and this turn with it.
+            Ok(None) => std::future::pending().await,
+            Err(broke) => match broke.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(munshi_store::Error::Busy("the process is shutting down".to_owned()).into()),
+            },
+        }
+    }
+
+    /// How the call ended; none where it is left to itself.
+    async fn wait_or_detach(
+        &self,
+        (place, called): (CallIndex, &ExchangeCall),
+        soft: Duration,
+        mut call: AbortOnDropHandle<Option<Said>>,
+    ) -> Result<Option<Result<Option<Said>, JoinError>>> {
+        let (mut wait, mut is_unsure) = (soft, false);
+        loop {
+            if let Ok(ended) = tokio::time::timeout(wait, &mut call).await {
+                return Ok(Some(ended));
+            }
+            match self.detach_call(place, called).await {
+                Ok(DetachOutcome::Yes) => break,
+                Ok(DetachOutcome::NotYet) => wait = AGAIN,
+                Ok(DetachOutcome::No) => return Ok(Some(call.await)),
+                // That it stands there already is the answer to whether it was left.
+                Err(Error::Store(munshi_store::Error::Conflict { .. })) if is_unsure => break,
+                // The call goes on meanwhile, and so does the turn's hold on the run.
+                Err(error) if error.is_transient() => {
+                    is_unsure |= matches!(error, Error::Store(munshi_store::Error::OutcomeUnknown));
+                    wait = HELD_UP;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        call.detach();
+        Ok(None)
+    }
+
+    fn send_to_dispatcher(
+        &self,
+        asked: DispatchRequest,
+        journal: Arc<dyn ActJournal>,
+    ) -> impl Future<Output = Said> + Send + 'static {
+        let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant);
+        async move {
+            match asked {
+                DispatchRequest::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
+                DispatchRequest::Again { act, conduct, tools } => {
+                    dispatcher.resume(tenant, act, conduct, &tools, journal).await
+                }
+            }
+        }
+    }
+
+    /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
+    async fn detach_call(&self, place: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
+        let (held, act, now) = (self.held, called.act, self.engine.clock.now());
+        let mut snapshot = self.snapshot.clone();
+        snapshot.record_answer(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
+            let left = deferred_results::detach(tx, act, held.run, now)?;
+            if left == DetachOutcome::Yes {
+                let progress = RunProgress {
+                    held,
+                    state: RunState::Observing,
+                    snapshot: &snapshot,
+                    steps: &[],
+                    calls: &[],
+                };
+                commit::save_progress(tx, &progress)?;
+            }
+            Ok(left)
+        };
+        self.engine.db.write(self.tenant, unit).await
+    }
+
+    /// Whether all that was asked for last goes on by itself: then there is nothing to tell but that.
+    pub(super) fn is_detached(&self) -> bool {
+        let last =
+            self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
+        let is_left = |called: &ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { result, .. } if result["code"] == ToolAnswer::WORKING);
+        !last.is_empty() && last.iter().all(is_left)
+    }
+
+    pub(super) fn say_working(&mut self) {
+        let words = self.phrase("working-on-it", &[]);
+        self.reply.say(&words);
+    }
+}

@@ -1,0 +1,67 @@
+//! What was probably meant, when a word is not known.
+
+use crate::config::SECTIONS;
+use crate::section::{SectionCardinality, SettingDefinition};
+
+/// The known word closest to `word`, when it is close enough to be a slip or its beginning.
+pub fn find_nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = truncate(word).to_lowercase();
+    let distance = |candidate: &str| {
+        let begins_it = word.len() >= 3 && candidate.starts_with(&word);
+        if begins_it { 1 } else { strsim::damerau_levenshtein(&word, candidate) }
+    };
+    known
+        .into_iter()
+        .map(|candidate| (distance(candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The key that `name` in `section` was probably meant to be: that name in another section, or a name like
+/// it in this one.
+pub(crate) fn find_key(section: &str, name: &str) -> Option<&'static SettingDefinition> {
+    let meant = self::find_section(section);
+    let named = |key: &&SettingDefinition| key.name.eq_ignore_ascii_case(name);
+    let here =
+        || SECTIONS.iter().filter(|outline| Some(outline.name) == meant).flat_map(|outline| outline.keys);
+    // What stands under a name was hardly meant for another section.
+    let stays = || here().any(|key| key.many != SectionCardinality::No);
+    let elsewhere = || SECTIONS.iter().flat_map(|outline| outline.keys).find(|key| named(key) && !stays());
+    let alike = || {
+        find_nearest(name, here().map(|key| key.name)).and_then(|word| here().find(|key| key.name == word))
+    };
+    here().find(named).or_else(elsewhere).or_else(alike)
+}
+
+pub(crate) fn find_section(name: &str) -> Option<&'static str> {
+    find_nearest(name, SECTIONS.iter().map(|outline| outline.name))
+}
+
+/// The distance is quadratic in the lengths, and what was written may be megabytes long.
+fn truncate(word: &str) -> &str {
+    const LONGEST: usize = 100;
+    word.char_indices().nth(LONGEST).map_or(word, |(at, _)| &word[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_understood_and_strangers_are_not() {
+        let path = |section, name| find_key(section, name).map(SettingDefinition::path);
+        assert_eq!(path("server", "listn").as_deref(), Some("server.listen"));
+        assert_eq!(path("srever", "listen").as_deref(), Some("server.listen"));
+        assert_eq!(path("server", "request_timeout").as_deref(), Some("server.request_timeout_seconds"));
+        assert_eq!(path("server", "level").as_deref(), Some("log.level"));
+        assert_eq!(path("server", "LISTEN").as_deref(), Some("server.listen"));
+        assert_eq!(path("server", "colour"), None);
+        assert_eq!(find_section("sotre"), Some("store"));
+        assert_eq!(find_section("elephant"), None);
+        assert_eq!(
+            find_key(&"x".repeat(1_000_000), &"y".repeat(1_000_000)).map(SettingDefinition::path),
+            None
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! What a tenant's `connectors.toml` says: which connectors there are, how they are reached, and what their tools do.
+//!
+//! # Layout
+//! - [`ConnectorEntries`], [`ConnectorEntry`]: the file; `file`: reading and writing it
+//! - [`ToolDeclaration`]: what one tool does, be it said here or by the server itself
+//! - [`MaybeSecret`]: a value that may be a secret's name
+
+mod declaration;
+mod entry;
+mod file;
+mod maybe_secret;
+
+use std::collections::BTreeMap;
+
+use munshi_types::ConnectorName;
+use serde::{Deserialize, Serialize};
+
+pub use declaration::{ToolDeclaration, WriteLookup};
+pub use entry::{ConnectorEntry, ConnectorTransport, OAuthClientConfig};
+pub use file::{ConnectorFileError, parse, parse_with_position, to_map, to_toml};
+pub use maybe_secret::MaybeSecret;
+
+/// Every connector of a tenant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ConnectorEntries(pub BTreeMap<ConnectorName, ConnectorEntry>);
+
+impl ConnectorEntries {
+    /// The connectors whose login is of no use once `next` is in force: those that are gone, and those that are elsewhere.
+    pub fn list_stale_logins(&self, next: &Self) -> Vec<ConnectorName> {
+        let stays = |name: &ConnectorName, entry: &ConnectorEntry| {
+            next.0.get(name).is_some_and(|next| next.origin() == entry.origin())
+        };
+        self.0.iter().filter(|(name, entry)| !stays(name, entry)).map(|(name, _)| name.clone()).collect()
+    }
+}

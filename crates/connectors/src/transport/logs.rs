@@ -1,0 +1,87 @@
+//! What a connector says beside its answers: kept in a file that does not grow past its bound.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use munshi_privacy::Scrubber;
+use munshi_types::Clock;
+use tokio::fs::{self, File, OpenOptions};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Mutex;
+
+/// A longer line is cut into several.
+const LONGEST_LINE: usize = 4 * 1024;
+/// Past this the file becomes the older one, and what was older is gone.
+const LARGEST: u64 = 512 * 1024;
+
+pub(crate) const FILE: &str = "log";
+pub(crate) const OLDER: &str = "log.1";
+
+/// The log of one connector. Clones write to the same file.
+#[derive(Clone)]
+pub(crate) struct ConnectorLog {
+    folder: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+    open: Arc<Mutex<Option<(File, u64)>>>,
+}
+
+impl ConnectorLog {
+    /// None keeps nothing.
+    pub(crate) fn new(folder: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+        Self { folder, clock, open: Arc::default() }
+    }
+
+    /// One line, with its time. A log that can't be written is no reason to stop.
+    pub(crate) async fn write_line(&self, text: &str, scrubber: &Scrubber) {
+        let Some(folder) = &self.folder else { return };
+        let clean: String = scrubber
+            .scrub_text(text)
+            .chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect();
+        let line = format!("{} {clean}\n", self.clock.now());
+        let mut open = self.open.lock().await;
+        if let Err(error) = write(folder, &mut open, line.as_bytes()).await {
+            *open = None;
+            tracing::debug!(%error, "writing connector log failed");
+        }
+    }
+
+    /// Everything a stream says until it ends, line by line, however long its lines are.
+    pub(crate) async fn drain(&self, mut stream: impl AsyncRead + Unpin, scrubber: &Scrubber) {
+        let (mut held, mut piece) = (Vec::with_capacity(LONGEST_LINE), [0_u8; 1024]);
+        while let Ok(read @ 1..) = stream.read(&mut piece).await {
+            for byte in piece.iter().take(read) {
+                if *byte != b'\n' {
+                    held.push(*byte);
+                }
+                if *byte == b'\n' || held.len() >= LONGEST_LINE {
+                    self.write_line(&String::from_utf8_lossy(&held), scrubber).await;
+                    held.clear();
+                }
+            }
+        }
+        if !held.is_empty() {
+            self.write_line(&String::from_utf8_lossy(&held), scrubber).await;
+        }
+    }
+}
+
+async fn write(folder: &Path, open: &mut Option<(File, u64)>, line: &[u8]) -> std::io::Result<()> {
+    if open.as_ref().is_some_and(|(_, size)| *size >= LARGEST) {
+        *open = None;
+        fs::rename(folder.join(FILE), folder.join(OLDER)).await?;
+    }
+    if open.is_none() {
+        fs::create_dir_all(folder).await?;
+        let file = OpenOptions::new().create(true).append(true).open(folder.join(FILE)).await?;
+        let size = file.metadata().await?.len();
+        *open = Some((file, size));
+    }
+    if let Some((file, size)) = open {
+        file.write_all(line).await?;
+        file.flush().await?;
+        *size += line.len() as u64;
+    }
+    Ok(())
+}

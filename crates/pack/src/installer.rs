@@ -1,0 +1,168 @@
+//! Where one pack puts what it has, under its own name.
+
+use std::sync::Arc;
+
+use munshi_lang::{Locale, Phrasebook};
+use munshi_tools::{ConnectorOrigin, ToolConnector, ToolHandler};
+use munshi_types::{Conduct, ToolSpec};
+
+use crate::check::PackCheck;
+use crate::command::{self, PackCommand};
+use crate::context::ContextSource;
+use crate::error::InvalidPack;
+use crate::heartbeat::Heartbeat;
+use crate::page::PackPageHandler;
+use crate::reader::PackReader;
+use crate::registry::{FromPack, PackRegistry};
+use crate::tenant_template::{self, TenantTemplate};
+
+/// The pack's part of the house while it is installed. What is put in belongs to the pack, and what would clash with
+/// another's, or can't work, is refused here.
+pub struct PackInstaller<'h> {
+    pack: &'static str,
+    conduct: Conduct,
+    house: &'h mut PackRegistry,
+}
+
+impl<'h> PackInstaller<'h> {
+    pub(crate) fn new(pack: &'static str, conduct: Conduct, house: &'h mut PackRegistry) -> Self {
+        Self { pack, conduct, house }
+    }
+
+    /// A tool that works on the pack's own tables. Its scope begins with the pack's name, so that a policy that opens
+    /// one pack opens no other.
+    pub fn add_tool(&mut self, spec: ToolSpec, body: ToolHandler) -> Result<(), InvalidPack> {
+        let (name, conduct) = (self.pack.to_owned(), Some(self.conduct.clone()));
+        self.register_tool(
+            spec,
+            ToolConnector { name, maker: ConnectorOrigin::House, declares: true, conduct },
+            body,
+        )
+    }
+
+    /// A tool that goes elsewhere, under the connector it belongs to.
+    pub fn add_foreign_tool(
+        &mut self,
+        spec: ToolSpec,
+        connector: ToolConnector,
+        body: ToolHandler,
+    ) -> Result<(), InvalidPack> {
+        if connector.maker != ConnectorOrigin::Foreign || connector.name == self.pack {
+            return self.reject(format!("connector {} is not foreign", connector.name));
+        }
+        self.register_tool(spec, connector, body)
+    }
+
+    fn register_tool(
+        &mut self,
+        spec: ToolSpec,
+        connector: ToolConnector,
+        body: ToolHandler,
+    ) -> Result<(), InvalidPack> {
+        self.validate_scope(&spec.scope)?;
+        self.house
+            .tools
+            .add(spec, connector, body)
+            .map_err(|bad| InvalidPack::Tool { pack: self.pack.to_owned(), bad })
+    }
+
+    pub fn add_context_source(&mut self, source: impl ContextSource + 'static) {
+        self.house.contexts.push(Arc::new(source));
+    }
+
+    pub fn add_reader(&mut self, reader: impl PackReader + 'static) {
+        self.house.readers.push(Arc::new(reader));
+    }
+
+    pub fn add_check(&mut self, check: impl PackCheck + 'static) {
+        self.house.checks.push(Arc::new(check));
+    }
+
+    /// The files that [`phrase_files!`](munshi_lang::phrase_files) names: in every voice, with the same slots, each
+    /// name beginning with the pack's.
+    pub fn add_phrases(&mut self, files: &[(Locale, &str)]) -> Result<(), InvalidPack> {
+        let bad = |why| InvalidPack::Phrases { pack: self.pack.to_owned(), why };
+        let mut own = Phrasebook::default();
+        own.add_files(files).and_then(|()| own.check()).map_err(bad)?;
+        let prefix = format!("{}-", self.pack);
+        if let Some(name) = own.names().find(|name| !name.starts_with(&prefix)) {
+            return self.reject(format!("phrase `{name}` must start with `{prefix}`"));
+        }
+        self.house.book.add_files(files).map_err(bad)
+    }
+
+    pub fn add_heartbeat(&mut self, heartbeat: impl Heartbeat + 'static) -> Result<(), InvalidPack> {
+        let name = heartbeat.name();
+        let is_taken = self.house.heartbeats.iter().any(|of| of.pack == self.pack && of.what.name() == name);
+        self.validate_name(name, is_taken, "heartbeat")?;
+        self.house.heartbeats.push(FromPack { pack: self.pack, what: Arc::new(heartbeat) });
+        Ok(())
+    }
+
+    pub fn add_page(&mut self, page: impl PackPageHandler + 'static) -> Result<(), InvalidPack> {
+        let path = page.path();
+        self.validate_scope(page.scope())?;
+        if !path.is_empty() && !path.split('/').all(is_plain) {
+            return self.reject(format!(
+                "page `{path}` has an invalid path: use lowercase letters, digits and hyphens"
+            ));
+        }
+        if self.house.pages.iter().any(|of| of.pack == self.pack && of.what.path() == path) {
+            return self.reject(format!("duplicate page `{path}`"));
+        }
+        self.house.pages.push(FromPack { pack: self.pack, what: Arc::new(page) });
+        Ok(())
+    }
+
+    pub fn add_command(&mut self, command: impl PackCommand + 'static) -> Result<(), InvalidPack> {
+        let name = command.name();
+        let is_taken = self.house.commands.iter().any(|of| of.pack == self.pack && of.what.name() == name);
+        self.validate_name(name, is_taken, "command")?;
+        if let Some(what) = command::find_argument_problem(command.arguments()) {
+            return self.reject(format!("command {name}: {what}"));
+        }
+        self.house.commands.push(FromPack { pack: self.pack, what: Arc::new(command) });
+        Ok(())
+    }
+
+    pub fn add_tenant_template(&mut self, tenant: TenantTemplate) -> Result<(), InvalidPack> {
+        if let Some(what) = tenant_template::find_problem(&tenant) {
+            return self.reject(what);
+        }
+        if let Some(other) = self.house.tenants.iter().find(|(_, other)| other.name == tenant.name) {
+            return self.reject(format!("pack {} already has a tenant template {}", other.0, tenant.name));
+        }
+        self.house.tenants.push((self.pack, tenant));
+        Ok(())
+    }
+
+    fn validate_name(&self, name: &str, is_taken: bool, what: &str) -> Result<(), InvalidPack> {
+        if !is_plain(name) {
+            return self.reject(format!(
+                "`{name}` is not a valid {what} name: use lowercase letters, digits and hyphens"
+            ));
+        }
+        if is_taken { self.reject(format!("duplicate {what} {name}")) } else { Ok(()) }
+    }
+
+    fn validate_scope(&self, scope: &str) -> Result<(), InvalidPack> {
+        let module = scope.split(['.', '/']).next().unwrap_or_default();
+        if module == self.pack {
+            return Ok(());
+        }
+        self.reject(format!("scope `{scope}` must start with `{}.`", self.pack))
+    }
+
+    fn reject<T>(&self, what: String) -> Result<T, InvalidPack> {
+        Err(InvalidPack::Other { pack: self.pack.to_owned(), what })
+    }
+}
+
+/// A word that can stand in a path and on a command line.
+pub(crate) fn is_plain(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (1..=32).contains(&word.len())
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.ends_with(plain)
+        && word.chars().all(|c| plain(c) || c == '-')
+}

@@ -1,0 +1,165 @@
+//! A pack, and what it is installed in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue};
+use munshi_safety::acts::{Act, RefusalObserver};
+use munshi_store::{Migration, Tx};
+use munshi_tools::ToolRegistry;
+use munshi_types::{Autonomy, Conduct, Timestamp};
+
+use crate::check::PackCheck;
+use crate::command::PackCommand;
+use crate::context::ContextSource;
+use crate::cross_check;
+use crate::error::InvalidPack;
+use crate::heartbeat::Heartbeat;
+use crate::installer::{PackInstaller, is_plain};
+use crate::page::PackPageHandler;
+use crate::reader::PackReader;
+use crate::tenant_template::TenantTemplate;
+
+pub trait Pack: Send + Sync {
+    /// A plain word: `ledger`. Its scopes, phrases, pages and commands begin with it.
+    fn name(&self) -> &'static str;
+
+    /// Its tables, in the one order of all crates.
+    fn migrations(&self) -> &'static [Migration] {
+        &[]
+    }
+
+    /// How its tools may be used where a tenant's policy says nothing of it: they look, and write nothing.
+    fn conduct(&self) -> Conduct {
+        let own = format!("{}.*", self.name()).parse().into_iter().collect();
+        Conduct { autonomy: Autonomy::Investigate, read: own, ..Conduct::default() }
+    }
+
+    /// Puts everything it has into its room of the house.
+    fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack>;
+}
+
+/// Everything that packs brought, filled when the binary starts and then only read.
+#[derive(Clone, Default)]
+pub struct PackRegistry {
+    pub tools: ToolRegistry,
+    pub contexts: Vec<Arc<dyn ContextSource>>,
+    pub readers: Vec<Arc<dyn PackReader>>,
+    pub checks: Vec<Arc<dyn PackCheck>>,
+    /// The core's phrases and every pack's.
+    pub book: Phrasebook,
+    pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
+    pub pages: Vec<FromPack<dyn PackPageHandler>>,
+    pub commands: Vec<FromPack<dyn PackCommand>>,
+    pub migrations: Vec<&'static [Migration]>,
+    /// By the pack that brings them.
+    pub tenants: Vec<(&'static str, TenantTemplate)>,
+}
+
+/// Something, and the pack that brought it.
+pub struct FromPack<T: ?Sized> {
+    pub pack: &'static str,
+    pub what: Arc<T>,
+}
+
+impl<T: ?Sized> Clone for FromPack<T> {
+    fn clone(&self) -> Self {
+        Self { pack: self.pack, what: self.what.clone() }
+    }
+}
+
+impl RefusalObserver for PackRegistry {
+    fn notify(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()> {
+        self.checks.iter().try_for_each(|check| check.on_refused(tx, act, now))
+    }
+}
+
+impl PackRegistry {
+    /// A house with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
+    pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
+        Self::install_with_tools(ToolRegistry::default(), packs)
+    }
+
+    /// The same, beside tools that are there without a pack.
+    pub fn install_with_tools(tools: ToolRegistry, packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
+        let book = Phrasebook::core().map_err(|why| InvalidPack::Phrases { pack: "core".to_owned(), why })?;
+        let is_taken = |name: &str| {
+            tools
+                .names()
+                .filter_map(|tool| tools.get(tool.as_str()))
+                .any(|tool| tool.known.connector.name == name)
+        };
+        if let Some(pack) = packs.iter().find(|pack| is_taken(pack.name())) {
+            return Err(InvalidPack::Twice(pack.name().to_owned()));
+        }
+        let mut house = Self { book, tools, ..Self::default() };
+        let mut numbers: BTreeMap<u32, &'static str> = BTreeMap::new();
+        for (at, pack) in packs.iter().enumerate() {
+            let name = pack.name();
+            if !is_plain(name) {
+                let what =
+                    "a pack's name must be lowercase letters, digits and hyphens, starting with a letter"
+                        .to_owned();
+                return Err(InvalidPack::Other { pack: name.to_owned(), what });
+            }
+            if packs.iter().take(at).any(|other| other.name() == name) {
+                return Err(InvalidPack::Twice(name.to_owned()));
+            }
+            for migration in pack.migrations() {
+                register_migration_number(name, migration, &mut numbers)?;
+            }
+            house.migrations.push(pack.migrations());
+            pack.install(&mut PackInstaller::new(name, pack.conduct(), &mut house))?;
+        }
+        cross_check::check(&house)?;
+        Ok(house)
+    }
+
+    /// A phrase with its slots filled. The slot `count` is a number and chooses between one and many.
+    pub fn render_phrase(
+        &self,
+        voice: Locale,
+        phrase: &str,
+        slots: &[(String, String)],
+    ) -> Result<String, PhraseError> {
+        let fills: Vec<(&str, PlaceholderValue<'_>)> = slots
+            .iter()
+            .map(|(name, text)| match text.parse() {
+                Ok(count) if name == "count" => (name.as_str(), PlaceholderValue::Count(count)),
+                _ => (name.as_str(), PlaceholderValue::Text(text)),
+            })
+            .collect();
+        self.book.render(phrase, voice, &fills)
+    }
+
+    /// The page at a path below a pack, and what of the path is left for it: the longest that fits.
+    pub fn find_page<'p>(&self, pack: &str, path: &'p str) -> Option<(&Arc<dyn PackPageHandler>, &'p str)> {
+        let path = path.trim_matches('/');
+        let own = self.pages.iter().filter(|page| page.pack == pack);
+        let fitting = own.filter_map(|page| Some((&page.what, strip_page_path(page.what.path(), path)?)));
+        fitting.max_by_key(|(page, _)| page.path().len())
+    }
+}
+
+fn strip_page_path<'p>(own: &str, path: &'p str) -> Option<&'p str> {
+    match path.strip_prefix(own)? {
+        rest if own.is_empty() || rest.is_empty() => Some(rest),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+fn register_migration_number(
+    pack: &'static str,
+    migration: &Migration,
+    numbers: &mut BTreeMap<u32, &'static str>,
+) -> Result<(), InvalidPack> {
+    let bad = |what: String| InvalidPack::Migration { pack: pack.to_owned(), what };
+    let number = migration.number().map_err(|error| bad(error.to_string()))?;
+    match numbers.insert(number, migration.name) {
+        None => Ok(()),
+        Some(other) => Err(bad(format!(
+            "migrations {} and {other} have the same number: use the next free one",
+            migration.name
+        ))),
+    }
+}

@@ -1,0 +1,75 @@
+//! The ground of a decision, in the act's own transaction.
+
+use munshi_identity::{ContactAddress, Person, persons};
+use munshi_store::Tx;
+use munshi_types::{ReservationId, Timestamp};
+
+use super::digest::ActDigest;
+use super::limits::{self, ActCapacity};
+use super::services::ActServices;
+use crate::approvals;
+use crate::error::Result;
+use crate::pipeline::{ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest};
+
+pub(super) struct TxDecisionStore<'a, 't> {
+    pub tx: &'a mut Tx<'t>,
+    pub office: &'a ActServices,
+    pub digest: ActDigest,
+    pub now: Timestamp,
+    /// What was set aside on the way.
+    pub held: Option<ReservationId>,
+}
+
+impl DecisionStore for TxDecisionStore<'_, '_> {
+    fn reserve(&mut self, ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
+        match limits::reserve(self.tx, self.office, ask, self.now)? {
+            ActCapacity::Taken(held) => {
+                self.held = held;
+                Ok(None)
+            }
+            ActCapacity::None(full) => Ok(Some(full)),
+        }
+    }
+
+    fn find_consent(
+        &mut self,
+        ask: &PolicyRequest<'_>,
+        reasons: &[ConsentReason],
+    ) -> Result<Option<ConsentGrant>> {
+        if let Some((approval, needs)) = approvals::find_grant(self.tx, ask.act, self.digest, self.now)? {
+            return Ok(Some(ConsentGrant::Act(approval, needs)));
+        }
+        if !reasons.iter().all(|reason| reason.is_waivable()) {
+            return Ok(None);
+        }
+        let (Some(session), Some(tool)) = (ask.caller.session, &ask.tool) else { return Ok(None) };
+        let what = (ask.name.as_str(), tool.render_scope(&ask.arguments));
+        let person = ask.caller.principal.person;
+        let waived = approvals::find_session_grant(self.tx, session, (what.0, &what.1), person, self.now)?;
+        Ok(waived.map(ConsentGrant::Session))
+    }
+
+    fn is_in_audience(&mut self, recipient: &str, audience: &str) -> Result<bool> {
+        let person = find_recipient(self.tx, recipient)?;
+        Ok(person
+            .is_some_and(|person| person.left_at.is_none() && person.tags.iter().any(|tag| tag == audience)))
+    }
+}
+
+/// The person a recipient's address or id means.
+fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Person>> {
+    if let Ok(id) = recipient.parse() {
+        return Ok(persons::find(tx, id)?);
+    }
+    let addresses = [
+        ContactAddress::phone(recipient),
+        ContactAddress::email(recipient),
+        ContactAddress::handle(recipient),
+    ];
+    for address in addresses.into_iter().flatten() {
+        if let Some(person) = persons::find_by_address(tx, &address)? {
+            return Ok(Some(person));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,74 @@
+//! Whom a question is for.
+
+use munshi_identity::{PermissionRules, Principal, Role, may_approve, persons};
+use munshi_store::Tx;
+use munshi_types::PersonId;
+
+use super::Approval;
+use crate::acts::ActServices;
+use crate::error::Result;
+use crate::pipeline::ConsentGiver;
+
+/// Those who may answer a question: whom it is put to first, and whom it goes to when nobody answers in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApproverChain {
+    /// Whoever asked, where they may answer themselves; else the lowest role that may.
+    pub first: Vec<PersonId>,
+    /// Of a higher role than those, the owners first.
+    pub above: Vec<PersonId>,
+}
+
+/// Whom a question is for, by the roles and the policy of now.
+pub fn resolve_approvers(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    approval: &Approval,
+) -> Result<ApproverChain> {
+    let policy = office.load_policy(tx)?;
+    let members = persons::list_members(tx)?;
+    let may = |role_of: &Principal| may_answer(approval, role_of, &policy.roles);
+    let answering: Vec<(PersonId, Role)> = members
+        .iter()
+        .filter(|person| may(&person.principal(tx)))
+        .filter_map(|person| Some((person.id, person.role?)))
+        .collect();
+    let asker = match approval.asked_by {
+        Some(id) => persons::find(tx, id)?.filter(|person| may(&person.principal(tx))),
+        None => None,
+    };
+    let lowest = answering.iter().map(|(_, role)| *role).max();
+    let (first, role) = match (asker, lowest) {
+        (Some(asker), _) => (vec![asker.id], asker.role),
+        (None, Some(lowest)) => (filter_by_role(&answering, |role| role == lowest), Some(lowest)),
+        (None, None) => return Ok(ApproverChain::default()),
+    };
+    let above = filter_by_role(&answering, |other| role.is_none_or(|role| other < role));
+    Ok(ApproverChain { first, above })
+}
+
+fn filter_by_role(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> bool) -> Vec<PersonId> {
+    answering.iter().filter(|(_, role)| is_meant(*role)).map(|(id, _)| *id).collect()
+}
+
+/// Whether a question is this person's to answer, by the roles and the policy of now.
+pub fn is_addressed_to(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    approval: &Approval,
+    who: &Principal,
+) -> Result<bool> {
+    Ok(who.tenant == tx.tenant() && may_answer(approval, who, &office.load_policy(tx)?.roles))
+}
+
+/// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
+/// approve others' acts may not approve its own: that is for owners and admins.
+pub(super) fn may_answer(approval: &Approval, who: &Principal, rules: &PermissionRules) -> bool {
+    let own = who.person.is_some() && who.person == approval.asked_by;
+    if own && approval.question.needs == ConsentGiver::Asker {
+        return true;
+    }
+    if own && !matches!(who.role(), Some(Role::Owner | Role::Admin)) {
+        return false;
+    }
+    may_approve(who, rules, &approval.scope)
+}

@@ -1,0 +1,46 @@
+//! Whether a tool is open at all: the stages that need no arguments.
+
+use super::decision_store::{ConsentGrant, DecisionStore, ExhaustedLimit};
+use super::{
+    ActVerdict, ConsentReason, PipelineStage, PolicyRequest, STAGES, StageName, run_stages_observed,
+};
+use crate::error::{Error, Result};
+
+/// Whether permission, door, scope and autonomy let this pass, for whatever arguments its scope leaves open.
+pub fn is_open(ask: &PolicyRequest<'_>) -> Result<bool> {
+    let asked = |stage: &&PipelineStage| {
+        matches!(stage.name, StageName::Permission | StageName::Door | StageName::Scope | StageName::Autonomy)
+    };
+    for stage in STAGES.iter().filter(asked) {
+        let verdict = run_stages_observed(std::slice::from_ref(stage), ask, &mut Nothing, &mut |_, _| {})?;
+        if !matches!(verdict, ActVerdict::Apply(_)) {
+            return Ok(false);
+        }
+    }
+    Ok(ask.tool.is_some())
+}
+
+/// These stages read nothing and set nothing aside.
+struct Nothing;
+
+impl DecisionStore for Nothing {
+    fn reserve(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
+        Err(misuse_error())
+    }
+
+    fn find_consent(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _reasons: &[ConsentReason],
+    ) -> Result<Option<ConsentGrant>> {
+        Err(misuse_error())
+    }
+
+    fn is_in_audience(&mut self, _recipient: &str, _audience: &str) -> Result<bool> {
+        Err(misuse_error())
+    }
+}
+
+fn misuse_error() -> Error {
+    Error::Invalid("listing open tools must not read the database".to_owned())
+}

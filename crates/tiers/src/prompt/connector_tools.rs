@@ -1,0 +1,48 @@
+//! Tools that connectors bring: offered beside the agent's own while there is room.
+
+use std::sync::Arc;
+
+use munshi_types::ToolSpec;
+
+use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
+use super::static_prompt::StaticPrompt;
+use super::turn_context::TurnContext;
+
+/// Of what the tiers leave free, a part as large as this goes to tools of connectors at most: a prompt of schemas with
+/// no room for the message helps nobody.
+const SHARE: u32 = 3;
+
+/// All tools of a prompt: the cast's own, and of the others the first that fit. These stand by name, so that the same
+/// choice is the same bytes.
+pub(super) fn collect_tools(
+    cast: &StaticPrompt,
+    moment: &TurnContext,
+    report: &mut PromptReport,
+) -> Vec<Arc<ToolSpec>> {
+    let mut tools = cast.tools().to_vec();
+    let own = report.tokens(PromptSection::ToolSchemas);
+    let budget = cast.budgets().tool_schemas.map_or(u32::MAX, |budget| budget.saturating_sub(own));
+    let room = budget.min(report.most.saturating_sub(report.total) / SHARE);
+    let (mut spent, mut guests) = (0_u32, Vec::new());
+    for (at, guest) in moment.tools.iter().enumerate() {
+        let fits = spent.saturating_add(guest.tokens) <= room;
+        if fits && guests.len() < cast.free_tool_slots() {
+            spent += guest.tokens;
+            guests.push(guest.tool.clone());
+        } else {
+            let why = if fits { PromptCutReason::Policy } else { PromptCutReason::SectionBudget };
+            let index = cast.tools().len() + at;
+            report.cuts.push(PromptCut {
+                section: PromptSection::ToolSchemas,
+                index,
+                tokens: guest.tokens,
+                left: 0,
+                why,
+            });
+        }
+    }
+    report.add(PromptSection::ToolSchemas, spent);
+    guests.sort_by(|one, other| one.name.cmp(&other.name));
+    tools.append(&mut guests);
+    tools
+}

@@ -1,0 +1,39 @@
+//! The two tools every installation has: what day it is, and sums that are right.
+
+mod calculate;
+mod fraction;
+mod today;
+
+use std::sync::Arc;
+
+use munshi_safety::pipeline::{ConnectorOrigin, InvalidTool, ToolConnector};
+use munshi_types::{Autonomy, Clock, Conduct};
+
+use crate::handler::ToolHandler;
+use crate::registry::ToolRegistry;
+
+/// The name under which a policy speaks of them.
+pub const NAME: &str = "house";
+
+/// Installs them. They only look, and anybody may use them unless a policy says otherwise.
+pub fn install(registry: &mut ToolRegistry, clock: Arc<dyn Clock>) -> Result<(), InvalidTool> {
+    let today = today::spec().map_err(|error| misnamed(&error))?;
+    registry.add(today, connector(), ToolHandler::Look(Arc::new(today::TodayTool { clock })))?;
+    let calculate = calculate::spec().map_err(|error| misnamed(&error))?;
+    registry.add(calculate, connector(), ToolHandler::Look(Arc::new(calculate::CalculateTool)))
+}
+
+fn connector() -> ToolConnector {
+    let everything = format!("{NAME}.*").parse().into_iter().collect();
+    let conduct = Conduct { autonomy: Autonomy::Investigate, read: everything, ..Conduct::default() };
+    ToolConnector {
+        name: NAME.to_owned(),
+        maker: ConnectorOrigin::House,
+        declares: true,
+        conduct: Some(conduct),
+    }
+}
+
+fn misnamed(error: &munshi_types::ToolNameError) -> InvalidTool {
+    InvalidTool { tool: NAME.to_owned(), what: error.to_string() }
+}
