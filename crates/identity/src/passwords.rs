@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use argon2::password_hash::phc::PasswordHash as Parsed;
+use argon2::password_hash::phc::{Output, PasswordHash as Parsed, Salt};
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use munshi_types::Random;
@@ -116,14 +116,11 @@ impl PasswordHash {
 
 impl PasswordService {
     pub fn new(random: Arc<dyn Random>) -> Result<Self> {
-        let mut unknown = [0; 32];
-        random.fill(&mut unknown);
-        let nobody = hash(&crate::base64url::encode(&unknown), &salt(random.as_ref()))?;
         Ok(Self {
+            nobody: build_unknown_hash(random.as_ref())?,
             random,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
             line: Arc::new(Semaphore::new(AT_ONCE + WAITING)),
-            nobody,
         })
     }
 
@@ -166,6 +163,21 @@ fn salt(random: &dyn Random) -> [u8; 16] {
 
 fn hash(password: &str, salt: &[u8]) -> Result<PasswordHash> {
     let hash: Parsed = argon2()?.hash_password_with_salt(password.as_bytes(), salt).map_err(to_hash_error)?;
+    Ok(PasswordHash(hash.to_string()))
+}
+
+/// A hash that no password is known for. It is drawn and not computed: a start need not spend the time and the memory, and
+/// checking a password against it costs the same.
+fn build_unknown_hash(random: &dyn Random) -> Result<PasswordHash> {
+    let mut unknown = [0; Params::DEFAULT_OUTPUT_LEN];
+    random.fill(&mut unknown);
+    let hash = Parsed {
+        algorithm: Algorithm::Argon2id.ident(),
+        version: Some(Version::V0x13.into()),
+        params: argon2()?.params().try_into().map_err(to_hash_error)?,
+        salt: Some(Salt::new(&salt(random)).map_err(to_hash_error)?),
+        hash: Some(Output::new(&unknown).map_err(to_hash_error)?),
+    };
     Ok(PasswordHash(hash.to_string()))
 }
 
@@ -236,6 +248,13 @@ mod tests {
         assert!(fits("correct horse battery", Some(hash.clone())).await.unwrap());
         assert!(!fits("correct horse batterz", Some(hash.clone())).await.unwrap());
         assert!(!fits("correct horse battery", None).await.unwrap());
+        let (nobody, real) = (Parsed::new(&passwords.nobody.0).unwrap(), Parsed::new(hash.as_str()).unwrap());
+        assert_eq!((nobody.algorithm, nobody.version), (real.algorithm, real.version));
+        assert_eq!(
+            (nobody.params, hash.0.len()),
+            (real.params, passwords.nobody.0.len()),
+            "it costs the same to check"
+        );
         let other = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         assert_ne!(hash, other, "each has its own salt");
         // The same letters, composed and not.
