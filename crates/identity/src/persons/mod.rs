@@ -150,7 +150,7 @@ pub fn forget_browsers(tx: &mut Tx<'_>, person: PersonId) -> Result<u64> {
     )
 }
 
-/// Members who are recognised by a browser although they have another address. A role given today removes browser addresses;
+/// Members who are recognised by a browser. A role given today removes browser addresses;
 /// these were given theirs before. An owner known by nothing but a browser made the tenant on the start page, and keeps it.
 pub fn members_known_by_browser(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
     tx.all(
@@ -158,8 +158,8 @@ pub fn members_known_by_browser(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
          WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL AND merged_into IS NULL
            AND EXISTS (SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = persons.id
              AND a.kind = $2 AND a.address LIKE $3)
-           AND EXISTS (SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = persons.id
-             AND NOT (a.kind = $2 AND a.address LIKE $3))
+           AND (role <> 'owner' OR EXISTS (SELECT 1 FROM person_addresses a
+             WHERE a.tenant_id = $1 AND a.person_id = persons.id AND NOT (a.kind = $2 AND a.address LIKE $3)))
          ORDER BY made_at, id LIMIT 1000",
         params![ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
         read,
