@@ -4,14 +4,14 @@
 //! prepare, think, act, check, respond; what it has is stored with every act, so that a process that dies is
 //! followed by one that goes on, pays for no model call twice and does nothing twice. A plain turn is two transactions.
 //!
-//! Not here: any pack, any channel, HTTP. Channels hand in an [`Inbound`](munshi_types::Inbound) and follow
-//! [`RunEvent`]s; packs come in through [`House`](munshi_pack::House).
+//! Not here: any pack, any channel, HTTP. Channels hand in an [`InboundMessage`](munshi_types::InboundMessage) and follow
+//! [`RunEvent`]s; packs come in through [`PackRegistry`](munshi_pack::PackRegistry).
 //!
 //! # Layout
 //! - [`TurnEngine`]: the one way in; `inbound_routing`, `run_loop`: a message finds its binding, its run is carried to its end
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`]: which process works on
 //!   what, and which are dead; `isolation`: runs that may break their process;
-//!   `expired_approvals`: questions nobody answered in time; `deferred_results`: acts that a turn no longer waits for; `notify`: what we
+//!   `expired_approvals`: questions nobody answered in time, and the minutely sweep of acts; `deferred_results`: acts that a turn no longer waits for; `notify`: what we
 //!   say by ourselves
 //! - [`follow`], `run_channels`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
 //! - `model_routing`: which models are asked; [`turn_budget`]: what their calls may cost; `rules`: a binding's guardrails, read once

@@ -17,7 +17,7 @@
 //! - [`rows`]: what is stored; [`conformance`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
-//! A variant in [`declared::ConnectorTransport`], and an arm in `link/open.rs` that makes a transport of it.
+//! A variant in [`entries::ConnectorTransport`], and an arm in `transport/open.rs` that makes a transport of it.
 
 mod call_result;
 pub mod confine;

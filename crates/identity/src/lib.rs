@@ -15,7 +15,7 @@
 //! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`login_backoff`]: how they come in
 //! - [`jwt`]: signed tokens of others; [`hosts`]: what a host says of its visitors
 //!
-//! To add an area of the API, add a line to `areas!` in `keys/area.rs`; to add a purpose of codes, one to `Purpose` and,
+//! To add an area of the API, add a line to `areas!` in `keys/area.rs`; to add a purpose of codes, one to `CodePurpose` and,
 //! in a new migration, to the table's check.
 
 mod address;

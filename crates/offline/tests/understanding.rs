@@ -113,7 +113,7 @@ async fn most_sentences_are_understood_in_every_language() {
     }
 }
 
-/// The promise of `Judgement`: of what is sure, 99 in 100 are right; and nothing wrong is written with that certainty.
+/// The promise of `OfflineJudgement`: of what is sure, 99 in 100 are right; and nothing wrong is written with that certainty.
 #[tokio::test]
 async fn what_is_sure_is_right() {
     let outcomes = run().await;

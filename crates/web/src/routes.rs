@@ -203,7 +203,7 @@ pub fn routes() -> Routes {
         .merge(pack_pages())
 }
 
-/// How operators come in, and what they look after. Forms are read with `Posted` or `Sent`, which see that they are ours.
+/// How operators come in, and what they look after. Forms are read with `SignedInForm` or `PublicForm`, which see that they are ours.
 fn account() -> Routes {
     Routes::new()
         .route("/account", get(account::show::show_account))

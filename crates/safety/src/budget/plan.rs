@@ -143,7 +143,7 @@ impl ModelClasses {
         self.0.get(target).copied().unwrap_or(ModelClass::Unrated)
     }
 
-    /// What [`Route::permitted`](munshi_llm::gateway::Route::permitted) is to be for a tenant of this plan; none where
+    /// What [`ModelRoute::permitted`](munshi_llm::gateway::ModelRoute::permitted) is to be for a tenant of this plan; none where
     /// the plan permits all.
     pub fn permitted(&self, plan: UsagePlan) -> Option<BTreeSet<String>> {
         if plan == UsagePlan::Business {
