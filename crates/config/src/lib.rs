@@ -12,10 +12,16 @@
 //! - [`sources`]: the file and the variables, and where the file is looked for
 //! - `file`, `variables`: what was written where; `reader`: who wins; `names`: the names of `[models.NAME]`
 //! - [`problem`]: what is wrong, where, and what to do
-//! - [`show`], [`example()`], [`docs()`]: the settings as people see them, all from the table of keys
+//! - [`show`], [`render_example`], [`render_docs`]: the settings as people see them, all from the table of keys
 //!
-//! To add a key, add a line to its section's file. To add a section, add a file to `sections` and a line to
-//! the list in `config.rs`. Then `UPDATE_DOCS=1 cargo test -p munshi-config` writes `docs/configuration.md`.
+//! # To add a setting
+//! 1. Add a line to its section in `sections/`: a doc comment (it becomes the documentation), the key, its kind from
+//!    [`kinds`] and its default. The environment variable `MUNSHI__SECTION__KEY` follows from the names.
+//! 2. For a new section, add a file to `sections`, name it in `sections/mod.rs` and in the list in `config.rs`.
+//! 3. `UPDATE_DOCS=1 INSTA_UPDATE=always cargo test -p munshi-config` writes `docs/configuration.md` and the snapshots of
+//!    `munshi config example` and `show`; read the difference.
+//! 4. Pass the value on in `crates/munshi/src/wiring/`, to the options of the crate that uses it. No other crate takes a
+//!    [`Config`].
 
 mod config;
 mod docs;

@@ -2,7 +2,7 @@
 //!
 //! It has routes and what every route shares: request ids, limits, the one error shape, probes, metrics, the OpenAPI
 //! document, logs and traces, and a stop that finishes what is in flight. It has no SQL and no configuration of its
-//! own: the binary hands it an [`App`] and [`Options`].
+//! own: the binary hands it an [`App`] and [`ServerOptions`].
 //!
 //! # Layout
 //! - [`server`]: [`HttpServer`] binds, serves and stops
@@ -21,22 +21,36 @@
 //! - [`telemetry`]: log lines and traces of the whole process
 //!
 //! # To add a route
-//! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`:
+//! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`. `routes/approvals/grant.rs` is an example:
 //!    ```text
-//!    /// Lets the agent go ahead.
+//!    /// Grant an approval. The waiting run resumes.
 //!    #[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
-//!        params(("id" = String, Path, description = "Which one.")),
-//!        responses((status = 200, description = "Granted.", body = Approval)))]
-//!    pub(crate) async fn grant_approval(State(app): State<App>, Path(id): Path<ApprovalId>, Json(grant): Json<Grant>)
-//!        -> Result<Json<Approval>, ApiError>
+//!        params(("id" = uuid::Uuid, Path, description = "The approval.")),
+//!        responses((status = 200, description = "Granted, now or earlier.", body = ApprovalView)))]
+//!    pub(crate) async fn grant_approval(
+//!        key: AuthorizedCaller,
+//!        UrlPathParameter(id): UrlPathParameter<ApprovalId>,
+//!        Json(grant): Json<GrantApprovalRequest>,
+//!    ) -> Result<Json<ApprovalView>, ApiError>
 //!    ```
 //!    The tag is the resource and the function's first word the verb: the span is then `http.approvals.grant`. The
-//!    body and the error shape are documented from the handler itself; ids are named in `params`.
-//! 2. Name it in `routes.rs`, in the module list and the table. A route under `/v1` takes a `Key` and has its line in
-//!    `api/access.rs`, which says what it needs; ids in paths are read with `At`, queries with `Asked`.
-//! 3. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
+//!    OpenAPI document is made from the handler: its first doc line is the summary, and the error shape is added. What
+//!    it answers with is a type in `views/`.
+//! 2. Name it in `routes.rs`: in the module list, and with `routes!` in the table (`.route` alone leaves it out of the
+//!    document).
+//! 3. Permission: a route under `/v1` takes an `AuthorizedCaller` and has its line in `TABLE` of `api/access.rs`, with
+//!    its area and `Read` or `Write`. Without that line it is closed to everybody. A new area is a line in `areas!` of
+//!    `munshi-identity`. Open units of work with `key.tenant()`. A key may be limited to some bindings: ask
+//!    `key.reaches(binding)`. Routes of pages (`/visit/…`) take a `PageVisitor` instead, those of accounts a
+//!    `SignedInOperator`.
+//! 4. Ids in paths are read with `UrlPathParameter`, queries with `UrlQueryParameters`, lists answer with
+//!    `ListResponse` (all in `api/parameters.rs`). Bodies have `deny_unknown_fields`.
+//! 5. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
 //!    is logged once, with the request id, and never sent.
-//! 4. Test it through [`build_router()`], and accept the changed snapshot of the document.
+//! 6. Test it in `tests/api/`, on both engines, and add it to `every_route` or `LISTS` in `tests/api/access.rs`: these
+//!    prove that another tenant's key gets nothing. No test notices that it is missing there.
+//! 7. `INSTA_UPDATE=always scripts/test.sh -p munshi-web -E 'test(document)'` writes the snapshot of the document; read
+//!    the difference. Add a line to `docs/api.md` and to `CHANGELOG.md`.
 
 pub mod account;
 pub mod api;

@@ -1,5 +1,5 @@
 //! The tools of the pack. Each has a file in `packs/ledger/tools` that says what it takes and what people say when they
-//! want it, and its line in [`install`].
+//! want it, its name in [`FILES`] and its line in [`build_handler`]. The recipe is in `lib.rs`.
 //!
 //! # Layout
 //! - `spec`: reads those files; `call`: one call of a tool; `result`: what it answers
