@@ -94,7 +94,7 @@ pub(crate) struct TurnEngineInner {
     pub(crate) abandon: CancellationToken,
     /// Since when this process may hold runs.
     pub(crate) born: Timestamp,
-    /// Where queued runs of this process will be resolved to, so that nothing is looked up twice.
+    /// The resolved bindings of queued runs, so that none is looked up twice.
     pub(crate) places: Mutex<HashMap<RunId, PendingTurn>>,
     /// How far the round over the runs that wait for a person has come.
     pub(crate) round: Mutex<recover::RecoveryCursor>,
@@ -113,7 +113,7 @@ pub(crate) struct PendingTurn {
 pub struct ReceiveOptions {
     /// What a program sent along: the context of this run.
     pub brought: Option<ClientContext>,
-    /// How often whoever sent it may; where one is reached nothing is stored.
+    /// Rate limits that the message counts against. If one is reached, nothing is stored.
     pub limits: Vec<RateLimit>,
     /// The API key it came through.
     pub key_use: Option<KeyUse>,

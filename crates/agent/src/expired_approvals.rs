@@ -33,7 +33,7 @@ impl TurnEngine {
     }
 }
 
-/// Keeps no record of a run: those are in the transactions of whoever carries it.
+/// The journal of acts outside their run: it only tells conversations. The run's own progress is written by its holder.
 pub(crate) struct ConversationJournal(pub(crate) Arc<TurnEngineInner>);
 
 impl ActJournal for ConversationJournal {

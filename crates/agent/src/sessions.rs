@@ -28,13 +28,13 @@ pub struct Session {
     /// What the tokens of a cloud model stand for; never shown to anybody.
     #[serde(skip)]
     pub masked: Option<Value>,
-    /// What stands for messages of turns that have read other people's words, apart from the summary.
+    /// The summary of tainted turns, kept apart from `summary`.
     #[serde(skip)]
     pub aside: Option<String>,
     /// Whose words those are; as bits.
     #[serde(skip)]
     pub aside_tainted: i64,
-    /// Whose words were read in it before each message told that of itself; as bits. It counts for what does not.
+    /// Taint, as bits, of old messages that don't store their own.
     #[serde(skip)]
     pub tainted: i64,
     /// The session this one became part of.

@@ -1,8 +1,8 @@
-//! Whose words a conversation has read, a bit each, as its messages keep them.
+//! Taint of a conversation, stored with its messages, a bit for each source.
 //!
-//! What a turn has read stands with its reply, so it counts as long as that is told: as a message, then in what stands for
-//! it beside the summary. A reply that was made with such a message before the model may repeat it: it counts too, and
-//! one that repeats it word for word does whatever it was made with. So it ends some time after what brought it has left.
+//! The taint of a turn is stored with its reply. It counts while that reply is in the prompt, as a message or in the
+//! summary of tainted turns. A reply made from a tainted message counts too, since it may repeat it; one that repeats it
+//! word for word passes the taint on. So taint ends some time after the message that brought it has left the prompt.
 
 use std::collections::{BTreeSet, HashSet};
 

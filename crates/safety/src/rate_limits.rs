@@ -54,7 +54,7 @@ pub enum LimitRefill {
     AfterSilence,
 }
 
-/// So many uses in so long a time, all at once if one likes.
+/// `most` uses in each `period`; a burst may use all of them at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     pub subject: LimitSubject,
@@ -144,7 +144,8 @@ pub fn consume(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<
     }
 }
 
-/// The buckets that had room. One that would be full for two periods was filled by a clock that ran ahead, and counts anew. Rows are taken in one order, so that no two units wait for each other.
+/// Adds a use to each bucket that has room, and returns those. A bucket that would stay full for more than two periods was
+/// filled by a clock that ran ahead; it starts anew. Rows are locked in one order, so that no two units deadlock.
 fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec<String>> {
     let mut rows: Vec<LimitRow<'_>> = limits
         .iter()

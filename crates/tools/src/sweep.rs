@@ -78,9 +78,9 @@ impl ToolDispatcher {
         failed.map_or(Ok(taken), Err)
     }
 
-    /// Takes over an act of a run whose former holder is dead or has stopped, without waiting for the act's own lease.
-    /// Where the database has one process, nobody else can be at it; elsewhere that is known of its first try only. False
-    /// where it is somebody's.
+    /// Takes over an act of a run whose former holder is dead or has stopped, without waiting for the act's own lease. On
+    /// SQLite always; on Postgres only the act's first attempt, since a later one may belong to another node's sweep. False
+    /// if the act is still held.
     pub async fn take_over_orphaned(&self, tenant: TenantId, act: ActId) -> Result<bool> {
         let left = if self.db.engine() == "sqlite" { TakeoverReason::Surely } else { TakeoverReason::ByRun };
         let ended = self.take_over(LapsedAct { tenant, act }, left, Arc::new(NoActJournal)).await?;

@@ -29,8 +29,9 @@ pub fn renew(tx: &mut Tx<'_>, held: RunLease, now: Timestamp) -> Result<RunLease
     Ok(RunLeaseRenewal { cancel_asked, lease_until })
 }
 
-/// Takes up a run that nobody works on: one whose lease has passed, or that waits. None where somebody does, or it has
-/// ended. One that waited for a person is acting again: it stands in the way of what comes after it. Who calls this for one that waits for the turn before it answers out of order.
+/// Claims a run that nobody works on: its lease has expired, or it waits. None if it is held or has ended. A run that
+/// waited for a person becomes `acting`, so later runs of its session wait for it. Don't call this for a run that waits
+/// for an earlier turn: its reply would come out of order.
 pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stored<Option<Run>> {
     let LeaseTerms { now, holder } = terms.into();
     tx.optional(
@@ -103,7 +104,8 @@ pub fn request_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Canc
 pub enum RunRecoveryScope {
     /// Those whose lease has passed.
     Lapsed,
-    /// All that another held: for the one process there is, when it starts. What it holds itself it has held since.
+    /// All runs held by another process: for SQLite, whose only process has just started. Leases taken after `since` are
+    /// its own.
     All { since: Timestamp },
 }
 
@@ -116,7 +118,7 @@ pub fn claim_due(
     limit: u32,
 ) -> Stored<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
-    // Who held a run before then held it for less long; who held it for longer went by another clock.
+    // A lease taken before `since` ends by `latest`. One that ends after `longest` was taken by a clock that ran ahead.
     let (latest, longest) = match due {
         RunRecoveryScope::Lapsed => (now, Timestamp::MAX),
         RunRecoveryScope::All { since } => {

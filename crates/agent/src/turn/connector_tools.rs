@@ -27,8 +27,8 @@ impl Turn {
         self.has(tool).then(|| tool.known.spec.name.clone())
     }
 
-    /// The most fitting for this message. The same through all of a turn, unless a connector changes: what stands before
-    /// is then the same for the provider's cache too.
+    /// The connector tools that fit this message best. The choice stays the same through a turn unless a connector
+    /// changes, so that the provider's cache still matches.
     pub(crate) fn select_connector_tools(&self) -> Vec<ConnectorToolSpec> {
         if self.place.agent.body.connectors.is_empty() {
             return Vec::new();

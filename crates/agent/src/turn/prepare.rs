@@ -46,7 +46,7 @@ pub(crate) struct PreparedTurn {
     pub(crate) brought: Option<ClientContext>,
     /// What the answers that were brought belong to.
     pub(crate) resumed: Option<ClientResumption>,
-    /// Whose words stand in what was brought, beside those that were said here.
+    /// Taint of what a client program sent along.
     pub(crate) strange: BTreeSet<TaintSource>,
     pub(crate) tongue: ReplyLanguage,
     pub(crate) scene: PackTurnContext,

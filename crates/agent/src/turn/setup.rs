@@ -23,8 +23,9 @@ use crate::snapshot::RunSnapshot;
 use crate::taint_bits::{self, WindowTaint};
 use crate::turn_budget::TurnBudget;
 
-/// The person's own words are no danger to them; a visitor's are to the business. What packs say of their own tables is
-/// ours, as what a tool of the house says is. What a program says is nobody's own words, whoever its key stands for.
+/// A member's own message does not taint. A visitor's does, and so do recalled passages and what a client program sent. A
+/// message that a program wrote is nobody's own words, whomever its key stands for. Context from packs and results of our
+/// own tools don't taint.
 pub(super) fn compute_initial_taint(prepared: &PreparedTurn) -> Taint {
     let mut taint = match prepared.is_program {
         false => Taint::from_own_words(prepared.message.text.as_str()),
@@ -41,7 +42,8 @@ pub(super) fn compute_initial_taint(prepared: &PreparedTurn) -> Taint {
     taint
 }
 
-/// What the conversation has spoken of, and whose words it is told in: also of what was read while the run waited.
+/// The conversation's entities, and the taint of its messages in the prompt, including those that came while the run
+/// waited.
 pub(super) fn load_entities(
     prepared: &PreparedTurn,
     snapshot: &mut RunSnapshot,

@@ -33,10 +33,10 @@ pub struct LapsedAct {
 pub enum TakeoverReason {
     /// Its lease has passed.
     Lapsed,
-    /// Whoever has the run that wanted it knows that its first try has nobody behind it any more; a later one may be a
-    /// sweep's, and is left to its lease.
+    /// The new holder of its run takes it over. The first attempt was the dead holder's; a later one may belong to a sweep
+    /// of another node, so its lease has to expire first.
     ByRun,
-    /// Nobody else can be at it.
+    /// No other process can be working on it, whatever its lease says.
     Surely,
 }
 

@@ -31,7 +31,7 @@ pub struct Taint {
     /// was noted counts as one that does.
     #[serde(default = "default_holds_private")]
     pub holds_private: bool,
-    /// How many choices of yes or no the run's calls have left to the model so far, where they left without a question.
+    /// Bits of data that earlier calls of the run may have carried out without a question: choices that the model made.
     #[serde(default)]
     pub choices: u32,
 }

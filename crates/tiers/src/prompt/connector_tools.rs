@@ -8,8 +8,8 @@ use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
 use super::static_prompt::StaticPrompt;
 use super::turn_context::TurnContext;
 
-/// Of what the tiers leave free, a part as large as this goes to tools of connectors at most: a prompt of schemas with
-/// no room for the message helps nobody.
+/// Tools of connectors get at most one part in this many of the tokens that the tiers leave free, so that there is room
+/// for the message.
 const SHARE: u32 = 3;
 
 /// All tools of a prompt: the cast's own, and of the others the first that fit. These stand by name, so that the same

@@ -158,7 +158,7 @@ pub(crate) fn forbidden_error(lacking: MissingPermission) -> ApiError {
 }
 
 impl AuthorizedCaller {
-    /// By the text of a key alone, for a door that no browser's sign-in opens. Which areas it needs, whoever asks says.
+    /// Authenticates by API key only, not by a browser's sign-in. The caller checks the areas.
     pub(crate) async fn authenticate_key(
         api: &Api,
         headers: &HeaderMap,

@@ -1,4 +1,4 @@
-//! How often something may be asked for, before any model is.
+//! Rate limits of requests and messages, checked before any model is called.
 //!
 //! Counted twice. First in the memory of this node, so that a flood never reaches the database: what has room here is
 //! given back as a [`RateLimit`], and counted once more with the message's own transaction
@@ -26,7 +26,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// So many in so long a time, all at once if one likes.
+/// `count` in each `period`; a burst may use all of them at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRate {
     pub count: u32,
@@ -157,7 +157,7 @@ impl NodeRateLimiter {
         Ok(self.address_limits(address))
     }
 
-    /// Whether it is looked at whether a message that a limit refuses was taken before: as often as a page tries again.
+    /// Whether to look up if a refused message repeats one that was accepted. These lookups have a limit of their own.
     pub(crate) fn allows_repeat(&self, address: Option<IpAddr>) -> bool {
         self.count("repeats", address.map(whole), REPEATS).is_ok()
     }
@@ -172,7 +172,8 @@ impl NodeRateLimiter {
         ]
     }
 
-    /// A message of an address as nobody in particular; none where it has sent as many of late as are free.
+    /// Counts a message of a newcomer by address. None if the address has used up its `free` messages without a proof of
+    /// work.
     pub(crate) fn check_newcomer(&self, address: Option<IpAddr>, free: u32) -> Option<RateLimit> {
         let limit = RequestRate::new(free.max(1), VISIT.period);
         let is_free = free > 0 && self.count("newcomer", address.map(whole), limit).is_ok();

@@ -1,4 +1,4 @@
-//! Every limit before a visitor's message is taken, and the work that is asked of those who say much.
+//! Admission of a visitor's message: the rate limits, and the proof of work after the first few messages.
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +19,7 @@ const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
 /// Why a message is not taken.
 pub(crate) enum VisitRejection {
     Refused(ApiError),
-    /// Work is asked for: it stands in the answer's header.
+    /// A proof of work is required. The challenge goes into the header `x-challenge`.
     Asked(String),
 }
 
@@ -103,8 +103,8 @@ pub(crate) async fn admit(
     Ok(VisitAdmission { person: known.person, limits: counted })
 }
 
-/// The answer to a message that the database did not count: work, where all that was reached is how much somebody new says
-/// without.
+/// The response to a message that the database refused. If only the limit of messages without proof was reached, it asks
+/// for a proof of work.
 pub(crate) async fn build_rejection(
     guest: &PageVisitor,
     message: &str,
@@ -145,9 +145,9 @@ async fn load_known(guest: &PageVisitor) -> Result<Known, ApiError> {
     guest.api.db.read(guest.place.tenant, read).await
 }
 
-/// After some messages a browser does a little work for each. Who begins anew with every message is known by their
-/// address all the same. On this node a message counts for its address when it first comes: who has done the work it was
-/// answered with was counted then. In the database those count that are taken.
+/// The limits of an anonymous visitor's address, or a request for proof of work. The first few messages of a visitor need
+/// no proof. Messages of new visitors are also counted by address, so a new token for each message does not help. This
+/// node counts a message once, when it comes without a proof; the database counts only messages that are accepted.
 async fn check_proof_of_work(
     guest: &PageVisitor,
     known: &Known,
@@ -177,7 +177,7 @@ async fn check_proof_of_work(
     }
 }
 
-/// By what they are counted and sealed for; somebody without a token is nobody in particular.
+/// The id under which rate limits and challenges know the visitor; empty without a token.
 fn visitor_id(guest: &PageVisitor) -> String {
     match &guest.proved {
         PageVisitorIdentity::Nothing => String::new(),
