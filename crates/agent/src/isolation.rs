@@ -78,10 +78,11 @@ impl RunSnapshot {
         self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
     }
 
-    /// Takes the last marker off where this very process made it: it lost the run and did not die of it. Not for ever: a run
-    /// that holds its process up for so long that its lease passes is as bad as one that ends it.
-    fn forgive_survived(&mut self, process: HolderId) {
-        if self.alone_in == Some(process) && self.survived < MOST_SURVIVED {
+    /// Takes the last marker off where this very process made it in an earlier lease: it lost the run and did not die of it.
+    /// Not for ever: a run that holds its process up for so long that its lease passes is as bad as one that ends it.
+    fn forgive_survived(&mut self, process: HolderId, held: RunLease) {
+        let is_lost = self.alone.last().is_some_and(|epoch| *epoch > self.rested && *epoch < held.epoch);
+        if is_lost && self.alone_in == Some(process) && self.survived < MOST_SURVIVED {
             self.alone.pop();
             self.alone_in = None;
             self.survived += 1;
@@ -104,7 +105,7 @@ impl TurnEngineInner {
         if !snapshot.is_suspect(held) {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
-        snapshot.forgive_survived(process);
+        snapshot.forgive_survived(process, held);
         let deaths = snapshot.deaths(held);
         if deaths >= MOST_DEATHS {
             tracing::error!(run = %held.run, deaths, "run aborted; it crashed every process that ran it in isolation");
@@ -148,7 +149,7 @@ impl TurnEngineInner {
 fn mark_alone(tx: &mut Tx<'_>, held: RunLease, process: HolderId) -> Result<()> {
     let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
-    snapshot.forgive_survived(process);
+    snapshot.forgive_survived(process, held);
     snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
     snapshot.alone.push(held.epoch);
     snapshot.alone_in = Some(process);
@@ -162,4 +163,38 @@ fn unmark_alone(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
     snapshot.alone.retain(|epoch| *epoch != held.epoch);
     snapshot.alone_in = None;
     runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_types::{IdGenerator, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_lost_a_run_is_no_death_and_a_second_try_of_one_lease_is_neither() {
+        let ids = IdGenerator::system();
+        let (process, another): (HolderId, HolderId) = (ids.next(), ids.next());
+        let held =
+            |epoch| RunLease { tenant: ids.next(), run: ids.next(), epoch, until: Timestamp::from_micros(0) };
+        let marked = |epoch| RunSnapshot {
+            rested: 1,
+            alone: vec![epoch],
+            alone_in: Some(process),
+            ..RunSnapshot::default()
+        };
+        let forgiven = |mut snapshot: RunSnapshot, process, epoch| {
+            snapshot.forgive_survived(process, held(epoch));
+            (snapshot.alone, snapshot.survived)
+        };
+        assert_eq!(forgiven(marked(5), process, 6), (vec![], 1));
+        assert_eq!(forgiven(marked(5), process, 5), (vec![5], 0), "it is the same take-up");
+        assert_eq!(forgiven(marked(1), process, 6), (vec![1], 0), "it came further since");
+        assert_eq!(forgiven(marked(5), another, 6), (vec![5], 0), "another process died");
+        let often = RunSnapshot { survived: MOST_SURVIVED, ..marked(5) };
+        assert_eq!(forgiven(often.clone(), process, 6), (vec![5], MOST_SURVIVED));
+        let mut further = often;
+        further.note_progress(6);
+        assert_eq!(further.survived, 0);
+    }
 }

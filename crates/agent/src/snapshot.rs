@@ -63,7 +63,7 @@ pub struct RunSnapshot {
     pub alone: Vec<i64>,
     /// Which process marked the last of them.
     pub alone_in: Option<HolderId>,
-    /// How often a process lived on that had lost the run under its marker.
+    /// How often a process lived on that had lost the run under its marker, since it last came further.
     pub survived: u32,
     /// Acts of which the person has heard that they wait for a limit.
     pub told_delayed: Vec<ActId>,
@@ -158,6 +158,11 @@ impl RunSnapshot {
         exchanges.flat_map(|(at, exchange)| (0..exchange.calls.len()).map(move |call| (at, call))).collect()
     }
 
+    /// It came further in this epoch, or to a pause: how it failed before no longer counts.
+    pub fn note_progress(&mut self, epoch: i64) {
+        (self.rested, self.survived) = (epoch, 0);
+    }
+
     /// Writes down what came of a call, and what follows from it for the calls to come. The same answer noted by the
     /// act's own transaction and by the turn leaves the same behind.
     pub fn record_answer(&mut self, (exchange, call): CallIndex, answer: &ToolAnswer, when: EpochStamp) {
@@ -168,7 +173,7 @@ impl RunSnapshot {
             _ => outcome(&called.outcome, answer, when.now),
         };
         if called.outcome != outcome && outcome != ExchangeCallOutcome::Open {
-            self.rested = when.epoch;
+            (self.rested, self.survived) = (when.epoch, 0);
         }
         let ended = match &outcome {
             ExchangeCallOutcome::Ended { ok, result } => Some((*ok, result.clone())),

@@ -139,7 +139,10 @@ fn link(
         Some(holder) if holder.role.is_some() && holder.id != asked.person => {
             return Err(munshi_identity::Error::Unmergeable(MergeObstacle::IntoMember).into());
         }
-        Some(holder) => merge_persons(tx, asked.person, holder.id, now)?,
+        Some(holder) => {
+            let is_member = persons::find_living(tx, asked.person)?.is_some_and(|asker| asker.role.is_some());
+            merge_persons(tx, asked.person, is_member, holder.id, now)?
+        }
     };
     // Read again: where the person had a conversation here, this one is part of it now.
     let session = sessions::find_current(tx, session)?.ok_or_else(gone)?;
@@ -152,14 +155,15 @@ fn link(
 fn merge_persons(
     tx: &mut Tx<'_>,
     visitor: PersonId,
+    is_member: bool,
     holder: PersonId,
     now: Timestamp,
 ) -> Result<Option<PersonId>> {
     let merged = match persons::merge(tx, visitor, holder) {
-        Err(munshi_identity::Error::Unmergeable(MergeObstacle::Member)) => {
+        Err(munshi_identity::Error::Unmergeable(MergeObstacle::Member)) if is_member => {
             persons::merge(tx, holder, visitor)?
         }
-        // The role was read before the merge held them: they may have been given one meanwhile.
+        // Roles were read before the merge held both: either may have been given one meanwhile.
         Ok(merged) if merged.changed && merged.into.role.is_some() => {
             return Err(munshi_identity::Error::Unmergeable(MergeObstacle::IntoMember).into());
         }

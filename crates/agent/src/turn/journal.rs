@@ -85,7 +85,7 @@ impl ActJournal for CallJournal {
             }
             ActDecision::Go(_) => {
                 // The wish is stored with it: no model is asked for it again.
-                snapshot.rested = self.held.epoch;
+                snapshot.note_progress(self.held.epoch);
                 RunState::Acting
             }
             ActDecision::Refused(_) | ActDecision::Past(_) => RunState::CheckingSafety,

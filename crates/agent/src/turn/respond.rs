@@ -198,7 +198,7 @@ impl Turn {
         let mut snapshot = self.snapshot.clone();
         (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
         snapshot.drawn = Default::default();
-        snapshot.rested = self.held.epoch;
+        snapshot.note_progress(self.held.epoch);
         snapshot
     }
 

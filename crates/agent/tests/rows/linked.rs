@@ -232,25 +232,19 @@ tables! {
         }
         let shop = Shop::open(test).await;
         let (visitor, known) = (visit(&shop, "v1", "hello").await, shop.say(MEERA, "w1", "hello").await);
-        let right = code(&shop, visitor.session, MEERA).await;
-        let (member, hold) = (known.person, UnitHold::default());
-        // A node lets the units of a tenant follow each other.
-        let (held, second) = (hold.clone(), shop.test.open_again().await);
-        let rising = second.write(shop.tenant, move |tx| {
+        rise_while_linking(&shop, visitor.session, known.person).await;
+        let (another, member) = (visit_as(&shop, "visitor-2", "hello").await, known.person);
+        let demote = move |tx: &mut munshi_store::Tx<'_>| {
             let person = persons::find(tx, member)?.unwrap();
-            persons::upsert(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })?;
-            held.wait();
-            Ok::<_, munshi_store::Error>(())
-        });
-        let linker = linking(&shop);
-        let linked = hold.run_against(&shop.test, linker.confirm(shop.tenant, visitor.session, &right));
-        let (risen, refused) = tokio::join!(rising, linked);
-        risen.unwrap();
-        assert!(refused.unwrap_err().to_string().contains("members sign in"), "they sign in");
+            persons::upsert(tx, &munshi_identity::Person { role: None, ..person })
+        };
+        shop.write(demote).await;
+        rise_while_linking(&shop, another.session, another.person).await;
         let addresses = shop.read(move |tx| persons::list_addresses(tx, member)).await;
         assert_eq!(addresses, [ContactAddress::phone(MEERA).unwrap()]);
-        let visitor = visitor.person;
-        assert_eq!(shop.read(move |tx| persons::find(tx, visitor)).await.unwrap().merged_into, None);
+        for unmerged in [visitor.person, another.person] {
+            assert_eq!(shop.read(move |tx| persons::find(tx, unmerged)).await.unwrap().merged_into, None);
+        }
     }
 
     async fn a_member_is_never_merged_away(test: TestDb) {
@@ -327,6 +321,25 @@ async fn answer_on(shop: &Shop, db: &munshi_store::Db, mut holding: Option<munsh
         let response = shop.response(held, "answer").await;
         holding = crate::rows::support::respond_on(db, &shop.desk, response).await.unwrap().next;
     }
+}
+
+/// One of the two gets a role on another node while the code that would merge them is answered.
+async fn rise_while_linking(shop: &Shop, session: SessionId, rising: munshi_types::PersonId) {
+    let right = code(shop, session, MEERA).await;
+    let hold = UnitHold::default();
+    // A node lets the units of a tenant follow each other.
+    let (held, second) = (hold.clone(), shop.test.open_again().await);
+    let rise = second.write(shop.tenant, move |tx| {
+        let person = persons::find(tx, rising)?.unwrap();
+        persons::upsert(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })?;
+        held.wait();
+        Ok::<_, munshi_store::Error>(())
+    });
+    let linker = linking(shop);
+    let linked = hold.run_against(&shop.test, linker.confirm(shop.tenant, session, &right));
+    let (risen, refused) = tokio::join!(rise, linked);
+    risen.unwrap();
+    assert!(refused.is_err(), "they sign in");
 }
 
 async fn visit_as(shop: &Shop, visitor: &str, said: &str) -> IngestOutcome {

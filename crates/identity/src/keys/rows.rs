@@ -71,8 +71,7 @@ pub fn add(
 }
 
 /// Holds the key that another is made with, so that nobody revokes it before the other is there to be revoked with it. One
-/// that was revoked makes none, whoever knew it as good until now. An id that is no key's, such as that of a sign-in, is
-/// nobody's parent.
+/// that was revoked or removed makes none, whoever knew it as good until now.
 fn lock_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
     let revoked_at: Option<Option<Timestamp>> = tx.optional(
         (
@@ -82,9 +81,11 @@ fn lock_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
         params![parent],
         |row| row.get(0),
     )?;
-    match revoked_at.flatten() {
-        Some(_) => Err(Error::Invalid("the key that creates it was revoked: use another".to_owned())),
-        None => Ok(()),
+    match revoked_at {
+        Some(None) => Ok(()),
+        Some(Some(_)) | None => {
+            Err(Error::Invalid("the key that creates it was revoked: use another".to_owned()))
+        }
     }
 }
 

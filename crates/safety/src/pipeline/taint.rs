@@ -80,8 +80,8 @@ const CHOICES_OF_A_SMALL: u32 = SMALL.ilog2() + 1;
 const MOST_CHOICES: u32 = 24;
 /// So many may all calls of a run leave to it together.
 const MOST_CHOICES_OF_A_RUN: u32 = 48;
-/// One of the dozen letters, with and without marks, that have one sound.
-const CHOICES_OF_A_LETTER: u32 = 4;
+/// One of the few dozen letters, with and without marks, of any width and style, that are compared as one.
+const CHOICES_OF_A_LETTER: u32 = 6;
 /// As it was written, in small letters, or with capitals where a sentence or a name has them.
 const CHOICES_OF_PLAIN_CASE: u32 = 2;
 
@@ -178,8 +178,8 @@ fn name_choices(name: &str, tool: &CompiledTool, words: &[Own]) -> u32 {
     if tool.has_argument(name) { 0 } else { text_choices(name, words) }
 }
 
-/// Where in the words a text was cut out, and how it is written: each letter could be one of a dozen that sound alike
-/// where it is written otherwise than a person would.
+/// Where in the words a text was cut out, and how it is written: each letter could be one of dozens that are compared as
+/// one where it is written otherwise than a person would.
 fn text_choices(text: &str, words: &[Own]) -> u32 {
     if text.is_empty() {
         return 1;

@@ -189,7 +189,12 @@ impl AuthorizedCaller {
                 "This key was created with another person's key and can't create keys.",
             )
             .hint("Use the person's own key, the account pages or `munshi key add`.")),
-            (own, maker) => Ok(KeyMaker { name, person: own.or(maker), key: Some(self.caller.key) }),
+            (own, maker) => Ok(KeyMaker {
+                name,
+                person: own.or(maker),
+                // What an operator makes in their browser ends with their role, not with the sign-in.
+                key: self.caller.operator.is_none().then_some(self.caller.key),
+            }),
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::api::mcp::call;
 use crate::api::openai::{asking, request, staff, user};
 use crate::api::support::Installation;
-use crate::api::visits::{Browser, cookie, own};
+use crate::api::visits::{Browser, cookie, own, secret};
 
 on_both! {
     async fn a_visitor_has_forty_messages_and_then_a_rest(test: TestDb) {
@@ -102,11 +102,17 @@ on_both! {
         let (status, _, taken) = guest.tries(&house, &hello("n2")).await;
         assert_eq!((status, guest.tries(&house, &hello("n3")).await.0), (200, 200));
         assert_eq!(guest.tries(&house, &hello("n4")).await.0, 428, "a new one takes work");
+        // Who lost the answer to their first message has nothing but what the token was made of.
+        let first = json!({ "text": "hello", "message_id": own("n1"), "secret": secret("n1") });
+        let (status, _, lost) = here.tries(&house, &first).await;
+        assert_eq!((status, lost.contains_key("set-cookie")), (200, true));
+        let unproved = json!({ "text": "hello", "message_id": own("n1"), "secret": secret("n2") });
+        assert_eq!(here.tries(&house, &unproved).await.0, 428);
         // An id that somebody else's message had is no message of theirs.
         let stranger = here.with("cookie", cookie(&there.say(&house, "hello", "n5").await.0));
         assert_eq!(stranger.tries(&house, &hello("n2")).await.0, 428);
-        // These two were looked for as well: 18 of 20 a minute are left.
-        for at in 0..18 {
+        // These four were looked for as well: 16 of 20 a minute are left.
+        for at in 0..16 {
             let (status, _, again) = guest.tries(&house, &hello("n2")).await;
             assert_eq!((status, again.get("x-run-id")), (200, taken.get("x-run-id")), "{at}");
         }

@@ -133,6 +133,12 @@ fn the_calls_of_a_run_share_what_they_may_choose() {
     }
     assert!((2..10).contains(&calls), "{calls}");
     assert_eq!(case.word(), "ask");
+    // What a tool carried that is gone nobody can count any more.
+    case.proposal.taint = led("look up 42 and the price of rice for me");
+    case.proposal.taint.record_unknown_call();
+    assert_eq!(case.word(), "apply");
+    case.proposal.taint.record_unknown_call();
+    assert_eq!(case.word(), "ask");
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(crate) async fn send_visit_message(
             Ok(admitted) => admitted,
             // What was taken before is answered again where a limit is reached meanwhile, a few times a minute.
             Err(rejection) if rejection.is_retryable() && guest.api.limits.allows_repeat(guest.address) => {
-                match find_previous_sender(&guest, &said.message_id).await? {
+                match find_previous_sender(&guest, &said).await? {
                     Some(person) => VisitAdmission { person: Some(person), limits: Vec::new() },
                     None => return Err(rejection),
                 }
@@ -101,9 +101,12 @@ pub(crate) async fn send_visit_message(
     let token = match &guest.proved {
         PageVisitorIdentity::Nothing => {
             let token = issue_token(&guest, &said).await?;
-            let visit =
-                guest.api.limits.check_visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
-            limits.insert(0, visit);
+            // Who is known already sends their first message again.
+            if person.is_none() {
+                let visit =
+                    guest.api.limits.check_visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
+                limits.insert(0, visit);
+            }
             Some(token)
         }
         PageVisitorIdentity::Browser(token) => Some(token.clone()),
@@ -145,9 +148,16 @@ pub(crate) async fn send_visit_message(
     Ok(response)
 }
 
-/// Whoever sends a message once more that was taken of them before.
-async fn find_previous_sender(guest: &PageVisitor, message: &str) -> Result<Option<Person>, ApiError> {
-    let (proved, binding, message) = (guest.proved.clone(), guest.place.binding_id, message.to_owned());
+/// Whoever sends a message once more that was taken of them before. Who lost the answer to their first has no token, and
+/// what it is made of.
+async fn find_previous_sender(guest: &PageVisitor, said: &VisitText) -> Result<Option<Person>, ApiError> {
+    let proved = match (&guest.proved, &said.secret) {
+        (PageVisitorIdentity::Nothing, Some(_)) => {
+            PageVisitorIdentity::Browser(issue_token(guest, said).await?)
+        }
+        (proved, _) => proved.clone(),
+    };
+    let (binding, message) = (guest.place.binding_id, said.message_id.clone());
     let read = move |tx: &mut Tx<'_>| {
         let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
         let Some(sender) = runs::find_sender(tx, binding, Channel::Web, &message)? else { return Ok(None) };
