@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, SendError, Sender, unbounded};
 
 use super::checkpointer::Checkpointer;
 use super::connection::SqliteConnection;
@@ -29,8 +29,9 @@ impl SqlitePool {
     pub(crate) fn open(path: &Path, options: &StoreOptions, health: &StoreHealth) -> Result<Self> {
         let busy = options.busy_timeout;
         let writer = SqliteConnection::open_writer(path, busy)?;
-        let (write, write_queue): Queue = bounded(QUEUE_LENGTH);
-        let (read, read_queue): Queue = bounded(QUEUE_LENGTH);
+        // Counted by `submit`: a bounded channel would hold the memory of its whole length from the start.
+        let (write, write_queue): Queue = unbounded();
+        let (read, read_queue): Queue = unbounded();
         let mut threads = Vec::with_capacity(options.readers + 2);
         for number in 0..options.readers.max(1) {
             let connection = SqliteConnection::open_reader(path, busy)?;
@@ -55,8 +56,8 @@ impl SqlitePool {
 
 fn submit(queue: Option<&Sender<UnitOfWork>>, work: UnitOfWork) {
     let refused = match queue {
-        Some(queue) => queue.try_send(work).err().map(TrySendError::into_inner),
-        None => Some(work),
+        Some(queue) if queue.len() < QUEUE_LENGTH => queue.send(work).err().map(SendError::into_inner),
+        Some(_) | None => Some(work),
     };
     if let Some(work) = refused {
         work.settle(Err(queue_full_error()));
