@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use metrics::counter;
 use munshi_types::{Clock, Timestamp};
 
 use super::breaker::{BreakerDecision, CircuitBreaker, HealthSignal};
 use crate::chat::RateLimits;
 use crate::error::ModelError;
+
+const CALLS: &str = "munshi_model_calls_total";
 
 #[derive(Debug)]
 pub(crate) struct TargetBreakers {
@@ -31,12 +34,25 @@ impl TargetBreakers {
         permission: BreakerDecision,
         fault: Option<&ModelError>,
     ) {
-        self.with_breaker(target, |breaker, now| {
+        let blocked_until = self.with_breaker(target, |breaker, now| {
             if let Some(wait) = fault.and_then(ModelError::retry_after) {
                 breaker.limit_until(now.plus(wait));
             }
             breaker.record_outcome(HealthSignal::of(fault), permission, now);
+            breaker.blocked_until(now)
         });
+        let outcome = fault.map_or("ok", ModelError::code);
+        counter!(CALLS, "model" => target.to_owned(), "outcome" => outcome).increment(1);
+        // What a person or the budget ended says nothing about the target.
+        let is_told = fault.is_some_and(|fault| fault.blames_target() || fault.retry_after().is_some());
+        if is_told {
+            match blocked_until {
+                Some(until) => {
+                    tracing::warn!(model = target, outcome, %until, "model call failed; circuit open")
+                }
+                None => tracing::warn!(model = target, outcome, "model call failed"),
+            }
+        }
     }
 
     /// The provider says what is left; where nothing is, everybody waits for the next window.
