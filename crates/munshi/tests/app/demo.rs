@@ -8,12 +8,16 @@ use munshi_test_support::guarded_service::Browser;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::app::support::{Installation, Running};
+use crate::app::support::{Installation, Running, Speaking};
 
 /// What a page of this host is answered, with these headers beside.
 fn said(address: SocketAddr, host: &str, more: &str, handle: &str) -> String {
+    said_of("who owes me", (address, host), more, handle)
+}
+
+fn said_of(text: &str, (address, host): (SocketAddr, &str), more: &str, handle: &str) -> String {
     let id = format!("{:0>16}", host.len() * 100 + more.len());
-    let body = json!({ "text": "who owes me", "message_id": id }).to_string();
+    let body = json!({ "text": text, "message_id": id }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
@@ -84,4 +88,26 @@ fn a_demo_that_was_kept_goes_on() {
     assert_eq!(again.ready["entries"], json!(entries.as_i64().unwrap() + 1), "nothing is written over");
     again.signal(Signal::TERM);
     again.wait();
+}
+
+#[test]
+fn a_demo_asks_no_model_of_the_installation() {
+    let model = Speaking::start("Once upon a time.", std::time::Duration::ZERO);
+    let installation = Installation::sqlite()
+        .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
+        .with("MUNSHI__MODELS__LOCAL__MODEL", "m")
+        .with("MUNSHI__MODELS__LOCAL__BASE_URL", format!("http://{}/v1", model.address))
+        .with("MUNSHI__ROUTES__DEFAULT", "local");
+    let command = installation.command(&["demo", "--json", "--days", "2", "--no-browser"]);
+    let mut demo = Running::start(command, &installation.folder());
+    let page = demo.ready["chat_url"].as_str().unwrap().to_owned();
+    let (handle, host) = (page.split_once("/c/").unwrap().1, demo.address.to_string());
+    let mut browser = Browser::default();
+    browser.follow(demo.ready["start_link"].as_str().unwrap(), "never");
+    let cookie = format!("cookie: munshi_local={}\r\n", browser.cookies["munshi_local"]);
+    let answer = said_of("tell me a story about the rain", (demo.address, &host), &cookie, handle);
+    assert!(answer.starts_with("HTTP/1.1 200") && !answer.contains("Once"), "{answer}");
+    assert_eq!(model.asked(), 0);
+    demo.signal(Signal::TERM);
+    demo.wait();
 }

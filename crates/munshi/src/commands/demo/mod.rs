@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use munshi_config::Config;
+use munshi_config::{Config, ConfigSources};
 use munshi_store::Db;
 use munshi_types::SystemRandom;
 use serde::Serialize;
@@ -96,9 +96,12 @@ fn run_server(context: &CommandContext, arguments: &DemoArguments, place: &DemoF
     outcome
 }
 
-/// As everywhere, but with a database and an address of its own: no setting of an installation leads here.
+/// As everywhere, but with a database and an address of its own, and without models that cost somebody money: no setting of
+/// an installation leads here.
 fn settings(context: &CommandContext, arguments: &DemoArguments, place: &DemoFolder) -> Result<Config> {
     let mut config = context.config()?;
+    let defaults = Config::load(&ConfigSources::default())?;
+    (config.models, config.routes) = (defaults.models, defaults.routes);
     place.folder().clone_into(&mut config.data.dir);
     config.store.url = None;
     config.store.owner_url = None;
