@@ -1,12 +1,13 @@
 //! The TOML file: what it says for each key, and where.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use munshi_toml::{QuotedValue, SyntaxProblem, TomlSource, decode_utf8};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::SECTIONS;
-use crate::kinds::{QuotedSetting, RawSetting};
+use crate::kinds::RawSetting;
 use crate::names::{self, SectionInstance};
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::SourcedSetting;
@@ -54,40 +55,28 @@ impl FileSettings {
     }
 
     fn parse(name: &str, bytes: &[u8]) -> Self {
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-                return Self {
-                    problems: vec![encoding_problem(locate(name, &good, good.len()))],
-                    ..Self::default()
-                };
-            }
+        let report = |slip: SyntaxProblem| ConfigProblem {
+            place: SettingOrigin::at_position(name, slip.position),
+            key: None,
+            what: slip.what,
+            hint: slip.hint,
         };
-        let (table, errors) = DeTable::parse_recoverable(text);
-        let mut walk = Walk { name, text, broken: BTreeSet::new(), file: Self::default() };
-        errors.iter().for_each(|error| walk.syntax(error));
+        let text = match decode_utf8(bytes) {
+            Ok(text) => text,
+            Err(slip) => return Self { problems: vec![report(slip)], ..Self::default() },
+        };
+        let (source, table, slips) = TomlSource::parse(text, 0..text.len());
+        let problems = slips.into_iter().map(report).collect();
+        let mut walk = Walk { name, source, file: Self { problems, ..Self::default() } };
         walk.root(table.get_ref());
         walk.file
-    }
-}
-
-fn encoding_problem(place: SettingOrigin) -> ConfigProblem {
-    ConfigProblem {
-        place,
-        key: None,
-        what: "the file is not valid UTF-8 from here on".to_owned(),
-        hint: Some("save it as UTF-8".to_owned()),
     }
 }
 
 /// One pass over the parsed file.
 struct Walk<'a> {
     name: &'a str,
-    text: &'a str,
-    /// Lines with a syntax error. The parser goes on with its best guess at what they say; that guess is not
-    /// judged, so that one slip is one problem.
-    broken: BTreeSet<usize>,
+    source: TomlSource<'a>,
     file: FileSettings,
 }
 
@@ -175,14 +164,6 @@ impl Walk<'_> {
         }
     }
 
-    fn syntax(&mut self, error: &toml::de::Error) {
-        let at = error.span().map_or(0, |span| span.start);
-        let place = locate(self.name, self.text, at);
-        if line_of(&place).is_some_and(|line| self.broken.insert(line)) {
-            self.file.problems.push(syntax_problem(error.message(), place));
-        }
-    }
-
     fn add(&mut self, problem: ConfigProblem) {
         if !self.is_broken(&problem.place) {
             self.file.problems.push(problem);
@@ -190,20 +171,12 @@ impl Walk<'_> {
     }
 
     fn is_broken(&self, place: &SettingOrigin) -> bool {
-        line_of(place).is_some_and(|line| self.broken.contains(&line))
+        matches!(place, SettingOrigin::Line { line, .. } if self.source.is_broken(*line))
     }
 
     fn origin<T>(&self, spanned: &Spanned<T>) -> SettingOrigin {
-        locate(self.name, self.text, spanned.span().start)
+        SettingOrigin::at_position(self.name, self.source.locate(spanned.span().start))
     }
-}
-
-fn syntax_problem(message: &str, place: SettingOrigin) -> ConfigProblem {
-    let (what, hint) = match message {
-        "duplicate key" => ("duplicate key or section".to_owned(), Some("remove one of the two")),
-        _ => (message.trim_end_matches(", expected nothing").to_owned(), None),
-    };
-    ConfigProblem { place, key: None, what, hint: hint.map(str::to_owned) }
 }
 
 fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: SettingOrigin) -> ConfigProblem {
@@ -237,11 +210,7 @@ fn duplicate_name_problem(name: &str, twin: &SectionInstance, place: &SettingOri
     ConfigProblem {
         place: place.clone(),
         key: None,
-        what: format!(
-            "{} and {} share the same variable name",
-            QuotedSetting(name),
-            QuotedSetting(&twin.name)
-        ),
+        what: format!("{} and {} share the same variable name", QuotedValue(name), QuotedValue(&twin.name)),
         hint: Some("choose names that differ in more than dashes and underscores".to_owned()),
     }
 }
@@ -261,7 +230,7 @@ fn unknown_section(name: &str, table: &DeTable<'_>, place: SettingOrigin) -> Con
             format!("the sections are {}", known.join(", "))
         }
     };
-    let what = format!("unknown section {}", QuotedSetting(name));
+    let what = format!("unknown section {}", QuotedValue(name));
     ConfigProblem { place, key: None, what, hint: Some(hint) }
 }
 
@@ -286,27 +255,5 @@ fn unknown_key(
     });
     let hint =
         meant.or_else(listed).unwrap_or_else(|| "put the key under a section such as [server]".to_owned());
-    ConfigProblem {
-        place,
-        key: None,
-        what: format!("unknown key {}", QuotedSetting(&path)),
-        hint: Some(hint),
-    }
-}
-
-fn line_of(place: &SettingOrigin) -> Option<usize> {
-    match place {
-        SettingOrigin::Line { line, .. } => Some(*line),
-        _ => None,
-    }
-}
-
-fn locate(name: &str, text: &str, at: usize) -> SettingOrigin {
-    let before = text.get(..at).unwrap_or(text);
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    SettingOrigin::Line {
-        file: name.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before[start..].chars().count() + 1,
-    }
+    ConfigProblem { place, key: None, what: format!("unknown key {}", QuotedValue(&path)), hint: Some(hint) }
 }

@@ -53,4 +53,3 @@ pub use sections::{
 };
 pub use show::{EffectiveConfig, EffectiveSetting, RedactedSetting};
 pub use sources::{ConfigSources, has_display};
-pub use spelling::find_nearest;

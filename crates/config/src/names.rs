@@ -3,7 +3,8 @@
 //! A variable has no dashes, so `MUNSHI__MODELS__GPT_MINI__KEY` means `gpt-mini` where the file has that name, and
 //! `gpt_mini` where it has neither. Two underscores would end the name, so no name has them.
 
-use crate::kinds::QuotedSetting;
+use munshi_toml::QuotedValue;
+
 use crate::problem::{ConfigProblem, SettingOrigin};
 
 /// A name, and where it was first written.
@@ -23,7 +24,7 @@ const LONGEST: usize = 60;
 pub(crate) fn validate(section: &str, name: &str, place: &SettingOrigin) -> Option<ConfigProblem> {
     let (what, hint) = if name == OFFLINE {
         (
-            format!("{} is reserved for the built-in model", QuotedSetting(name)),
+            format!("{} is reserved for the built-in model", QuotedValue(name)),
             "choose another name; [routes] can use `offline` without a section".to_owned(),
         )
     } else if is_name(name) {
@@ -34,7 +35,7 @@ pub(crate) fn validate(section: &str, name: &str, place: &SettingOrigin) -> Opti
             Some(mended) => format!("{rule}: [{section}.{mended}]"),
             None => format!("{rule}, such as [{section}.sonnet]"),
         };
-        (format!("{} is not a valid name", QuotedSetting(name)), hint)
+        (format!("{} is not a valid name", QuotedValue(name)), hint)
     };
     Some(ConfigProblem { place: place.clone(), key: None, what, hint: Some(hint) })
 }

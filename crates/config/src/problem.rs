@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use munshi_toml::{ProblemText, TextPosition, count_problems};
 use serde::Serialize;
 
 /// Where a value was written.
@@ -51,6 +52,12 @@ impl ConfigProblems {
     }
 }
 
+impl SettingOrigin {
+    pub(crate) fn at_position(file: &str, TextPosition { line, column }: TextPosition) -> Self {
+        Self::Line { file: file.to_owned(), line, column }
+    }
+}
+
 impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,25 +71,15 @@ impl fmt::Display for SettingOrigin {
 
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.place)?;
-        match (&self.place, &self.key) {
-            // A variable's name says the key already.
-            (SettingOrigin::Environment { .. }, _) | (_, None) => {}
-            (_, Some(key)) => write!(f, "{key}: ")?,
-        }
-        f.write_str(&self.what)?;
-        match &self.hint {
-            Some(hint) => write!(f, "\n  hint: {hint}"),
-            None => Ok(()),
-        }
+        // A variable's name says the key already.
+        let key = self.key.as_deref().filter(|_| !matches!(self.place, SettingOrigin::Environment { .. }));
+        ProblemText { place: &self.place, key, what: &self.what, hint: self.hint.as_deref() }.fmt(f)
     }
 }
 
 impl fmt::Display for ConfigProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.0.len();
-        let noun = if count == 1 { "problem" } else { "problems" };
-        write!(f, "the settings have {count} {noun}")?;
+        write!(f, "the settings have {}", count_problems(self.0.len()))?;
         self.0.iter().try_for_each(|problem| write!(f, "\n{problem}"))
     }
 }

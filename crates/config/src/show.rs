@@ -1,7 +1,8 @@
 //! The settings as they came out: every key, its value, and where that was written.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
+use munshi_toml::writer::quote;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::problem::SettingOrigin;
@@ -79,30 +80,14 @@ impl EffectiveConfig {
 impl fmt::Display for RedactedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => write_text(f, text),
+            Self::Text(text) => f.write_str(&quote(text)),
             Self::Whole(number) => number.fmt(f),
             Self::Flag(flag) => flag.fmt(f),
             Self::List(words) => {
-                f.write_char('[')?;
-                words.iter().enumerate().try_for_each(|(at, word)| {
-                    f.write_str(if at == 0 { "" } else { ", " })?;
-                    write_text(f, word)
-                })?;
-                f.write_char(']')
+                write!(f, "[{}]", words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", "))
             }
         }
     }
-}
-
-/// As TOML writes it.
-fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_char('"')?;
-    text.chars().try_for_each(|letter| match letter {
-        '"' | '\\' => write!(f, "\\{letter}"),
-        letter if letter.is_control() => write!(f, "\\u{:04X}", u32::from(letter)),
-        letter => f.write_char(letter),
-    })?;
-    f.write_char('"')
 }
 
 impl fmt::Display for EffectiveConfig {

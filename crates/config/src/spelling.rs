@@ -1,22 +1,9 @@
-//! What was probably meant, when a word is not known.
+//! Which section or key was probably meant, when a name is not known.
+
+use munshi_toml::find_nearest;
 
 use crate::config::SECTIONS;
 use crate::section::{SectionCardinality, SettingDefinition};
-
-/// The known word closest to `word`, when it is close enough to be a slip or its beginning.
-pub fn find_nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = truncate(word).to_lowercase();
-    let distance = |candidate: &str| {
-        let begins_it = word.len() >= 3 && candidate.starts_with(&word);
-        if begins_it { 1 } else { strsim::damerau_levenshtein(&word, candidate) }
-    };
-    known
-        .into_iter()
-        .map(|candidate| (distance(candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
 
 /// The key that `name` in `section` was probably meant to be: that name in another section, or a name like
 /// it in this one.
@@ -36,12 +23,6 @@ pub(crate) fn find_key(section: &str, name: &str) -> Option<&'static SettingDefi
 
 pub(crate) fn find_section(name: &str) -> Option<&'static str> {
     find_nearest(name, SECTIONS.iter().map(|outline| outline.name))
-}
-
-/// The distance is quadratic in the lengths, and what was written may be megabytes long.
-fn truncate(word: &str) -> &str {
-    const LONGEST: usize = 100;
-    word.char_indices().nth(LONGEST).map_or(word, |(at, _)| &word[..at])
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use munshi_toml::QuotedValue;
+
 use crate::config::SECTIONS;
-use crate::kinds::{QuotedSetting, RawSetting};
+use crate::kinds::RawSetting;
 use crate::names::{self, SectionInstance};
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::SourcedSetting;
@@ -129,14 +131,14 @@ fn report_unknown(variable: &str, place: SettingOrigin) -> Option<ConfigProblem>
             "unset it; `munshi config example` lists every key, and {PREFIX}SERVER__LISTEN is server.listen"
         ),
     };
-    let what = format!("unknown variable {}", QuotedSetting(variable));
+    let what = format!("unknown variable {}", QuotedValue(variable));
     Some(ConfigProblem { place, key: None, what, hint: Some(hint) })
 }
 
 /// The variable of the key that is nearest under a name.
 fn suggest_named(outline: &SectionOutline, name: &str, key: &str) -> Option<String> {
     let words = outline.keys.iter().map(|known| known.name);
-    let meant = spelling::find_nearest(key, words)?;
+    let meant = munshi_toml::find_nearest(key, words)?;
     let key = outline.keys.iter().find(|known| known.name == meant)?;
     Some(key.variable_in(Some(name)))
 }

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use munshi_toml::{TextPosition, TomlError};
 use munshi_types::Language;
 use regex::Regex;
 use serde::Deserialize;
@@ -73,34 +74,21 @@ const fn default_scope() -> GuardrailScope {
     GuardrailScope::Sentence
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct PatternError {
-    pub line: usize,
-    pub what: String,
-}
-
 impl PatternRules {
     /// Reads a file of rules; an error names the line and what was expected there.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
-        let read: Self = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            PatternError { line: line_of(text, at), what: error.message().to_owned() }
-        })?;
+    pub fn parse(text: &str) -> Result<Self, TomlError> {
+        let read: Self = munshi_toml::read(text)?;
         let mut seen = std::collections::BTreeSet::new();
         for rule in &read.rules {
             if !seen.insert(rule.id()) {
                 let line = text.lines().enumerate().filter(|(_, line)| line.contains(rule.id())).nth(1);
                 let what = format!("the rule `{}` is defined twice: give one of them another id", rule.id());
-                return Err(PatternError { line: line.map_or(1, |(at, _)| at + 1), what });
+                let position = TextPosition { line: line.map_or(1, |(at, _)| at + 1), column: 1 };
+                return Err(TomlError { position, what });
             }
         }
         Ok(read)
     }
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    text.get(..at).unwrap_or(text).matches('\n').count() + 1
 }
 
 impl TryFrom<Written> for PatternRule {
@@ -350,7 +338,7 @@ mod tests {
             ),
         ] {
             let error = PatternRules::parse(text).unwrap_err();
-            assert_eq!(error.line, line, "{error}");
+            assert_eq!(error.position.line, line, "{error}");
             assert!(error.what.contains(expected), "{error}");
         }
     }

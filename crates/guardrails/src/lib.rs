@@ -49,7 +49,7 @@ mod tokens;
 
 pub use checker::{ClearedOutput, GuardrailChecker, ReplyPiece};
 pub use context::{AllowedLanguage, CatalogItem, ElectionMode, GuardrailContext, PromptFingerprint};
-pub use custom::{PatternError, PatternRule, PatternRules};
+pub use custom::{PatternRule, PatternRules};
 pub use message_signals::MessageSignals;
 pub use phrases::add_phrases;
 pub use rule::{GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, GuardrailViolation};

@@ -43,7 +43,6 @@ pub mod resolve;
 mod routing_keys;
 mod rows;
 mod shape;
-pub mod suggestion;
 pub mod token_counts;
 
 pub use apply::{apply, mark_tenant_changed, plan_folder, plan_folders};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use munshi_toml::{ProblemText, SyntaxProblem, TextPosition, count_problems};
 use serde::Serialize;
 
 /// One thing that is wrong. Lines and columns count from 1, columns in characters; a problem of the whole file has
@@ -36,8 +37,12 @@ impl FolderProblem {
         Self { key: Some(key.into()), ..self }
     }
 
-    pub fn at_position(self, (line, column): (usize, usize)) -> Self {
+    pub fn at_position(self, TextPosition { line, column }: TextPosition) -> Self {
         Self { line: Some(line), column: Some(column), ..self }
+    }
+
+    pub(crate) fn from_syntax(file: &str, slip: SyntaxProblem) -> Self {
+        Self { hint: slip.hint, ..Self::in_file(file, slip.what).at_position(slip.position) }
     }
 }
 
@@ -59,39 +64,18 @@ impl FolderProblems {
 
 impl fmt::Display for FolderProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let (Some(line), Some(column)) = (self.line, self.column) {
-            write!(f, ":{line}:{column}")?;
-        }
-        f.write_str(": ")?;
-        if let Some(key) = &self.key {
-            write!(f, "{key}: ")?;
-        }
-        f.write_str(&self.what)?;
-        match &self.hint {
-            Some(hint) => write!(f, "\n  hint: {hint}"),
-            None => Ok(()),
-        }
+        let place = match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", self.file),
+            _ => self.file.clone(),
+        };
+        let (key, hint) = (self.key.as_deref(), self.hint.as_deref());
+        ProblemText { place: &place, key, what: &self.what, hint }.fmt(f)
     }
 }
 
 impl fmt::Display for FolderProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.0.len();
-        let noun = if count == 1 { "problem" } else { "problems" };
-        write!(f, "the files have {count} {noun}, so they can't be applied")?;
+        write!(f, "the files have {}, so they can't be applied", count_problems(self.0.len()))?;
         self.0.iter().try_for_each(|problem| write!(f, "\n{problem}"))
-    }
-}
-
-/// A value in a message: in backticks, control characters escaped, cut when long.
-pub(crate) struct QuotedTierValue<'a>(pub(crate) &'a str);
-
-impl fmt::Display for QuotedTierValue<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 60;
-        let cut = self.0.chars().count() > LONGEST;
-        let start: String = self.0.chars().take(LONGEST).collect();
-        write!(f, "`{}{}`", start.escape_debug(), if cut { "…" } else { "" })
     }
 }

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
+use munshi_toml::QuotedValue;
+
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
 use crate::show::RedactedSetting;
 
 #[derive(Debug)]
@@ -18,7 +20,7 @@ impl SettingKind for SocketAddressKind {
     fn read(raw: &RawSetting, _: &HomeFolders) -> Result<SocketAddr, SettingFault> {
         let text = raw.text()?.trim();
         text.parse().map_err(|_| {
-            let fault = SettingFault::new(format!("{} is not an address and a port", QuotedSetting(text)));
+            let fault = SettingFault::new(format!("{} is not an address and a port", QuotedValue(text)));
             match guess_address(text) {
                 Some(address) => fault.with_hint(format!("write \"{address}\"")),
                 None => fault,

@@ -1,7 +1,8 @@
 //! One word out of a few.
 
-use super::{QuotedSetting, RawSetting, SettingFault};
-use crate::spelling;
+use munshi_toml::QuotedValue;
+
+use super::{RawSetting, SettingFault};
 
 /// Finds the choice that was written, or says which there are.
 pub fn read_choice<T: Copy>(raw: &RawSetting, choices: &[(&str, T)]) -> Result<T, SettingFault> {
@@ -9,8 +10,8 @@ pub fn read_choice<T: Copy>(raw: &RawSetting, choices: &[(&str, T)]) -> Result<T
     if let Some((_, choice)) = choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)) {
         return Ok(*choice);
     }
-    let fault = SettingFault::new(format!("{} is not one of the choices", QuotedSetting(text)));
-    Err(match spelling::find_nearest(text, choices.iter().map(|(word, _)| *word)) {
+    let fault = SettingFault::new(format!("{} is not one of the choices", QuotedValue(text)));
+    Err(match munshi_toml::find_nearest(text, choices.iter().map(|(word, _)| *word)) {
         Some(word) => fault.with_hint(format!("did you mean \"{word}\"?")),
         None => fault,
     })

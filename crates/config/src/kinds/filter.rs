@@ -1,8 +1,9 @@
 //! Which log lines are kept: a level, or a level for each part of the program.
 
-use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
+use munshi_toml::QuotedValue;
+
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
 use crate::show::RedactedSetting;
-use crate::spelling;
 
 /// Text in the form of tracing's filter. A lone word must be a level: tracing would take `inof` for the name
 /// of a module and quietly log nothing else.
@@ -37,13 +38,13 @@ fn check(part: &str) -> Result<(), SettingFault> {
         None => (None, part),
     };
     if module == Some("") {
-        return Err(SettingFault::new(format!("{} has no module before the `=`", QuotedSetting(part))));
+        return Err(SettingFault::new(format!("{} has no module before the `=`", QuotedValue(part))));
     }
     if LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
         return Ok(());
     }
-    let fault = SettingFault::new(format!("{} is not a log level", QuotedSetting(level)));
-    Err(match spelling::find_nearest(level, LEVELS) {
+    let fault = SettingFault::new(format!("{} is not a log level", QuotedValue(level)));
+    Err(match munshi_toml::find_nearest(level, LEVELS) {
         Some(known) => fault.with_hint(format!("did you mean \"{known}\"?")),
         None => fault,
     })

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{QuotedSetting, RawSetting, SettingFault, SettingKind};
+use munshi_toml::QuotedValue;
+
+use super::{RawSetting, SettingFault, SettingKind};
 use crate::show::RedactedSetting;
 
 /// What the machine says of the person's folders, taken from the variables once.
@@ -81,11 +83,8 @@ fn expand(text: &str, home: &HomeFolders) -> Result<PathBuf, SettingFault> {
         return Ok(PathBuf::from(text));
     };
     if !rest.is_empty() && !rest.starts_with('/') {
-        return Err(SettingFault::new(format!(
-            "{} points to another user's home folder",
-            QuotedSetting(text)
-        ))
-        .with_hint("write the full path"));
+        return Err(SettingFault::new(format!("{} points to another user's home folder", QuotedValue(text)))
+            .with_hint("write the full path"));
     }
     match &home.folder {
         Some(folder) => Ok(folder.join(rest.trim_start_matches('/'))),

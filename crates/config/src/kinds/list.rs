@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use munshi_toml::QuotedValue;
 use toml::de::DeValue;
 
-use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind, SlugKind, TextKind};
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind, SlugKind, TextKind};
 use crate::show::RedactedSetting;
 
 /// Names, each once; the first comes first.
@@ -36,7 +37,7 @@ impl SettingKind for IpAddressListKind {
             let text = TextKind::read(&item, home)?;
             let address = text.parse::<IpAddr>();
             let address = address
-                .map_err(|_| SettingFault::new(format!("{} is not an IP address", QuotedSetting(&text))))?;
+                .map_err(|_| SettingFault::new(format!("{} is not an IP address", QuotedValue(&text))))?;
             addresses.push(address.to_canonical());
         }
         Ok(addresses)
@@ -75,7 +76,7 @@ impl SettingKind for HostListKind {
             with_port || is_name(text) || text.parse::<IpAddr>().is_ok()
         };
         match hosts.iter().find(|host| !is_host(host)) {
-            Some(odd) => Err(SettingFault::new(format!("{} is not a host", QuotedSetting(odd))).with_hint(
+            Some(odd) => Err(SettingFault::new(format!("{} is not a host", QuotedValue(odd))).with_hint(
                 "write a name or an address with a port and no path: books.local:8443, [fd00::1]:8443",
             )),
             None => Ok(hosts),
@@ -141,7 +142,7 @@ fn words(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFau
     for item in items(raw, ",")? {
         let word = SlugKind::read(&item, home)?;
         if words.contains(&word) {
-            let fault = SettingFault::new(format!("duplicate entry {}", QuotedSetting(&word)));
+            let fault = SettingFault::new(format!("duplicate entry {}", QuotedValue(&word)));
             return Err(fault.with_hint("remove the second one"));
         }
         words.push(word);

@@ -15,8 +15,7 @@ mod price;
 mod text;
 mod url;
 
-use std::fmt;
-
+use munshi_toml::QuotedValue;
 use serde_json::{Map, Value};
 use toml::de::DeValue;
 
@@ -123,7 +122,7 @@ impl RawSetting {
     pub(crate) fn wrong_kind(&self, wanted: &str) -> SettingFault {
         let found = match self {
             Self::Bare(text) if text.trim().is_empty() => "empty",
-            Self::Bare(text) => return SettingFault::new(format!("{} is not {wanted}", QuotedSetting(text))),
+            Self::Bare(text) => return SettingFault::new(format!("{} is not {wanted}", QuotedValue(text))),
             Self::Text(_) => "text",
             Self::Whole(_) => "a number",
             Self::Decimal(_) => "a number with a decimal point",
@@ -133,17 +132,5 @@ impl RawSetting {
             Self::Other(found) => found,
         };
         SettingFault::new(format!("this is {found}, not {wanted}"))
-    }
-}
-
-/// A value in a message: in backticks, control characters escaped, cut when long.
-pub(crate) struct QuotedSetting<'a>(pub(crate) &'a str);
-
-impl fmt::Display for QuotedSetting<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 60;
-        let cut = self.0.chars().count() > LONGEST;
-        let start: String = self.0.chars().take(LONGEST).collect();
-        write!(f, "`{}{}`", start.escape_debug(), if cut { "…" } else { "" })
     }
 }

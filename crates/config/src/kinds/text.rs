@@ -1,6 +1,8 @@
 //! Plain text: any, a single word, the name of a header.
 
-use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
+use munshi_toml::QuotedValue;
+
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
 use crate::show::RedactedSetting;
 
 /// It must say something.
@@ -67,7 +69,7 @@ impl SettingKind for SlugKind {
         }
         Err(SettingFault::new(format!(
             "{} is not a word of lowercase letters, digits, dashes and underscores",
-            QuotedSetting(&text)
+            QuotedValue(&text)
         )))
     }
 

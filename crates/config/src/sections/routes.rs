@@ -1,10 +1,11 @@
-use crate::kinds::{CountKind, ModelNameListKind, PhraseListKind, QuotedSetting, ResidencyListKind, choice};
+use munshi_toml::QuotedValue;
+
+use crate::kinds::{CountKind, ModelNameListKind, PhraseListKind, ResidencyListKind, choice};
 use crate::names::OFFLINE;
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::ConfigReader;
 use crate::section::{ConfigSection, SettingDefinition, section};
 use crate::show::{EffectiveSetting, RedactedSetting};
-use crate::spelling;
 
 choice! {
     /// How the model for a turn is chosen among the routes.
@@ -109,10 +110,10 @@ fn unknown_model_problem(
     key: &SettingDefinition,
     place: SettingOrigin,
 ) -> ConfigProblem {
-    let hint = match spelling::find_nearest(name, known.iter().map(String::as_str)) {
+    let hint = match munshi_toml::find_nearest(name, known.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
         None => format!("known models: {}; declare another in [models.{name}]", known.join(", ")),
     };
-    let what = format!("unknown model {}", QuotedSetting(name));
+    let what = format!("unknown model {}", QuotedValue(name));
     ConfigProblem { place, key: Some(key.path()), what, hint: Some(hint) }
 }

@@ -1,5 +1,7 @@
 //! `connectors.toml` as people write it.
 
+use munshi_toml::TomlError;
+use munshi_toml::writer::{render_key, write_entries, write_heading};
 use munshi_types::Effect;
 use serde_json::{Map, Value};
 
@@ -9,27 +11,16 @@ use crate::error::{Error, Result};
 /// Nobody needs more, and each may be a process.
 const MOST: usize = 32;
 
-/// What is wrong with the text, and where. Lines and columns count from 1, columns in characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectorFileError {
-    pub line: usize,
-    pub column: usize,
-    pub what: String,
-}
-
 /// Reads the file, or says what is wrong with it and where.
-pub fn parse_with_position(text: &str) -> std::result::Result<ConnectorEntries, ConnectorFileError> {
-    let declared: ConnectorEntries = toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        locate_error(text, at, error.message())
-    })?;
+pub fn parse_with_position(text: &str) -> std::result::Result<ConnectorEntries, TomlError> {
+    let declared: ConnectorEntries = munshi_toml::read(text)?;
     if declared.0.len() > MOST {
-        return Err(locate_error(text, 0, &format!("at most {MOST} connectors are allowed")));
+        return Err(TomlError::new(text, 0, &format!("at most {MOST} connectors are allowed")));
     }
     for (name, entry) in &declared.0 {
         if let Some(what) = find_problem(entry) {
             let at = text.find(&format!("[{name}]")).unwrap_or(0);
-            return Err(locate_error(text, at, &format!("connector {name}: {what}")));
+            return Err(TomlError::new(text, at, &format!("connector {name}: {what}")));
         }
     }
     Ok(declared)
@@ -38,7 +29,7 @@ pub fn parse_with_position(text: &str) -> std::result::Result<ConnectorEntries, 
 /// The same for a text that is no file: the place stands in the words.
 pub fn parse(text: &str) -> Result<ConnectorEntries> {
     parse_with_position(text)
-        .map_err(|slip| Error::Invalid(format!("connectors.toml:{}: {}", slip.line, slip.what)))
+        .map_err(|slip| Error::Invalid(format!("connectors.toml:{}: {}", slip.position.line, slip.what)))
 }
 
 fn find_problem(entry: &ConnectorEntry) -> Option<String> {
@@ -75,13 +66,6 @@ fn find_contradiction(declared: &ToolDeclaration) -> Option<&'static str> {
     }
 }
 
-fn locate_error(text: &str, at: usize, what: &str) -> ConnectorFileError {
-    let before = text.get(..at).unwrap_or(text);
-    let line = 1 + before.matches('\n').count();
-    let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-    ConnectorFileError { line, column, what: what.trim_end().replace('\n', "; ") }
-}
-
 /// Without what is so anyway.
 pub fn to_map(declared: &ConnectorEntries) -> Result<Map<String, Value>> {
     match serde_json::to_value(declared) {
@@ -95,9 +79,6 @@ pub fn to_map(declared: &ConnectorEntries) -> Result<Map<String, Value>> {
 pub fn to_toml(declared: &ConnectorEntries) -> Result<String> {
     let mut out = String::new();
     for (name, entry) in to_map(declared)? {
-        if !out.is_empty() {
-            out.push('\n');
-        }
         write_table(&name, &entry, &mut out);
     }
     Ok(out)
@@ -111,54 +92,12 @@ fn write_table(path: &str, value: &Value, out: &mut String) {
     };
     let (inner, plain): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, value)| is_table(key, value));
     if !plain.is_empty() || inner.is_empty() {
-        out.push_str(&format!("[{path}]\n"));
+        write_heading(&format!("[{path}]"), out);
     }
-    for (key, value) in plain {
-        out.push_str(&format!("{} = {}\n", render_key(key), render_inline(value)));
-    }
+    write_entries(plain, out);
     for (key, value) in inner {
-        if !out.ends_with("\n\n") && !out.is_empty() {
-            out.push('\n');
-        }
         write_table(&format!("{path}.{}", render_key(key)), value, out);
     }
-}
-
-fn render_key(key: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if !key.is_empty() && key.bytes().all(plain) { key.to_owned() } else { quote(key) }
-}
-
-fn render_inline(value: &Value) -> String {
-    match value {
-        Value::String(text) => quote(text),
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(render_inline).collect::<Vec<_>>().join(", "))
-        }
-        Value::Object(fields) => {
-            let fields = fields.iter().filter(|(_, value)| !value.is_null());
-            let fields: Vec<String> = fields
-                .map(|(key, value)| format!("{} = {}", render_key(key), render_inline(value)))
-                .collect();
-            format!("{{ {} }}", fields.join(", "))
-        }
-        // TOML has no null; whatever is null is left out above.
-        other => other.to_string(),
-    }
-}
-
-fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            control if control.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(control))),
-            plain => out.push(plain),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]
@@ -220,7 +159,7 @@ timeout_seconds = 5
             ("[files]\ncommand = [\"x\"]\nenvironment = { A = \"vault:Not A Name\" }\n", 3, "secret"),
         ] {
             let slip = parse_with_position(text).unwrap_err();
-            assert!(slip.what.contains(words) && slip.line == line, "{text}: {slip:?}");
+            assert!(slip.what.contains(words) && slip.position.line == line, "{text}: {slip:?}");
         }
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use declaration::{ToolDeclaration, WriteLookup};
 pub use entry::{ConnectorEntry, ConnectorTransport, OAuthClientConfig};
-pub use file::{ConnectorFileError, parse, parse_with_position, to_map, to_toml};
+pub use file::{parse, parse_with_position, to_map, to_toml};
 pub use maybe_secret::MaybeSecret;
 
 /// Every connector of a tenant.

@@ -82,7 +82,7 @@ async fn get_binding_id(db: &Db, tenant: &Tenant, name: &TierName) -> Result<Bin
         let names: Vec<&str> = bindings.iter().map(|tier| tier.name.as_str()).collect();
         let all = format!("`munshi tier list {}` shows them all", tenant.name);
         CommandFailure::not_found(format!("{} has no binding called {name}", tenant.name))
-            .hint(munshi_tiers::suggestion::render_hint(name.as_str(), names, &all))
+            .hint(munshi_toml::render_hint(name.as_str(), names, &all))
     })
 }
 

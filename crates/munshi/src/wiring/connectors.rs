@@ -214,9 +214,8 @@ impl FolderExtension for ConnectorsFile {
 
     fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
         let wrong = |problem: FolderProblem| vec![problem.hint("docs/connectors.md lists every key")];
-        let declared = entries::parse_with_position(text).map_err(|slip| {
-            wrong(FolderProblem::in_file(file, slip.what).at_position((slip.line, slip.column)))
-        })?;
+        let declared = entries::parse_with_position(text)
+            .map_err(|slip| wrong(FolderProblem::in_file(file, slip.what).at_position(slip.position)))?;
         if let Some(name) = find_pack_conflict(&self.registry, &declared) {
             return Err(wrong(FolderProblem::in_file(
                 file,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_config::{Config, find_nearest};
+use munshi_config::Config;
 use munshi_llm::ModelTarget;
 use munshi_llm::gateway::ModelRoute;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
@@ -11,6 +11,7 @@ use munshi_store::Tx;
 use munshi_tiers::{
     Authorship, Error, ExtensionBodies, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody,
 };
+use munshi_toml::find_nearest;
 use munshi_tools::ToolRegistry;
 use munshi_types::IdGenerator;
 use serde_json::{Value, json};
@@ -59,9 +60,8 @@ impl FolderExtension for PolicyFile {
         let wrong = |problem: FolderProblem| {
             vec![problem.hint("docs/policy.md lists every key; `munshi schema policy` prints the schema")]
         };
-        let policy = policy::parse_file(text).map_err(|slip| {
-            wrong(FolderProblem::in_file(file, slip.what).at_position((slip.line, slip.column)))
-        })?;
+        let policy = policy::parse_file(text)
+            .map_err(|slip| wrong(FolderProblem::in_file(file, slip.what).at_position(slip.position)))?;
         policy::to_minimal_map(&policy)
             .map_err(|error| wrong(FolderProblem::in_file(file, error.to_string())))
     }

@@ -1,44 +1,28 @@
 //! `policy.toml` as people write it.
 
+use munshi_toml::TomlError;
+
 use super::Policy;
 use crate::error::{Error, Result};
 
-/// What is wrong with a policy's text, and where. Lines and columns count from 1, columns in characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyFileError {
-    pub line: usize,
-    pub column: usize,
-    /// What is wrong and what may stand there.
-    pub what: String,
-}
-
 /// Reads a policy, or says what is wrong with it and where.
-pub fn parse_file(text: &str) -> std::result::Result<Policy, PolicyFileError> {
-    let policy: Policy = toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        build_error(text, at, error.message())
-    })?;
+pub fn parse_file(text: &str) -> std::result::Result<Policy, TomlError> {
+    let policy: Policy = munshi_toml::read(text)?;
     // No database keeps it, and nobody means it.
     let has_nul = |text: &String| text.contains('\0');
     let named = policy.messages.iter().flat_map(|message| [&message.template, &message.audience]);
     let listed: Vec<String> = policy.redaction.fields.clone().into();
     if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul) || policy.residency.holds_nul() {
         let at = text.find("\\u0000").or_else(|| text.find("\\U00000000")).unwrap_or(0);
-        return Err(build_error(text, at, "the text contains a NUL character: remove it"));
+        return Err(TomlError::new(text, at, "the text contains a NUL character: remove it"));
     }
     Ok(policy)
 }
 
 /// The same for a text that is no file: the place stands in the words.
 pub fn parse(text: &str) -> Result<Policy> {
-    parse_file(text).map_err(|slip| Error::Invalid(format!("policy.toml:{}: {}", slip.line, slip.what)))
-}
-
-fn build_error(text: &str, at: usize, what: &str) -> PolicyFileError {
-    let before = text.get(..at).unwrap_or(text);
-    let line = 1 + before.matches('\n').count();
-    let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-    PolicyFileError { line, column, what: what.trim_end().replace('\n', "; ") }
+    parse_file(text)
+        .map_err(|slip| Error::Invalid(format!("policy.toml:{}: {}", slip.position.line, slip.what)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use munshi_identity::PermissionRules;
 use munshi_types::{Autonomy, Conduct, ToolName};
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use file::{PolicyFileError, parse, parse_file};
+pub use file::{parse, parse_file};
 pub use outbound_redaction::OutboundRedaction;
 pub use residency::DataResidency;
 pub use schema::build_schema;

@@ -1,6 +1,7 @@
 //! A policy as its author would write it. Reading it again gives the same policy.
 
 use munshi_identity::RoleRules;
+use munshi_toml::writer::{render_key, write_heading, write_ordered};
 use munshi_types::Conduct;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,7 +11,6 @@ use crate::error::{Error, Result};
 
 /// Where nothing is said, the file says that.
 const NOTHING: &str = "# No rules are set, so the defaults apply.\n";
-const WIDEST: usize = 100;
 
 const CONDUCT: &[&str] = &["autonomy", "read", "write", "deny", "ask"];
 const ROLE: &[&str] = &["allow", "deny", "approve"];
@@ -58,12 +58,12 @@ fn omit_defaults(value: Value, usual: &Value) -> Option<Value> {
 pub fn to_toml(policy: &Policy) -> Result<String> {
     let body = to_minimal_map(policy)?;
     let mut out = String::new();
-    write_lines(&body, &["most_autonomy"], &mut out);
+    write_ordered(&body, &["most_autonomy"], &mut out);
     let section = |key: &str| body.get(key).and_then(Value::as_object);
     for (key, order) in [("connectors", CONDUCT), ("roles", ROLE)] {
         for (name, entry) in section(key).into_iter().flatten() {
-            heading(&format!("[{key}.{}]", bare_or_quoted(name)), &mut out);
-            write_lines(entry.as_object().unwrap_or(&Map::new()), order, &mut out);
+            write_heading(&format!("[{key}.{}]", render_key(name)), &mut out);
+            write_ordered(entry.as_object().unwrap_or(&Map::new()), order, &mut out);
         }
     }
     let tables: [(&str, &[&str]); 4] = [
@@ -74,65 +74,16 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
     ];
     for (key, order) in tables {
         if let Some(table) = section(key) {
-            heading(&format!("[{key}]"), &mut out);
-            write_lines(table, order, &mut out);
+            write_heading(&format!("[{key}]"), &mut out);
+            write_ordered(table, order, &mut out);
         }
     }
     let messages = body.get("messages").and_then(Value::as_array);
     for message in messages.into_iter().flatten().filter_map(Value::as_object) {
-        heading("[[messages]]", &mut out);
-        write_lines(message, MESSAGE, &mut out);
+        write_heading("[[messages]]", &mut out);
+        write_ordered(message, MESSAGE, &mut out);
     }
     Ok(if out.is_empty() { NOTHING.to_owned() } else { out })
-}
-
-fn heading(text: &str, out: &mut String) {
-    if !out.is_empty() {
-        out.push('\n');
-    }
-    out.push_str(text);
-    out.push('\n');
-}
-
-fn write_lines(body: &Map<String, Value>, order: &[&str], out: &mut String) {
-    for (key, value) in order.iter().filter_map(|key| Some((key, body.get(*key)?))) {
-        out.push_str(&format!("{key} = "));
-        match value {
-            Value::Array(items) if key.len() + one_line(value).chars().count() > WIDEST => {
-                let items: String = items.iter().map(|item| format!("  {},\n", one_line(item))).collect();
-                out.push_str(&format!("[\n{items}]"));
-            }
-            value => out.push_str(&one_line(value)),
-        }
-        out.push('\n');
-    }
-}
-
-fn one_line(value: &Value) -> String {
-    match value {
-        Value::String(text) => quoted(text),
-        Value::Array(items) => format!("[{}]", items.iter().map(one_line).collect::<Vec<_>>().join(", ")),
-        other => other.to_string(),
-    }
-}
-
-fn bare_or_quoted(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if !name.is_empty() && name.bytes().all(plain) { name.to_owned() } else { quoted(name) }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            control if control.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(control))),
-            plain => out.push(plain),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use munshi_toml::writer::FENCE;
 use munshi_types::tier::{TierKind, TierName};
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use crate::draft::TierBody;
 use crate::error::{Error, Result};
 use crate::import::ExistingFilePolicy;
-use crate::shape::{self, FENCE};
+use crate::shape;
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use munshi_toml::{QuotedValue, render_hint};
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierName};
 
@@ -13,8 +14,7 @@ use super::parse::decode_text;
 use crate::draft::TierDraft;
 use crate::error::Result;
 use crate::folder_extension::{ExtensionFile, FolderExtension};
-use crate::problem::{FolderProblem, FolderProblems, QuotedTierValue};
-use crate::suggestion;
+use crate::problem::{FolderProblem, FolderProblems};
 
 /// Larger files are no tiers.
 const LARGEST: u64 = 256 * 1024;
@@ -135,8 +135,8 @@ impl Reader {
             let known: Vec<&str> =
                 TierKind::ALL.iter().map(|kind| kind.folder()).chain([KNOWLEDGE]).collect();
             let otherwise = format!("the folders are {}", known.join(", "));
-            let hint = suggestion::render_hint(&name, known, &otherwise);
-            let what = format!("unknown folder {}", QuotedTierValue(&name));
+            let hint = render_hint(&name, known, &otherwise);
+            let what = format!("unknown folder {}", QuotedValue(&name));
             self.problems.push(FolderProblem::in_file(display_path(entry), what).hint(hint));
         }
         None

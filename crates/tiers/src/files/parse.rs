@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use munshi_toml::writer::FENCE;
+use munshi_toml::{TextPosition, decode_utf8, locate};
 use munshi_types::tier::{TierKind, TierName};
 use serde_json::Value;
 
 use crate::draft::TierDraft;
 use crate::problem::FolderProblem;
-use crate::shape::{self, CheckedFile, FENCE, locate};
+use crate::shape::{self, CheckedFile};
 
 /// Reads one file. `file` is how errors name it.
 pub fn parse(
@@ -44,16 +46,8 @@ pub fn parse(
 /// UTF-8 without a mark at its start, and with lines that end in one way.
 pub(super) fn decode_text(file: &str, bytes: &[u8]) -> Result<String, Vec<FolderProblem>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text.replace("\r\n", "\n")),
-        Err(error) => {
-            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            let place = locate(&good, good.len());
-            let problem =
-                FolderProblem::in_file(file, "the file is not valid UTF-8 from here on").at_position(place);
-            Err(vec![problem.hint("save it as UTF-8")])
-        }
-    }
+    let text = decode_utf8(bytes).map_err(|slip| vec![FolderProblem::from_syntax(file, slip)])?;
+    Ok(text.replace("\r\n", "\n"))
 }
 
 /// Where the front matter is, and where the rest begins.
@@ -66,7 +60,7 @@ fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<FolderProb
     let is_fence = |line: &str| line.trim_end() == FENCE;
     let begins = lines.find(|(_, line)| !line.trim().is_empty());
     let Some((at, first)) = begins.filter(|(_, line)| is_fence(line)) else {
-        let place = begins.map_or((1, 1), |(at, _)| locate(text, at));
+        let place = begins.map_or(TextPosition::START, |(at, _)| locate(text, at));
         let mut problem = FolderProblem::in_file(file, "the front matter is missing").at_position(place);
         problem =
             problem.hint("start with a line +++, then keys such as name = \"Meera\", then another line +++");

@@ -10,7 +10,6 @@ use super::{InstalledNames, PlannedTenant, StoredTenantState};
 use crate::draft::{Tier, TierDraft};
 use crate::merge::{self, AgentChainError, MergedAgent};
 use crate::problem::FolderProblem;
-use crate::suggestion;
 
 /// Everything that refers to nothing.
 pub(super) fn check(after: &PlannedTenant, state: &StoredTenantState) -> Vec<FolderProblem> {
@@ -189,7 +188,7 @@ fn check_exists(
     }
     let known: Vec<&str> = after.drafts_of_kind(kind).map(|draft| draft.name.as_str()).collect();
     let hint =
-        suggestion::render_hint(name.as_str(), known, &format!("create {file}, or name another {kind}"));
+        munshi_toml::render_hint(name.as_str(), known, &format!("create {file}, or name another {kind}"));
     Some(draft.problem(path, format!("there is no {kind} called {name}")).hint(hint))
 }
 

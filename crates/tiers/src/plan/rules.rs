@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use munshi_toml::{QuotedValue, render_hint};
 use munshi_types::tier::{GuardrailRef, TierKind, TierName};
 use serde_json::Value;
 
 use super::arms::{BindingArm, PlannedTiers};
 use crate::draft::TierDraft;
 use crate::guardrail_rules::{self, SHIPPED};
-use crate::problem::{FolderProblem, QuotedTierValue};
-use crate::suggestion;
+use crate::problem::FolderProblem;
 
 pub(super) fn check(tiers: &PlannedTiers<'_>) -> Vec<FolderProblem> {
     let drafts = tiers.after.drafts.values().filter(|draft| draft.kind != TierKind::Binding);
@@ -51,7 +51,7 @@ fn check_duplicate_ids(
         for id in rules.iter().filter_map(|rule| rule.get("id")?.as_str()) {
             match known.get(id).filter(|other| **other != called) {
                 Some(other) => {
-                    let what = format!("{other} and {called} both have a rule {}", QuotedTierValue(id));
+                    let what = format!("{other} and {called} both have a rule {}", QuotedValue(id));
                     problems.push(binding.problem(&path, what).hint("give one of the two another id"));
                 }
                 None => {
@@ -75,11 +75,11 @@ fn check_draft(draft: &TierDraft) -> Vec<FolderProblem> {
         let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
         if SHIPPED.contains_key(id) {
             let problem =
-                draft.problem(&format!("rules[{at}]"), format!("{} is a shipped rule", QuotedTierValue(id)));
+                draft.problem(&format!("rules[{at}]"), format!("{} is a shipped rule", QuotedValue(id)));
             problems.push(problem.hint("give yours another id, or name the shipped one in `guardrails`"));
         } else if !id.is_empty() && !ids.insert(id) {
             let problem =
-                draft.problem(&format!("rules[{at}]"), format!("duplicate rule id {}", QuotedTierValue(id)));
+                draft.problem(&format!("rules[{at}]"), format!("duplicate rule id {}", QuotedValue(id)));
             problems.push(problem.hint("give each rule a unique id"));
         }
         if let Err(error) = guardrail_rules::parse_pattern_rule(draft.kind.as_str(), rule) {
@@ -93,11 +93,8 @@ fn check_shipped_rule(draft: &TierDraft, path: &str, rule: &Value) -> Option<Fol
     let rule: GuardrailRef = serde_json::from_value(rule.clone()).ok()?;
     if !SHIPPED.contains_key(&rule.id) {
         let known: Vec<&str> = SHIPPED.keys().map(String::as_str).collect();
-        let hint =
-            suggestion::render_hint(&rule.id, known.clone(), &format!("the rules are {}", known.join(", ")));
-        return Some(
-            draft.problem(path, format!("there is no rule {}", QuotedTierValue(&rule.id))).hint(hint),
-        );
+        let hint = render_hint(&rule.id, known.clone(), &format!("the rules are {}", known.join(", ")));
+        return Some(draft.problem(path, format!("there is no rule {}", QuotedValue(&rule.id))).hint(hint));
     }
     guardrail_rules::parse_cooldown_turns(&rule).err().map(|error| rule_problem(draft, path, &error))
 }

@@ -1,19 +1,19 @@
 //! A file's TOML against its table: the body, where each value stands, and everything that is wrong.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use munshi_toml::{QuotedValue, TextPosition, TomlSource, describe_value, render_hint};
 use munshi_types::tier::TierKind;
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{FieldRequirement, TierField, ValueShape, fields, prose_key};
-use crate::problem::{FolderProblem, QuotedTierValue};
-use crate::suggestion;
+use crate::problem::FolderProblem;
 
-/// Where values stand: line and column by path, such as `slices[0].human`.
-pub(crate) type ValuePositions = BTreeMap<String, (usize, usize)>;
+/// Where values stand, by path, such as `slices[0].human`.
+pub(crate) type ValuePositions = BTreeMap<String, TextPosition>;
 
 #[derive(Debug)]
 pub(crate) struct CheckedFile {
@@ -24,38 +24,17 @@ pub(crate) struct CheckedFile {
 
 /// Checks the part of `text` in `range`, which is all of a TOML file or the front matter of another.
 pub(crate) fn check(kind: TierKind, file: &str, text: &str, range: Range<usize>) -> CheckedFile {
-    let start = range.start;
-    let (table, errors) = DeTable::parse_recoverable(&text[range]);
-    let mut walk = Walk {
-        kind,
-        file,
-        text,
-        start,
-        broken: BTreeSet::new(),
-        spots: ValuePositions::new(),
-        problems: Vec::new(),
-    };
-    errors.iter().for_each(|error| walk.report_syntax_error(error));
-    let body = walk.table(fields(kind), table.get_ref(), "", start);
+    let (source, table, slips) = TomlSource::parse(text, range);
+    let problems = slips.into_iter().map(|slip| FolderProblem::from_syntax(file, slip)).collect();
+    let mut walk = Walk { kind, file, source, spots: ValuePositions::new(), problems };
+    let body = walk.table(fields(kind), table.get_ref(), "", 0);
     CheckedFile { body, spots: walk.spots, problems: walk.problems }
-}
-
-/// The line and column of a byte.
-pub(crate) fn locate(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
 struct Walk<'a> {
     kind: TierKind,
     file: &'a str,
-    text: &'a str,
-    /// Where the TOML begins in the text.
-    start: usize,
-    /// Lines with a syntax error. The parser goes on with its best guess at what they say; that guess is not judged,
-    /// so that one slip is one problem.
-    broken: BTreeSet<usize>,
+    source: TomlSource<'a>,
     spots: ValuePositions,
     problems: Vec<FolderProblem>,
 }
@@ -74,7 +53,7 @@ impl Walk<'_> {
             let inner = join(path, name);
             match fields.iter().find(|field| field.name == name) {
                 Some(field) if path.is_empty() && prose_key(self.kind) == Some(field.name) => {
-                    let place = self.start + key.span().start;
+                    let place = key.span().start;
                     let hint = format!("write it as plain text after the second +++, without `{name} =`");
                     self.add(place, &inner, "this belongs in the text below the front matter", &hint);
                 }
@@ -83,7 +62,7 @@ impl Walk<'_> {
                         body.insert(name.to_owned(), value);
                     }
                 }
-                None => self.report_unknown_key(fields, name, path, self.start + key.span().start),
+                None => self.report_unknown_key(fields, name, path, key.span().start),
             }
         }
         for field in fields.iter().filter(|field| field.needed == FieldRequirement::Always) {
@@ -96,8 +75,8 @@ impl Walk<'_> {
     }
 
     fn value(&mut self, shape: &ValueShape, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
-        let at = self.start + value.span().start;
-        self.spots.insert(path.to_owned(), locate(self.text, at));
+        let at = value.span().start;
+        self.spots.insert(path.to_owned(), self.source.locate(at));
         match (shape, value.get_ref()) {
             (ValueShape::Text, DeValue::String(text)) => self.text(text, path, at),
             (ValueShape::Word(form), DeValue::String(text)) => match (form.read)(text) {
@@ -108,9 +87,8 @@ impl Walk<'_> {
                 if words.contains(&text.as_ref()) {
                     return Some(Value::String(text.clone().into_owned()));
                 }
-                let hint =
-                    suggestion::render_hint(text, words.to_vec(), &format!("write {}", shape.describe()));
-                self.add(at, path, &format!("unknown value {}", QuotedTierValue(text)), &hint);
+                let hint = render_hint(text, words.to_vec(), &format!("write {}", shape.describe()));
+                self.add(at, path, &format!("unknown value {}", QuotedValue(text)), &hint);
                 None
             }
             (ValueShape::Number { least, most }, DeValue::Integer(number)) => {
@@ -178,7 +156,7 @@ impl Walk<'_> {
                     }
                 }
                 Err(error) => {
-                    self.report_bad_word(self.start + key.span().start, &inner, &error);
+                    self.report_bad_word(key.span().start, &inner, &error);
                 }
             }
         }
@@ -187,7 +165,7 @@ impl Walk<'_> {
 
     /// What somebody else reads: anything JSON can hold.
     fn check_free_value(&mut self, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
-        let at = self.start + value.span().start;
+        let at = value.span().start;
         match value.get_ref() {
             DeValue::String(text) => self.text(text, path, at),
             DeValue::Boolean(flag) => Some(Value::Bool(*flag)),
@@ -228,8 +206,8 @@ impl Walk<'_> {
         let list: Vec<&str> =
             names.iter().copied().filter(|name| prose_key(self.kind) != Some(*name)).collect();
         let otherwise = format!("{place} has {}", list.join(", "));
-        let hint = suggestion::render_hint(name, names, &otherwise);
-        let what = format!("unknown key {}", QuotedTierValue(&join(path, name)));
+        let hint = render_hint(name, names, &otherwise);
+        let what = format!("unknown key {}", QuotedValue(&join(path, name)));
         self.push(at, FolderProblem::in_file(self.file, what).hint(hint));
     }
 
@@ -250,21 +228,8 @@ impl Walk<'_> {
     }
 
     fn push(&mut self, at: usize, problem: FolderProblem) {
-        let place = locate(self.text, at);
-        if !self.broken.contains(&place.0) {
-            self.problems.push(problem.at_position(place));
-        }
-    }
-
-    fn report_syntax_error(&mut self, error: &toml::de::Error) {
-        let place = locate(self.text, self.start + error.span().map_or(0, |span| span.start));
-        if self.broken.insert(place.0) {
-            let (what, hint) = match error.message() {
-                "duplicate key" => ("this key is written twice", Some("remove one of them")),
-                message => (message.trim_end_matches(", expected nothing"), None),
-            };
-            let problem =
-                FolderProblem { hint: hint.map(str::to_owned), ..FolderProblem::in_file(self.file, what) };
+        let place = self.source.locate(at);
+        if !self.source.is_broken(place.line) {
             self.problems.push(problem.at_position(place));
         }
     }
@@ -282,16 +247,4 @@ fn normalize_number(number: f64) -> Option<serde_json::Number> {
 
 fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-}
-
-fn describe_value(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "text",
-        DeValue::Integer(_) => "a number",
-        DeValue::Float(_) => "a number with a decimal point",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }

@@ -21,10 +21,10 @@ mod word_forms;
 
 use munshi_types::tier::TierKind;
 
-pub(crate) use check::{CheckedFile, ValuePositions, check, locate};
+pub(crate) use check::{CheckedFile, ValuePositions, check};
 pub use reference::render_reference;
 pub use schema::build_schema;
-pub(crate) use toml_writer::{FENCE, render_toml};
+pub(crate) use toml_writer::render_toml;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Words that must have a form.
 
 use munshi_llm::gateway::Capability;
+use munshi_toml::render_hint;
 use munshi_types::tier::{Destination, LanguageCode, RoutingKey, TierName, TierRef};
 use munshi_types::{ConnectorName, ScopeGlob, ToolName};
 
 use super::WordForm;
-use crate::suggestion;
 
 /// Through the type's own reading and back: the one spelling.
 fn normalize<T>(text: &str) -> Result<String, String>
@@ -89,9 +89,7 @@ fn normalize_capability(text: &str) -> Result<String, String> {
     if let Ok(found) = text.parse::<Capability>() {
         return Ok(found.to_string());
     }
-    let known = || Capability::ALL.iter().map(|known| known.as_str());
-    let list: Vec<&str> = known().collect();
-    let otherwise = format!("use one of {}", list.join(", "));
-    let known: Vec<&str> = known().collect();
-    Err(format!("unknown model use `{text}`: {}", suggestion::render_hint(text, known, &otherwise)))
+    let known: Vec<&str> = Capability::ALL.iter().map(|known| known.as_str()).collect();
+    let otherwise = format!("use one of {}", known.join(", "));
+    Err(format!("unknown model use `{text}`: {}", render_hint(text, known, &otherwise)))
 }

@@ -8,6 +8,7 @@ use munshi_tiers::{
     Authorship, Error, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody, VanishedTierPolicy,
     files,
 };
+use munshi_toml::TextPosition;
 use munshi_types::Zone;
 use serde_json::Value;
 
@@ -34,7 +35,9 @@ impl FolderExtension for Colour {
 
     fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
         match text.trim() {
-            "grey" => Err(vec![FolderProblem::in_file(file, "grey is no colour").at_position((1, 1))]),
+            "grey" => {
+                Err(vec![FolderProblem::in_file(file, "grey is no colour").at_position(TextPosition::START)])
+            }
             word => Ok(TierBody::from_iter([("word".to_owned(), Value::String(word.to_owned()))])),
         }
     }

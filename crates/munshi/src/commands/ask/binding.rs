@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx};
-use munshi_tiers::{BindingResolution, BindingResolver, history, suggestion};
+use munshi_tiers::{BindingResolution, BindingResolver, history};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{TenantName, TenantStatus};
 
@@ -64,7 +64,7 @@ async fn hint(db: &Db, tenant: Option<&TenantName>, wanted: &TierName) -> Result
     let there = known.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if known.len() > TOLD { " and more" } else { "" };
     let all = format!("known bindings: {there}{more}");
-    Ok(suggestion::render_hint(wanted.as_str(), known.iter().map(String::as_str), &all))
+    Ok(munshi_toml::render_hint(wanted.as_str(), known.iter().map(String::as_str), &all))
 }
 
 pub(in crate::commands) async fn open_tenants(db: &Db) -> Result<Vec<TenantName>> {

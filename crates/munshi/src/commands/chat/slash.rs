@@ -1,6 +1,6 @@
 //! Commands within the conversation.
 
-use munshi_tiers::suggestion;
+use munshi_toml::render_hint;
 
 /// Every command, with what it does.
 pub(super) const COMMANDS: [(&str, &str); 6] = [
@@ -58,7 +58,7 @@ pub(super) fn complete_command(begun: &str) -> Option<&'static str> {
 
 fn render_unknown(word: &str) -> String {
     let names = COMMANDS.iter().map(|(name, _)| *name);
-    format!("unknown command {word}: {}", suggestion::render_hint(word, names, "/help lists the commands"))
+    format!("unknown command {word}: {}", render_hint(word, names, "/help lists the commands"))
 }
 
 #[cfg(test)]
