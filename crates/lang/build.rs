@@ -14,6 +14,9 @@ use std::path::Path;
 mod fold;
 #[path = "src/lexicon/slots.rs"]
 mod slots;
+#[path = "../types/src/word_list.rs"]
+#[allow(dead_code, unused_macros, unreachable_pub, reason = "the crates use the rest")]
+mod word_list;
 
 type Table = BTreeMap<String, BTreeMap<String, u16>>;
 type Fallible<T> = Result<T, Box<dyn Error>>;
@@ -29,6 +32,7 @@ fn main() -> Fallible<()> {
     println!("cargo::rerun-if-changed=src/fold");
     println!("cargo::rerun-if-changed=src/lexicon");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../types/src/word_list.rs");
     let mut words = Table::new();
     let mut skeletons = Table::new();
     let mut spellings = Vec::new();
@@ -63,8 +67,7 @@ fn main() -> Fallible<()> {
 
 fn lines(name: &str) -> Fallible<Vec<String>> {
     let text = fs::read_to_string(format!("lexicon/{name}.txt"))?;
-    let kept = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(kept.map(str::to_owned).collect())
+    Ok(word_list::read_lines(&text).map(|line| line.text.to_owned()).collect())
 }
 
 fn mask(codes: &str) -> Fallible<u16> {

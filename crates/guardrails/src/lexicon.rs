@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
+use munshi_types::word_list::{WordListLine, read_lines};
+
 use super::classes::{WordClassId, WordClassSet};
 use super::pattern::{ClausePattern, ClausePatternSet};
 use super::reading::GuardrailReading;
@@ -83,7 +85,7 @@ impl GuardrailLexicon {
     }
 
     fn read_words(&mut self, file: &str, text: &'static str) {
-        for (section, line) in parse_lines(text) {
+        for WordListLine { section, text: line, .. } in read_lines(text) {
             if section.starts_with(CATCH) {
                 continue;
             }
@@ -114,7 +116,7 @@ impl GuardrailLexicon {
         let mut own = WordClassSet::NONE;
         let mine = |name: &str| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.'));
         self.names.iter().filter(|(name, _)| mine(name)).for_each(|(_, class)| own.add(*class));
-        for (section, line) in parse_lines(text) {
+        for WordListLine { section, text: line, .. } in read_lines(text) {
             let Some(kind) = section.strip_prefix(CATCH) else { continue };
             let class = |name: &str| {
                 self.names.get(&format!("{file}.{name}")).or_else(|| self.names.get(name)).copied()
@@ -172,18 +174,6 @@ impl NamedPatterns {
         let patterns = self.patterns.get_or_init(|| lexicon().find_patterns(self.name));
         patterns.map_or_else(Vec::new, |patterns| reading.find(patterns))
     }
-}
-
-fn parse_lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let mut section = "";
-    text.lines().filter_map(move |line| {
-        let line = line.split(" #").next().unwrap_or_default().trim();
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name;
-            return None;
-        }
-        (!line.is_empty() && !line.starts_with('#')).then_some((section, line))
-    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use munshi_types::word_list::read_entries;
+
 use crate::fold;
 use crate::number::Number;
 use crate::numbers::digits;
@@ -45,8 +47,9 @@ const MOST_READ: usize = 200;
 /// Nobody picks from a list that is longer.
 const MOST: u64 = 99;
 
-static LEXICON: LazyLock<HashMap<String, Sense>> =
-    LazyLock::new(|| parse_lexicon(include_str!("../lexicon/places.txt")));
+const PLACES: &str = include_str!("../lexicon/places.txt");
+
+static LEXICON: LazyLock<HashMap<String, Sense>> = LazyLock::new(|| parse_lexicon(PLACES));
 
 static SPELT_ENDINGS: LazyLock<HashSet<String>> =
     LazyLock::new(|| ENDINGS.iter().map(|ending| fold::normalize_spelling(ending)).collect());
@@ -55,18 +58,16 @@ static SPELT_ENDINGS: LazyLock<HashSet<String>> =
 const ONLY: [&str; 3] = ["only", "one", "only-one"];
 
 static ONLY_ONE: LazyLock<[HashSet<String>; 3]> = LazyLock::new(|| {
-    let lines = || include_str!("../lexicon/places.txt").lines().filter_map(|line| line.split_once(": "));
     ONLY.map(|kind| {
-        let own = lines().filter(|(of, _)| *of == kind).flat_map(|(_, words)| words.split_whitespace());
-        own.map(key).collect()
+        let own = read_entries(PLACES, ": ").filter(|(of, _)| *of == kind);
+        own.flat_map(|(_, words)| words.split_whitespace()).map(key).collect()
     })
 });
 
 /// One table for all languages; what is a place in one of them is not beside the matter in another.
 fn parse_lexicon(text: &str) -> HashMap<String, Sense> {
     let mut lexicon: HashMap<String, Sense> = HashMap::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let Some((kind, words)) = line.split_once(": ") else { continue };
+    for (kind, words) in read_entries(text, ": ") {
         if ONLY.contains(&kind) {
             continue;
         }

@@ -10,9 +10,11 @@
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::civil::{Date, Time};
 use munshi_types::Money;
+use munshi_types::word_list::read_lines;
 
 use crate::format::{self, Locale};
 use template::PhraseTemplate;
@@ -56,10 +58,10 @@ impl PlaceholderValue<'_> {
     }
 }
 
-/// Phrases by name and voice. Read-only once built; share it.
+/// Phrases by name and voice. Read-only once built; a clone shares its phrases.
 #[derive(Clone, Debug, Default)]
 pub struct Phrasebook {
-    phrases: BTreeMap<String, BTreeMap<Locale, PhraseTemplate>>,
+    phrases: BTreeMap<Arc<str>, Arc<BTreeMap<Locale, PhraseTemplate>>>,
 }
 
 /// The phrase files of a folder, one for each voice, as they are when the program is built. The folder is named as seen
@@ -104,21 +106,27 @@ impl Phrasebook {
 
     /// Adds a file of phrases in one voice. A pack names its own with its prefix: `ledger-sale-recorded`.
     pub fn add(&mut self, voice: Locale, text: &str) -> Result<(), PhraseError> {
-        for (at, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let unreadable = |why| PhraseError::Unreadable { voice: voice.code(), line: at + 1, why };
-            let (name, text) = line.split_once(" = ").ok_or_else(|| unreadable("it has no ` = `"))?;
+        for line in read_lines(text) {
+            let unreadable = |why| PhraseError::Unreadable { voice: voice.code(), line: line.number, why };
+            let (name, text) = line.text.split_once(" = ").ok_or_else(|| unreadable("it has no ` = `"))?;
             let template = PhraseTemplate::parse(text.trim()).map_err(unreadable)?;
-            let name = name.trim().to_owned();
-            let voices = self.phrases.entry(name.clone()).or_default();
+            let name = name.trim();
+            let voices = self.phrases.entry(name.into()).or_default();
             if voices.contains_key(&voice) {
-                return Err(PhraseError::Twice { phrase: name, voice: voice.code() });
+                return Err(PhraseError::Twice { phrase: name.to_owned(), voice: voice.code() });
             }
-            voices.insert(voice, template);
+            Arc::make_mut(voices).insert(voice, template);
         }
+        Ok(())
+    }
+
+    /// Adds every phrase of another book. None may be in both.
+    pub fn add_book(&mut self, other: &Self) -> Result<(), PhraseError> {
+        if let Some((name, known)) = self.phrases.iter().find(|(name, _)| other.phrases.contains_key(*name)) {
+            let voice = known.keys().next().map(|voice| voice.code()).unwrap_or_default();
+            return Err(PhraseError::Twice { phrase: name.to_string(), voice });
+        }
+        self.phrases.extend(other.phrases.clone());
         Ok(())
     }
 
@@ -127,10 +135,10 @@ impl Phrasebook {
         for (name, voices) in &self.phrases {
             let mut expected: Option<BTreeSet<&str>> = None;
             for voice in Locale::all() {
-                let missing = || PhraseError::Missing { phrase: name.clone(), voice: voice.code() };
+                let missing = || PhraseError::Missing { phrase: name.to_string(), voice: voice.code() };
                 let slots = voices.get(&voice).ok_or_else(missing)?.placeholders();
                 if *expected.get_or_insert_with(|| slots.clone()) != slots {
-                    return Err(PhraseError::Slots { phrase: name.clone(), voice: voice.code() });
+                    return Err(PhraseError::Slots { phrase: name.to_string(), voice: voice.code() });
                 }
             }
         }
@@ -139,7 +147,7 @@ impl Phrasebook {
 
     /// The names of all phrases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.phrases.keys().map(String::as_str)
+        self.phrases.keys().map(AsRef::as_ref)
     }
 
     /// The slots a phrase has.

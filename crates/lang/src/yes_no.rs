@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use munshi_types::word_list::read_entries;
 use serde::Serialize;
 
 /// What a message says to a question.
@@ -37,8 +38,7 @@ static LEXICON: LazyLock<HashMap<String, Sense>> =
 /// Words of every language in one table: where two disagree, the one that is not a yes counts.
 fn parse_lexicon(text: &str) -> HashMap<String, Sense> {
     let mut lexicon = HashMap::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let Some((kind, words)) = line.split_once(": ") else { continue };
+    for (kind, words) in read_entries(text, ": ") {
         let sense = match kind {
             "yes" => Sense::Yes,
             "soft" => Sense::Soft,

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use munshi_lang::fold;
-use munshi_types::Language;
+use munshi_types::word_list::read_entries;
+use munshi_types::{Language, word_classes};
 
 const FILES: [(Language, &str); 11] = [
     (Language::English, include_str!("../words/en.txt")),
@@ -20,92 +21,47 @@ const FILES: [(Language, &str); 11] = [
     (Language::Telugu, include_str!("../words/te.txt")),
 ];
 
-/// What a small word tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum SmallWordClass {
-    To,
-    By,
-    From,
-    Of,
-    In,
-    Me,
-    ToMe,
-    Other,
-    Question,
-    Not,
-    If,
-    Will,
-    And,
-    Small,
-    Yes,
-    No,
-    Stop,
-    Hello,
-    Thanks,
-    Help,
-    Trade,
-    Many,
-    Doubt,
-    Talk,
-    Goods,
-    Own,
-    Be,
-    Tell,
-    Whose,
-    Did,
-    DidMe,
-    DidOther,
-    Bent,
-    Place,
-    Article,
-    Call,
-    Gave,
-    Went,
-}
-
-impl SmallWordClass {
-    fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "to" => Self::To,
-            "by" => Self::By,
-            "from" => Self::From,
-            "of" => Self::Of,
-            "in" => Self::In,
-            "me" => Self::Me,
-            "tome" => Self::ToMe,
-            "other" => Self::Other,
-            "question" => Self::Question,
-            "not" => Self::Not,
-            "if" => Self::If,
-            "will" => Self::Will,
-            "and" => Self::And,
-            "small" => Self::Small,
-            "yes" => Self::Yes,
-            "no" => Self::No,
-            "stop" => Self::Stop,
-            "hello" => Self::Hello,
-            "thanks" => Self::Thanks,
-            "help" => Self::Help,
-            "trade" => Self::Trade,
-            "many" => Self::Many,
-            "doubt" => Self::Doubt,
-            "talk" => Self::Talk,
-            "goods" => Self::Goods,
-            "own" => Self::Own,
-            "be" => Self::Be,
-            "tell" => Self::Tell,
-            "whose" => Self::Whose,
-            "did" => Self::Did,
-            "did-me" => Self::DidMe,
-            "did-other" => Self::DidOther,
-            "bent" => Self::Bent,
-            "place" => Self::Place,
-            "article" => Self::Article,
-            "call" => Self::Call,
-            "gave" => Self::Gave,
-            "went" => Self::Went,
-            _ => return None,
-        })
+word_classes! {
+    /// What a small word tells.
+    pub(crate) enum SmallWordClass {
+        To = "to",
+        By = "by",
+        From = "from",
+        Of = "of",
+        In = "in",
+        Me = "me",
+        ToMe = "tome",
+        Other = "other",
+        Question = "question",
+        Not = "not",
+        If = "if",
+        Will = "will",
+        And = "and",
+        Small = "small",
+        Yes = "yes",
+        No = "no",
+        Stop = "stop",
+        Hello = "hello",
+        Thanks = "thanks",
+        Help = "help",
+        Trade = "trade",
+        Many = "many",
+        Doubt = "doubt",
+        Talk = "talk",
+        Goods = "goods",
+        Own = "own",
+        Be = "be",
+        Tell = "tell",
+        Whose = "whose",
+        Did = "did",
+        DidMe = "did-me",
+        DidOther = "did-other",
+        Bent = "bent",
+        Place = "place",
+        Article = "article",
+        Call = "call",
+        Gave = "gave",
+        Went = "went",
     }
 }
 
@@ -175,11 +131,9 @@ impl SmallWords {
     fn load() -> Self {
         let mut found = Self::default();
         for (language, text) in FILES {
-            for line in text.lines() {
-                let mut words = line.split_whitespace();
-                let Some(name) = words.next() else { continue };
+            for (name, words) in read_entries(text, " ") {
                 let Some(class) = SmallWordClass::parse(name.trim_start_matches('-')) else { continue };
-                for word in words {
+                for word in words.split_whitespace() {
                     found.add(language, class, word, name.starts_with('-'));
                 }
             }

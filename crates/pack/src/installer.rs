@@ -79,8 +79,8 @@ impl<'h> PackInstaller<'h> {
     }
 
     /// The files that [`phrase_files!`](munshi_lang::phrase_files) names: in every voice, with the same slots, each
-    /// name beginning with the pack's.
-    pub fn add_phrases(&mut self, files: &[(Locale, &str)]) -> Result<(), InvalidPack> {
+    /// name beginning with the pack's. Gives the pack's own book.
+    pub fn add_phrases(&mut self, files: &[(Locale, &str)]) -> Result<Phrasebook, InvalidPack> {
         let bad = |why| InvalidPack::Phrases { pack: self.pack.to_owned(), why };
         let mut own = Phrasebook::default();
         own.add_files(files).and_then(|()| own.check()).map_err(bad)?;
@@ -88,7 +88,8 @@ impl<'h> PackInstaller<'h> {
         if let Some(name) = own.names().find(|name| !name.starts_with(&prefix)) {
             return self.reject(format!("phrase `{name}` must start with `{prefix}`"));
         }
-        self.house.book.add_files(files).map_err(bad)
+        self.house.book.add_book(&own).map_err(bad)?;
+        Ok(own)
     }
 
     pub fn add_heartbeat(&mut self, heartbeat: impl Heartbeat + 'static) -> Result<(), InvalidPack> {

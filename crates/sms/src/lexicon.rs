@@ -4,20 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use munshi_types::word_classes;
+use munshi_types::word_list::read_entries;
+
 use super::tokens::{SmsTokenKind, TokenizedSms, clean};
 
-macro_rules! classes {
-    ($($(#[$doc:meta])* $class:ident = $name:literal),* $(,)?) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(crate) enum SmsWordClass { $($(#[$doc])* $class),* }
-
-        fn class(name: &str) -> Option<SmsWordClass> {
-            match name { $($name => Some(SmsWordClass::$class),)* _ => None }
-        }
-    };
-}
-
-classes! {
+word_classes! { pub(crate) enum SmsWordClass {
     /// Money left an account; said of a thing done.
     Debited = "debited",
     Paid = "paid",
@@ -95,7 +87,7 @@ classes! {
     After = "after",
     /// Ends a name.
     Stop = "stop",
-}
+} }
 
 impl SmsWordClass {
     /// A participle: something was done to money.
@@ -136,9 +128,8 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(include_str!(
 impl Lexicon {
     fn read(text: &str) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), roots: HashMap::new() };
-        let lines = text.lines().filter(|line| !line.starts_with('#'));
-        for (name, phrases) in lines.filter_map(|line| line.split_once(':')) {
-            let Some(class) = class(name) else { continue };
+        for (name, phrases) in read_entries(text, ":") {
+            let Some(class) = SmsWordClass::parse(name) else { continue };
             phrases.split(',').map(str::trim).for_each(|phrase| lexicon.add(phrase, class));
         }
         for list in lexicon.phrases.values_mut() {
@@ -224,16 +215,14 @@ pub(crate) fn marks(cut: &TokenizedSms) -> Vec<SmsWordMatch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use munshi_types::word_list::read_lines;
 
     #[test]
     fn every_line_names_a_class_and_no_phrase_has_two() {
         let mut seen = HashMap::new();
-        for line in include_str!("../lexicon/sms.txt").lines().filter(|line| !line.starts_with('#')) {
-            let Some((name, phrases)) = line.split_once(':') else {
-                assert!(line.is_empty(), "{line}");
-                continue;
-            };
-            assert!(class(name).is_some(), "{name}");
+        for line in read_lines(include_str!("../lexicon/sms.txt")) {
+            let (name, phrases) = line.text.split_once(':').unwrap();
+            assert!(SmsWordClass::parse(name).is_some(), "{name}");
             for phrase in phrases.split(',').map(str::trim) {
                 assert!(!phrase.is_empty(), "an empty phrase in {name}");
                 assert_eq!(seen.insert(clean(phrase), name), None, "{phrase}");

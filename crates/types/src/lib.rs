@@ -14,6 +14,7 @@
 //! - [`envelope`]: [`InboundMessage`] and [`OutboundMessage`], one shape for every channel
 //! - [`money`]: [`Money`] in whole paise
 //! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `invisible`: letters that hide
+//! - [`word_list`]: the lines of lexicons, phrases and other lists that are compiled in
 //!
 //! To add another id, add a line to `for_each_id!` in `id.rs`.
 
@@ -30,6 +31,7 @@ pub mod random;
 pub mod tenant;
 pub mod tier;
 pub mod tool;
+pub mod word_list;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use envelope::{

@@ -60,11 +60,7 @@ impl Pack for LedgerPack {
     }
 
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
-        let phrases = phrase_files!("../phrases");
-        room.add_phrases(&phrases)?;
-        let mut book = Phrasebook::default();
-        let bad = |why| InvalidPack::Phrases { pack: "ledger".to_owned(), why };
-        book.add_files(&phrases).map_err(bad)?;
+        let book = room.add_phrases(&phrase_files!("../phrases"))?;
         tools::install(room, &self.build_services(book))?;
         commands::install(room)?;
         room.add_page(BillPage)?;

@@ -132,12 +132,14 @@ fn clashes_between_packs_are_refused() {
 #[test]
 fn phrases_are_whole_and_the_packs_own() {
     let english = "odd-hello = Hello.";
-    let one_voice: Install =
-        |room| room.add_phrases(&[(Locale::new(Language::English, ScriptForm::Latin), "odd-hello = Hello.")]);
+    let one_voice: Install = |room| {
+        let english = Locale::new(Language::English, ScriptForm::Latin);
+        room.add_phrases(&[(english, "odd-hello = Hello.")]).map(drop)
+    };
     assert_eq!(refusal(odd(one_voice)), "pack odd: the phrase `odd-hello` has no hi text");
     let all_voices: Install = |room| {
         let files: Vec<(Locale, &str)> = Locale::all().map(|voice| (voice, "odd-hello = Hello.")).collect();
-        room.add_phrases(&files)
+        room.add_phrases(&files).map(drop)
     };
     assert!(
         PackRegistry::install_all(&[Arc::new(odd(all_voices))])
@@ -146,7 +148,7 @@ fn phrases_are_whole_and_the_packs_own() {
             .names()
             .any(|name| english.starts_with(name))
     );
-    let anothers: Install = |room| room.add_phrases(&phrase_files!("phrases"));
+    let anothers: Install = |room| room.add_phrases(&phrase_files!("phrases")).map(drop);
     assert!(refusal(odd(anothers)).contains("must start with `odd-`"));
     let unsaid: Install = |room| {
         room.add_tool(ToolSpec { reply: Some("odd-gone".to_owned()), ..spec("look", "odd.x") }, look())

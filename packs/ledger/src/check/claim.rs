@@ -5,6 +5,7 @@
 use std::sync::OnceLock;
 
 use munshi_lang::{Locale, Phrasebook, fold};
+use munshi_types::word_list::read_entries;
 
 const WORDS: &str = include_str!("../../lexicon/claims.txt");
 
@@ -117,16 +118,15 @@ fn lexicon() -> &'static [Words] {
     static LEXICON: OnceLock<Vec<Words>> = OnceLock::new();
     LEXICON.get_or_init(|| {
         let mut all: Vec<Words> = Vec::new();
-        for line in WORDS.lines().filter(|line| !line.starts_with('#')) {
-            read(line, &mut all);
-        }
+        read_entries(WORDS, " = ").for_each(|(head, words)| {
+            read(head, words, &mut all);
+        });
         all
     })
 }
 
 /// One line of the lexicon. What is no such line is left out, and a test tells.
-fn read(line: &str, all: &mut Vec<Words>) -> Option<()> {
-    let (head, rest) = line.split_once(" = ")?;
+fn read(head: &str, rest: &str, all: &mut Vec<Words>) -> Option<()> {
     let (language, class) = head.split_once(' ')?;
     let place = all.iter().position(|words| words.language == language).unwrap_or(all.len());
     if place == all.len() {
@@ -151,11 +151,16 @@ fn read(line: &str, all: &mut Vec<Words>) -> Option<()> {
 mod tests {
     use super::*;
     use munshi_lang::PlaceholderValue;
+    use munshi_types::word_list::read_lines;
 
     #[test]
     fn every_line_of_the_lexicon_is_read() {
-        for line in WORDS.lines().filter(|line| !line.starts_with('#')) {
-            assert!(read(line, &mut Vec::new()).is_some(), "{line}");
+        for line in read_lines(WORDS) {
+            let entry = line.text.split_once(" = ");
+            assert!(
+                entry.is_some_and(|(head, rest)| read(head, rest, &mut Vec::new()).is_some()),
+                "{line:?}"
+            );
         }
         assert_eq!(lexicon().len(), 11);
     }

@@ -4,6 +4,7 @@
 //! does so on the owner's word alone; `field NAME = KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
 //! and `LANGUAGE example = SENTENCE | ITEM; …` becomes an example with that item as its argument.
 
+use munshi_types::word_list::{WordListLine, read_lines};
 use munshi_types::{Autonomy, Effect, Language, Reach, ToolExample, ToolName, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<ToolSpec, String> {
     let tool: ToolName = name.parse().map_err(|error: munshi_types::ToolNameError| error.to_string())?;
     let mut spec = ToolSpec { reach: Reach::Business, ..ToolSpec::read_only(tool, "", "") };
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+    for WordListLine { text: line, .. } in read_lines(text) {
         if line == "writes" {
             spec.effect = Effect::Inside;
             spec.least_autonomy = Autonomy::Propose;
