@@ -113,7 +113,7 @@ pub fn check_metadata(metadata: &Metadata) -> Vec<Finding> {
         let Package { name, version, .. } = package;
         let Some(source) = &package.source else {
             let tests = package.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "test"));
-            if tests.count() > 1 && !name.ends_with("-lint") {
+            if tests.count() > 1 {
                 let what = format!("`{name}` has several test programs");
                 findings.push(Finding::new(
                     WORKSPACE,

@@ -1,7 +1,5 @@
 //! The rules over a made-up repository, and over this one.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 
 use munshi_lint::{Workspace, statements};
