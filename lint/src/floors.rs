@@ -9,8 +9,8 @@ use serde::Deserialize;
 use crate::Error;
 use crate::finding::Finding;
 
-/// Databases and doubles for tests: nothing that is shipped may lean on it.
-const TEST_SUPPORT: &str = "munshi-test-support";
+/// Databases, doubles and harnesses for tests: nothing that is shipped may lean on them.
+const FOR_TESTS: [&str; 2] = ["munshi-test-support", "munshi-test-app"];
 /// Tools of this repository, which are not shipped.
 const TOOLS: [&str; 2] = ["munshi-bench", "munshi-lint"];
 const WORKSPACE: &str = "Cargo.toml";
@@ -98,7 +98,7 @@ fn check_dependency(
     if dependency.kind.as_deref() == Some("dev") {
         return None;
     }
-    if to == TEST_SUPPORT && !TOOLS.contains(&from) {
+    if FOR_TESTS.contains(&to) && !FOR_TESTS.contains(&from) && !TOOLS.contains(&from) {
         return Some((format!("`{from}` ships with `{to}`"), "make it a dev-dependency"));
     }
     if lower >= upper {
@@ -139,7 +139,7 @@ mod tests {
         format!(
             r#"{{"packages": [{{"name": "{from}", "manifest_path": "/w/a/Cargo.toml", "features": {{}},
                 "dependencies": [{{"name": "{to}", "kind": {kind}}}, {{"name": "serde", "kind": null}}]}}],
-              "metadata": {{"floors": {{"low": 1, "high": 2, "level": 2, "munshi-test-support": 1, "munshi-bench": 3}}}}}}"#
+              "metadata": {{"floors": {{"low": 1, "high": 2, "level": 2, "munshi-test-support": 1, "munshi-test-app": 2, "munshi-bench": 3}}}}}}"#
         )
     }
 
@@ -159,9 +159,14 @@ mod tests {
 
     #[test]
     fn what_is_for_tests_is_not_shipped() {
-        assert_eq!(findings(&workspace("high", TEST_SUPPORT, "\"dev\"")), Vec::<String>::new());
-        assert_eq!(findings(&workspace("munshi-bench", TEST_SUPPORT, "null")), Vec::<String>::new());
-        assert!(findings(&workspace("high", TEST_SUPPORT, "null"))[0].contains("make it a dev-dependency"));
+        let [support, app] = FOR_TESTS;
+        assert_eq!(findings(&workspace("high", support, "\"dev\"")), Vec::<String>::new());
+        for tool in ["munshi-bench", app] {
+            assert_eq!(findings(&workspace(tool, support, "null")), Vec::<String>::new());
+        }
+        for to in FOR_TESTS {
+            assert!(findings(&workspace("high", to, "null"))[0].contains("make it a dev-dependency"));
+        }
     }
 
     #[test]

@@ -48,8 +48,12 @@ pub use wait::{PATIENCE, wait_until};
 /// ```
 #[macro_export]
 macro_rules! on_both_engines {
-    (with [$($migrations:expr),+ $(,)?]; $($(#[$meta:meta])* async fn $name:ident($test:ident: TestDb) $body:block)+) => {
-        $crate::on_both_engines!(@each ([$(&$migrations[..]),+]) $({$(#[$meta])* $name $test $body})+);
+    (with [$($migrations:expr),+ $(,)?]; $($tests:tt)+) => {
+        $crate::on_both_engines! { with all [$(&$migrations[..]),+]; $($tests)+ }
+    };
+    // The lists of several crates, already together.
+    (with all $lists:expr; $($(#[$meta:meta])* async fn $name:ident($test:ident: TestDb) $body:block)+) => {
+        $crate::on_both_engines!(@each ($lists) $({$(#[$meta])* $name $test $body})+);
     };
     (@each $lists:tt $({$(#[$meta:meta])* $name:ident $test:ident $body:block})+) => {$(
         $(#[$meta])*
