@@ -9,28 +9,22 @@ use munshi_agent::holders::ProcessIdentity;
 use munshi_agent::outbox::{
     ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
 };
-use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
-use munshi_jobs::{JobQueue, JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
-use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
+use munshi_agent::{TurnEngine, TurnSettings};
+use munshi_jobs::{JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
-use munshi_llm::{
-    ChatRequest, ChatStream, Embedding, Gateway, ModelError, ModelRole, ModelTarget, Provider, WireFormat,
-};
-use munshi_pack::PackRegistry;
-use munshi_safety::acts::{ActServices, Permit};
-use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
-use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions, Tx, params};
+use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelRole, ModelTarget, Provider};
+use munshi_safety::acts::Permit;
+use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions, Tx};
+use munshi_test_app::notes::{NoteTool, build_foreign_connector, build_house_connector, count_notes};
+use munshi_test_app::{TestApp, TestAppBuilder};
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn, build_call_events, build_text_events};
-use munshi_tiers::BindingResolver;
-use munshi_tiers::prompt::FenceKey;
 use munshi_tools::{
-    ConnectorOrigin, LookupOutcome, NoActJournal, ReadToolHandler, RemoteToolHandler, ToolConnector,
-    ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
+    LookupOutcome, NoActJournal, ReadToolHandler, RemoteToolHandler, ToolDispatcher, ToolFailure,
+    ToolHandler, ToolOutput, ToolRegistry,
 };
 use munshi_types::tier::Channel;
 use munshi_types::{
-    Clock, Effect, IdGenerator, InboundMessage, OutboundMessage, RunId, SystemClock, SystemRandom, Timestamp,
+    Clock, Effect, InboundMessage, OutboundMessage, RunId, SystemClock, SystemRandom, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -40,7 +34,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::killed::outside::{Wish, ask};
-use crate::killed::shop::{MIGRATIONS, TOOLS, spec};
+use crate::killed::shop::{TOOLS, migrations, spec};
 
 /// The end of a message that breaks every process that works on it.
 pub(crate) const ABORT: &str = " abort";
@@ -105,41 +99,23 @@ impl RemoteToolHandler for Elsewhere {
     }
 }
 
-struct Notes;
-
-impl WriteToolHandler for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let text = permit.arguments()["text"].as_str().unwrap_or_default();
-        tx.execute(
-            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
-            params![permit.act(), text],
-        )?;
-        Ok(ToolOutput::new(json!({ "noted": true })))
-    }
-}
-
 struct Count;
 
 impl ReadToolHandler for Count {
     fn read(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let count: i64 =
-            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::new(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count_notes(tx)? })))
     }
 }
 
 fn registry(world: u16) -> ToolRegistry {
-    let connector =
-        |name: &str, maker| ToolConnector { name: name.to_owned(), maker, declares: true, conduct: None };
     let mut registry = ToolRegistry::default();
     for (name, effect) in TOOLS {
-        let (maker, body) = match name {
-            "count" => (ConnectorOrigin::House, ToolHandler::Look(Arc::new(Count))),
-            "note" => (ConnectorOrigin::House, ToolHandler::Write(Arc::new(Notes))),
-            _ => (ConnectorOrigin::Foreign, ToolHandler::Far(Arc::new(Elsewhere { world, effect }))),
+        let (connector, body) = match name {
+            "count" => (build_house_connector(), ToolHandler::Look(Arc::new(Count))),
+            "note" => (build_house_connector(), ToolHandler::Write(Arc::new(NoteTool))),
+            _ => (build_foreign_connector(), ToolHandler::Far(Arc::new(Elsewhere { world, effect }))),
         };
-        let from = if maker == ConnectorOrigin::House { "shop" } else { "elsewhere" };
-        registry.add(spec(name, effect), connector(from, maker), body).unwrap();
+        registry.add(spec(name, effect), connector, body).unwrap();
     }
     registry
 }
@@ -208,47 +184,17 @@ impl ChannelSender for Post {
     }
 }
 
-fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (TurnEngine, ToolDispatcher, JobQueue) {
-    let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
-    let registry = Arc::new(registry(part.world));
-    let office =
-        Arc::new(ActServices::new(ids.clone(), BudgetGovernor::new(Budgets::default(), ids.clone())));
-    let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
-    let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
+/// A process whose tools and channel are in the world at this port.
+pub(crate) fn app(db: &Db, clock: Arc<dyn Clock>, world: u16) -> TestApp {
     let price = ModelPrice { input: 1_000, output: 5_000, ..ModelPrice::FREE };
-    let mut book = Phrasebook::core().unwrap();
-    munshi_guardrails::add_phrases(&mut book).unwrap();
-    let queue = JobQueue::new(clock.clone(), ids);
-    let engine = TurnEngine::new(TurnEngineParts {
-        db: db.clone(),
-        resolver: BindingResolver::new(db.clone()).with_tools(specs.map(Arc::new).collect()),
-        gateway: Gateway::new(GatewayParts {
-            targets: vec![ModelTarget::new("one", WireFormat::OpenAi, "", "m")],
-            provider: Arc::new(Obedient),
-            prices: PriceBook::new([("m".to_owned(), price)].into()),
-            clock: clock.clone(),
-            random: Arc::new(SystemRandom),
-        }),
-        route: Arc::new(ModelRoute {
-            targets: [(Capability::Default, vec!["one".to_owned()])].into(),
-            ..ModelRoute::default()
-        }),
-        dispatcher: dispatcher.clone(),
-        office,
-        house: Arc::new(PackRegistry::default()),
-        queue: queue.clone(),
-        book: Arc::new(book),
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-        fence_key: FenceKey::new([7; 16]),
-        settings: TurnSettings {
-            sweep: Duration::from_millis(500),
-            process: (db.engine() == "postgres").then(|| ProcessIdentity::current(None)).flatten(),
-            ..TurnSettings::default()
-        },
-        senders: vec![Arc::new(Post { world: part.world })],
-    });
-    (engine, dispatcher, queue)
+    let settings = TurnSettings {
+        sweep: Duration::from_millis(500),
+        process: (db.engine() == "postgres").then(|| ProcessIdentity::current(None)).flatten(),
+        ..TurnSettings::default()
+    };
+    let builder = TestAppBuilder::new(db.clone(), clock).with_tools(registry(world)).with_settings(settings);
+    let builder = builder.with_model(Arc::new(Obedient)).with_senders(vec![Arc::new(Post { world })]);
+    builder.with_prices(PriceBook::new([("m".to_owned(), price)].into())).build()
 }
 
 /// Until it is killed.
@@ -256,9 +202,9 @@ pub(crate) fn run(part: &Part) {
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         let address: DatabaseAddress = part.url.parse().unwrap();
         let options = StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() };
-        let db = Db::open(&address, &options, &Migrations::new(&MIGRATIONS).unwrap()).await.unwrap();
+        let db = Db::open(&address, &options, &Migrations::new(&migrations()).unwrap()).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(Later(Duration::from_secs(part.later)));
-        let (engine, dispatcher, queue) = engine(part, &db, &clock);
+        let TestApp { engine, dispatcher, queue, .. } = app(&db, clock, part.world);
         let mut kinds = Kinds::default();
         engine.install(&mut kinds, None);
         let options = Jobs { poll: Duration::from_millis(100), ..Jobs::default() };

@@ -30,7 +30,7 @@ use munshi_types::{Clock, InboundMessage, Random, SeededRandom, SystemClock, Sys
 use child::{ABORT, Part};
 use outside::World;
 use people::People;
-use shop::{MIGRATIONS, Shop};
+use shop::{Shop, migrations};
 
 /// A process lives until so much was asked of the world outside, at most, and a moment longer; on a machine that is too
 /// busy for that, until its time is over.
@@ -88,16 +88,21 @@ impl Living {
     }
 }
 
+async fn found(engine: DatabaseEngine, world: &World) -> (TestDb, Shop) {
+    let test = TestDb::open(engine, &migrations()).await;
+    test.clock.set(SystemClock.now());
+    let shop = Shop::found(&child::app(&test.db, test.clock.clone(), world.port)).await;
+    (test, shop)
+}
+
 async fn survive(engine: DatabaseEngine) {
     let mut seed = [0; 8];
     SystemRandom.fill(&mut seed);
     let (seed, kills) = (u64::from_le_bytes(seed), kills());
     println!("{engine:?}: {kills} kills, seed {seed}");
     let random = Arc::new(SeededRandom::new(seed));
-    let test = TestDb::open(engine, &MIGRATIONS).await;
-    test.clock.set(SystemClock.now());
-    let shop = Shop::found(&test).await;
     let world = World::start(random.clone()).await;
+    let (test, shop) = found(engine, &world).await;
     let people = People::gather(&shop, &world, &random);
     let mut part = part_in(&test, engine, &world);
     for _ in 0..kills {
@@ -135,10 +140,8 @@ fn part_in(test: &TestDb, engine: DatabaseEngine, world: &World) -> Part {
 /// Killed while the world outside is asked: whoever comes next waits for no lease, neither the act's nor the run's, since
 /// the process is known to be dead.
 async fn go_on_at_once(engine: DatabaseEngine) {
-    let test = TestDb::open(engine, &MIGRATIONS).await;
-    test.clock.set(SystemClock.now());
-    let shop = Shop::found(&test).await;
     let world = World::start(Arc::new(SeededRandom::new(7))).await;
+    let (test, shop) = found(engine, &world).await;
     let mut part = part_in(&test, engine, &world);
     for (number, tool) in ["fetch", "book", "order", "fax"].into_iter().enumerate() {
         let living = start(&part).await;
@@ -186,10 +189,8 @@ async fn killed_inside_a_far_tool_on_postgres() {
 
 /// One message breaks every process that works on it, beside twenty that do not: it alone is set aside.
 async fn set_aside_alone(engine: DatabaseEngine) {
-    let test = TestDb::open(engine, &MIGRATIONS).await;
-    test.clock.set(SystemClock.now());
-    let shop = Shop::found(&test).await;
     let world = World::start(Arc::new(SeededRandom::new(7))).await;
+    let (test, shop) = found(engine, &world).await;
     let part = part_in(&test, engine, &world);
     let mut left: Vec<InboundMessage> = (0..20)
         .map(|number| people::message((number % 7, shop.staff[number % 7]), &format!("P{number}"), &["note"]))

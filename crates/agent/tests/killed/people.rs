@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use munshi_test_app::{build_message, parse_target};
 use munshi_types::tier::Channel;
-use munshi_types::{
-    InboundMessage, InboundSender, InboundTarget, PersonId, Random, ReplyAddress, RunId, SeededRandom,
-};
+use munshi_types::{InboundMessage, PersonId, Random, ReplyAddress, RunId, SeededRandom};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -155,15 +154,13 @@ pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: 
     let address = format!("asha-{number}");
     InboundMessage {
         channel: Channel::Telegram,
-        to: InboundTarget::Address("handle:shop".parse().unwrap()),
-        from: InboundSender { person: Some(person), ..InboundSender::default() },
-        outside_id: parcel.to_owned(),
-        text: format!("Parcel {parcel} {}", tools.join(" ")),
-        attached: Vec::new(),
-        locale: None,
-        sent_at: None,
         reply_to: Some(ReplyAddress { channel: Channel::Telegram, address }),
-        screen: Default::default(),
+        ..build_message(
+            parse_target("handle:shop"),
+            person,
+            parcel,
+            &format!("Parcel {parcel} {}", tools.join(" ")),
+        )
     }
 }
 

@@ -23,11 +23,7 @@ use serde_json::json;
 macro_rules! tables {
     ($($tests:tt)+) => {
         munshi_test_support::on_both_engines! {
-            with [
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::calls::MIGRATIONS,
-                munshi_tiers::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS,
-                munshi_agent::MIGRATIONS,
-            ];
+            with all munshi_test_app::list_migrations(&[]);
             $($tests)+
         }
     };

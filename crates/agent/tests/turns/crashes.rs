@@ -55,8 +55,7 @@ impl Provider for Steps {
 
 fn process(test: &TestDb, shop: &Shop, db: munshi_store::Db) -> Shop {
     let provider = Arc::new(Steps { tools: vec!["note", "book", "order"] });
-    let known = (shop.tenant, shop.owner, shop.staff);
-    Shop::with_provider(test, db, known, (shop.model.clone(), provider, shop.world.clone()), Plan::default())
+    shop.thinking_with(test, db, provider, Plan::default())
 }
 
 on_both! {
@@ -78,10 +77,7 @@ on_both! {
 
     async fn an_effect_under_way_happens_once(test: TestDb) {
         for (tool, ok) in [("book", true), ("order", true), ("fax", false)] {
-            let test = TestDb::open(test.engine(), &[
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
-            ]).await;
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
             let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
@@ -142,7 +138,7 @@ on_both! {
 
     async fn a_process_that_was_only_slow_says_nothing_more(test: TestDb) {
         let gate = ScriptGate::default();
-        let slow = ScriptedTurn::text("Too late.").with_pause(Duration::from_millis(1_500)).with_gate(&gate);
+        let slow = ScriptedTurn::text("Too late.").with_gate(&gate);
         let shop = Shop::open(&test, [slow]).await;
         let received = shop.say("1", "hello there").await;
         wait_until(async || shop.model.requests().len() == 1).await;
@@ -150,7 +146,7 @@ on_both! {
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!(outcome.text, "In time.");
         gate.open();
-        tokio::time::sleep(Duration::from_millis(2_000)).await;
+        shop.engine.finish().await;
         assert_eq!(shop.outcome(&received).await.text, "In time.");
         let replies = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
         assert_eq!(shop.number(replies).await, 1);

@@ -6,17 +6,18 @@ use std::time::Duration;
 use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, RunState, runs};
 use munshi_safety::policy;
 use munshi_store::{JsonText, Tx, params};
+use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::Clock;
 
-use crate::turns::support::{POLICY, Shop, arguments};
+use crate::turns::support::{Shop, arguments};
 
 const SAID: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
 const A_MINUTE: Duration = Duration::from_secs(61);
 
 async fn set_policy(test: &TestDb, shop: &Shop, more: &str) {
-    let (text, now) = (format!("{POLICY}{more}"), test.clock.now());
+    let (text, now) = (format!("{OPEN_POLICY}{more}"), test.clock.now());
     let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy::parse(&text).unwrap(), "test", "", now);
     shop.db.write(shop.tenant, put).await.unwrap();
 }

@@ -6,12 +6,7 @@
 macro_rules! on_both {
     ($($body:tt)+) => {
         munshi_test_support::on_both_engines! {
-            with [
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
-                munshi_connectors::MIGRATIONS,
-                crate::turns::support::NOTES,
-            ];
+            with all crate::turns::support::migrations();
 
             $($body)+
         }

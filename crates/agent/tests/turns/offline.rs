@@ -23,8 +23,7 @@ async fn shop(test: &TestDb) -> Shop {
 
 fn process(test: &TestDb, shop: &Shop, db: munshi_store::Db) -> Shop {
     let offline = Arc::new(OfflineProvider::new(Phrasebook::core().unwrap()).unwrap());
-    let known = (shop.tenant, shop.owner, shop.staff);
-    Shop::with_provider(test, db, known, (shop.model.clone(), offline, shop.world.clone()), plan())
+    shop.thinking_with(test, db, offline, plan())
 }
 
 on_both! {

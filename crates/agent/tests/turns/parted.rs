@@ -110,10 +110,7 @@ on_both! {
             [("balance", arguments("Ramesh")), ("note", arguments("milk"))],
             [("note", arguments("milk")), ("balance", arguments("Ramesh"))],
         ] {
-            let test = TestDb::open(test.engine(), &[
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
-            ]).await;
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
             let shop = Shop::open(&test, [ScriptedTurn::calls(calls), ScriptedTurn::text("He owes 450.")]).await;
             let asked = shop.ask("1", "balance of Ramesh, and note milk").await;
             assert_eq!(shop.notes().await, 1, "{asked:?}");

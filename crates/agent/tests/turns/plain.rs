@@ -17,16 +17,7 @@ fn price_books(model: &str) -> [PriceBook; 2] {
 
 async fn plain_turn_is_two_transactions(engine: DatabaseEngine) {
     let writes = Writes::watch();
-    let lists = [
-        munshi_store::MIGRATIONS,
-        munshi_jobs::MIGRATIONS,
-        munshi_llm::MIGRATIONS,
-        munshi_tiers::MIGRATIONS,
-        munshi_identity::MIGRATIONS,
-        munshi_safety::MIGRATIONS,
-        munshi_agent::MIGRATIONS,
-        crate::turns::support::NOTES,
-    ];
+    let lists = crate::turns::support::migrations();
     for prices in price_books(&Plan::default().targets[0].model) {
         let (test, plan) = (TestDb::open(engine, &lists).await, Plan { prices, ..Plan::default() });
         let shop = Shop::open_with(

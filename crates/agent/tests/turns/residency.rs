@@ -4,11 +4,12 @@ use munshi_agent::retention::SummaryInput;
 use munshi_agent::{HaltReason, messages};
 use munshi_llm::{ModelError, ModelTarget, WireFormat};
 use munshi_safety::policy;
+use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::Clock;
 
-use crate::turns::support::{POLICY, Plan, Shop};
+use crate::turns::support::{Plan, Shop};
 
 fn target(name: &str, provider: &str, residency: &str) -> ModelTarget {
     ModelTarget {
@@ -31,7 +32,7 @@ fn several() -> Plan {
 }
 
 async fn permit(test: &TestDb, shop: &Shop, residency: &str) {
-    let (text, now) = (format!("{POLICY}[residency]\n{residency}\n"), test.clock.now());
+    let (text, now) = (format!("{OPEN_POLICY}[residency]\n{residency}\n"), test.clock.now());
     let put = move |tx: &mut munshi_store::Tx<'_>| {
         policy::apply(tx, &policy::parse(&text).unwrap(), "test", "", now)
     };

@@ -1,45 +1,33 @@
 //! A small business with a scripted model and a tool of every effect.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{
-    EventId, MessageReceipt, RunEvent, RunFollower, TurnEngine, TurnEngineParts, TurnSettings,
-};
-use munshi_identity::{Person, Role, persons};
-use munshi_jobs::JobQueue;
-use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
+use munshi_agent::{EventId, MessageReceipt, RunEvent, RunFollower, TurnSettings};
+use munshi_identity::Role;
 use munshi_llm::pricing::PriceBook;
-use munshi_llm::{Gateway, ModelTarget, Provider, WireFormat};
+use munshi_llm::{ModelTarget, Provider, WireFormat};
 use munshi_pack::PackRegistry;
-use munshi_safety::acts::{ActServices, Permit};
-use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
-use munshi_safety::policy;
+use munshi_safety::acts::Permit;
+use munshi_safety::budget::BudgetSettings as Budgets;
 use munshi_store::{Db, Migration, Tx, params};
-use munshi_test_support::database::MORNING;
+use munshi_test_app::notes::{self, NoteTool, build_foreign_connector, build_house_connector, count_notes};
+use munshi_test_app::{TenantFiles, TestApp, build_message, list_migrations, parse_target};
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_test_support::{PATIENCE, TestDb};
-use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
 use munshi_tools::{
-    ChoiceOption, ConnectorOrigin, LookupOutcome, ReadToolHandler, RemoteToolHandler, TenantToolSource,
-    ToolConnector, ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
+    ChoiceOption, LookupOutcome, ReadToolHandler, RemoteToolHandler, TenantToolSource, ToolFailure,
+    ToolHandler, ToolOutput, ToolRegistry,
 };
-use munshi_types::tier::Channel;
-use munshi_types::{
-    Clock, Effect, FallbackSearch, InboundMessage, InboundSender, InboundTarget, PersonId, Reach,
-    SystemRandom, TenantId, ToolSpec, Zone,
-};
+use munshi_types::{Effect, FallbackSearch, InboundMessage, PersonId, Reach, TenantId, ToolSpec};
 use serde_json::{Value, json};
 
-pub(crate) const NOTES: &[Migration] = &[Migration {
-    name: "9001_notes",
-    text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
-           PRIMARY KEY (tenant_id, act_id));",
-}];
+/// Every table that these turns need.
+pub(crate) fn migrations() -> Vec<&'static [Migration]> {
+    list_migrations(&[munshi_connectors::MIGRATIONS, notes::MIGRATIONS])
+}
 
 /// What was done to the world outside, and how it behaves.
 #[derive(Debug, Default)]
@@ -132,19 +120,6 @@ impl RemoteToolHandler for Outside {
     }
 }
 
-struct Notes;
-
-impl WriteToolHandler for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let text = permit.arguments()["text"].as_str().unwrap_or_default();
-        tx.execute(
-            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
-            params![permit.act(), text],
-        )?;
-        Ok(ToolOutput::new(json!({ "noted": text })))
-    }
-}
-
 struct Count(Arc<World>);
 
 impl ReadToolHandler for Count {
@@ -153,9 +128,7 @@ impl ReadToolHandler for Count {
         if permit.arguments()["mood"] == "fails" {
             return Err(ToolFailure::permanent("not_found", "nothing is there"));
         }
-        let count: i64 =
-            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::new(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count_notes(tx)? })))
     }
 }
 
@@ -209,26 +182,13 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
         parameters: json!({ "type": "object", "properties": {
             "text": { "type": "string" }, "mood": { "type": "string" }, "nth": { "type": "integer" },
         } }),
-        effect,
-        reach: Reach::Business,
         timeout: Duration::from_secs(3),
-        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+        ..notes::build_spec(name, effect)
     }
 }
 
 fn registry(world: &Arc<World>) -> ToolRegistry {
-    let house = || ToolConnector {
-        name: "shop".to_owned(),
-        maker: ConnectorOrigin::House,
-        declares: true,
-        conduct: None,
-    };
-    let foreign = || ToolConnector {
-        name: "elsewhere".to_owned(),
-        maker: ConnectorOrigin::Foreign,
-        declares: true,
-        conduct: None,
-    };
+    let (house, foreign) = (build_house_connector, build_foreign_connector);
     let far = |effect| ToolHandler::Far(Arc::new(Outside { world: world.clone(), effect }));
     let mut registry = ToolRegistry::default();
     let add =
@@ -239,11 +199,11 @@ fn registry(world: &Arc<World>) -> ToolRegistry {
         house(),
         ToolHandler::Look(Arc::new(Count(world.clone()))),
     );
-    add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(Notes)));
+    add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(NoteTool)));
     let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
     let asked_for = ["{text} hatao", "{text} हटाओ"].map(str::to_owned);
     careful.phrases.insert(munshi_lang::Language::Hindi, asked_for.to_vec());
-    add(&mut registry, careful, house(), ToolHandler::Write(Arc::new(Notes)));
+    add(&mut registry, careful, house(), ToolHandler::Write(Arc::new(NoteTool)));
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
     add(&mut registry, grave, foreign(), far(Effect::Keyed));
     add(&mut registry, spec("fetch", Effect::Read), foreign(), far(Effect::Read));
@@ -274,36 +234,26 @@ fn registry(world: &Arc<World>) -> ToolRegistry {
     let credit =
         crate::turns::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
-    add(&mut registry, credit, house(), ToolHandler::Write(Arc::new(Notes)));
+    add(&mut registry, credit, house(), ToolHandler::Write(Arc::new(NoteTool)));
     registry
 }
 
-pub(crate) const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
-                      [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop.\"\n\
                      guardrails = [\"never-human\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\n\
                      lock = \"open\"\n+++\n\nKind.\n";
-const TEAM: &str =
-    "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
 const AGENT: &str = "name = \"Plain\"\n\
     tools = [\"count\", \"balance\", \"find\", \"debtors\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
     guardrails = [\"no-secrets\"]\n[limits]\ntool_calls = 6\ntool_failures = 3\n\
     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
-const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
-                       keys = [\"handle:shop\"]\n";
 
 /// The business, one process of it.
 pub(crate) struct Shop {
-    pub(crate) engine: TurnEngine,
+    app: TestApp,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) world: Arc<World>,
-    pub(crate) db: Db,
     pub(crate) tenant: TenantId,
     pub(crate) owner: PersonId,
     pub(crate) staff: PersonId,
-    pub(crate) office: Arc<ActServices>,
-    pub(crate) dispatcher: ToolDispatcher,
-    pub(crate) book: Arc<Phrasebook>,
     plan: Plan,
 }
 
@@ -334,6 +284,24 @@ impl Default for Plan {
     }
 }
 
+impl std::ops::Deref for Shop {
+    type Target = TestApp;
+
+    fn deref(&self) -> &TestApp {
+        &self.app
+    }
+}
+
+impl Plan {
+    fn start(&self, test: &TestDb, db: Db, provider: Arc<dyn Provider>, world: &Arc<World>) -> TestApp {
+        let builder = TestApp::builder(test).with_db(db).with_model(provider).with_summaries();
+        let builder = builder.with_targets(self.targets.clone()).with_prices(self.prices.clone());
+        let builder = builder.with_packs(self.house.clone()).with_tools(registry(world));
+        let builder = builder.with_connectors(self.shelves.clone()).with_budgets(self.budgets.clone());
+        builder.with_settings(self.settings.clone()).build()
+    }
+}
+
 impl Shop {
     pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::open_with(test, script, Plan::default()).await
@@ -344,34 +312,13 @@ impl Shop {
         script: impl IntoIterator<Item = ScriptedTurn>,
         plan: Plan,
     ) -> Self {
-        let folder = folder(&test.place.folder(), &plan.agent);
-        let installed = InstalledNames {
-            tools: registry(&Arc::default()).names().map(ToString::to_string).collect(),
-            models: plan.targets.iter().map(|target| target.name.clone()).collect(),
-        };
-        let folder = files::read(&folder, None).unwrap().remove(0);
-        let made =
-            munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await.unwrap();
-        let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
-        munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
-            .await
-            .unwrap();
-        let find = |tx: &mut munshi_store::PlatformTx<'_>| {
-            munshi_store::tenants::find_by_name(tx, &"shop".parse().unwrap())
-        };
-        let tenant = test.db.platform(munshi_store::tenants::TENANTS).read(find).await.unwrap().unwrap().id;
-        let ids = test.ids.clone();
-        let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
-            policy::apply(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
-            let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", MORNING) };
-            let staff = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha", MORNING) };
-            persons::upsert(tx, &owner)?;
-            persons::upsert(tx, &staff)?;
-            Ok((owner.id, staff.id))
-        });
-        let (owner, staff) = people.await.unwrap();
-        let model = Arc::new(ScriptedModel::new(script));
-        Self::process(test, test.db.clone(), (tenant, owner, staff), (model, Arc::default()), plan)
+        let (model, world) = (Arc::new(ScriptedModel::new(script)), Arc::default());
+        let app = plan.start(test, test.db.clone(), model.clone(), &world);
+        let files = TenantFiles::shop("shop").with_file("humans/meera.md", HUMAN).with_agent(&plan.agent);
+        let tenant = app.apply_tenant(&files.with_policy(notes::OPEN_POLICY)).await;
+        let owner = app.add_person(tenant, "Farid", Some(Role::Owner)).await;
+        let staff = app.add_person(tenant, "Asha", Some(Role::Staff)).await;
+        Self::around(app, (tenant, owner, staff), (model, world), plan)
     }
 
     /// Another process on the same database and in the same world.
@@ -387,84 +334,36 @@ impl Shop {
         plan: Plan,
     ) -> Self {
         let model = Arc::new(ScriptedModel::new(script));
+        let app = plan.start(test, test.open_again().await, model.clone(), &self.world);
         let known = (self.tenant, self.owner, self.staff);
-        Self::process(test, test.open_again().await, known, (model, self.world.clone()), plan)
+        Self::around(app, known, (model, self.world.clone()), plan)
     }
 
-    fn process(
+    /// The same with another model than a scripted one.
+    pub(crate) fn thinking_with(
+        &self,
         test: &TestDb,
         db: Db,
+        provider: Arc<dyn Provider>,
+        plan: Plan,
+    ) -> Self {
+        let app = plan.start(test, db, provider, &self.world);
+        let known = (self.tenant, self.owner, self.staff);
+        Self::around(app, known, (self.model.clone(), self.world.clone()), plan)
+    }
+
+    fn around(
+        app: TestApp,
         (tenant, owner, staff): (TenantId, PersonId, PersonId),
         (model, world): (Arc<ScriptedModel>, Arc<World>),
         plan: Plan,
     ) -> Self {
-        Self::with_provider(test, db, (tenant, owner, staff), (model.clone(), model, world), plan)
-    }
-
-    pub(crate) fn with_provider(
-        test: &TestDb,
-        db: Db,
-        (tenant, owner, staff): (TenantId, PersonId, PersonId),
-        (model, provider, world): (Arc<ScriptedModel>, Arc<dyn Provider>, Arc<World>),
-        plan: Plan,
-    ) -> Self {
-        let (clock, kept): (Arc<dyn Clock>, Plan) = (test.clock.clone(), plan.clone());
-        let registry = Arc::new(registry(&world));
-        let governor = BudgetGovernor::new(plan.budgets, test.ids.clone());
-        let office = Arc::new(ActServices::new(test.ids.clone(), governor));
-        let mut dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
-        if let Some(shelves) = plan.shelves {
-            dispatcher = dispatcher.with_connectors(shelves);
-        }
-        let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
-        let resolver = BindingResolver::new(db.clone()).with_tools(specs.map(Arc::new).collect());
-        let names: Vec<String> = plan.targets.iter().map(|target| target.name.clone()).collect();
-        let gateway = Gateway::new(GatewayParts {
-            targets: plan.targets,
-            provider,
-            prices: plan.prices,
-            clock: clock.clone(),
-            random: Arc::new(SystemRandom),
-        });
-        let mut book = Phrasebook::core().unwrap();
-        munshi_guardrails::add_phrases(&mut book).unwrap();
-        let book = Arc::new(book);
-        let engine = TurnEngine::new(TurnEngineParts {
-            db: db.clone(),
-            resolver,
-            gateway,
-            route: Arc::new(ModelRoute {
-                targets: [(Capability::Default, names.clone()), (Capability::Summariser, names)].into(),
-                ..ModelRoute::default()
-            }),
-            dispatcher: dispatcher.clone(),
-            office: office.clone(),
-            house: Arc::new(plan.house),
-            queue: JobQueue::new(clock.clone(), test.ids.clone()),
-            book: book.clone(),
-            clock,
-            random: Arc::new(SystemRandom),
-            fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
-            settings: plan.settings,
-            senders: Vec::new(),
-        });
-        Self { engine, model, world, db, tenant, owner, staff, office, dispatcher, book, plan: kept }
+        Self { app, model, world, tenant, owner, staff, plan }
     }
 
     /// A message of somebody who works here.
     pub(crate) fn message(&self, person: PersonId, id: &str, text: &str) -> InboundMessage {
-        InboundMessage {
-            channel: Channel::Web,
-            to: InboundTarget::Address("handle:shop".parse().unwrap()),
-            from: InboundSender { person: Some(person), ..InboundSender::default() },
-            outside_id: id.to_owned(),
-            text: text.to_owned(),
-            attached: Vec::new(),
-            locale: None,
-            sent_at: None,
-            reply_to: None,
-            screen: Default::default(),
-        }
+        build_message(parse_target("handle:shop"), person, id, text)
     }
 
     pub(crate) async fn say(&self, id: &str, text: &str) -> MessageReceipt {
@@ -478,8 +377,7 @@ impl Shop {
     }
 
     pub(crate) async fn outcome(&self, received: &MessageReceipt) -> munshi_agent::RunOutcome {
-        let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
-        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
+        self.app.wait_for_outcome(received).await
     }
 
     /// All events of a run from behind one.
@@ -493,10 +391,7 @@ impl Shop {
     }
 
     pub(crate) async fn notes(&self) -> i64 {
-        let count = |tx: &mut Tx<'_>| {
-            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))
-        };
-        self.db.read(self.tenant, count).await.unwrap()
+        self.db.read(self.tenant, count_notes).await.unwrap()
     }
 
     pub(crate) async fn binding(&self) -> munshi_types::BindingId {
@@ -510,23 +405,8 @@ impl Shop {
 
     /// One number out of the database.
     pub(crate) async fn number(&self, sql: &'static str) -> i64 {
-        self.db.read(self.tenant, move |tx| tx.one(sql, params![], |row| row.get(0))).await.unwrap()
+        self.app.read_number(self.tenant, sql).await
     }
-}
-
-fn folder(place: &std::path::Path, agent: &str) -> PathBuf {
-    let folder = place.join("shop");
-    for (path, text) in [
-        ("humans/meera.md", HUMAN),
-        ("teams/counter.md", TEAM),
-        ("agents/plain.toml", agent),
-        ("bindings/shop.toml", BINDING),
-    ] {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    folder
 }
 
 /// All events that are still to come.

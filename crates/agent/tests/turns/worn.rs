@@ -46,10 +46,7 @@ async fn last(
 on_both! {
     async fn an_act_is_looked_after_with_its_run(test: TestDb) {
         for (tool, ok) in [("book", true), ("order", true), ("fax", false)] {
-            let test = TestDb::open(test.engine(), &[
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
-            ]).await;
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
             let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
@@ -253,10 +250,7 @@ on_both! {
 
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
         for broken in [r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#, "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
-            let test = TestDb::open(test.engine(), &[
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
-            ]).await;
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
             let shop = Shop::open(&test, [hanging()]).await;
             let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
             wait_until(async || shop.model.requests().len() == 1).await;
