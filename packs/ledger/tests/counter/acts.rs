@@ -188,7 +188,7 @@ on_both! {
     async fn credit_is_the_owners_word_whatever_the_policy_opens(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 300 on credit").await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         for rules in ["", "[roles.staff]\nallow = [\"ledger.*\"]\n"] {
             let text = format!("most_autonomy = \"act\"\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\nwrite = [\"ledger.*\"]\n{rules}");
             let rules = munshi_safety::policy::parse(&text).unwrap();
@@ -220,7 +220,7 @@ on_both! {
         let shop = Shop::open(&test).await;
         shop.say("my UPI id is gupta@okbank").await;
         shop.say("gave Ramesh 300 on credit").await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         for said in [
             "gave Birju 500 on credit", "Ramesh's limit is 9000", "my UPI id is birju@okbank", "undo the last entry",
             "what is the total sale today", "who owes me",

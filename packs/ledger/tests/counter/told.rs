@@ -42,11 +42,7 @@ pub(crate) async fn tell(shop: &Shop, text: &str) -> Told {
 macro_rules! on_both {
     ($($(#[$doc:meta])* async fn $name:ident($test:ident: TestDb) $body:block)+) => {
         munshi_test_support::on_both_engines! {
-            with [
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
-                munshi_ledger::MIGRATIONS,
-            ];
+            with all crate::day::support::migrations();
             $($(#[$doc])* async fn $name($test: TestDb) $body)+
         }
     };

@@ -108,7 +108,7 @@ on_both! {
     async fn two_who_tell_of_it_at_once_write_it_once(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 9000 on credit").await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         for (round, amount) in (1i64..).zip([310, 320, 330, 340, 350, 360]) {
             let said = format!("Ramesh paid {amount}");
             let (one, other) = tokio::join!(shop.say(&said), shop.hear_from(staff, &said));

@@ -22,7 +22,7 @@ on_both! {
     async fn a_payment_beyond_what_is_open_waits_for_the_owner(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 400 on credit").await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         for said in [
             "paid 12000 to Ramesh", "cash paid to Mohan 9999", "received 50000 from Kallu", "Ramesh paid 500", "paid 50 to Ramesh",
         ] {
@@ -48,7 +48,7 @@ on_both! {
     async fn a_correction_or_a_pasted_message_makes_no_debt_either(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 400 on credit").await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         shop.hear_from(staff, "Ramesh paid 100").await;
         shop.hear_from(staff, "no it was 700").await;
         shop.hear_from(staff, "yes").await;
@@ -62,7 +62,7 @@ on_both! {
 
     async fn the_owner_takes_back_what_somebody_else_wrote(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         shop.hear_from(staff, "sale of 9000").await;
         let asked = shop.say("undo the last entry").await;
         assert!(asked.contains("Entry 1 of 15 November 2026") && asked.contains("₹9,000") && asked.contains("Birju"), "{asked}");
@@ -74,7 +74,7 @@ on_both! {
 
     async fn an_entry_is_taken_back_by_its_number(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         shop.hear_from(staff, "sale of 900").await;
         shop.say("sale of 70").await;
         shop.say("gave Ramesh 300 on credit").await;
@@ -94,7 +94,7 @@ on_both! {
     async fn others_take_back_their_own_alone(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("sale of 70").await;
-        let staff = shop.staff(&test).await;
+        let staff = shop.staff().await;
         shop.hear_from(staff, "sale of 90").await;
         let none = shop.hear_from(staff, "cancel entry 1").await.text;
         assert!(!none.contains("₹70") && !none.contains("cancelled."), "{none}");

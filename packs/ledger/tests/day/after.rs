@@ -11,10 +11,7 @@ async fn damage(shop: &Shop, statement: &'static str) {
 }
 
 on_both_engines! {
-    with [
-        munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-        munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, munshi_ledger::MIGRATIONS,
-    ];
+    with all crate::day::support::migrations();
 
     async fn a_damaged_figure_is_told_and_never_passed_over(test: TestDb) {
         let shop = Shop::open(&test).await;

@@ -38,11 +38,7 @@ async fn played(test: &TestDb, script: &str) -> String {
 macro_rules! days {
     ($($name:ident = $file:literal;)+) => {
         munshi_test_support::on_both_engines! {
-            with [
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
-                munshi_ledger::MIGRATIONS,
-            ];
+            with all crate::day::support::migrations();
 
             $(async fn $name(test: TestDb) {
                 let script = include_str!(concat!("scripts/", $file, ".txt"));

@@ -5,55 +5,60 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, TurnEngine, TurnEngineParts, TurnSettings};
-use munshi_identity::{Person, Role, persons};
-use munshi_jobs::JobQueue;
+use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope};
+use munshi_identity::Role;
 use munshi_ledger::{LedgerPack, books};
-use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::pricing::PriceBook;
-use munshi_llm::{Gateway, ModelTarget, Provider};
-use munshi_offline::OfflineProvider;
+use munshi_llm::{ModelTarget, Provider};
 use munshi_pack::{Pack, PackRegistry};
-use munshi_safety::acts::ActServices;
-use munshi_safety::budget::BudgetGovernor;
-use munshi_safety::policy;
-use munshi_store::Db;
+use munshi_store::Migration;
+use munshi_test_app::{TenantFiles, TestApp, build_message, list_migrations, parse_target};
 use munshi_test_support::TestDb;
-use munshi_test_support::database::MORNING;
-use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
-use munshi_tools::{NoActJournal, ToolDispatcher};
-use munshi_types::tier::Channel;
-use munshi_types::{
-    Clock, InboundMessage, InboundSender, InboundTarget, PersonId, SystemRandom, TenantId, Zone,
-};
+use munshi_tools::NoActJournal;
+use munshi_types::{PersonId, TenantId};
+
+/// Every table that turns and books need.
+pub(crate) fn migrations() -> Vec<&'static [Migration]> {
+    list_migrations(&[munshi_ledger::MIGRATIONS])
+}
 
 pub(crate) struct Shop {
-    pub(crate) engine: TurnEngine,
-    pub(crate) db: Db,
+    app: TestApp,
     pub(crate) tenant: TenantId,
-    dispatcher: ToolDispatcher,
     owner: PersonId,
     said: AtomicU32,
 }
 
-/// So long a turn may take, on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+impl std::ops::Deref for Shop {
+    type Target = TestApp;
+
+    fn deref(&self) -> &TestApp {
+        &self.app
+    }
+}
+
 /// Runs and acts are held for less than this.
 const LAPSED: Duration = Duration::from_secs(120);
+
+/// The pack, with the model of this machine or another.
+fn start(test: &TestDb, model: Option<Arc<dyn Provider>>) -> TestApp {
+    let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(test.clock.clone(), test.ids.clone()));
+    let builder = TestApp::builder(test).with_packs(PackRegistry::install_all(&[pack]).unwrap());
+    let builder = builder.with_targets(vec![ModelTarget::offline()]);
+    model.into_iter().fold(builder, |builder, model| builder.with_model(model)).build()
+}
 
 impl Shop {
     pub(crate) async fn open(test: &TestDb) -> Self {
         Self::open_with(test, None).await
     }
 
-    /// The shop with another model than that of this machine.
+    /// The ready tenant as `munshi apply` stores it, with an owner; with another model than that of this machine.
     pub(crate) async fn open_with(test: &TestDb, model: Option<Arc<dyn Provider>>) -> Self {
-        let clock: Arc<dyn Clock> = test.clock.clone();
-        let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock.clone(), test.ids.clone()));
-        let house = PackRegistry::install_all(&[pack]).unwrap();
-        let (tenant, owner) = apply(test, &house).await;
-        let (engine, dispatcher) = engine(test, clock, house, model).await;
-        Self { engine, db: test.db.clone(), tenant, dispatcher, owner, said: AtomicU32::new(0) }
+        let app = start(test, model);
+        let (_, ready) = app.packs.tenants.iter().find(|(pack, _)| *pack == "ledger").unwrap();
+        let tenant = app.apply_tenant(&TenantFiles::from_template(ready.name, ready)).await;
+        let owner = app.add_person(tenant, "Asha", Some(Role::Owner)).await;
+        Self { app, tenant, owner, said: AtomicU32::new(0) }
     }
 
     /// The reply to what the owner says, with all of its lines.
@@ -70,23 +75,18 @@ impl Shop {
     /// What comes of a message that the channel numbers so; the same number is the same message once more.
     pub(crate) async fn hear(&self, number: u32, text: &str) -> RunOutcome {
         let received = self.receive(number, text).await;
-        let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
-        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
+        self.wait_for_outcome(&received).await
     }
 
     /// What comes of what somebody else says, who works here.
     pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> RunOutcome {
         let received = self.receive_from(person, self.said.fetch_add(1, Ordering::SeqCst), text).await;
-        let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
-        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
+        self.wait_for_outcome(&received).await
     }
 
     /// Somebody who works at the counter.
-    pub(crate) async fn staff(&self, test: &TestDb) -> PersonId {
-        let person = Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Birju", MORNING) };
-        let id = person.id;
-        self.db.write(self.tenant, move |tx| persons::upsert(tx, &person)).await.unwrap();
-        id
+    pub(crate) async fn staff(&self) -> PersonId {
+        self.add_person(self.tenant, "Birju", Some(Role::Staff)).await
     }
 
     async fn receive(&self, number: u32, text: &str) -> MessageReceipt {
@@ -94,28 +94,14 @@ impl Shop {
     }
 
     async fn receive_from(&self, person: PersonId, number: u32, text: &str) -> MessageReceipt {
-        let message = InboundMessage {
-            channel: Channel::Web,
-            to: InboundTarget::Address("handle:kirana-counter".parse().unwrap()),
-            from: InboundSender { person: Some(person), ..InboundSender::default() },
-            outside_id: format!("said-{number}"),
-            text: text.to_owned(),
-            attached: Vec::new(),
-            locale: None,
-            sent_at: None,
-            reply_to: None,
-            screen: Default::default(),
-        };
+        let to = parse_target("handle:kirana-counter");
+        let message = build_message(to, person, &format!("said-{number}"), text);
         self.engine.receive(message).await.unwrap()
     }
 
     /// The same shop with another engine, as after a restart.
-    pub(crate) async fn restarted(self, test: &TestDb) -> Self {
-        let clock: Arc<dyn Clock> = test.clock.clone();
-        let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock.clone(), test.ids.clone()));
-        let (engine, dispatcher) =
-            engine(test, clock, PackRegistry::install_all(&[pack]).unwrap(), None).await;
-        Self { engine, dispatcher, ..self }
+    pub(crate) fn restarted(self, test: &TestDb) -> Self {
+        Self { app: start(test, None), ..self }
     }
 
     /// A message whose process dies a while after it was taken. The next process takes up what was left and ends it;
@@ -131,17 +117,13 @@ impl Shop {
         self.engine.abandon();
         // What was begun in a transaction runs to its end, as it does in a process that dies behind it.
         tokio::time::sleep(Duration::from_millis(30)).await;
-        let open = self.db.read(self.tenant, |tx| -> munshi_store::Result<i64> {
-            let sql = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL AND state <> 'waiting_approval'";
-            tx.one(sql, &[], |row| row.get(0))
-        });
-        let was_left = open.await.unwrap() > 0;
-        let next = self.restarted(test).await;
+        let open = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL AND state <> 'waiting_approval'";
+        let was_left = self.read_number(self.tenant, open).await > 0;
+        let next = self.restarted(test);
         test.clock.advance(LAPSED);
         next.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
         next.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
-        let outcome = next.engine.wait_for_outcome(received.tenant, received.run);
-        let outcome = tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap();
+        let outcome = next.wait_for_outcome(&received).await;
         (next, outcome, was_left)
     }
 
@@ -149,92 +131,4 @@ impl Shop {
         let finding = self.db.read(self.tenant, books::verify).await.unwrap();
         assert_eq!(finding, None, "{}", finding.as_ref().map(ToString::to_string).unwrap_or_default());
     }
-}
-
-async fn engine(
-    test: &TestDb,
-    clock: Arc<dyn Clock>,
-    house: PackRegistry,
-    model: Option<Arc<dyn Provider>>,
-) -> (TurnEngine, ToolDispatcher) {
-    let governor = BudgetGovernor::new(munshi_safety::budget::BudgetSettings::default(), test.ids.clone());
-    let office = ActServices::new(test.ids.clone(), governor).on_refusal(Arc::new(house.clone()));
-    let office = Arc::new(office);
-    let registry = Arc::new(house.tools.clone());
-    let dispatcher = ToolDispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
-    let specs =
-        registry.names().map(|name| Arc::new(registry.get(name.as_str()).unwrap().known.spec.clone()));
-    let mut book = house.book.clone();
-    munshi_guardrails::add_phrases(&mut book).unwrap();
-    let target = ModelTarget::offline();
-    let route = ModelRoute {
-        targets: [(Capability::Default, vec![target.name.clone()])].into(),
-        ..ModelRoute::default()
-    };
-    let gateway = Gateway::new(GatewayParts {
-        targets: vec![target],
-        provider: model.unwrap_or_else(|| {
-            Arc::new(
-                OfflineProvider::new(house.book.clone())
-                    .unwrap()
-                    .with_clock(clock.clone(), Zone::default().to_jiff()),
-            )
-        }),
-        prices: PriceBook::default(),
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-    });
-    let engine = TurnEngine::new(TurnEngineParts {
-        db: test.db.clone(),
-        resolver: BindingResolver::new(test.db.clone()).with_tools(specs.collect()),
-        gateway,
-        route: Arc::new(route),
-        dispatcher: dispatcher.clone(),
-        office,
-        house: Arc::new(house),
-        queue: JobQueue::new(clock.clone(), test.ids.clone()),
-        book: Arc::new(book),
-        clock,
-        random: Arc::new(SystemRandom),
-        fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
-        settings: TurnSettings::default(),
-        senders: Vec::new(),
-    });
-    (engine, dispatcher)
-}
-
-/// Puts the ready tenant into the database as `munshi apply` would, with an owner.
-async fn apply(test: &TestDb, house: &PackRegistry) -> (TenantId, PersonId) {
-    let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").unwrap();
-    let folder = test.place.folder().join(ready.name);
-    for file in ready.files {
-        let path = folder.join(file.path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, file.text).unwrap();
-    }
-    let installed = InstalledNames {
-        tools: house.tools.names().map(ToString::to_string).collect(),
-        models: [ModelTarget::offline().name].into(),
-    };
-    let read = files::read(&folder, None).unwrap().remove(0);
-    let plan =
-        munshi_tiers::plan_folder(&test.db, &read, VanishedTierPolicy::Keep, &installed).await.unwrap();
-    let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
-        .await
-        .unwrap();
-    let name = ready.name.parse().unwrap();
-    let find = move |tx: &mut munshi_store::PlatformTx<'_>| munshi_store::tenants::find_by_name(tx, &name);
-    let tenant = test.db.platform(munshi_store::tenants::TENANTS).read(find).await.unwrap().unwrap().id;
-    let rules =
-        policy::parse(ready.files.iter().find(|file| file.path == "policy.toml").unwrap().text).unwrap();
-    let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", MORNING) };
-    let id = owner.id;
-    let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
-        policy::apply(tx, &rules, "test", "", MORNING)?;
-        persons::upsert(tx, &owner)?;
-        Ok(())
-    });
-    people.await.unwrap();
-    (tenant, id)
 }

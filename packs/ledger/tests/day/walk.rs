@@ -203,7 +203,7 @@ async fn walk(test: &TestDb, seed: u8) {
                 shop.hear(last.0, &last.1).await;
                 assert_eq!(entries(&shop).await, before, "said once, written twice: {told:#?}");
             }
-            Step::Restart => shop = shop.restarted(test).await,
+            Step::Restart => shop = shop.restarted(test),
             Step::Dies(text, after) => {
                 // Long enough that the same amount again is not doubted.
                 test.clock.advance(Duration::from_secs(200));
@@ -228,10 +228,7 @@ async fn walk(test: &TestDb, seed: u8) {
 }
 
 on_both_engines! {
-    with [
-        munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-        munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, munshi_ledger::MIGRATIONS,
-    ];
+    with all crate::day::support::migrations();
 
     async fn one_walk(test: TestDb) {
         walk(&test, 1).await;
