@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) use bare::Bare as Passing;
 pub(crate) use mock::{ENDLESS, Mock, serve};
-pub(crate) use ours::{gateway, target};
+pub(crate) use ours::{connect, target};
 pub(crate) use streams::hold_open;
 
 use crate::arguments::Arguments;

@@ -9,7 +9,9 @@ use munshi_llm::gateway::{
     ModelCall, ModelRoute,
 };
 use munshi_llm::pricing::{Cost, ModelPrice, PriceBook};
-use munshi_llm::{ChatEvent, ChatRequest, Gateway, HttpProvider, ModelTarget, Transport, WireFormat};
+use munshi_llm::{
+    ChatEvent, ChatRequest, Gateway, HttpProvider, ModelTarget, Provider, Transport, WireFormat,
+};
 use munshi_types::{SystemClock, SystemRandom, TenantId};
 
 use super::mock::WORDS;
@@ -43,17 +45,18 @@ pub(crate) fn target(address: &str, model: &str) -> ModelTarget {
     ModelTarget::new("mock", WireFormat::OpenAi, address, model)
 }
 
-pub(crate) fn gateway(target: ModelTarget) -> Result<Gateway> {
-    let clock = Arc::new(SystemClock);
-    let transport = Transport::new(clock.clone())?;
+/// The way to a model server, and what it costs there.
+pub(crate) fn connect(target: &ModelTarget) -> Result<(Arc<dyn Provider>, PriceBook)> {
+    let transport = Transport::new(Arc::new(SystemClock))?;
     let price = ModelPrice { input: 1_000_000, output: 5_000_000, ..ModelPrice::FREE };
-    Ok(Gateway::new(GatewayParts {
-        provider: Arc::new(HttpProvider::new(transport)),
-        prices: PriceBook::new([(target.model.clone(), price)].into()),
-        targets: vec![target],
-        clock,
-        random: Arc::new(SystemRandom),
-    }))
+    let prices = PriceBook::new([(target.model.clone(), price)].into());
+    Ok((Arc::new(HttpProvider::new(transport)), prices))
+}
+
+pub(crate) fn gateway(target: ModelTarget) -> Result<Gateway> {
+    let (provider, prices) = connect(&target)?;
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    Ok(Gateway::new(GatewayParts { provider, prices, targets: vec![target], clock, random }))
 }
 
 pub(crate) fn call(request: ChatRequest) -> ModelCall {

@@ -1,32 +1,20 @@
 //! Shops whose owners write at a pace of their own, however long answers take.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use munshi_agent::{RunEvent, TurnEngine as Turns, TurnEngineParts, TurnSettings};
-use munshi_identity::{Person, Role, persons};
-use munshi_jobs::JobQueue;
+use munshi_agent::RunEvent;
+use munshi_identity::Role;
 use munshi_ledger::LedgerPack;
 use munshi_ledger::books::balances;
-use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
-use munshi_llm::pricing::PriceBook;
-use munshi_llm::{Gateway, ModelTarget};
-use munshi_offline::OfflineProvider;
-use munshi_pack::{Pack, PackRegistry, TenantTemplate};
-use munshi_safety::acts::ActServices;
-use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets, UsagePlan};
-use munshi_safety::policy;
-use munshi_store::{Db, PlatformTx, StoreOptions, tenants};
+use munshi_pack::{Pack, PackRegistry};
+use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
+use munshi_store::StoreOptions;
+use munshi_test_app::{TenantFiles, TestApp, TestAppBuilder, build_message, list_migrations};
 use munshi_test_support::{DatabaseEngine, TestDb};
-use munshi_tiers::prompt::FenceKey;
-use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
-use munshi_tools::ToolDispatcher;
-use munshi_types::tier::Channel;
 use munshi_types::{
-    Clock, IdGenerator, InboundMessage, InboundSender, InboundTarget, MessageId, PersonId, SystemClock,
-    SystemRandom, TenantId, TenantName, Zone,
+    Clock, IdGenerator, InboundTarget, MessageId, PersonId, SystemClock, TenantId, TenantName,
 };
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
@@ -52,8 +40,7 @@ struct Shop {
 struct Street {
     /// Goes with the street.
     _test: TestDb,
-    db: Db,
-    turns: Turns,
+    app: TestApp,
     shops: Vec<Shop>,
 }
 
@@ -82,45 +69,27 @@ pub(super) fn measure(
 
 impl Street {
     async fn open(engine: DatabaseEngine, count: usize) -> Result<Self> {
-        let lists = [
-            munshi_store::MIGRATIONS,
-            munshi_jobs::MIGRATIONS,
-            munshi_llm::MIGRATIONS,
-            munshi_tiers::MIGRATIONS,
-            munshi_identity::MIGRATIONS,
-            munshi_safety::MIGRATIONS,
-            munshi_agent::MIGRATIONS,
-            munshi_ledger::MIGRATIONS,
-        ];
+        let lists = list_migrations(&[munshi_ledger::MIGRATIONS]);
         let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock.clone(), IdGenerator::system()));
-        let house = PackRegistry::install_all(&[pack])?;
+        let app = TestAppBuilder::new(test.db.clone(), clock)
+            .with_packs(PackRegistry::install_all(&[pack])?)
+            .with_budgets(Budgets { plan: UsagePlan::Business, ..Budgets::default() })
+            .build();
         let mut shops = Vec::new();
         for number in 0..count {
-            shops.push(create_shop(&test, &house, number).await?);
+            shops.push(create_shop(&app, number).await?);
         }
-        let db = test.db.clone();
-        let turns = build_engine(&db, &clock, house)?;
-        Ok(Self { _test: test, db, turns, shops })
+        Ok(Self { _test: test, app, shops })
     }
 
     async fn send_message(&self, shop: &Shop, text: &str) -> Result<()> {
         let binding = BINDING.parse().map_err(anyhow::Error::msg)?;
-        let message = InboundMessage {
-            channel: Channel::Web,
-            to: InboundTarget::Binding { tenant: shop.name.clone(), binding },
-            from: InboundSender { person: Some(shop.owner), ..InboundSender::default() },
-            outside_id: IdGenerator::system().next::<MessageId>().to_string(),
-            text: text.to_owned(),
-            attached: Vec::new(),
-            locale: None,
-            sent_at: None,
-            reply_to: None,
-            screen: Default::default(),
-        };
-        let received = self.turns.receive(message).await?;
-        let mut following = self.turns.follow(received.tenant, received.run, None).await?;
+        let to = InboundTarget::Binding { tenant: shop.name.clone(), binding };
+        let id = self.app.ids.next::<MessageId>().to_string();
+        let received = self.app.engine.receive(build_message(to, shop.owner, &id, text)).await?;
+        let mut following = self.app.engine.follow(received.tenant, received.run, None).await?;
         while let Some((_, event)) = following.next().await {
             if let RunEvent::Done { degraded, .. } = event {
                 ensure!(!degraded, "an excuse is no answer");
@@ -153,98 +122,23 @@ impl Street {
     async fn entries(&self) -> Result<i64> {
         let mut sum = 0;
         for shop in &self.shops {
-            sum += self.db.read(shop.tenant, balances::load_totals).await?.entries;
+            sum += self.app.db.read(shop.tenant, balances::load_totals).await?.entries;
         }
         Ok(sum)
     }
 }
 
-fn build_engine(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> {
-    let ids = IdGenerator::system();
-    let governor =
-        BudgetGovernor::new(Budgets { plan: UsagePlan::Business, ..Budgets::default() }, ids.clone());
-    let office = Arc::new(ActServices::new(ids.clone(), governor));
-    let registry = Arc::new(house.tools.clone());
-    let specs: Vec<_> = registry
-        .names()
-        .filter_map(|name| registry.get(name.as_str()))
-        .map(|tool| Arc::new(tool.known.spec.clone()))
-        .collect();
-    let mut book = house.book.clone();
-    munshi_guardrails::add_phrases(&mut book)?;
-    let target = ModelTarget::offline();
-    let route = ModelRoute {
-        targets: [(Capability::Default, vec![target.name.clone()])].into(),
-        ..ModelRoute::default()
-    };
-    let offline =
-        OfflineProvider::new(house.book.clone())?.with_clock(clock.clone(), Zone::default().to_jiff());
-    let gateway = Gateway::new(GatewayParts {
-        targets: vec![target],
-        provider: Arc::new(offline),
-        prices: PriceBook::default(),
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-    });
-    Ok(Turns::new(TurnEngineParts {
-        db: db.clone(),
-        resolver: BindingResolver::new(db.clone()).with_tools(specs),
-        gateway,
-        route: Arc::new(route),
-        dispatcher: ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
-        office,
-        house: Arc::new(house),
-        queue: JobQueue::new(clock.clone(), ids),
-        book: Arc::new(book),
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-        fence_key: FenceKey::new([7; 16]),
-        settings: TurnSettings::default(),
-        senders: Vec::new(),
-    }))
-}
-
 /// The ready tenant under a name of its own, without the address that only one can have.
-async fn create_shop(test: &TestDb, house: &PackRegistry, number: usize) -> Result<Shop> {
-    let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").context("no ready tenant")?;
+async fn create_shop(app: &TestApp, number: usize) -> Result<Shop> {
+    let (_, ready) =
+        app.packs.tenants.iter().find(|(pack, _)| *pack == "ledger").context("no ready tenant")?;
     let name = format!("shop-{number}");
-    let folder = write(&test.place.folder().join(&name), ready)?;
-    let installed = InstalledNames {
-        tools: house.tools.names().map(ToString::to_string).collect(),
-        models: [ModelTarget::offline().name].into(),
-    };
-    let read = files::read(&folder, None)?.remove(0);
-    let plan = munshi_tiers::plan_folder(&test.db, &read, VanishedTierPolicy::Keep, &installed).await?;
-    let now = SystemClock.now();
-    let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: now };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await?;
-    let name: TenantName = name.parse()?;
-    let find = {
-        let name = name.clone();
-        move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name)
-    };
-    let tenant = test.db.platform(tenants::TENANTS).read(find).await?.context("no tenant")?.id;
-    let rules = ready.files.iter().find(|file| file.path == "policy.toml").context("no policy")?.text;
-    // Nobody types faster than its limit; sixteen shops at once are to be let.
-    let rules = policy::parse(&rules.replace("writes_per_minute = 60", "writes_per_minute = 6000"))
-        .map_err(|error| anyhow::anyhow!("{error:?}"))?;
-    let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", now) };
-    let id = owner.id;
-    let people = move |tx: &mut munshi_store::Tx<'_>| -> Result<(), munshi_safety::Error> {
-        policy::apply(tx, &rules, "bench", "", now)?;
-        persons::upsert(tx, &owner)?;
-        Ok(())
-    };
-    test.db.write(tenant, people).await?;
-    Ok(Shop { tenant, name, owner: id })
-}
-
-fn write(folder: &Path, ready: &TenantTemplate) -> Result<PathBuf> {
-    for file in ready.files.iter().filter(|file| file.path != "policy.toml") {
-        let path = folder.join(file.path);
-        std::fs::create_dir_all(path.parent().context("a file without a folder")?)?;
-        let lines = file.text.lines().filter(|line| !line.starts_with("keys = "));
-        std::fs::write(path, lines.collect::<Vec<_>>().join("\n"))?;
-    }
-    Ok(folder.to_owned())
+    // Nobody types faster than the limit; sixteen shops at once are to be let.
+    let files = TenantFiles::from_template(&name, ready).edit(|text| {
+        let lines = text.lines().filter(|line| !line.starts_with("keys = "));
+        lines.collect::<Vec<_>>().join("\n").replace("writes_per_minute = 60", "writes_per_minute = 6000")
+    });
+    let tenant = app.apply_tenant(&files).await;
+    let owner = app.add_person(tenant, "Asha", Some(Role::Owner)).await;
+    Ok(Shop { tenant, name: name.parse()?, owner })
 }

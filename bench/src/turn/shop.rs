@@ -1,34 +1,20 @@
 //! A business whose staff write to it, wired as the product wires it.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use munshi_agent::TurnEngine as Turns;
 use munshi_agent::ingest::IngestServices;
-use munshi_agent::{TurnEngine as Turns, TurnEngineParts, TurnSettings};
-use munshi_identity::{Person, Role, persons};
-use munshi_jobs::JobQueue;
-use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Capability, ModelRoute};
-use munshi_pack::PackRegistry;
-use munshi_safety::acts::ActServices;
-use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
-use munshi_store::{Db, PlatformTx, StoreOptions, tenants};
+use munshi_identity::Role;
+use munshi_store::{Db, StoreOptions};
+use munshi_test_app::{TenantFiles, TestAppBuilder, build_message, list_migrations};
 use munshi_test_support::{DatabaseEngine, TestDb};
-use munshi_tiers::prompt::FenceKey;
-use munshi_tiers::{
-    AddressResolution, Authorship, BindingResolution, BindingResolver, InstalledNames, VanishedTierPolicy,
-    files,
-};
-use munshi_tools::{ToolDispatcher, ToolRegistry};
-use munshi_types::tier::{Channel, RoutingKey};
-use munshi_types::{
-    Clock, IdGenerator, InboundMessage, InboundSender, InboundTarget, PersonId, SystemClock, SystemRandom,
-    TenantId, Zone,
-};
+use munshi_tiers::{AddressResolution, BindingResolution};
+use munshi_types::tier::RoutingKey;
+use munshi_types::{InboundMessage, InboundTarget, PersonId, SystemClock, TenantId};
 use tokio::runtime::Runtime;
 
-use crate::gateway::{gateway, target};
+use crate::gateway::{connect, target};
 
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop in Pune.\"\n\
     guardrails = [\"never-human\", \"no-secrets\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\nlock = \"open\"\n+++\n\n\
@@ -36,8 +22,6 @@ const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a
 const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\n\
     Serve whoever comes. What is not in the books is not known.\n";
 const AGENT: &str = "name = \"Plain\"\nguardrails = [\"no-secrets\"]\n[policy]\nautonomy = \"act\"\n";
-const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
-                       keys = [\"handle:shop\"]\n";
 /// More than ever write at once, so that nobody's turn comes round before their last answer.
 const STAFF: usize = 1024;
 
@@ -58,59 +42,28 @@ impl Shop {
     }
 
     async fn open(engine: DatabaseEngine, model: &str) -> Result<Self> {
-        let lists = [
-            munshi_store::MIGRATIONS,
-            munshi_jobs::MIGRATIONS,
-            munshi_llm::MIGRATIONS,
-            munshi_tiers::MIGRATIONS,
-            munshi_identity::MIGRATIONS,
-            munshi_safety::MIGRATIONS,
-            munshi_agent::MIGRATIONS,
-        ];
-        let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
-        let tenant = apply(&test).await?;
-        let staff = add_staff(&test, tenant).await?;
-        let (db, clock): (Db, Arc<dyn Clock>) = (test.db.clone(), Arc::new(SystemClock));
-        let ids = IdGenerator::system();
-        let resolver = BindingResolver::new(db.clone());
+        let test = TestDb::open_with(engine, &list_migrations(&[]), StoreOptions::default()).await;
+        let mut target = target(model, "mock");
+        target.dialect.stream = false;
+        let (provider, prices) = connect(&target)?;
+        let builder = TestAppBuilder::new(test.db.clone(), Arc::new(SystemClock)).with_model(provider);
+        let app = builder.with_prices(prices).with_targets(vec![target]).build();
+        let files = TenantFiles::shop("shop").with_file("humans/meera.md", HUMAN);
+        let tenant = app.apply_tenant(&files.with_file("teams/counter.md", TEAM).with_agent(AGENT)).await;
+        let names = (0..STAFF).map(|number| format!("Asha {number}"));
+        let staff = app.add_people(tenant, Some(Role::Staff), names).await;
         let key = "handle:shop".parse().map_err(anyhow::Error::msg)?;
-        let place = match resolver.resolve(&key, None).await? {
+        let place = match app.resolver.resolve(&key, None).await? {
             AddressResolution::Bound(place) => place,
             _ => anyhow::bail!("nobody answers"),
         };
-        let governor = BudgetGovernor::new(Budgets::default(), ids.clone());
-        let office = Arc::new(ActServices::new(ids.clone(), governor.clone()));
-        let queue = JobQueue::new(clock.clone(), ids.clone());
-        let desk = IngestServices { governor: Arc::new(governor), queue: queue.clone(), ids, holder: None };
-        let mut book = Phrasebook::core()?;
-        munshi_guardrails::add_phrases(&mut book)?;
-        let mut target = target(model, "mock");
-        target.dialect.stream = false;
-        let turns = Turns::new(TurnEngineParts {
-            db: db.clone(),
-            resolver,
-            gateway: gateway(target)?,
-            route: Arc::new(ModelRoute {
-                targets: [(Capability::Default, vec!["mock".to_owned()])].into(),
-                ..ModelRoute::default()
-            }),
-            dispatcher: ToolDispatcher::new(
-                db.clone(),
-                office.clone(),
-                Arc::new(ToolRegistry::default()),
-                clock.clone(),
-            ),
-            office,
-            house: Arc::new(PackRegistry::default()),
-            queue,
-            book: Arc::new(book),
-            clock,
-            random: Arc::new(SystemRandom),
-            fence_key: FenceKey::new([7; 16]),
-            settings: TurnSettings::default(),
-            senders: Vec::new(),
-        });
-        Ok(Self { test, db, tenant, staff, turns, desk, place, key })
+        let desk = IngestServices {
+            governor: Arc::new(app.office.governor.clone()),
+            queue: app.queue,
+            ids: app.ids,
+            holder: None,
+        };
+        Ok(Self { test, db: app.db, tenant, staff, turns: app.engine, desk, place, key })
     }
 
     /// Lets the database look at its tables, as a server that has run for a minute has done by itself.
@@ -121,59 +74,8 @@ impl Shop {
     }
 
     pub(crate) fn message(&self, person: PersonId) -> InboundMessage {
-        InboundMessage {
-            channel: Channel::Web,
-            to: InboundTarget::Address(self.key.clone()),
-            from: InboundSender { person: Some(person), ..InboundSender::default() },
-            outside_id: self.desk.ids.next::<munshi_types::MessageId>().to_string(),
-            text: "How much does Ramesh owe me, and since when?".to_owned(),
-            attached: Vec::new(),
-            locale: None,
-            sent_at: None,
-            reply_to: None,
-            screen: Default::default(),
-        }
+        let id = self.desk.ids.next::<munshi_types::MessageId>().to_string();
+        let to = InboundTarget::Address(self.key.clone());
+        build_message(to, person, &id, "How much does Ramesh owe me, and since when?")
     }
-}
-
-async fn apply(test: &TestDb) -> Result<TenantId> {
-    let folder = files::read(&write(&test.place.folder())?, None)?.remove(0);
-    let installed = InstalledNames { tools: Default::default(), models: ["mock".to_owned()].into() };
-    let plan = munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await?;
-    let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: SystemClock.now() };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await?;
-    let name = "shop".parse()?;
-    let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
-    let found = test.db.platform(tenants::TENANTS).read(find).await?;
-    Ok(found.context("no tenant")?.id)
-}
-
-async fn add_staff(test: &TestDb, tenant: TenantId) -> Result<Vec<PersonId>> {
-    let ids = test.ids.clone();
-    let hire = move |tx: &mut munshi_store::Tx<'_>| -> Result<Vec<PersonId>, munshi_identity::Error> {
-        let mut staff = Vec::new();
-        for number in 0..STAFF {
-            let name = format!("Asha {number}");
-            let person = Person { role: Some(Role::Staff), ..Person::new(&ids, &name, SystemClock.now()) };
-            persons::upsert(tx, &person)?;
-            staff.push(person.id);
-        }
-        Ok(staff)
-    };
-    Ok(test.db.write(tenant, hire).await?)
-}
-
-fn write(place: &Path) -> Result<PathBuf> {
-    let folder = place.join("shop");
-    for (path, text) in [
-        ("humans/meera.md", HUMAN),
-        ("teams/counter.md", TEAM),
-        ("agents/plain.toml", AGENT),
-        ("bindings/shop.toml", BINDING),
-    ] {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().context("a file without a folder")?)?;
-        std::fs::write(path, text)?;
-    }
-    Ok(folder)
 }
