@@ -27,8 +27,20 @@ const AT_ONCE: usize = 2;
 /// So many wait for their turn; more are turned away.
 const WAITING: usize = 64;
 
-/// The memory in KiB, the rounds and the lanes of argon2id, as OWASP recommends.
-const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
+/// What one hash of argon2id costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PasswordCost {
+    memory_kib: u32,
+    rounds: u32,
+    lanes: u32,
+}
+
+impl PasswordCost {
+    /// As OWASP recommends.
+    pub const RECOMMENDED: Self = Self { memory_kib: 19 * 1024, rounds: 2, lanes: 1 };
+    /// For tests, whose passwords guard nothing.
+    pub const LEAST: Self = Self { memory_kib: 8, rounds: 1, lanes: 1 };
+}
 
 /// A password as somebody wrote it. Wiped when dropped; `{:?}` shows nothing.
 #[derive(Clone)]
@@ -44,6 +56,7 @@ pub struct PasswordService {
     random: Arc<dyn Random>,
     turns: Arc<Semaphore>,
     line: Arc<Semaphore>,
+    cost: PasswordCost,
     /// Of nobody's password: whoever has no account takes as long as whoever has one.
     nobody: PasswordHash,
 }
@@ -116,17 +129,23 @@ impl PasswordHash {
 
 impl PasswordService {
     pub fn new(random: Arc<dyn Random>) -> Result<Self> {
+        Self::with_cost(random, PasswordCost::RECOMMENDED)
+    }
+
+    /// Hashes that were made at another cost are still compared as they say.
+    pub fn with_cost(random: Arc<dyn Random>, cost: PasswordCost) -> Result<Self> {
         Ok(Self {
-            nobody: build_unknown_hash(random.as_ref())?,
+            nobody: build_unknown_hash(random.as_ref(), cost)?,
             random,
+            cost,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
             line: Arc::new(Semaphore::new(AT_ONCE + WAITING)),
         })
     }
 
     pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
-        let salt = salt(self.random.as_ref());
-        self.run_limited(move || hash(&password.0, &salt)).await?
+        let (salt, cost) = (salt(self.random.as_ref()), self.cost);
+        self.run_limited(move || hash(&password.0, &salt, cost)).await?
     }
 
     /// Whether a password is the one. Without a hash, as for an account that is not there, it takes as long and is not.
@@ -149,9 +168,8 @@ impl PasswordService {
     }
 }
 
-fn argon2() -> Result<Argon2<'static>> {
-    let (memory, rounds, lanes) = COST;
-    let params = Params::new(memory, rounds, lanes, None).map_err(to_hash_error)?;
+fn argon2(cost: PasswordCost) -> Result<Argon2<'static>> {
+    let params = Params::new(cost.memory_kib, cost.rounds, cost.lanes, None).map_err(to_hash_error)?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
@@ -161,20 +179,21 @@ fn salt(random: &dyn Random) -> [u8; 16] {
     bytes
 }
 
-fn hash(password: &str, salt: &[u8]) -> Result<PasswordHash> {
-    let hash: Parsed = argon2()?.hash_password_with_salt(password.as_bytes(), salt).map_err(to_hash_error)?;
+fn hash(password: &str, salt: &[u8], cost: PasswordCost) -> Result<PasswordHash> {
+    let hash: Parsed =
+        argon2(cost)?.hash_password_with_salt(password.as_bytes(), salt).map_err(to_hash_error)?;
     Ok(PasswordHash(hash.to_string()))
 }
 
 /// A hash that no password is known for. It is drawn and not computed: a start need not spend the time and the memory, and
 /// checking a password against it costs the same.
-fn build_unknown_hash(random: &dyn Random) -> Result<PasswordHash> {
+fn build_unknown_hash(random: &dyn Random, cost: PasswordCost) -> Result<PasswordHash> {
     let mut unknown = [0; Params::DEFAULT_OUTPUT_LEN];
     random.fill(&mut unknown);
     let hash = Parsed {
         algorithm: Algorithm::Argon2id.ident(),
         version: Some(Version::V0x13.into()),
-        params: argon2()?.params().try_into().map_err(to_hash_error)?,
+        params: argon2(cost)?.params().try_into().map_err(to_hash_error)?,
         salt: Some(Salt::new(&salt(random)).map_err(to_hash_error)?),
         hash: Some(Output::new(&unknown).map_err(to_hash_error)?),
     };
@@ -183,7 +202,8 @@ fn build_unknown_hash(random: &dyn Random) -> Result<PasswordHash> {
 
 fn verify(password: &str, hash: &PasswordHash) -> Result<bool> {
     let parsed = Parsed::new(&hash.0).map_err(to_hash_error)?;
-    Ok(argon2()?.verify_password(password.as_bytes(), &parsed).is_ok())
+    // The hash says its own cost.
+    Ok(Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok())
 }
 
 fn to_hash_error(error: impl fmt::Display) -> Error {
@@ -257,6 +277,12 @@ mod tests {
         );
         let other = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         assert_ne!(hash, other, "each has its own salt");
+        let cheap = PasswordService::with_cost(Arc::new(SystemRandom), PasswordCost::LEAST).unwrap();
+        assert!(cheap.verify(Password::new("correct horse battery"), Some(other)).await.unwrap());
+        let light = cheap.hash(Password::new("correct horse battery")).await.unwrap();
+        assert!(light.as_str().starts_with("$argon2id$v=19$m=8,t=1,p=1$"));
+        assert!(fits("correct horse battery", Some(light.clone())).await.unwrap());
+        assert!(!fits("correct horse batterz", Some(light)).await.unwrap());
         // The same letters, composed and not.
         let hash = passwords.hash(Password::new("cafe\u{301} au lait")).await.unwrap();
         assert!(fits("caf\u{e9} au lait", Some(hash)).await.unwrap());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_identity::keys::{self, KeyMaker, KeySpeaker, KeySubject, KeyText, NewApiKey};
 use munshi_identity::links::{self, InvitationScope, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATORS, Operator, roles};
-use munshi_identity::passwords::{Password, PasswordHash, PasswordService};
+use munshi_identity::passwords::{Password, PasswordCost, PasswordHash, PasswordService};
 use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
 use munshi_identity::{ContactAddress, Error, Person, Role, SecretToken, persons};
 use munshi_store::{PlatformTx, tenants};
@@ -460,7 +460,7 @@ on_both_engines! {
 
     async fn what_was_looked_at_before_a_proof_is_good_for_nothing_after_it(test: TestDb) {
         let shop = test.add_tenant("shop").await;
-        let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();
+        let passwords = PasswordService::with_cost(Arc::new(SystemRandom), PasswordCost::LEAST).unwrap();
         let hash = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         let other = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         let squatted = NewOperator { password: Some(hash.clone()), proved: false, home: Some(shop), ..new("asha@shop.example") };
