@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::driver::Browser;
-use crate::api::support::Installation;
+use crate::api::support::{Installation, Setup};
 use crate::api::visits::{promote, put};
 
 const ENTER: char = '\u{E007}';
@@ -217,7 +217,8 @@ on_both! {
     async fn a_visitor_proves_a_phone_on_the_page(test: TestDb) {
         let phone = Arc::new(Phone::default());
         let script = [ScriptedTurn::text("सुबह नौ बजे।")];
-        let house = Installation::reaching(&test, script, phone.clone()).await;
+        let setup = Setup { senders: vec![phone.clone()], ..Setup::default() };
+        let house = Installation::open_with(&test, script, setup).await;
         let served = Served::of(&house).await;
         let url = served.url("/c/shop-front");
         let heard = phone.clone();

@@ -7,12 +7,9 @@ use axum::http::HeaderValue;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::{Next, from_fn};
 use munshi_identity::Role;
-use munshi_test_support::database::MORNING;
 use munshi_test_support::{DatabaseEngine, TestDb, environment};
-use munshi_tiers::{Authorship, InstalledNames, VanishedTierPolicy, files};
-use munshi_types::Zone;
 
-use crate::api::support::Installation;
+use crate::api::support::{self, Installation};
 
 /// What a server that has tools and neither resources nor prompts can be asked, by revision.
 const SCENARIOS: [(&str, &[&str]); 2] = [
@@ -48,22 +45,6 @@ const STATELESS: (&str, &str) = ("server-stateless", "Passed: 21/25, 4 failed");
 const AGENT: &str = "name = \"Plain\"\n\
     tools = [\"count\", \"test_simple_text\", \"test_error_handling\", \"test_tool_with_progress\"]\n\
     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
-
-/// Gives the agent the suite's tools.
-async fn equip(test: &TestDb) {
-    let folder = test.place.folder().join("shop");
-    std::fs::write(folder.join("agents/plain.toml"), AGENT).unwrap();
-    let tools = AGENT.split('"').filter(|word| word.starts_with("test_") || *word == "count");
-    let installed =
-        InstalledNames { tools: tools.map(str::to_owned).collect(), models: ["one".to_owned()].into() };
-    let folder = files::read(&folder, None).unwrap().remove(0);
-    let made =
-        munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await.unwrap();
-    let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
-        .await
-        .unwrap();
-}
 
 /// Serves it where the suite can reach it. It sends no key, so one is put on every request.
 async fn serve(house: &Installation) -> String {
@@ -103,19 +84,9 @@ fn run(url: &str, scenario: &str, revision: &str, folder: &std::path::Path) -> (
 
 #[tokio::test(flavor = "multi_thread")]
 async fn our_server_conforms() {
-    let tables = [
-        munshi_store::MIGRATIONS,
-        munshi_jobs::MIGRATIONS,
-        munshi_llm::MIGRATIONS,
-        munshi_tiers::MIGRATIONS,
-        munshi_identity::MIGRATIONS,
-        munshi_safety::MIGRATIONS,
-        munshi_agent::MIGRATIONS,
-        crate::api::support::NOTES,
-    ];
-    let test = TestDb::open(DatabaseEngine::Sqlite, &tables).await;
+    let test = TestDb::open(DatabaseEngine::Sqlite, &support::migrations()).await;
     let house = Installation::open(&test, []).await;
-    equip(&test).await;
+    house.apply_tenant(&support::files("shop").with_agent(AGENT)).await;
     let (url, folder) = (serve(&house).await, test.place.folder());
     let runs =
         SCENARIOS.iter().flat_map(|(revision, all)| all.iter().map(move |scenario| (*revision, *scenario)));

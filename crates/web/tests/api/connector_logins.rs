@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use munshi_connectors::{AllowedHosts, ConnectorLoginParts, ConnectorLogins, entries, rows};
 use munshi_identity::Role;
-use munshi_identity::passwords::PasswordService;
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_safety::vault::{MasterKeySource, SecretRef, Vault};
 use munshi_store::{PlatformTx, Tx, tenants};
@@ -19,7 +18,7 @@ use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantSta
 use munshi_web::{SignInServices, telemetry};
 use serde_json::Value;
 
-use crate::api::support::{Browser, Installation, Reply};
+use crate::api::support::{Browser, Installation, Reply, Setup, account};
 
 const LOGGED_IN: &str =
     "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'connector.logged_in'";
@@ -87,18 +86,14 @@ impl House {
             vault: vault.clone(),
             allowed: AllowedHosts::new(["127.0.0.1".to_owned()]),
             clock: test.clock.clone(),
-            random: random.clone(),
+            random,
             ids: test.ids.clone(),
             patience: PATIENCE,
         };
         let logins = ConnectorLogins::new(parts).unwrap();
-        let account = SignInServices {
-            passwords: PasswordService::new(random).unwrap(),
-            public_url: public_url.map(str::to_owned),
-            invitation_life: munshi_identity::links::INVITATION_LIFE,
-            oidc: None,
-        };
-        let installation = Installation::letting_in(test, account, logins.clone()).await;
+        let account = SignInServices { public_url: public_url.map(str::to_owned), ..account() };
+        let setup = Setup { account, logins: Some(logins.clone()), ..Setup::default() };
+        let installation = Installation::open_with(test, [], setup).await;
         let declared = entries::parse(&format!("[far]\nurl = \"{}\"\n", service.url)).unwrap();
         for tenant in [installation.shop.tenant, installation.other.tenant] {
             let (declared, now) = (declared.clone(), test.clock.now());

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::api::mcp::call;
 use crate::api::openai::{asking, request, staff, user};
-use crate::api::support::Installation;
+use crate::api::support::{Installation, Setup};
 use crate::api::visits::{Browser, cookie, own, secret};
 
 on_both! {
@@ -37,7 +37,7 @@ on_both! {
 
     async fn a_person_has_a_hundred_a_minute_and_a_free_tenant_five_hundred_an_hour(test: TestDb) {
         let budgets = Budgets { plan: UsagePlan::Free, ..Budgets::default() };
-        let house = Installation::open_with(&test, [], budgets).await;
+        let house = Installation::open_with(&test, [], Setup { budgets, ..Setup::default() }).await;
         let key = house.key(Role::Staff).await;
         // What is refused at the door costs no model and still counts.
         let say = |person: serde_json::Value| json!({ "binding": "counter", "text": "aadhaar 2345 6789 0124", "person": person });

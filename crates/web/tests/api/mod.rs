@@ -5,11 +5,7 @@
 macro_rules! on_both {
     ($($body:tt)+) => {
         munshi_test_support::on_both_engines! {
-            with [
-                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
-                munshi_connectors::MIGRATIONS, crate::api::support::NOTES,
-            ];
+            with all crate::api::support::migrations();
 
             $($body)+
         }

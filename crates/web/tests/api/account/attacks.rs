@@ -148,7 +148,7 @@ on_both! {
     }
 
     async fn a_proof_ends_also_who_is_just_coming_in(test: TestDb) {
-        let house = Installation::open(&test, []).await;
+        let house = Installation::open_with_slow_passwords(&test).await;
         let (email, good) = ("asha@shop.example", "another good password");
         let mut posing = house.operator(email, house.shop.tenant, Role::Owner).await;
         let began = std::time::Instant::now();

@@ -64,7 +64,7 @@ on_both! {
     }
 
     async fn an_account_that_is_not_there_sounds_and_lasts_like_one_that_is(test: TestDb) {
-        let house = Installation::open(&test, []).await;
+        let house = Installation::open_with_slow_passwords(&test).await;
         house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         let (mut pages, mut times) = (Vec::new(), Vec::new());
         for (last, email) in [(1, "asha@shop.example"), (2, "nobody@shop.example"), (3, "not an e-mail")] {

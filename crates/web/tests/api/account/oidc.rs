@@ -1,22 +1,20 @@
 //! Sign-in with another service: a certified provider that nobody here wrote.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use munshi_identity::Role;
-use munshi_identity::passwords::PasswordService;
 use munshi_test_support::TestDb;
 use munshi_test_support::environment::openid_provider;
-use munshi_types::{Clock, SystemClock, SystemRandom};
+use munshi_types::{Clock, SystemClock};
 use munshi_web::SignInServices;
 use munshi_web::account::oidc::{OidcClient, OidcSettings};
 use munshi_web::http_client::OutboundHttpClient;
 use zeroize::Zeroizing;
 
-use crate::api::support::{Browser, Installation, PASSWORD, encoded};
+use crate::api::support::{Browser, Installation, PASSWORD, Setup, account, encoded};
 
 const SECRET: &str = "s3cret/+ and more";
 
@@ -33,13 +31,9 @@ fn settings() -> OidcSettings {
 async fn house(test: &TestDb, settings: OidcSettings) -> Installation {
     // The provider has the machine's own clock.
     test.clock.set(SystemClock.now());
-    let account = SignInServices {
-        passwords: PasswordService::new(Arc::new(SystemRandom)).unwrap(),
-        public_url: None,
-        invitation_life: munshi_identity::links::INVITATION_LIFE,
-        oidc: Some(OidcClient::new(settings, OutboundHttpClient::new().unwrap())),
-    };
-    Installation::signing_in(test, account).await
+    let oidc = Some(OidcClient::new(settings, OutboundHttpClient::new().unwrap()));
+    let account = SignInServices { oidc, ..account() };
+    Installation::open_with(test, [], Setup { account, ..Setup::default() }).await
 }
 
 /// One request to the provider, with the cookies it gave: status, where to go on, and the page.

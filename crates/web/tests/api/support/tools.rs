@@ -6,20 +6,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
-use munshi_store::{Migration, Tx, params};
+use munshi_store::Tx;
+use munshi_test_app::notes::{
+    NoteTool, build_foreign_connector, build_house_connector, build_spec, count_notes,
+};
 use munshi_test_support::PATIENCE;
 use munshi_tools::{
-    ConnectorOrigin, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolConnector, ToolFailure,
-    ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
+    LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
 };
 use munshi_types::{Effect, Reach, ToolSpec};
 use serde_json::json;
-
-pub(crate) const NOTES: &[Migration] = &[Migration {
-    name: "9001_notes",
-    text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
-           PRIMARY KEY (tenant_id, act_id));",
-}];
 
 /// What was done to the world outside.
 #[derive(Debug, Default)]
@@ -55,27 +51,12 @@ impl RemoteToolHandler for Wipe {
     }
 }
 
-struct Notes;
-
-impl WriteToolHandler for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
-        let text = permit.arguments()["text"].as_str().unwrap_or_default();
-        tx.execute(
-            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
-            params![permit.act(), text],
-        )?;
-        Ok(ToolOutput::new(json!({ "noted": text })))
-    }
-}
-
 struct Count(Arc<World>);
 
 impl ReadToolHandler for Count {
     fn read(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         self.0.looks.fetch_add(1, Ordering::SeqCst);
-        let count: i64 =
-            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(ToolOutput::new(json!({ "count": count })))
+        Ok(ToolOutput::new(json!({ "count": count_notes(tx)? })))
     }
 }
 
@@ -116,41 +97,25 @@ impl ReadToolHandler for Fixture {
     }
 }
 
-fn spec(name: &str, effect: Effect) -> ToolSpec {
-    ToolSpec {
-        parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
-        effect,
-        reach: Reach::Business,
-        ..ToolSpec::read_only(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
-    }
-}
-
 pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
-    let house = || ToolConnector {
-        name: "shop".to_owned(),
-        maker: ConnectorOrigin::House,
-        declares: true,
-        conduct: None,
-    };
+    let house = build_house_connector;
     let mut registry = ToolRegistry::default();
     let count = ToolHandler::Look(Arc::new(Count(world.clone())));
-    registry.add(spec("count", Effect::Read), house(), count).unwrap();
-    let note = ToolSpec { dry_run: true, ..spec("note", Effect::Inside) };
-    registry.add(note, house(), ToolHandler::Write(Arc::new(Notes))).unwrap();
-    let show = ToolSpec { reach: Reach::Anyone, ..spec("show", Effect::Read) };
+    registry.add(build_spec("count", Effect::Read), house(), count).unwrap();
+    let note = ToolSpec { dry_run: true, ..build_spec("note", Effect::Inside) };
+    registry.add(note, house(), ToolHandler::Write(Arc::new(NoteTool))).unwrap();
+    let show = ToolSpec { reach: Reach::Anyone, ..build_spec("show", Effect::Read) };
     registry.add(show, house(), ToolHandler::Look(Arc::new(Show))).unwrap();
-    let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
+    let grave = ToolSpec { dangerous: true, ..build_spec("wipe", Effect::Keyed) };
     for (name, answer) in [
         ("test_simple_text", Ok("This is a simple text response for testing.")),
         ("test_error_handling", Err("This tool intentionally returns an error for testing")),
         ("test_tool_with_progress", Ok("It went on.")),
     ] {
         registry
-            .add(spec(name, Effect::Read), house(), ToolHandler::Look(Arc::new(Fixture(answer))))
+            .add(build_spec(name, Effect::Read), house(), ToolHandler::Look(Arc::new(Fixture(answer))))
             .unwrap();
     }
-    let elsewhere =
-        ToolConnector { name: "elsewhere".to_owned(), maker: ConnectorOrigin::Foreign, ..house() };
-    registry.add(grave, elsewhere, ToolHandler::Far(Arc::new(Wipe(world.clone())))).unwrap();
+    registry.add(grave, build_foreign_connector(), ToolHandler::Far(Arc::new(Wipe(world.clone())))).unwrap();
     registry
 }

@@ -1,12 +1,10 @@
 //! Who sits at the machine, and who only says so.
 
-use munshi_identity::passwords::PasswordService;
-use munshi_types::SystemRandom;
 use munshi_web::SignInServices;
 use serde_json::json;
 
 use super::{Browser, at_machine, opened};
-use crate::api::support::Installation;
+use crate::api::support::{Installation, Setup, account};
 
 on_both! {
     async fn who_sits_here_is_believed_until_somebody_has_an_account(test: TestDb) {
@@ -48,13 +46,8 @@ on_both! {
     }
 
     async fn where_an_installation_is_for_others_nobody_is_believed_for_sitting_here(test: TestDb) {
-        let account = SignInServices {
-            passwords: PasswordService::new(std::sync::Arc::new(SystemRandom)).unwrap(),
-            public_url: Some("http://munshi.example".to_owned()),
-            invitation_life: munshi_identity::links::INVITATION_LIFE,
-            oidc: None,
-        };
-        let house = Installation::signing_in(&test, account).await;
+        let account = SignInServices { public_url: Some("http://munshi.example".to_owned()), ..account() };
+        let house = Installation::open_with(&test, [], Setup { account, ..Setup::default() }).await;
         // As a proxy on this machine passes everybody on that adds nothing to what they sent.
         let passed_on = Browser::from("127.0.0.1:9").with("host", "localhost:8400").with("accept", "text/html");
         let passed_on = passed_on.clone().with("cookie", at_machine(&house, &passed_on).await);
