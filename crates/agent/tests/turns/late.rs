@@ -150,7 +150,7 @@ on_both! {
         tokio::time::sleep(Duration::from_secs(2)).await;
         shop.world.release();
         other.outcome(&received).await;
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        shop.engine.finish().await;
         assert_eq!(shop.world.effects().len(), 1, "{:?}", shop.world.effects());
     }
 
