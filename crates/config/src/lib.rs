@@ -20,7 +20,7 @@
 //! 2. For a new section, add a file to `sections`, name it in `sections/mod.rs` and in the list in `config.rs`.
 //! 3. `UPDATE_DOCS=1 INSTA_UPDATE=always cargo test -p munshi-config` writes `docs/configuration.md` and the snapshots of
 //!    `munshi config example` and `show`; read the difference.
-//! 4. Pass the value on in `crates/munshi/src/wiring/`, to the options of the crate that uses it. No other crate takes a
+//! 4. Pass the value on in `crates/wiring/`, to the options of the crate that uses it. No other crate takes a
 //!    [`Config`].
 
 mod config;

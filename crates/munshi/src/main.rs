@@ -1,57 +1,40 @@
-//! The `munshi` binary: every command, and the wiring of every part.
+//! The `munshi` binary: the command line joined with the web server.
 //!
-//! This is the one place that names engines, packs and channels. A command is thin: it reads its arguments, asks a
-//! lower floor, and says what came of it, to a person or as JSON.
+//! The commands are in `munshi_cli`, the parts they share in `munshi_wiring`. What needs the web server is here, and nothing else:
+//! this crate is compiled after all others.
 //!
 //! # Layout
-//! - `arguments`: what can be typed; `commands`: one file per command
-//! - `wiring`: settings turned into a store, a runner, a server and its readiness; the lock; all migrations
-//! - `output`: words, colour, tables, progress and questions; `failure`: what goes wrong, with its exit code
-//!
-//! # To add a command
-//! 1. Write `commands/<noun>/<verb>.rs` with an `Arguments` struct and a `run` that takes a [`CommandContext`].
-//! 2. Name it in the enum and the `match` of `commands/mod.rs` (or its noun's).
-//! 3. Give it a `--json` answer, a line in `docs/cli.md`, and a test that runs the built program.
+//! - `serve`, `demo`: the commands that run a server; `port`: what `doctor` says of its port
+//! - `server`: the web server and the job runner, started and stopped together; `readiness`: how they are
+//! - `api`: what the routes under `/v1` are made of; `sign_in`: how operators sign in, and hosts' keys
+//! - `onboarding`: what the start page does; `telemetry`: logs and traces
 
-mod arguments;
-mod commands;
-mod context;
-mod failure;
-mod output;
-mod wiring;
+mod api;
+mod demo;
+mod onboarding;
+mod port;
+mod readiness;
+mod serve;
+mod server;
+mod sign_in;
+mod telemetry;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use clap::error::ErrorKind;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use munshi_pack::PackRegistry;
-
-use crate::arguments::{CliArguments, GlobalArguments};
-use crate::context::CommandContext;
-use crate::failure::CommandFailure;
-use crate::output::{ColourMode, CommandOutput, CommandOutputFormat};
+use async_trait::async_trait;
+use munshi_cli::DoctorFinding;
+use munshi_cli::context::CommandContext;
+use munshi_cli::server_commands::{DemoArguments, ServerCommands};
+use munshi_config::Config;
+use munshi_safety::vault::Vault;
+use munshi_types::Timestamp;
+use munshi_wiring::failure::Result;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Some(code) = run_launcher() {
-        return code;
-    }
-    let (house, all) = match build_cli() {
-        Ok(typeable) => typeable,
-        Err(failure) => {
-            return report_failure(
-                CommandOutput::new(CommandOutputFormat::Words, ColourMode::WhereItShows),
-                &failure,
-            );
-        }
-    };
-    match all.try_get_matches() {
-        Ok(matches) => run(&house, &matches),
-        Err(error) => report_parse_error(&error),
-    }
+    run_launcher().unwrap_or_else(|| munshi_cli::run(&WebServerCommands))
 }
 
 /// Where we are to become a connector's program, confined: that comes before anything of ours.
@@ -63,45 +46,29 @@ fn run_launcher() -> Option<ExitCode> {
     munshi_connectors::confine::launcher::run(std::env::args_os(), std::env::vars_os())
 }
 
-/// What packs bring, and everything that can be typed.
-fn build_cli() -> failure::Result<(Arc<PackRegistry>, clap::Command)> {
-    let house = wiring::packs::load_registry()?;
-    let all = commands::pack::add_to(CliArguments::command(), &house)?;
-    Ok((house, all))
-}
+struct WebServerCommands;
 
-fn run(house: &PackRegistry, matches: &ArgMatches) -> ExitCode {
-    let global = match GlobalArguments::from_arg_matches(matches) {
-        Ok(global) => global,
-        Err(error) => return report_parse_error(&error),
-    };
-    let context =
-        CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.colour_mode()));
-    let done = match commands::pack::find_typed_command(house, matches) {
-        Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
-        None => match CliArguments::from_arg_matches(matches) {
-            Ok(arguments) => commands::run(&context, arguments.command),
-            Err(error) => return report_parse_error(&error),
-        },
-    };
-    done.unwrap_or_else(|failure| report_failure(context.output, &failure))
-}
-
-fn report_failure(output: CommandOutput, failure: &CommandFailure) -> ExitCode {
-    output.print_failure(failure);
-    failure.exit.into()
-}
-
-/// Help and the version come this way too. Flags are not known yet, so `--json` is looked for by its name.
-fn report_parse_error(error: &clap::Error) -> ExitCode {
-    let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
-    match error.kind() {
-        ErrorKind::DisplayVersion if json => output::print_version(),
-        _ if json && error.use_stderr() => output::print_usage_error(error),
-        _ => {
-            // Where even this can't be written, the code still tells.
-            let _ = error.print();
-        }
+#[async_trait(?Send)]
+impl ServerCommands for WebServerCommands {
+    fn serve(&self, context: &CommandContext) -> Result<()> {
+        serve::run(context)
     }
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+
+    fn demo(&self, context: &CommandContext, arguments: &DemoArguments) -> Result<()> {
+        demo::run(context, arguments)
+    }
+
+    async fn examine_port(&self, config: &Config) -> DoctorFinding {
+        port::examine(config).await
+    }
+
+    async fn create_local_link(
+        &self,
+        vault: &Vault,
+        now: Timestamp,
+        base: &str,
+        next: &str,
+    ) -> Result<Option<String>> {
+        sign_in::create_local_link(vault, now, base, next).await
+    }
 }

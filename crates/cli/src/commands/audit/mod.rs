@@ -1,0 +1,64 @@
+//! `munshi audit …`: the record of what was done.
+
+mod export;
+mod restart_anchors;
+mod tail;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use munshi_store::Db;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_types::{TenantId, TenantName};
+use munshi_wiring::failure::Result;
+
+use crate::commands::tenant::not_found_failure;
+use crate::context::CommandContext;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Show the newest entries
+    Tail(tail::AuditTailArguments),
+    /// Verify that no entry was changed, removed or added
+    Verify(verify::AuditVerifyArguments),
+    /// Print every entry as a line of JSON
+    Export(TenantScopeArguments),
+    /// Start a new anchor file if the current one is lost or altered. The old one is kept; the audit log records who did it
+    RestartAnchors(restart_anchors::AuditRestartAnchorsArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TenantScopeArguments {
+    /// Tenant. Default: the installation itself
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+}
+
+impl TenantScopeArguments {
+    pub(in crate::commands) fn installation() -> Self {
+        Self { tenant: None }
+    }
+
+    /// The installation where no tenant was named.
+    pub(in crate::commands) async fn find(&self, db: &Db) -> Result<TenantId> {
+        Ok(self.resolve_named(db).await?.unwrap_or(TenantId::PLATFORM))
+    }
+
+    async fn resolve_named(&self, db: &Db) -> Result<Option<TenantId>> {
+        let Some(name) = self.tenant.clone() else { return Ok(None) };
+        let asked = name.clone();
+        let found = db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
+        found.map(|tenant| Some(tenant.id)).ok_or_else(|| not_found_failure(&name))
+    }
+}
+
+pub(super) fn run(context: &CommandContext, command: AuditCommand) -> Result<ExitCode> {
+    match command {
+        AuditCommand::Tail(arguments) => tail::run(context, &arguments),
+        AuditCommand::Verify(arguments) => return verify::run(context, &arguments),
+        AuditCommand::Export(whose) => export::run(context, &whose),
+        AuditCommand::RestartAnchors(arguments) => restart_anchors::run(context, &arguments),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}

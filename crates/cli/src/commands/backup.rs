@@ -1,0 +1,72 @@
+//! `munshi backup [FILE]`: a checked copy of the database, also while the server runs.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use munshi_config::Config;
+use munshi_store::maintenance;
+use munshi_wiring::data_folder;
+use munshi_wiring::database::ConfiguredDatabase;
+use munshi_wiring::failure::{CommandFailure, Result};
+use serde_json::json;
+
+use crate::context::CommandContext;
+use crate::output::formatting::format_size;
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArguments {
+    /// Target file. Default: a timestamped file in the data folder's backups
+    file: Option<PathBuf>,
+}
+
+pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Result<()> {
+    let config = context.config()?;
+    let database = ConfiguredDatabase::from_config(&config)?;
+    let source = source(&database)?;
+    if let Some(folder) = arguments.file.as_deref().and_then(missing_folder) {
+        // Made by us, it would hide a disk that is not mounted.
+        return Err(CommandFailure::not_found(format!("there is no folder {}", folder.display()))
+            .hint("create it first, or check that its disk is mounted"));
+    }
+    let target = arguments.file.unwrap_or_else(|| default_target(context, &config));
+    if target.is_dir() {
+        return Err(CommandFailure::already_there(format!("{} is a folder", target.display()))
+            .hint("name a file in it, or omit FILE for a timestamped one"));
+    }
+    if target.exists() {
+        return Err(CommandFailure::already_there(format!("{} already exists", target.display()))
+            .hint("choose another name; nothing was overwritten"));
+    }
+    if !source.exists() {
+        return Err(CommandFailure::not_found(format!("there is no database at {}", source.display()))
+            .hint("`munshi serve` creates one; check --config and data.dir"));
+    }
+    let bar = context.output.start_progress("Copying");
+    let copied = context.block_on(async {
+        Ok(maintenance::backup(&database.address, target.clone(), &database.options, bar.progress_callback())
+            .await?)
+    });
+    drop(bar);
+    copied?;
+    let bytes = std::fs::metadata(&target).map_or(0, |file| file.len());
+    let value = json!({ "file": target, "bytes": bytes });
+    context.output.print_result(&value, |_, _| {
+        format!("Backed up and verified: {} ({})", target.display(), format_size(bytes))
+    })
+}
+
+fn missing_folder(file: &Path) -> Option<&Path> {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+}
+
+fn source(database: &ConfiguredDatabase) -> Result<PathBuf> {
+    database.file().cloned().ok_or_else(|| {
+        CommandFailure::refused("`munshi backup` does not support Postgres").hint(
+            "run pg_dump as a login with BYPASSRLS (the owner's can't), or use your provider's snapshots",
+        )
+    })
+}
+
+fn default_target(context: &CommandContext, config: &Config) -> PathBuf {
+    data_folder::backups(config).join(format!("munshi-{}.db", maintenance::format_timestamp(context.now())))
+}

@@ -1,0 +1,116 @@
+//! The database: whether it answers, fits this version and is sound; what waits in its queue.
+
+use std::path::Path;
+
+use munshi_config::Config;
+use munshi_jobs::{JOBS, QueueDepth, load_queue_depth};
+use munshi_store::{DatabaseAddress, Db, maintenance};
+use munshi_wiring::database::ConfiguredDatabase;
+use munshi_wiring::failure::{CommandFailure, Exit, Result};
+use munshi_wiring::lock::{DatabaseLock, DatabaseLockHolder};
+
+use super::finding::{DoctorFinding, DoctorLevel};
+use super::folder::is_open_to_others;
+use crate::output::formatting::{format_count, format_size};
+
+/// What was found, and the database itself where it could be opened.
+pub(super) async fn examine(config: &Config) -> (Vec<DoctorFinding>, Option<Db>) {
+    let database = match ConfiguredDatabase::single_connection(config) {
+        Ok(database) => database,
+        Err(failure) => return (vec![DoctorFinding::from_failure("database", failure)], None),
+    };
+    if let Some(file) = database.file()
+        && !file.exists()
+    {
+        let detail = format!("{} is created on first run", file.display());
+        return (vec![DoctorFinding::ok("database", detail)], None);
+    }
+    let mut findings: Vec<DoctorFinding> = database.file().map(|file| check_file(file)).into_iter().collect();
+    let schema = schema(&database).await;
+    let fits = schema.level == DoctorLevel::Ok;
+    findings.push(schema);
+    findings.extend(soundness(&database).await);
+    if !fits {
+        return (findings, None);
+    }
+    match check_connection(&database).await {
+        Ok((more, db)) => {
+            findings.extend(more);
+            (findings, Some(db))
+        }
+        Err(failure) => {
+            findings.push(DoctorFinding::from_failure("database", failure));
+            (findings, None)
+        }
+    }
+}
+
+async fn schema(database: &ConfiguredDatabase) -> DoctorFinding {
+    match database.state().await {
+        Err(failure) if failure.exit == Exit::Schema => DoctorFinding::from_failure("schema", failure),
+        Err(failure) => DoctorFinding::from_failure("database", failure),
+        Ok(state) if state.pending.is_empty() => {
+            DoctorFinding::ok("schema", format!("{} migrations, none pending", state.applied.len()))
+        }
+        Ok(state) => {
+            let detail = format!("{} pending", format_count(state.pending.len() as u64, "migration"));
+            DoctorFinding::warn("schema", detail, "run `munshi migrate` or `munshi serve`")
+        }
+    }
+}
+
+fn check_file(file: &Path) -> DoctorFinding {
+    let shown = file.display();
+    let bytes = std::fs::metadata(file).map_or(0, |found| found.len());
+    let user = match DatabaseLock::holder(file) {
+        DatabaseLockHolder::Nobody => "no server is using it".to_owned(),
+        DatabaseLockHolder::Process(Some(number)) => format!("in use by process {number}"),
+        DatabaseLockHolder::Process(None) => "in use by a server".to_owned(),
+    };
+    let detail = format!("{shown}, {}, {user}", format_size(bytes));
+    if is_open_to_others(file) && file.parent().is_none_or(is_open_to_others) {
+        return DoctorFinding::warn(
+            "file",
+            format!("{detail}; readable by other users"),
+            format!("chmod 600 {shown}"),
+        );
+    }
+    DoctorFinding::ok("file", detail)
+}
+
+/// Reads all of a SQLite file.
+async fn soundness(database: &ConfiguredDatabase) -> Option<DoctorFinding> {
+    if matches!(database.address, DatabaseAddress::Postgres(_)) {
+        return None;
+    }
+    Some(match maintenance::check_integrity(&database.address).await {
+        Ok(()) => DoctorFinding::ok("integrity", "no corruption found"),
+        Err(error) => {
+            let failure = CommandFailure::from(error);
+            let hint = failure
+                .hint
+                .unwrap_or_else(|| "stop the server, then restore a backup with `munshi restore`".to_owned());
+            DoctorFinding::fail("integrity", failure.message, hint)
+        }
+    })
+}
+
+async fn check_connection(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFinding>, Db)> {
+    let db = database.open().await?;
+    let version = db.server_version().await?;
+    let engine = match &database.address {
+        DatabaseAddress::Sqlite(_) => version,
+        DatabaseAddress::Postgres(_) => format!("{version} at {}", database.address),
+    };
+    let queue = db.platform(JOBS).read(load_queue_depth).await?;
+    Ok((vec![DoctorFinding::ok("engine", engine), check_queue(queue)], db))
+}
+
+fn check_queue(depth: QueueDepth) -> DoctorFinding {
+    let QueueDepth { scheduled, ready, running, dead } = depth;
+    let detail = format!("{ready} ready, {running} running, {scheduled} scheduled, {dead} dead");
+    match dead {
+        0 => DoctorFinding::ok("jobs", detail),
+        _ => DoctorFinding::warn("jobs", detail, "`munshi jobs list` shows why they failed"),
+    }
+}

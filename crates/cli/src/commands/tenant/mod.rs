@@ -1,0 +1,61 @@
+//! `munshi tenant …`: the shops and businesses served here.
+
+mod add;
+mod archive;
+mod audit_context;
+mod list;
+mod pause;
+mod resume;
+mod selector;
+mod status;
+
+pub(super) use selector::{TenantSelectorArguments, get_by_name};
+pub(super) use status::{archived_failure, not_found_failure};
+
+use clap::Subcommand;
+use munshi_types::Tenant;
+use munshi_wiring::failure::Result;
+
+use crate::context::CommandContext;
+use crate::output::formatting::format_time;
+use crate::output::table::{OutputCellStyle, OutputTableCell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TenantCommand {
+    /// Add a tenant
+    Add(add::TenantAddArguments),
+    /// List tenants, newest first
+    List(list::TenantListArguments),
+    /// Pause a tenant: it answers nobody and runs no jobs until resumed
+    Pause(status::TenantStatusArguments),
+    /// Resume a paused tenant
+    Resume(status::TenantStatusArguments),
+    /// Archive a tenant permanently; its data and name are kept
+    Archive(archive::TenantArchiveArguments),
+}
+
+pub(super) fn run(context: &CommandContext, command: TenantCommand) -> Result<()> {
+    match command {
+        TenantCommand::Add(arguments) => add::run(context, arguments),
+        TenantCommand::List(arguments) => list::run(context, &arguments),
+        TenantCommand::Pause(arguments) => pause::run(context, &arguments),
+        TenantCommand::Resume(arguments) => resume::run(context, &arguments),
+        TenantCommand::Archive(arguments) => archive::run(context, &arguments),
+    }
+}
+
+fn row(tenant: &Tenant) -> [OutputTableCell; 5] {
+    use munshi_types::TenantStatus;
+    let tone = match tenant.status {
+        TenantStatus::Active => OutputCellStyle::Good,
+        TenantStatus::Paused => OutputCellStyle::Doubtful,
+        TenantStatus::Archived => OutputCellStyle::Dim,
+    };
+    [
+        tenant.name.as_str().into(),
+        OutputTableCell::new(tenant.status.as_str(), tone),
+        tenant.zone.as_str().into(),
+        format_time(tenant.created_at).into(),
+        OutputTableCell::new(tenant.id.to_string(), OutputCellStyle::Dim),
+    ]
+}

@@ -1,0 +1,44 @@
+//! `munshi tier …`: one human, team, agent or binding, and its versions.
+
+mod list;
+mod log;
+mod rollback;
+mod show;
+
+use clap::{Args, Subcommand};
+use munshi_types::TenantName;
+use munshi_types::tier::{TierKind, TierName};
+use munshi_wiring::failure::Result;
+
+use crate::context::CommandContext;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TierCommand {
+    /// List a tenant's tiers
+    List(list::TierListArguments),
+    /// Show the history: who changed what, when and why, newest first
+    Log(TierSelectorArguments),
+    /// Show a tier; for an agent, with the source of each value
+    Show(show::TierShowArguments),
+    /// Roll back to an older version, as a new version
+    Rollback(rollback::TierRollbackArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TierSelectorArguments {
+    /// Tenant
+    tenant: TenantName,
+    /// human, team, agent or binding
+    kind: TierKind,
+    /// Its name
+    name: TierName,
+}
+
+pub(super) fn run(context: &CommandContext, command: TierCommand) -> Result<()> {
+    match command {
+        TierCommand::List(arguments) => list::run(context, &arguments),
+        TierCommand::Log(which) => log::run(context, &which),
+        TierCommand::Show(arguments) => show::run(context, &arguments),
+        TierCommand::Rollback(arguments) => rollback::run(context, arguments),
+    }
+}

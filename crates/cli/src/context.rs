@@ -1,0 +1,49 @@
+//! What every command is handed.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use munshi_config::{Config, ConfigSources};
+use munshi_types::{Clock, SystemClock, Timestamp};
+use munshi_wiring::failure::{CommandFailure, Result};
+
+use crate::output::CommandOutput;
+
+/// Where to speak, where settings come from, and what time it is. Lives as long as the process.
+pub struct CommandContext {
+    pub output: CommandOutput,
+    pub clock: Arc<dyn Clock>,
+    /// As given with `--config`.
+    file: Option<PathBuf>,
+}
+
+impl CommandContext {
+    pub(crate) fn new(file: Option<PathBuf>, output: CommandOutput) -> Self {
+        Self { output, clock: Arc::new(SystemClock), file }
+    }
+
+    pub(crate) fn sources(&self) -> ConfigSources {
+        ConfigSources::system(self.file.clone())
+    }
+
+    pub fn config(&self) -> Result<Config> {
+        Ok(Config::load(&self.sources())?)
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Runs a short command: one thread is enough, and quicker to start than many.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
+        // One copy of the runtime's loop per answer, not one per command.
+        let work: Pin<&mut dyn Future<Output = Result<T>>> = pin!(work);
+        runtime.block_on(work)
+    }
+}

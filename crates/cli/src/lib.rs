@@ -1,0 +1,100 @@
+//! The command line: what can be typed, every command, and what is printed.
+//!
+//! A command is thin: it reads its arguments, asks a lower floor, and says what came of it, to a person or as JSON. Nothing
+//! here depends on the web server, so that both are compiled side by side. What needs it is a [`ServerCommands`] of the binary.
+//!
+//! # Layout
+//! - `arguments`: what can be typed; `commands`: one file per command
+//! - [`server_commands`]: what commands need of the web server, such as `serve` and `demo`
+//! - [`context`]: what every command is handed
+//! - [`output`]: words, colour, tables, progress and questions
+//!
+//! Settings become parts in `munshi_wiring`, which has the failures with their exit codes too.
+//!
+//! # To add a command
+//! 1. Write `commands/<noun>/<verb>.rs` with an `Arguments` struct and a `run` that takes a [`CommandContext`].
+//! 2. Name it in the enum and the `match` of `commands/mod.rs` (or its noun's).
+//! 3. Give it a `--json` answer, a line in `docs/cli.md`, and a test in `crates/munshi/tests` that runs the built program.
+
+mod arguments;
+mod commands;
+pub mod context;
+pub mod output;
+pub mod server_commands;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use munshi_pack::PackRegistry;
+use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::packs;
+
+pub use self::commands::chat::chat_with_binding;
+pub use self::commands::doctor::{DoctorFinding, NAME_PROXY};
+
+use self::arguments::{CliArguments, GlobalArguments};
+use self::context::CommandContext;
+use self::output::{ColourMode, CommandOutput, CommandOutputFormat};
+use self::server_commands::ServerCommands;
+
+/// Reads the words this process was started with, does what they say, and says what came of it.
+pub fn run(server: &dyn ServerCommands) -> ExitCode {
+    let (house, all) = match build_cli() {
+        Ok(typeable) => typeable,
+        Err(failure) => {
+            return report_failure(
+                CommandOutput::new(CommandOutputFormat::Words, ColourMode::WhereItShows),
+                &failure,
+            );
+        }
+    };
+    match all.try_get_matches() {
+        Ok(matches) => run_typed(server, &house, &matches),
+        Err(error) => report_parse_error(&error),
+    }
+}
+
+/// What packs bring, and everything that can be typed.
+fn build_cli() -> Result<(Arc<PackRegistry>, clap::Command)> {
+    let house = packs::load_registry()?;
+    let all = commands::pack::add_to(CliArguments::command(), &house)?;
+    Ok((house, all))
+}
+
+fn run_typed(server: &dyn ServerCommands, house: &PackRegistry, matches: &ArgMatches) -> ExitCode {
+    let global = match GlobalArguments::from_arg_matches(matches) {
+        Ok(global) => global,
+        Err(error) => return report_parse_error(&error),
+    };
+    let context =
+        CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.colour_mode()));
+    let done = match commands::pack::find_typed_command(house, matches) {
+        Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
+        None => match CliArguments::from_arg_matches(matches) {
+            Ok(arguments) => commands::run(&context, arguments.command, server),
+            Err(error) => return report_parse_error(&error),
+        },
+    };
+    done.unwrap_or_else(|failure| report_failure(context.output, &failure))
+}
+
+fn report_failure(output: CommandOutput, failure: &CommandFailure) -> ExitCode {
+    output.print_failure(failure);
+    failure.exit.into()
+}
+
+/// Help and the version come this way too. Flags are not known yet, so `--json` is looked for by its name.
+fn report_parse_error(error: &clap::Error) -> ExitCode {
+    let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+    match error.kind() {
+        ErrorKind::DisplayVersion if json => output::print_version(),
+        _ if json && error.use_stderr() => output::print_usage_error(error),
+        _ => {
+            // Where even this can't be written, the code still tells.
+            let _ = error.print();
+        }
+    }
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}

@@ -1,0 +1,33 @@
+//! The folder for everything Munshi keeps.
+
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+
+use munshi_config::Config;
+
+use crate::failure::{CommandFailure, Result};
+
+/// Makes the data folder on first run, for nobody else to read.
+pub fn prepare(config: &Config) -> Result<()> {
+    create_private(&config.data.dir).map_err(|error| unusable_failure(&config.data.dir, &error))
+}
+
+pub fn create_private(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+pub fn backups(config: &Config) -> PathBuf {
+    config.data.dir.join("backups")
+}
+
+fn unusable_failure(folder: &Path, error: &std::io::Error) -> CommandFailure {
+    CommandFailure::refused(format!("can't create the data folder {}: {error}", folder.display()))
+        .hint("choose another with data.dir (MUNSHI__DATA__DIR), or let this user create it")
+}

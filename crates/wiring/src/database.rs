@@ -1,0 +1,102 @@
+//! Where the database is, and how it is opened.
+
+use std::path::PathBuf;
+
+use munshi_config::Config;
+use munshi_store::migrate::{self, MigrationOutcome, MigrationRequest, MigrationState};
+use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
+use munshi_types::Timestamp;
+
+use crate::data_folder;
+use crate::failure::{CommandFailure, Exit, Result};
+use crate::lock::DatabaseLock;
+
+/// Everything the store wants to know, taken from the settings.
+pub struct ConfiguredDatabase {
+    pub address: DatabaseAddress,
+    /// Postgres: the login that owns the tables, where it is another.
+    owner: Option<DatabaseAddress>,
+    pub options: StoreOptions,
+    pub migrations: Migrations,
+    /// SQLite: where a copy goes before migrating; none when the settings say so.
+    backups: Option<PathBuf>,
+}
+
+impl ConfiguredDatabase {
+    pub fn from_config(config: &Config) -> Result<Self> {
+        let address = parse_address(config.store_url().reveal(), "store.url")?;
+        let owner = config.store.owner_url.as_ref().map(|url| parse_address(url.reveal(), "store.owner_url"));
+        let owner = owner.transpose()?;
+        let store = &config.store;
+        let options = StoreOptions {
+            readers: store.readers,
+            connections: store.connections,
+            statement_timeout: store.statement_timeout,
+            queue_timeout: store.queue_timeout,
+            ..StoreOptions::default()
+        };
+        let backups = store.backup_before_migrate.then(|| data_folder::backups(config));
+        Ok(Self { address, owner, options, migrations: crate::migrations()?, backups })
+    }
+
+    /// The same, for a command that asks one question and ends: a thread and a connection will do.
+    pub fn single_connection(config: &Config) -> Result<Self> {
+        let mut database = Self::from_config(config)?;
+        database.options.readers = 1;
+        database.options.connections = 1;
+        Ok(database)
+    }
+
+    /// SQLite: the file.
+    pub fn file(&self) -> Option<&PathBuf> {
+        match &self.address {
+            DatabaseAddress::Sqlite(path) => Some(path),
+            DatabaseAddress::Postgres(_) => None,
+        }
+    }
+
+    pub async fn open(&self) -> Result<Db> {
+        Ok(Db::open(&self.address, &self.options, &self.migrations).await?)
+    }
+
+    /// The same, with its tables made first where there are none, as the server does at its first start. A database of an
+    /// older version is left to `munshi migrate`: a server may be at work on it.
+    pub async fn open_or_create(&self, config: &Config, now: Timestamp) -> Result<Db> {
+        if self.file().is_none_or(|file| file.exists()) {
+            match self.open().await {
+                Err(failure) if failure.exit == Exit::Schema && self.state().await?.applied.is_empty() => {}
+                outcome => return outcome,
+            }
+        }
+        data_folder::prepare(config)?;
+        let lock = self.file().map(|file| DatabaseLock::take(file)).transpose()?;
+        self.migrate(now).await?;
+        drop(lock);
+        self.open().await
+    }
+
+    /// Which migrations it has and lacks, as the login that applies them sees it.
+    pub async fn state(&self) -> Result<MigrationState> {
+        let address = self.owner.as_ref().unwrap_or(&self.address);
+        Ok(migrate::load_state(address, &self.options, &self.migrations).await?)
+    }
+
+    pub async fn migrate(&self, now: Timestamp) -> Result<MigrationOutcome> {
+        let request = MigrationRequest {
+            address: self.address.clone(),
+            owner: self.owner.clone(),
+            options: self.options.clone(),
+            migrations: self.migrations.clone(),
+            now,
+            backups: self.backups.clone(),
+        };
+        Ok(migrate::run(request).await?)
+    }
+}
+
+fn parse_address(url: &str, key: &str) -> Result<DatabaseAddress> {
+    url.parse().map_err(|error: munshi_store::Error| {
+        CommandFailure::new(Exit::Settings, format!("{key}: {error}"))
+            .hint("write it as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE")
+    })
+}

@@ -1,0 +1,79 @@
+//! What answers: the engine of turns with everything it needs.
+
+use std::sync::Arc;
+
+use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
+use munshi_config::Config;
+use munshi_connectors::{ConnectorHost, ConnectorLogins};
+use munshi_jobs::JobQueue;
+use munshi_safety::acts::ActServices;
+use munshi_store::Db;
+use munshi_tiers::{BindingResolver, ensure_fence_key};
+use munshi_tools::ToolDispatcher;
+use munshi_types::{Clock, SystemRandom};
+
+use crate::failure::{CommandFailure, Result};
+use crate::gateway::ConfiguredGateway;
+use crate::node::NodeLock;
+use crate::{connectors, node, packs, tools};
+
+/// The engine, and what the server needs of its parts.
+pub struct ConfiguredEngine {
+    pub engine: TurnEngine,
+    pub office: Arc<ActServices>,
+    /// Runs the tenants' connectors once it is told to.
+    pub host: ConnectorHost,
+    /// How people let us into connectors' services.
+    pub logins: Option<ConnectorLogins>,
+    /// Held while the engine is.
+    _node: Option<NodeLock>,
+}
+
+impl ConfiguredEngine {
+    /// `base` is the address by which people open the server, where there is one.
+    pub async fn build(
+        config: &Config,
+        db: &Db,
+        clock: &Arc<dyn Clock>,
+        resolver: BindingResolver,
+        queue: JobQueue,
+        base: Option<String>,
+    ) -> Result<Self> {
+        let wired = ConfiguredGateway::from_config(config, clock)?;
+        // Only a server takes up what others left.
+        let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
+        let house = packs::load_registry()?;
+        let mut book = house.book.clone();
+        munshi_guardrails::add_phrases(&mut book)
+            .map_err(|error| CommandFailure::failed(error.to_string()))?;
+        let office = Arc::new(tools::build_act_services(config, clock.clone()).on_refusal(house.clone()));
+        let registry = Arc::new(house.tools.clone());
+        let logins = connectors::build_logins(config, db, clock).await?;
+        let host =
+            connectors::build_host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
+        let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone());
+        let dispatcher = dispatcher.with_connectors(Arc::new(host.clone()));
+        let engine = TurnEngine::new(TurnEngineParts {
+            db: db.clone(),
+            resolver,
+            gateway: wired.gateway,
+            route: wired.route,
+            dispatcher,
+            office: office.clone(),
+            book: Arc::new(book),
+            house,
+            queue,
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+            fence_key: ensure_fence_key(db, &SystemRandom, clock.now()).await?,
+            settings: TurnSettings {
+                classes: wired.classes,
+                grace: config.server.shutdown_grace,
+                process,
+                ..TurnSettings::default()
+            },
+            senders: Vec::new(),
+        });
+        Ok(Self { engine, office, host, logins: Some(logins), _node: node })
+    }
+}

@@ -1,0 +1,24 @@
+//! What this installation has that a tier may name.
+
+use std::sync::Arc;
+
+use munshi_config::{Config, OFFLINE};
+use munshi_tiers::InstalledNames;
+use munshi_types::ToolSpec;
+
+use crate::failure::Result;
+
+/// Every model of the settings, and every tool.
+pub fn list_installed_names(config: &Config) -> Result<InstalledNames> {
+    let models = config.models.iter().map(|model| model.name.clone());
+    let tools = tools()?.iter().map(|tool| tool.name.to_string()).collect();
+    Ok(InstalledNames { tools, models: models.chain([OFFLINE.to_owned()]).collect() })
+}
+
+/// The tools that can be offered; `apply` warns of each other that an agent names.
+pub fn tools() -> Result<Vec<Arc<ToolSpec>>> {
+    // What a tool says of itself does not depend on the time.
+    let registry = crate::tools::registry()?;
+    let known = registry.names().filter_map(|name| registry.get(name.as_str()));
+    Ok(known.map(|tool| Arc::new(tool.known.spec.clone())).collect())
+}

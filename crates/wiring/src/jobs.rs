@@ -1,0 +1,59 @@
+//! The job runner, with every kind of work there is and when it is due.
+
+use std::sync::Arc;
+
+use munshi_config::Config;
+use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
+use munshi_store::Db;
+use munshi_types::{Clock, SystemRandom};
+
+use crate::engine::ConfiguredEngine;
+use crate::failure::Result;
+use crate::{audit, budget, housekeeping, tools};
+
+pub async fn build_runner(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    queue: &JobQueue,
+    turns: &ConfiguredEngine,
+) -> Result<JobRunner> {
+    let options = munshi_jobs::JobRunnerOptions {
+        workers: config.job_workers(),
+        poll: config.jobs.poll,
+        lease: config.jobs.lease,
+        keep_done: config.jobs.keep_done,
+        grace: config.server.shutdown_grace,
+    };
+    set_schedules(db, clock.as_ref()).await?;
+    let registry = register_kinds(config, db, clock, queue, turns)?;
+    Ok(JobRunner::new(db.clone(), queue, Arc::new(SystemRandom), registry, options))
+}
+
+/// Has every kind of work run when it is due, on one node. A crate whose work comes by the clock adds its own here.
+async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
+    budget::schedule(db, clock).await?;
+    tools::schedule(db, clock).await?;
+    munshi_agent::rollups::job::set_schedule(db, clock).await?;
+    munshi_safety::audit::set_schedules(db, clock).await?;
+    housekeeping::schedule(db, clock).await
+}
+
+/// Every kind of work there is. A crate that has jobs adds its own here.
+fn register_kinds(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    queue: &JobQueue,
+    turns: &ConfiguredEngine,
+) -> Result<JobRegistry> {
+    let mut registry = JobRegistry::default();
+    let anchoring = audit::build_anchor_service(config, db.clone(), queue.clone(), clock.clone())?;
+    munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
+    budget::register(&mut registry, config, db, clock.clone());
+    tools::register(&mut registry, turns.engine.clone());
+    turns.engine.install(&mut registry, turns.engine.summariser());
+    housekeeping::register(&mut registry, config, db, queue, clock);
+    munshi_agent::rollups::job::install(&mut registry, db, clock);
+    Ok(registry)
+}
