@@ -36,14 +36,21 @@ impl CommandContext {
         self.clock.now()
     }
 
-    /// Runs a short command: one thread is enough, and quicker to start than many.
+    /// Runs a short command to its end.
     pub(crate) fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
-        // One copy of the runtime's loop per answer, not one per command.
-        let work: Pin<&mut dyn Future<Output = Result<T>>> = pin!(work);
-        runtime.block_on(work)
+        let mut outcome = Err(CommandFailure::failed("the command did not finish"));
+        run_to_end(pin!(async { outcome = work.await }))?;
+        outcome
     }
+}
+
+/// One thread is enough, and quicker to start than many. The runtime's loop is compiled once, not for every command or
+/// answer.
+fn run_to_end(work: Pin<&mut dyn Future<Output = ()>>) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandFailure::failed(format!("can't start the runtime: {error}")))?;
+    runtime.block_on(work);
+    Ok(())
 }
