@@ -11,6 +11,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use munshi_identity::Role;
 use munshi_identity::keys::{self, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
+use munshi_llm::sse::SseParser;
 use munshi_safety::audit::{self, AuditEvent, NewAuditEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::BindingResolution;
@@ -207,27 +208,18 @@ async fn follow(
     let run: RunId = run.ok_or_else(|| CommandFailure::failed("the server returned no run id"))?;
     begun.get_or_init(|| run);
     let mut body = response.into_body();
-    let mut buffer = Vec::new();
+    let (mut parser, mut events) = (SseParser::new(LONGEST), Vec::new());
     while let Some(Ok(frame)) = body.frame().await {
         let Ok(bytes) = frame.into_data() else { continue };
-        buffer.extend_from_slice(&bytes);
-        if buffer.len() > LONGEST {
-            break;
+        let is_read = parser.push(&bytes, &mut events).is_ok();
+        for event in events.drain(..) {
+            dispatch_event(listener, &event.data)?;
         }
-        while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = buffer.drain(..=end).collect();
-            if let Some(data) = parse_event_data(&line) {
-                dispatch_event(listener, &data)?;
-            }
+        if !is_read {
+            break;
         }
     }
     Ok(run)
-}
-
-/// Of a server-sent event the line that carries it; ours have one each.
-fn parse_event_data(line: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(line).ok()?;
-    text.strip_prefix("data:").map(|data| data.trim().to_owned())
 }
 
 async fn read_failure(response: Response<Incoming>) -> CommandFailure {
@@ -249,18 +241,5 @@ async fn read_failure(response: Response<Incoming>) -> CommandFailure {
     match part("hint") {
         Some(hint) => failure.hint(hint),
         None => failure.hint("check that the server has this version, and see its log"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_data_is_heard() {
-        assert_eq!(parse_event_data(b"data: {\"a\":1}\r\n").as_deref(), Some("{\"a\":1}"));
-        for other in [&b"event: token\n"[..], b": keep\n", b"\n", b"id: 1.2.3\n"] {
-            assert_eq!(parse_event_data(other), None);
-        }
     }
 }
