@@ -1,14 +1,26 @@
 //! What handlers share.
+//!
+//! # Layout
+//! - [`App`]: the state of the router; [`api`]: what the routes under `/v1` are made of
+//! - [`visitor_services`], [`onboarding`]: what people at pages are received with
+//! - `stream_registry`: the streams that are open; `completion_retries`: the same request sent again by a client's library
+
+pub mod api;
+pub(crate) mod completion_retries;
+pub mod onboarding;
+pub(crate) mod stream_registry;
+pub mod visitor_services;
 
 use std::sync::Arc;
 
+use munshi_server::access::{Access, AccessSource};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::metrics::Metrics;
+use munshi_server::readiness::Readiness;
 use munshi_types::IdGenerator;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::Api;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::metrics::Metrics;
-use crate::readiness::Readiness;
+use self::api::Api;
 
 /// The state every handler can ask for with `State<App>`. Cheap to clone; made once by the binary.
 #[derive(Clone)]
@@ -23,6 +35,12 @@ struct Inner {
     stopping: CancellationToken,
     /// What the routes under `/v1` are made of; without it they answer that they are not served here.
     api: Option<Api>,
+}
+
+impl AccessSource for App {
+    fn access(&self) -> Result<&Access, ApiError> {
+        Self::access(self)
+    }
 }
 
 impl App {
@@ -42,6 +60,11 @@ impl App {
     pub(crate) fn api(&self) -> Result<&Api, ApiError> {
         let missing = || ApiError::new(ApiErrorCode::Unavailable, "The API is not enabled on this server.");
         self.0.api.as_ref().ok_or_else(missing)
+    }
+
+    /// What requests are authenticated with.
+    pub(crate) fn access(&self) -> Result<&Access, ApiError> {
+        self.api().map(|api| &***api)
     }
 
     pub fn ids(&self) -> &IdGenerator {

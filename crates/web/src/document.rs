@@ -1,10 +1,10 @@
 //! The OpenAPI document, and the names that spans take from it.
 
-use std::collections::HashMap;
-
 use axum::body::Bytes;
 use axum::http::Method;
 use munshi_identity::keys::AreaGrant;
+use munshi_server::error::{ApiErrorCode, ErrorBody, ErrorDetail};
+use munshi_server::middleware::SpanNames;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn, PathItem};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::ComponentsBuilder;
@@ -13,14 +13,11 @@ use utoipa::openapi::{ContentBuilder, InfoBuilder, OpenApi, Ref, RefOr, Response
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::api::access::find_required_grant;
-use crate::error::{ApiErrorCode, ErrorBody, ErrorDetail};
-use crate::middleware::UNMATCHED;
-use crate::openai;
 use crate::openai::completion::{ChunkChoice, CompletionChunk, CompletionDelta};
-use crate::openai::errors::{CompletionError, CompletionErrorDetail};
+use crate::openai::errors::{CompletionError, CompletionErrorDetail, is_openai_route};
 use crate::views::attachment::AttachmentView;
 use crate::views::event::StreamEvent;
-use crate::visitor::visit_events::VisitEvent;
+use crate::views::visit_event::VisitEvent;
 
 /// What keys are called in the document.
 const SCHEME: &str = "key";
@@ -29,13 +26,12 @@ const SCHEME: &str = "key";
 #[derive(Debug)]
 pub(crate) struct ApiDocument {
     pub(crate) json: Bytes,
-    /// `http.<resource>.<verb>` by route template and method.
-    names: HashMap<(String, Method), String>,
 }
 
 impl ApiDocument {
-    /// Adds to the collected routes what all share: the title, and the error shape as every route's default answer.
-    pub(crate) fn build(mut api: OpenApi) -> Self {
+    /// Adds to the collected routes what all share: the title, and the error shape as every route's default answer. The names
+    /// of spans are the routes' own.
+    pub(crate) fn build(mut api: OpenApi) -> (Self, SpanNames) {
         api.info = InfoBuilder::new()
             .title("Munshi")
             .version(env!("CARGO_PKG_VERSION"))
@@ -43,7 +39,7 @@ impl ApiDocument {
                 "Every error has the shape of `ErrorBody`; every response has an `x-request-id` header.",
             ))
             .build();
-        let mut names = HashMap::new();
+        let mut names = SpanNames::default();
         for (path, item) in &mut api.paths.paths {
             for (method, operation) in operations(item) {
                 let form = select_error_schema(path);
@@ -55,7 +51,7 @@ impl ApiDocument {
                 if let Some(grant) = find_required_grant(&method, path) {
                     add_security(operation, grant, form);
                 }
-                names.insert((path.clone(), method), span_name(operation));
+                names.insert(path.clone(), method, span_name(operation));
             }
         }
         let components = api.components.take().unwrap_or_default();
@@ -84,17 +80,7 @@ impl ApiDocument {
         api.components = Some(shared.build());
         // Serialising plain structs to memory can't fail; an empty document would fail the snapshot test.
         let json = serde_json::to_vec_pretty(&api).unwrap_or_default().into();
-        Self { json, names }
-    }
-
-    /// The name of the span for a request. Routes outside of the document are named by their template.
-    pub(crate) fn span_name<'a>(&'a self, method: &Method, route: &'a str) -> &'a str {
-        let asked = if method == Method::HEAD { Method::GET } else { method.clone() };
-        match self.names.get(&(route.to_owned(), asked)) {
-            Some(name) => name,
-            None if route == UNMATCHED => "http.unmatched",
-            None => route,
-        }
+        (Self { json }, names)
     }
 }
 
@@ -164,7 +150,7 @@ fn error_response(form: &str) -> RefOr<Response> {
 
 /// The shape of errors below a path.
 fn select_error_schema(path: &str) -> &'static str {
-    if openai::is_openai_route(path) { "CompletionError" } else { "ErrorBody" }
+    if is_openai_route(path) { "CompletionError" } else { "ErrorBody" }
 }
 
 fn build_error_response(words: &str, form: &str) -> Response {

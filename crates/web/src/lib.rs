@@ -1,24 +1,18 @@
-//! The HTTP server of Munshi.
+//! The routes and pages of Munshi.
 //!
-//! It has routes and what every route shares: request ids, limits, the one error shape, probes, metrics, the OpenAPI
-//! document, logs and traces, and a stop that finishes what is in flight. It has no SQL and no configuration of its
-//! own: the binary hands it an [`App`] and [`ServerOptions`].
+//! `munshi-server` has what every route shares: connections, request ids, limits, the one error shape, and who is calling.
+//! Here is what they answer, and the OpenAPI document of it. It has no SQL and no configuration of its own: the binary
+//! hands it an [`App`] and [`ServerOptions`].
 //!
 //! # Layout
 //! - [`server`]: [`HttpServer`] binds, serves and stops
-//! - [`mod@router`]: routes, document and middlewares put together
+//! - [`mod@router`]: routes, document and middlewares put together; `cors`: what the pages of others may ask
 //! - `routes`: the table of routes; a folder per resource, a file per verb
-//! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
-//! - [`visitor`]: the door for people at pages
+//! - [`api`]: what the routes under `/v1` share: who may call them, streams; `views`: what they answer with
+//! - `openai`: the API that other makers' programs speak; `mcp`: our tools and agents for other people's agents
+//! - [`visitor`]: the door for people at pages; [`account`]: what the pages of operators have of their own
 //! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
-//! - [`account`]: operators and how they sign in; [`http_client`]: what is asked of other servers
-//! - `mcp`: our tools and agents for other people's agents
-//! - `middleware`: what every request passes through, in one list
-//! - [`error`]: [`ApiErrorCode`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
-//! - [`json`]: [`Json`], whose refusals say what was expected; `fields`: what a body may hold
-//! - [`readiness`], [`metrics`]: what the probes tell
 //! - `document`: the OpenAPI document and the span names taken from it
-//! - [`telemetry`]: log lines and traces of the whole process
 //!
 //! # To add a route
 //! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`. `routes/approvals/grant.rs` is an example:
@@ -44,7 +38,7 @@
 //!    `key.reaches(binding)`. Routes of pages (`/visit/…`) take a `PageVisitor` instead, those of accounts a
 //!    `SignedInOperator`.
 //! 4. Ids in paths are read with `UrlPathParameter`, queries with `UrlQueryParameters`, lists answer with
-//!    `ListResponse` (all in `api/parameters.rs`). Bodies have `deny_unknown_fields`.
+//!    `ListResponse` (all in `munshi_server::parameters`). Bodies have `deny_unknown_fields`.
 //! 5. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
 //!    is logged once, with the request id, and never sent.
 //! 6. Test it in `tests/api/`, on both engines, and add it to `every_route` or `LISTS` in `tests/api/access.rs`: these
@@ -56,33 +50,26 @@ pub mod account;
 pub mod api;
 pub mod app;
 mod assets;
+mod cors;
 mod document;
-pub mod error;
-mod fields;
-pub mod http_client;
-pub mod json;
 mod mcp;
-pub mod metrics;
-mod middleware;
 mod openai;
 mod pages;
-pub mod readiness;
 pub mod router;
 mod routes;
 pub mod server;
-pub mod telemetry;
 mod views;
 pub mod visitor;
 
-pub use account::SignInServices;
+pub use munshi_server::access::SignInServices;
+pub use munshi_server::{
+    ApiError, ApiErrorCode, Error, ErrorBody, ErrorDetail, Json, Metrics, MonitorAccess, Peer, Readiness,
+    ReadinessCheck, RequestId, ServerOptions, ServerShutdownReport, http_client, telemetry,
+};
+
 pub use api::Api;
 pub use app::App;
-pub use error::{ApiError, ApiErrorCode, Error, ErrorBody, ErrorDetail};
-pub use json::Json;
-pub use metrics::Metrics;
-pub use middleware::RequestId;
-pub use readiness::{Readiness, ReadinessCheck};
 pub use router::{Routes, build_router};
 pub use routes::routes;
-pub use server::{HttpServer, MonitorAccess, Peer, ServerOptions, ServerShutdownReport};
+pub use server::HttpServer;
 pub use visitor::VisitorServices;

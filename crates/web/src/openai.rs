@@ -8,7 +8,7 @@
 //! - `errors`: errors in OpenAI's form, and [`Refusal`](form::Refusal), which a handler returns
 //! - `body`: JSON in, with the place of what does not fit; `request`: what may stand in it; `unsupported_fields`: what of it is not done
 //! - `message_parser`: messages become a turn and what was brought with it; `client_tools`: the client's tools
-//! - `speaker`: who speaks; `retries`: the same request sent again by a client's library
+//! - `speaker`: who speaks
 //! - `completion`: completions and their pieces; `stream`: the pieces as they come; `outcome`: how a turn ended, in OpenAI's words
 
 pub(crate) mod body;
@@ -18,14 +18,6 @@ pub(crate) mod errors;
 pub(crate) mod message_parser;
 pub(crate) mod outcome;
 pub(crate) mod request;
-pub(crate) mod retries;
 pub(crate) mod speaker;
 pub(crate) mod stream;
 pub(crate) mod unsupported_fields;
-
-/// Below these routes errors have OpenAI's form.
-const PATHS: [&str; 4] = ["/v1/models", "/v1/models/{model}", "/v1/chat/completions", "/v1/embeddings"];
-
-pub(crate) fn is_openai_route(path: &str) -> bool {
-    PATHS.contains(&path)
-}

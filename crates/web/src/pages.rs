@@ -1,39 +1,15 @@
 //! Pages for people, rendered on the server from `templates/`.
 //!
-//! To add a page: a template that extends `layout.html`, a struct that derives `askama::Template`, and `Page(…)` around
+//! To add a page: a template that extends `layout.html`, a struct that derives `askama::Template`, and `HtmlPage(…)` around
 //! it as the answer. Nothing inline: styles and scripts are assets, and what a script needs to know stands in `data-`
 //! attributes, where the template escapes it. Then a line in the test below, which fills every field with hostile text.
 
 use askama::Template;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::response::{Html, IntoResponse, Response};
-
-use crate::account::phrases::PagePhrases;
-use crate::error::ApiError;
-
-/// Only what we sent ourselves runs or is loaded. Pictures may stand in the page itself.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
-/// A page as an answer.
-pub(crate) struct HtmlPage<T>(pub(crate) T);
-
-impl<T: Template> IntoResponse for HtmlPage<T> {
-    fn into_response(self) -> Response {
-        match self.0.render() {
-            Ok(text) => {
-                let headers = [
-                    (CONTENT_TYPE, "text/html; charset=utf-8"),
-                    (CONTENT_SECURITY_POLICY, POLICY),
-                    // What is shown depends on who asks, and a page that is gone back to is asked for again.
-                    (CACHE_CONTROL, "private, no-cache"),
-                ];
-                (headers, Html(text)).into_response()
-            }
-            Err(error) => ApiError::internal(error).into_response(),
-        }
-    }
-}
+use axum::response::{IntoResponse, Response};
+use munshi_server::ApiError;
+use munshi_server::html_page::{HtmlPage, PageNotice, render_uncached};
+use munshi_server::page_error::build_notice;
+use munshi_server::page_phrases::PagePhrases;
 
 /// The letter in a circle that stands for somebody.
 pub(crate) struct LetterAvatar {
@@ -76,9 +52,33 @@ impl UnavailablePage {
     }
 }
 
+/// A no, as a page.
+#[derive(Template)]
+#[template(path = "account/fault.html")]
+struct FaultPage<'a> {
+    words: PagePhrases,
+    told: PageNotice,
+    hint: &'a str,
+    /// Ours: then what they did is not to blame.
+    ours: bool,
+}
+
+/// Puts the page of an error into its answer, keeping the status and headers such as `retry-after`.
+pub(crate) fn render_fault(error: &ApiError, words: PagePhrases, mut response: Response) -> Response {
+    let status = response.status();
+    let (told, hint) = (build_notice(error, words), if words.is_english() { &*error.hint } else { "" });
+    let page = render_uncached(&FaultPage { words, told, hint, ours: status.is_server_error() }, status);
+    let (parts, body) = page.into_parts();
+    response.headers_mut().extend(parts.headers);
+    *response.body_mut() = body;
+    response
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use munshi_server::phrases::{default_phrasebook, find_locale, render_all};
+
     use crate::routes::home::show::HomePage;
     use crate::routes::pack_pages::show::{ClosedPage, PackPage};
     use crate::routes::visits::show::ChatPage;
@@ -108,6 +108,71 @@ mod tests {
                 page.split("<script").skip(1).filter(|part| !part.trim_start().starts_with("src=\"/assets/"));
             assert_eq!(inline.count(), 0, "scripts are assets");
         }
+    }
+
+    /// Every phrase that a page or route names is there.
+    #[test]
+    fn pages_ask_for_phrases_that_are_there() {
+        let book = default_phrasebook();
+        let pages = [
+            include_str!("../templates/account/connector_ask.html"),
+            include_str!("../templates/account/connector_going.html"),
+            include_str!("../templates/account/connector_in.html"),
+            include_str!("../templates/account/connector_prove.html"),
+            include_str!("../templates/account/fault.html"),
+            include_str!("../templates/account/frame.html"),
+            include_str!("../templates/account/keys.html"),
+            include_str!("../templates/account/link.html"),
+            include_str!("../templates/account/operators.html"),
+            include_str!("../templates/account/password.html"),
+            include_str!("../templates/account/plain.html"),
+            include_str!("../templates/account/show.html"),
+            include_str!("../templates/account/sign_in.html"),
+            include_str!("../templates/account/sign_ins.html"),
+            include_str!("../templates/home.html"),
+            include_str!("../templates/nobody.html"),
+        ];
+        let mut asked = 0;
+        for page in pages {
+            for (call, prefix) in [
+                ("render(\"", "account-"),
+                ("render_with(\"", "account-"),
+                ("render_count(\"", "account-"),
+                ("render_shared(\"", "web-"),
+            ] {
+                for part in page.split(call).skip(1) {
+                    let name = format!("{prefix}{}", part.split('"').next().unwrap());
+                    assert!(book.names().any(|known| known == name), "{name}");
+                    asked += 1;
+                }
+            }
+        }
+        assert!(asked > 70, "{asked}");
+    }
+
+    /// Every word that a script asks for by name is one of ours.
+    #[test]
+    fn scripts_ask_for_words_that_are_there() {
+        let english = render_all(find_locale("en").unwrap());
+        let scripts = [
+            include_str!("../assets/js/view.js"),
+            include_str!("../assets/js/chat.js"),
+            include_str!("../assets/js/widget.js"),
+            include_str!("../assets/js/link.js"),
+        ];
+        let mut asked = 0;
+        for script in scripts {
+            for part in script.split("words.").skip(1).chain(script.split("words[\"").skip(1)) {
+                let name: String =
+                    part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+                if name.is_empty() || part[name.len()..].starts_with('(') {
+                    continue;
+                }
+                asked += 1;
+                assert!(english.contains_key(&name), "{name}");
+            }
+        }
+        assert!(asked > 25, "{asked}");
     }
 
     #[test]

@@ -2,28 +2,36 @@
 
 use std::sync::Arc;
 
+use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::middleware::{self, ErrorRenderers};
+use munshi_server::options::ServerOptions;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::document::ApiDocument;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::middleware;
-use crate::server::ServerOptions;
+use crate::openai::errors::select_error_writer;
+use crate::{cors, pages};
 
 /// Routes that know their own documentation.
 pub type Routes = OpenApiRouter<App>;
 
+/// What errors look like below OpenAI's routes, and to people.
+const ERRORS: ErrorRenderers =
+    ErrorRenderers { select_body_writer: select_error_writer, render_page: pages::render_fault };
+
 /// The whole service: what [`crate::HttpServer`] serves, and what a test calls without a socket.
 pub fn build_router(routes: Routes, app: &App, options: &ServerOptions) -> Router {
     let (router, api) = routes.split_for_parts();
-    let document = Arc::new(ApiDocument::build(api));
+    let (document, names) = ApiDocument::build(api);
     let router = router
         .fallback(handle_not_found)
-        .layer(Extension(document.clone()))
+        .layer(Extension(Arc::new(document)))
         .layer(Extension(options.monitors))
         .with_state(app.clone());
-    middleware::wrap(router, app, options, &document)
+    let router = middleware::limit(router, options).layer(from_fn_with_state(app.clone(), cors::apply_cors));
+    middleware::wrap(router, app.ids(), Arc::new(names), ERRORS)
 }
 
 async fn handle_not_found() -> ApiError {

@@ -13,3 +13,4 @@ pub(crate) mod stats;
 pub(crate) mod tier;
 pub(crate) mod usage;
 pub(crate) mod visit;
+pub(crate) mod visit_event;

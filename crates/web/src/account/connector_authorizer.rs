@@ -5,18 +5,18 @@ use axum::http::{Extensions, HeaderMap};
 use munshi_connectors::login::ConnectorLoginUser;
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{Person, Role, SecretToken, persons};
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::cookies::{self, OPENED};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::options::Peer;
+use munshi_server::visitor::installation_access::is_keeper;
+use munshi_server::visitor::token::VisitorToken as Visitor;
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{PersonId, TenantId};
 
-use super::cookies::{self, OPENED};
-use super::signed_in_operator::SignedInOperator;
-use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::server::Peer;
-use crate::visitor::installation_access::is_keeper;
+use crate::app::api::ApiState;
 use crate::visitor::page_visitor::{self, PageVisitorIdentity};
-use crate::visitor::token::VisitorToken as Visitor;
 
 const FORM: &str = "connector.login.form";
 
@@ -75,7 +75,7 @@ impl ConnectorAuthorizer {
         if signed_in.is_some() {
             return Ok(Err(ConnectorLinkRefusal::NotTheirs));
         }
-        match is_keeper(app, asked.extensions.get::<Peer>(), asked.headers).await? {
+        match is_keeper(api, asked.extensions.get::<Peer>(), asked.headers).await? {
             true => Ok(Ok(Self { who: ConnectorLoginUser::Here, browser: Browser::Here })),
             false => Ok(Err(ConnectorLinkRefusal::Unknown)),
         }

@@ -11,12 +11,12 @@ use futures_util::FutureExt;
 use munshi_agent::KeyUse;
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area, AreaGrant, KeyMaker};
 use munshi_identity::{MissingPermission, Role};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::options::Peer;
 use munshi_types::{BindingId, TenantId};
 
-use super::Api;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::server::Peer;
+use crate::app::api::Api;
 
 use ApiAccess::{Read, Write};
 use Area::{Approvals, Bindings, Chat, Keys, Persons, Runs, Sessions, Test, Tiers, Usage};
@@ -113,7 +113,7 @@ async fn authenticate(
         return Ok(caller);
     }
     if !headers.contains_key(AUTHORIZATION)
-        && let Some(caller) = crate::account::caller::find(api, method, headers).await?
+        && let Some(caller) = munshi_server::account::caller::find(api, method, headers).await?
     {
         return Ok(caller);
     }

@@ -2,11 +2,10 @@
 
 use munshi_identity::keys::ApiCaller;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_server::error::ApiError;
 use munshi_store::Tx;
 use munshi_types::{IdGenerator, OperatorId, Timestamp};
 use serde_json::Value;
-
-use crate::error::ApiError;
 
 /// Who does it and when.
 #[derive(Clone)]

@@ -5,6 +5,9 @@ use std::fmt;
 
 use munshi_identity::{ContactAddress, Person, persons};
 use munshi_safety::budget::{self, UsagePlan};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::parameters::{field_error, parse_name};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, InboundSender, PersonId};
@@ -14,9 +17,6 @@ use serde::de::{MapAccess, Unexpected, Visitor};
 use utoipa::ToSchema;
 
 use super::access::AuthorizedCaller;
-use super::error_conversions::not_found_error;
-use super::parameters::{field_error, parse_name};
-use crate::error::{ApiError, ApiErrorCode};
 
 /// The person who speaks: an id, or one address.
 #[derive(Clone, Debug, ToSchema)]

@@ -12,13 +12,13 @@ use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use munshi_agent::{EventId, RunFollower};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::parameters::field_error;
 use munshi_types::{PersonId, RunId, TenantId};
 use tokio_util::sync::CancellationToken;
 
-use super::ApiState;
-use super::parameters::field_error;
-use super::stream_registry::StreamSlot;
-use crate::error::{ApiError, ApiErrorCode};
+use crate::app::api::ApiState;
+use crate::app::stream_registry::StreamSlot;
 use crate::views::event::StreamEvent;
 use crate::views::outcome::DetailLevel;
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use munshi_agent::{IngestStatus, KeyUse, ReceiveOptions};
 use munshi_identity::keys::KeySpeaker;
+use munshi_server::error::ApiError;
+use munshi_server::parameters::field_error;
 use munshi_tiers::BindingResolution;
 use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, RunId};
 use rmcp::model::{CallToolResult, JsonObject};
@@ -12,10 +14,9 @@ use serde_json::Value;
 
 use super::results;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::field_error;
+use crate::api::chat_admission::{ChatAdmission, admit, check_same_text};
 use crate::api::speaker::{ApiSpeaker, key_client_id};
-use crate::error::ApiError;
-use crate::routes::chat::send::{ChatAdmission, admit, check_same_text};
+use crate::api::turn_errors::convert_turn_error;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,11 +61,11 @@ pub(crate) async fn ask(
         reply_to: None,
         screen: ClientScreen { seen: None, client: Some(key_client_id(key)), ..ClientScreen::default() },
     };
-    munshi_agent::inbound::validate(&inbound)?;
+    munshi_agent::inbound::validate(&inbound).map_err(convert_turn_error)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.
     let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.key_use() });
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
-    let received = key.api.engine.receive_with_options(inbound, options).await?;
+    let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
     if received.fate == IngestStatus::SeenBefore {
         check_same_text(&key.api, &received, asked.message).await?;
     }
@@ -79,7 +80,7 @@ pub(crate) async fn await_outcome(
 ) -> Result<CallToolResult, ApiError> {
     let outcome = key.api.engine.wait_for_outcome(key.tenant(), run);
     match tokio::time::timeout(patience, outcome).await {
-        Ok(outcome) => Ok(results::render_outcome(&outcome?)),
+        Ok(outcome) => Ok(results::render_outcome(&outcome.map_err(convert_turn_error)?)),
         Err(_) => Ok(results::render_working(run)),
     }
 }

@@ -6,6 +6,8 @@ use munshi_agent::direct_tools::{DirectCall, DirectTool};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_safety::budget;
 use munshi_safety::pipeline::ProposalMode;
+use munshi_server::error::ApiError;
+use munshi_server::parameters::field_error;
 use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, Id, KeyId};
 use rmcp::model::{CallToolResult, JsonObject};
@@ -15,8 +17,7 @@ use sha2::{Digest, Sha256};
 use super::results;
 use super::tool_definitions::{DRY_RUN, KEY, list_own_arguments};
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::field_error;
-use crate::error::ApiError;
+use crate::api::turn_errors::convert_turn_error;
 
 const LONGEST_KEY: usize = 200;
 
@@ -55,7 +56,7 @@ pub(crate) async fn call(
     let caller = key.caller.key;
     let direct = DirectCall { who, key: caller, offered, arguments: Value::Object(arguments), act, wanted };
     let answer = match tokio::time::timeout(patience, key.api.engine.call_tool(direct)).await {
-        Ok(answer) => answer?,
+        Ok(answer) => answer.map_err(convert_turn_error)?,
         Err(_) => ToolAnswer::Running { act },
     };
     Ok(results::render_answer(&answer, wanted))

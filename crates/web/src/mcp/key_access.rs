@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use munshi_agent::direct_tools::DirectTool;
 use munshi_identity::keys::{ApiAccess, Area};
+use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_tiers::{AddressResolution, BindingResolution, history};
 use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{BindingId, Id};
 
 use crate::api::access::AuthorizedCaller;
-use crate::error::{ApiError, ApiErrorCode};
+use crate::api::turn_errors::convert_turn_error;
 
 /// What every agent's tool is called before its binding's name.
 const ASK: &str = "ask_";
@@ -49,7 +50,8 @@ pub(crate) async fn list_tools(
     if key.caller.authorize(Area::Tools, ApiAccess::Read).is_err() {
         return Ok(Vec::new());
     }
-    let mut tools = key.api.engine.open_tools(&key.caller.principal, places, only).await?;
+    let mut tools =
+        key.api.engine.open_tools(&key.caller.principal, places, only).await.map_err(convert_turn_error)?;
     if key.caller.authorize(Area::Tools, ApiAccess::Write).is_err() {
         tools.retain(|one| !one.tool.known.spec.effect.writes());
     }

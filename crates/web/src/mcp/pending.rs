@@ -6,6 +6,9 @@ use std::time::Duration;
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_safety::acts::{Act, ActState};
 use munshi_safety::{acts, approvals};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::parameters::field_error;
 use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
 use munshi_tools::ToolAnswer;
@@ -16,10 +19,8 @@ use serde_json::Value;
 
 use super::{agents, calls, results};
 use crate::api::access::AuthorizedCaller;
-use crate::api::not_found_error;
-use crate::api::parameters::field_error;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::routes::runs::read::load_run;
+use crate::api::run_lookup::load_run;
+use crate::api::turn_errors::convert_turn_error;
 
 /// How often one looks whether a call under way has ended.
 const EVERY: Duration = Duration::from_millis(300);
@@ -120,7 +121,7 @@ async fn await_result(
         let act = key.api.db.read(key.tenant(), move |tx| acts::find(tx, id)).await?;
         match act.map(|act| act.state) {
             Some(ActState::Intended | ActState::Rehearsing) => tokio::time::sleep(EVERY).await,
-            _ => return Ok(key.api.engine.resume_tool(place.clone(), id).await?),
+            _ => return key.api.engine.resume_tool(place.clone(), id).await.map_err(convert_turn_error),
         }
     }
 }

@@ -3,14 +3,14 @@
 use munshi_agent::{RunOutcome, RunState};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::ProposalMode;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::middleware::log_error;
 use munshi_tools::ToolAnswer;
 use munshi_types::RunId;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Value, json};
 
 use super::tool_definitions::GO_ON;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::middleware::log_error;
 
 /// Where a failed result says more about the failure, so that another Munshi knows whether it may have happened.
 const FAILURE: &str = "munshi/failure";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
+use munshi_server::error::ApiError;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, ErrorData, Implementation, JsonObject, ListPromptsRequestMethod, ListPromptsResult,
@@ -16,7 +17,6 @@ use rmcp::{RoleServer, ServerHandler};
 use super::progress::McpCallProgress;
 use super::{agents, calls, key_access, pending, results, tool_definitions};
 use crate::api::access::AuthorizedCaller;
-use crate::error::ApiError;
 
 /// Our own key of a write, as our host sends it beside the arguments.
 const KEY: &str = "munshi/key";
@@ -81,7 +81,7 @@ impl ServerHandler for McpServerHandler {
             Ok(None) => {
                 let words = format!(
                     "There is no tool {} that this key reaches.",
-                    crate::json::shorten(&request.name)
+                    munshi_server::json::shorten(&request.name)
                 );
                 Err(ErrorData::invalid_params(words, None))
             }
@@ -130,7 +130,7 @@ fn get_caller(context: &RequestContext<RoleServer>) -> Result<Arc<AuthorizedCall
 }
 
 fn internal_error(error: &ApiError) -> ErrorData {
-    crate::middleware::log_error(error);
+    munshi_server::middleware::log_error(error);
     ErrorData::internal_error(format!("{} {}", error.message, error.hint), None)
 }
 

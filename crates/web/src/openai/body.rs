@@ -1,11 +1,11 @@
 //! JSON in, with the place of what does not fit.
 
 use axum::extract::{FromRequest, Request};
+use munshi_server::json::{Json, shorten};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::errors::CompletionRefusal;
-use crate::json::{Json, shorten};
 
 /// A body, and the bytes it had: by those the same request is known again.
 pub(crate) struct CompletionsApiBody<T> {

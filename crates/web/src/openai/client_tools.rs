@@ -1,11 +1,11 @@
 //! The client's tools, as a turn takes them.
 
 use munshi_agent::client_context::{ClientToolChoice, ClientToolSpec};
+use munshi_server::json::shorten;
 use serde_json::{Value, json};
 
 use super::errors::CompletionRefusal;
 use super::request::ClientTool;
-use crate::json::shorten;
 
 /// OpenAI takes as many.
 const MOST: usize = 128;

@@ -3,11 +3,25 @@
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::middleware::ErrorBodyWriter;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
+
+/// Below these routes errors have OpenAI's form.
+const PATHS: [&str; 4] = ["/v1/models", "/v1/models/{model}", "/v1/chat/completions", "/v1/embeddings"];
+
+pub(crate) fn is_openai_route(path: &str) -> bool {
+    PATHS.contains(&path)
+}
+
+/// For the middleware that gives errors their shape.
+pub(crate) fn select_error_writer(path: &str) -> Option<ErrorBodyWriter> {
+    is_openai_route(path).then_some(write_error_body as ErrorBodyWriter)
+}
 
 /// Read by OpenAI's own libraries: whether asking again may help.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -68,7 +82,7 @@ impl CompletionRefusal {
     }
 
     pub(crate) fn no_model(name: &str) -> Self {
-        let name = crate::json::shorten(name);
+        let name = munshi_server::json::shorten(name);
         let message = format!("The model `{name}` does not exist, or this key has no access to it.");
         let error = ApiError::new(ApiErrorCode::NotFound, message)
             .hint("List the accessible ones with GET /v1/models.");
@@ -111,7 +125,7 @@ impl From<ApiError> for CompletionRefusal {
 
 impl From<munshi_agent::Error> for CompletionRefusal {
     fn from(error: munshi_agent::Error) -> Self {
-        ApiError::from(error).into()
+        convert_turn_error(error).into()
     }
 }
 
@@ -151,7 +165,10 @@ pub(crate) fn write_error_body(mut response: Response, error: &ApiError) -> Resp
 }
 
 /// What is left of the key's requests, on an answer that went well.
-pub(crate) fn set_rate_limit_headers(response: &mut Response, left: crate::api::limits::RequestRateStatus) {
+pub(crate) fn set_rate_limit_headers(
+    response: &mut Response,
+    left: munshi_server::limits::RequestRateStatus,
+) {
     let headers = response.headers_mut();
     insert_header(headers, LIMIT, Some(left.limit.to_string()));
     insert_header(headers, REMAINING, Some(left.remaining.to_string()));

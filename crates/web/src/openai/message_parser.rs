@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 
 use munshi_agent::client_context::{ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem};
+use munshi_server::json::shorten;
 use serde_json::Value;
 
 use super::errors::CompletionRefusal;
 use super::request::{ChatLine, ChatLineContent, ClientCall};
-use crate::json::shorten;
 
 /// So many messages are read.
 const MOST: usize = 2_000;

@@ -1,9 +1,9 @@
 //! How a turn ended, in OpenAI's words.
 
 use munshi_agent::{HaltReason, RunOutcome};
+use munshi_server::error::{ApiError, ApiErrorCode};
 
 use super::errors::{ClientRetryAdvice, CompletionRefusal};
-use crate::error::{ApiError, ApiErrorCode};
 
 /// Why the text ends where it ends.
 pub(crate) fn finish_reason(outcome: &RunOutcome) -> &'static str {

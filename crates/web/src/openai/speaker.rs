@@ -1,13 +1,11 @@
 //! Who speaks: as the header or the field `user` says, else whom the key stands for.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
 
 use super::errors::CompletionRefusal;
 use crate::api::access::AuthorizedCaller;
 use crate::api::speaker::{ApiSpeaker, SpeakerReference};
-
-/// For clients that can't set `user`.
-pub(crate) const PERSON: HeaderName = HeaderName::from_static("x-munshi-person");
+use crate::app::completion_retries::PERSON;
 
 pub(crate) fn resolve(
     key: &AuthorizedCaller,

@@ -12,13 +12,13 @@ use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use munshi_agent::{RunEvent, RunFollower, RunOutcome, RunState, TurnEngine};
+use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_types::{RunId, TenantId};
 use tokio_util::sync::CancellationToken;
 
 use super::completion::CompletionChunkBuilder;
 use super::errors::CompletionRefusal;
 use super::outcome;
-use crate::error::{ApiError, ApiErrorCode};
 
 /// Proxies cut lines that are silent for longer.
 const HEARTBEAT: Duration = Duration::from_secs(15);

@@ -1,12 +1,11 @@
 //! People.
 
 use munshi_identity::{ContactAddress, Person as Stored, Role as Stands, persons};
+use munshi_server::error::ApiError;
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::error::ApiError;
 
 /// A role in the business, from most to least privileged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::approval::ApprovalState;
 use super::attachment::AttachmentView;
-use crate::visitor::visit_events::list_attachments;
+use super::visit_event::list_attachments;
 
 /// A place and the visitor's own session there.
 #[derive(Debug, Serialize, ToSchema)]

@@ -6,13 +6,14 @@ use munshi_agent::sessions;
 use munshi_identity::Person;
 use munshi_safety::budget::{self, UsagePlan};
 use munshi_safety::rate_limits::{LimitSubject, RateLimit};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::visitor::binding_lookup::is_members_only;
 use munshi_store::Tx;
 use munshi_types::Id;
 
-use super::binding_lookup::is_members_only;
 use super::challenge::{self, ChallengeScope, ProofOfWork};
 use super::page_visitor::{PageVisitor, PageVisitorIdentity};
-use crate::error::{ApiError, ApiErrorCode};
+use crate::api::turn_errors::convert_turn_error;
 
 const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
 
@@ -112,10 +113,10 @@ pub(crate) async fn build_rejection(
 ) -> VisitRejection {
     let reached = match &error {
         munshi_agent::Error::Safety(munshi_safety::Error::RateLimited(reached)) => reached.subject,
-        _ => return error.into(),
+        _ => return convert_turn_error(error).into(),
     };
     if reached != LimitSubject::Newcomer {
-        return error.into();
+        return convert_turn_error(error).into();
     }
     match issue_challenge(guest, message).await {
         Ok(challenge) => VisitRejection::Asked(challenge),

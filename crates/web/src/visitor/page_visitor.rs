@@ -10,21 +10,21 @@ use futures_util::FutureExt;
 use munshi_agent::runs::{self, RunView};
 use munshi_agent::sessions::{self, Session};
 use munshi_identity::{Person, persons};
+use munshi_server::cookies::{self, SIGN_IN};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::options::Peer;
+use munshi_server::visitor::binding_lookup;
+use munshi_server::visitor::installation_access::find_seat;
+use munshi_server::visitor::origin::{PageOrigin, forbidden_origin_error};
+use munshi_server::visitor::token::VisitorToken;
 use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
 use munshi_types::{InboundSender, PersonId, RunId};
 use sha2::{Digest, Sha256};
 
-use super::binding_lookup;
-use super::installation_access::find_seat;
-use super::origin::{PageOrigin, forbidden_origin_error};
-use super::token::VisitorToken;
-use crate::account::cookies::{self, SIGN_IN};
-use crate::api::Api;
 use crate::api::access::bearer;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::server::Peer;
+use crate::app::api::Api;
 
 /// What somebody at a page has proved.
 #[derive(Clone, Debug)]
@@ -106,11 +106,8 @@ async fn authenticate(
 ) -> Result<PageVisitorIdentity, ApiError> {
     if let Some(text) = bearer(headers) {
         if !VisitorToken::has_prefix(text) {
-            let person = api
-                .visits
-                .proofs
-                .authenticate_host_token(place.tenant, place.binding_name.as_str(), text)
-                .await?;
+            let person =
+                api.proofs.authenticate_host_token(place.tenant, place.binding_name.as_str(), text).await?;
             return Ok(PageVisitorIdentity::Person(person));
         }
         // One that can't be ours is as good as none: its browser gets another.
@@ -124,7 +121,7 @@ async fn authenticate(
     let browser = VisitorToken::from_cookie(headers, origin.connection_security())
         .map_or(PageVisitorIdentity::Nothing, PageVisitorIdentity::Browser);
     let seat = find_seat(api, peer, headers).await?;
-    match api.visits.proofs.find_signed_in(place.tenant, headers, seat).await? {
+    match api.proofs.find_signed_in(place.tenant, headers, seat).await? {
         // Whoever opened the business in this browser goes on as who they were, with what they had said.
         Some(_) if is_member(api, place, &browser).await? => Ok(browser),
         Some(person) => Ok(PageVisitorIdentity::Person(person)),

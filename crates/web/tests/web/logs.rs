@@ -94,7 +94,7 @@ async fn probes_are_quiet_unless_asked_for() {
     call("/healthz").await;
     assert_eq!(written.text(), "");
     drop((_logs, _guard));
-    let (written, _logs, _guard) = capture(LogLineFormat::Json, "warn,munshi_web=debug");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "warn,munshi_server=debug");
     call("/healthz").await;
     assert_eq!(written.lines().len(), 1);
     assert_eq!(written.lines()[0]["spans"], json!(["http.health.check"]));

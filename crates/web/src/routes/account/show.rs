@@ -5,11 +5,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
 use munshi_lang::PlaceholderValue;
+use munshi_server::account::frame::AccountFrame;
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::html_page::render_uncached;
+use munshi_server::page_error::HtmlPageError;
 use munshi_types::TenantName;
 
-use crate::account::frame::{AccountFrame, render_uncached};
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::SignedInOperator;
 use crate::routes::home::binding_links::{self, BindingLink};
 
 /// More workspaces are listed without whom one can talk to there.
@@ -36,7 +37,7 @@ pub(crate) async fn show_account(who: SignedInOperator) -> Result<Response, Html
     let mut workspaces = Vec::new();
     for (at, one) in who.list_workspaces().await?.into_iter().enumerate() {
         let doors = if at < LOOKED_INTO {
-            binding_links::list_for_tenant(&who.api, &one.tenant).await?
+            binding_links::list_for_tenant(&who.access, &one.tenant).await?
         } else {
             Vec::new()
         };

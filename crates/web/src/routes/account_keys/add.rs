@@ -7,15 +7,15 @@ use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{self, ApiKeyRecord, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_identity::links;
+use munshi_server::account::form::SignedInForm;
+use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::Tx;
 use serde::Deserialize;
 
 use super::list::{CreatedKeyNotice, render_page};
-use crate::account::form::SignedInForm;
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use crate::api::audit_context::ApiAuditContext;
-use crate::error::{ApiError, ApiErrorCode};
 use crate::routes::keys::add::record_key_event;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -70,7 +70,7 @@ async fn create_key(
     }
     let speaks_as: KeySpeaker =
         form.speaks_as.parse().map_err(|error: keys::KeySpeakerError| invalid_error(error.to_string()))?;
-    let now = who.api.clock.now();
+    let now = who.access.clock.now();
     let telling = build_audit_context(who);
     let new = NewApiKey {
         name: form.name.trim().to_owned(),
@@ -82,18 +82,18 @@ async fn create_key(
         made_by: telling.actor_id().to_owned(),
         maker: KeyMaker::from_name(links::render_maker(who.operator.id)),
     };
-    let api = who.api.clone();
+    let access = who.access.clone();
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let made = keys::add(tx, &api.ids, api.random.as_ref(), &new, now)?;
+        let made = keys::add(tx, &access.ids, access.random.as_ref(), &new, now)?;
         record_key_event(tx, &telling, "api_key.made", &made.key)?;
         Ok(made)
     };
-    let made = who.api.db.write(workspace.tenant.id, unit).await?;
+    let made = who.access.db.write(workspace.tenant.id, unit).await?;
     Ok(CreatedKeyNotice { name: made.key.name, text: made.text.reveal().to_owned() })
 }
 
 pub(super) fn build_audit_context(who: &SignedInOperator) -> ApiAuditContext {
-    ApiAuditContext::for_operator(who.operator.id, who.api.ids.clone(), who.api.clock.now())
+    ApiAuditContext::for_operator(who.operator.id, who.access.ids.clone(), who.access.clock.now())
 }
 
 /// Nobody touches a key that stands higher than they do.

@@ -6,13 +6,13 @@ use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{self, ApiKeyRecord, Area, AreaGrant, KeySpeaker, KeySubject};
 use munshi_lang::PlaceholderValue;
+use munshi_server::account::frame::AccountFrame;
+use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use munshi_server::html_page::{PageNotice, render_uncached};
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 use munshi_store::PageRequest;
 use munshi_types::Timestamp;
-
-use crate::account::frame::{AccountFrame, PageNotice, render_uncached};
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;
@@ -114,8 +114,8 @@ pub(super) async fn render_page(
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
     let request = PageRequest::new(None, MOST);
-    let found = who.api.db.read(workspace.tenant.id, move |tx| keys::list(tx, &request)).await?;
-    let now = who.api.clock.now();
+    let found = who.access.db.read(workspace.tenant.id, move |tx| keys::list(tx, &request)).await?;
+    let now = who.access.clock.now();
     let frame = AccountFrame::load(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let fills = [("areas", PlaceholderValue::Text(&areas)), ("read", PlaceholderValue::Text(":read"))];

@@ -3,14 +3,14 @@
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_server::account::form::{EmptyForm, SignedInForm};
+use munshi_server::error::ApiError;
+use munshi_server::html_page::PageNotice;
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::Tx;
 
 use super::add::{build_audit_context, load_managed_key};
 use super::list::render_page;
-use crate::account::form::{EmptyForm, SignedInForm};
-use crate::account::frame::PageNotice;
-use crate::account::page_error::HtmlPageError;
-use crate::error::ApiError;
 use crate::routes::keys::add::record_key_event;
 
 pub(crate) async fn revoke_account_key(
@@ -19,10 +19,10 @@ pub(crate) async fn revoke_account_key(
 ) -> Result<Response, HtmlPageError> {
     let who = posted.who;
     let workspace = who.load_managed_workspace().await?;
-    let (api, telling, inside) = (who.api.clone(), build_audit_context(&who), workspace.clone());
+    let (access, telling, inside) = (who.access.clone(), build_audit_context(&who), workspace.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let key = load_managed_key(tx, &inside, &id)?;
-        let revoked = api.keys.revoke(tx, key.id, telling.now)?;
+        let revoked = access.keys.revoke(tx, key.id, telling.now)?;
         for one in revoked.iter().filter(|one| one.changed).map(|one| &one.key) {
             record_key_event(tx, &telling, "api_key.revoked", one)?;
         }
@@ -31,7 +31,7 @@ pub(crate) async fn revoke_account_key(
         }
         Ok(key.name)
     };
-    let name = who.api.db.write(workspace.tenant.id, unit).await?;
+    let name = who.access.db.write(workspace.tenant.id, unit).await?;
     let told = PageNotice::success(who.words.render_with("key-revoked", "name", &name));
     render_page(&who, &workspace, None, told, StatusCode::OK).await
 }

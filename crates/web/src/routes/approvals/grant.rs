@@ -6,17 +6,18 @@ use munshi_safety::approvals::{
     Approval as Stored, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
     ApprovalKind, ApprovalStatus, answer,
 };
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::{UrlPathParameter, field_error};
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, RunId, TenantId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::read::load_approval;
-use crate::api::ApiState;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{UrlPathParameter, field_error};
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
+use crate::app::api::ApiState;
 use crate::views::approval::ApprovalView;
 
 /// More than any digest has.
@@ -160,6 +161,6 @@ pub(crate) async fn resume_run(
         Ok(()) => Ok(Some(run)),
         // Acts that no turn of ours asked for have none to go on with.
         Err(munshi_agent::Error::NoRun) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(convert_turn_error(error)),
     }
 }

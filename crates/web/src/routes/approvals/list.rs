@@ -1,15 +1,15 @@
 //! `GET /v1/approvals`: questions before an act.
 
 use munshi_safety::approvals::{self, ApprovalFilter};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use munshi_store::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::read::is_reachable;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::approval::ApprovalView;
 
 #[derive(Deserialize, IntoParams)]

@@ -4,14 +4,14 @@ use munshi_agent::sessions;
 use munshi_identity::keys::ApiCaller;
 use munshi_safety::acts;
 use munshi_safety::approvals::{self, Approval as Stored};
+use munshi_server::error::ApiError;
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, SessionId};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::not_found_error;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::approval::ApprovalView;
 
 /// Get an approval, with the digest that an answer must quote.

@@ -1,15 +1,15 @@
 //! `POST /v1/approvals/{id}/refuse`: the agent may not.
 
 use munshi_safety::approvals::{ApprovalCoverage, ApprovalDecision};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_types::ApprovalId;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::grant::answer_approval;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::approval::ApprovalView;
 
 /// A request to refuse an approval.

@@ -2,10 +2,10 @@
 
 use axum::http::HeaderMap;
 use axum::response::Response;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::parameters::UrlPathParameter;
 
-use crate::api::parameters::UrlPathParameter;
 use crate::assets;
-use crate::error::{ApiError, ApiErrorCode};
 
 /// Get a style sheet, script or image by the name used in a page. Its content never changes.
 #[utoipa::path(get, path = "/assets/{name}", tag = "assets",

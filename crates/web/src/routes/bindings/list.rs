@@ -1,14 +1,14 @@
 //! `GET /v1/bindings`: whom one can write to.
 
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters};
 use munshi_tiers::history;
 use munshi_types::{BindingId, Id};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::tier::BindingView;
 
 #[derive(Deserialize, IntoParams)]

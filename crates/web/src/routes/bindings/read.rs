@@ -1,14 +1,14 @@
 //! `GET /v1/bindings/{name}`: one binding, its addresses and versions.
 
+use munshi_server::error::ApiError;
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName};
 use munshi_types::{BindingId, Id};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::not_found_error;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::tier::{BindingView, BindingWithVersions};
 
 /// Get a binding with its addresses and versions.

@@ -1,28 +1,25 @@
 //! `POST /v1/chat`: says something to a binding, and hears the answer.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::messages::{self, MessageStatus};
-use munshi_agent::{IngestStatus as Became, MessageReceipt, ReceiveOptions, runs};
-use munshi_safety::rate_limits::RateLimit;
-use munshi_tiers::{AddressResolution, BindingResolution};
-use munshi_types::tier::{Channel, TierName};
+use munshi_agent::messages;
+use munshi_agent::{IngestStatus as Became, MessageReceipt, ReceiveOptions};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{self, field_error};
+use munshi_types::tier::TierName;
 use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, PersonId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::ApiState;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{self, field_error};
+use crate::api::chat_admission::{ChatAdmission, admit, check_same_text, resolve_binding};
 use crate::api::speaker::{ApiSpeaker, SpeakerReference, key_client_id};
 use crate::api::stream::{self, RunStreamSource};
+use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::views::event::{IngestStatusView, ServerEvent, StreamEvent};
 use crate::views::outcome::{DetailLevel, TurnOutcomeView};
 
@@ -111,7 +108,7 @@ pub(crate) async fn send_chat(
     let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
     let (inbound, options) = build_inbound(&key, message, &headers).await?;
     let text = inbound.text.clone();
-    let received = key.api.engine.receive_with_options(inbound, options).await?;
+    let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
     if received.fate == Became::SeenBefore {
         check_same_text(&key.api, &received, text).await?;
     }
@@ -163,7 +160,7 @@ async fn build_inbound(
             ..ClientScreen::default()
         },
     };
-    munshi_agent::inbound::validate(&inbound)?;
+    munshi_agent::inbound::validate(&inbound).map_err(convert_turn_error)?;
     let key_use = Some(key.key_use());
     Ok((inbound, ReceiveOptions { limits, key_use, ..ReceiveOptions::default() }))
 }
@@ -192,125 +189,13 @@ pub(crate) fn resolve_message_id(
     }
 }
 
-/// The binding, if the key reaches it. One that it does not reach looks like one that is not there.
-pub(crate) async fn resolve_binding(
-    key: &AuthorizedCaller,
-    binding: &TierName,
-) -> Result<Arc<BindingResolution>, ApiError> {
-    let tenant = key.api.load_tenant(key.tenant()).await?;
-    let missing = || {
-        ApiError::new(
-            ApiErrorCode::NotFound,
-            format!("No binding {binding} exists, or this key has no access to it."),
-        )
-        .hint("List the accessible ones with GET /v1/bindings.")
-    };
-    let closed = |what: String, hint: &'static str| ApiError::new(ApiErrorCode::Conflict, what).hint(hint);
-    match key.api.resolver.resolve_by_name(&tenant.name, binding, None).await? {
-        AddressResolution::Bound(place) if key.reaches(place.binding_id) => Ok(place),
-        AddressResolution::Bound(_) | AddressResolution::Unknown => Err(missing()),
-        AddressResolution::TenantPaused(name) => {
-            Err(closed(format!("{name} is paused."), "Run `munshi tenant resume`, then send it again."))
-        }
-        AddressResolution::TenantArchived(name) => {
-            Err(closed(format!("{name} is closed."), "Use another workspace."))
-        }
-        AddressResolution::BindingArchived { binding, .. } => Err(closed(
-            format!("The binding {binding} is closed."),
-            "Use another binding; list them with GET /v1/bindings.",
-        )),
-    }
-}
-
-/// A message that this node lets pass.
-pub(crate) struct ChatAdmission {
-    /// Who speaks, where they are known.
-    pub(crate) person: Option<PersonId>,
-    /// What it is counted by when it is stored, on all nodes together.
-    pub(crate) limits: Vec<RateLimit>,
-}
-
-/// Checks every limit, before any model is asked. A message that was stored before passes whatever limit is reached now:
-/// the caller asks for its answer again.
-pub(crate) async fn admit(
-    key: &AuthorizedCaller,
-    speaker: &ApiSpeaker,
-    place: &BindingResolution,
-    outside_id: &str,
-) -> Result<ChatAdmission, ApiError> {
-    match check_limits(key, speaker, place).await {
-        Err(error)
-            if error.code() == ApiErrorCode::TooManyRequests
-                && was_sent_before(key, place, speaker.channel, outside_id).await? =>
-        {
-            Ok(ChatAdmission { person: None, limits: Vec::new() })
-        }
-        admission => admission,
-    }
-}
-
-pub(crate) async fn check_limits(
-    key: &AuthorizedCaller,
-    speaker: &ApiSpeaker,
-    place: &BindingResolution,
-) -> Result<ChatAdmission, ApiError> {
-    let (api, tenant) = (&key.api, key.tenant());
-    let look = {
-        let (speaker, key) =
-            (speaker.clone(), AuthorizedCaller { api: api.clone(), caller: key.caller.clone() });
-        move |tx: &mut munshi_store::Tx<'_>| speaker.load(tx, &key)
-    };
-    let found = api.db.read(tenant, look).await?;
-    let mut limits = vec![api.limits.check_tenant(tenant, found.plan)?];
-    match (&found.person, speaker.address()) {
-        (Some(person), _) => limits.push(api.limits.check_person(tenant, &person.id.to_string())?),
-        (None, Some(address)) => limits.push(api.limits.check_person(tenant, address.as_str())?),
-        (None, None) => {}
-    }
-    if let Some(person) = found.person.as_ref().filter(|person| person.visitor) {
-        limits.push(api.limits.check_visit(tenant, &person.id.to_string(), place.binding_id)?);
-    }
-    Ok(ChatAdmission { person: found.person.map(|person| person.id), limits })
-}
-
-/// Whether a message of this id was taken here before: of whom, and whether they ask now, is looked at when it is taken in.
-async fn was_sent_before(
-    key: &AuthorizedCaller,
-    place: &BindingResolution,
-    channel: Channel,
-    outside_id: &str,
-) -> Result<bool, ApiError> {
-    let (binding, outside_id) = (place.binding_id, outside_id.to_owned());
-    let read = move |tx: &mut munshi_store::Tx<'_>| runs::find_sender(tx, binding, channel, &outside_id);
-    Ok(key.api.db.read(key.tenant(), read).await?.is_some())
-}
-
-/// The same id with other words is a mistake, and not the same message.
-pub(crate) async fn check_same_text(
-    api: &ApiState,
-    received: &MessageReceipt,
-    text: String,
-) -> Result<(), ApiError> {
-    let message = received.message;
-    let stored = api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
-    match stored {
-        Some(stored) if stored.standing != MessageStatus::Refused && stored.text != text => {
-            Err(ApiError::new(
-                ApiErrorCode::Conflict,
-                "A message with this id but a different text was already received.",
-            )
-            .hint("Use a unique id for each message; the same id means the same message."))
-        }
-        _ => Ok(()),
-    }
-}
-
 async fn stream_answer(
     app: &App,
     key: &AuthorizedCaller,
     received: &MessageReceipt,
 ) -> Result<Response, ApiError> {
-    let following = key.api.engine.follow(received.tenant, received.run, None).await?;
+    let following =
+        key.api.engine.follow(received.tenant, received.run, None).await.map_err(convert_turn_error)?;
     Ok(stream::respond(
         &key.api,
         build_stream_source(received, DetailLevel::for_role(key.role())),
@@ -348,7 +233,8 @@ async fn await_answer(key: &AuthorizedCaller, received: &MessageReceipt) -> Resu
     match tokio::time::timeout(key.api.patience, outcome).await {
         Ok(outcome) => {
             let (received, person) = (received.message, received.person);
-            let outcome = TurnOutcomeView::from(outcome?).redact_for(DetailLevel::for_role(key.role()));
+            let outcome = TurnOutcomeView::from(outcome.map_err(convert_turn_error)?)
+                .redact_for(DetailLevel::for_role(key.role()));
             Ok(Json(SendChatResponse { received, person, fate, outcome }).into_response())
         }
         Err(_) => {

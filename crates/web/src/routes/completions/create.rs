@@ -8,15 +8,17 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::client_context::ClientContext;
 use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
 use munshi_tiers::BindingResolution;
 use munshi_types::tier::TierName;
 use munshi_types::{AttachedFile, InboundMessage, InboundTarget, MessageId};
 
 use crate::api::access::AuthorizedCaller;
+use crate::api::chat_admission::{ChatAdmission, admit, check_same_text, resolve_binding};
 use crate::api::speaker::ApiSpeaker;
+use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::openai::body::CompletionsApiBody;
 use crate::openai::completion::{Completion, CompletionChunkBuilder, CompletionIdentity};
 use crate::openai::errors::{self, ClientRetryAdvice, CompletionRefusal};
@@ -24,9 +26,7 @@ use crate::openai::message_parser::{self, CompletionTurn};
 use crate::openai::request::CompletionRequest;
 use crate::openai::stream::CompletionStream;
 use crate::openai::{client_tools, outcome, speaker, unsupported_fields};
-use crate::routes::chat::send::{
-    ChatAdmission, admit, check_same_text, resolve_binding, resolve_message_id, set_id_headers,
-};
+use crate::routes::chat::send::{resolve_message_id, set_id_headers};
 use crate::views::event::ServerEvent;
 
 const IGNORED: HeaderName = HeaderName::from_static("x-munshi-ignored");
@@ -136,7 +136,7 @@ impl Asked {
             screen: Default::default(),
         };
         munshi_agent::inbound::validate(&inbound)
-            .map_err(|error| CompletionRefusal::for_param("messages", error.into()))?;
+            .map_err(|error| CompletionRefusal::for_param("messages", convert_turn_error(error)))?;
         let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.key_use()) };
         let received = key.api.engine.receive_with_options(inbound, options).await?;
         if received.fate == IngestStatus::SeenBefore {
@@ -148,7 +148,7 @@ impl Asked {
 
 /// What is kept of a tool's answer: that there was one. Its text is the run's alone.
 fn answer_marker(call: &str) -> AttachedFile {
-    let reference = crate::json::shorten(call).replace(char::is_control, " ");
+    let reference = munshi_server::json::shorten(call).replace(char::is_control, " ");
     AttachedFile { media_type: "application/vnd.munshi.tool-answer".to_owned(), name: None, reference }
 }
 

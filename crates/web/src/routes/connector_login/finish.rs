@@ -8,15 +8,15 @@ use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_connectors::login::{ConnectorLoginUser, OAuthCallback};
 use munshi_identity::SecretToken;
+use munshi_server::cookies::{self, CONNECTOR};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::html_page::render_uncached;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 
 use super::show::{NOT_IN, get_logins, to_page_error};
 use crate::account::connector_authorizer::{self, ConnectorAuthorizer, ConnectorLinkRequest};
-use crate::account::cookies::{self, CONNECTOR};
-use crate::account::frame::render_uncached;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
 
 const BACK: &str = "/connectors/back";
 

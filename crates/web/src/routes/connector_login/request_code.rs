@@ -6,23 +6,24 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_connectors::login::PROOF_LIFE;
 use munshi_identity::SecretToken;
+use munshi_server::account::form::{EmptyForm, PublicForm};
+use munshi_server::cookies::{self, OPENED};
+use munshi_server::options::Peer;
+use munshi_server::page_error::HtmlPageError;
 
 use super::show::{get_logins, load_link, login_path, to_page_error};
 use crate::account::connector_authorizer::{self, ConnectorLinkRequest};
-use crate::account::cookies::{self, OPENED};
-use crate::account::form::{EmptyForm, PublicForm};
-use crate::account::page_error::HtmlPageError;
 use crate::app::App;
-use crate::server::Peer;
 
 pub(crate) async fn request_connector_code(
     State(app): State<App>,
     Path(token): Path<String>,
     posted: PublicForm<EmptyForm>,
 ) -> Result<Response, HtmlPageError> {
-    let PublicForm { api, headers, extensions, .. } = posted;
+    let PublicForm { headers, extensions, .. } = posted;
+    let api = app.api()?;
     let limits = api.limits.check_visitor(api.client_address(extensions.get::<Peer>(), &headers))?;
-    let (token, led) = load_link(&api, &token).await?;
+    let (token, led) = load_link(api, &token).await?;
     api.count_limits(led.tenant, limits.into()).await?;
     let asked =
         ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
@@ -30,7 +31,7 @@ pub(crate) async fn request_connector_code(
         return Err(connector_authorizer::forbidden_error().into());
     }
     let browser = SecretToken::random(api.random.as_ref());
-    get_logins(&api)?.issue_code(&led, &browser).await.map_err(to_page_error)?;
+    get_logins(api)?.issue_code(&led, &browser).await.map_err(to_page_error)?;
     let mut response = Redirect::to(&login_path(&token)).into_response();
     let kept = cookies::build(OPENED, browser.reveal(), PROOF_LIFE, api.account.is_secure(&headers));
     response.headers_mut().extend(kept.map(|header| (SET_COOKIE, header)));

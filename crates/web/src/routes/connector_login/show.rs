@@ -9,17 +9,17 @@ use munshi_connectors::Error;
 use munshi_connectors::login::{ConnectorLoginLink, ConnectorLogins};
 use munshi_identity::SecretToken;
 use munshi_lang::PlaceholderValue;
+use munshi_server::account::signed_in_operator::SignInRedirect;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::html_page::render_uncached;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 
 use crate::account::connector_authorizer::{
     self, ConnectorAuthorizer, ConnectorLinkRefusal, ConnectorLinkRequest,
 };
-use crate::account::frame::render_uncached;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::SignInRedirect;
-use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
+use crate::app::api::ApiState;
 
 /// What somebody hears in their own language who was not let in.
 pub(super) const NOT_IN: &str = "connector-not-in";

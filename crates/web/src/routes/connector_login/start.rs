@@ -6,17 +6,17 @@ use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
 use axum::response::Response;
 use munshi_connectors::login::{LIFE, OAuthReturnUrls};
+use munshi_server::account::form::PublicForm;
+use munshi_server::cookies::{self, CONNECTOR};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::html_page::render_uncached;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 use serde::Deserialize;
 
 use super::show::{get_logins, load_link, to_page_error};
 use crate::account::connector_authorizer::{self, ConnectorAuthorizer, ConnectorLinkRequest};
-use crate::account::cookies::{self, CONNECTOR};
-use crate::account::form::PublicForm;
-use crate::account::frame::render_uncached;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
 pub(crate) struct StartConnectorLoginForm {
@@ -39,8 +39,9 @@ pub(crate) async fn start_connector_login(
     Path(token): Path<String>,
     posted: PublicForm<StartConnectorLoginForm>,
 ) -> Result<Response, HtmlPageError> {
-    let PublicForm { api, headers, extensions, form } = posted;
-    let (token, led) = load_link(&api, &token).await?;
+    let PublicForm { headers, extensions, form, .. } = posted;
+    let api = app.api()?;
+    let (token, led) = load_link(api, &token).await?;
     let asked =
         ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
     let opener = ConnectorAuthorizer::find(&app, &asked)
@@ -52,7 +53,7 @@ pub(crate) async fn start_connector_login(
         return Err(error.hint("Nothing was changed. Open the link again.").into());
     }
     let back = OAuthReturnUrls::from_base(&api.build_url(&headers, ""));
-    let begun = get_logins(&api)?.begin_from_link(led, &back, opener.who).await.map_err(to_page_error)?;
+    let begun = get_logins(api)?.begin_from_link(led, &back, opener.who).await.map_err(to_page_error)?;
     let words = PagePhrases::from_headers(&headers);
     let mut response =
         render_uncached(&GoingPage { words, server: begun.issuer, to: begun.to.into() }, StatusCode::OK);

@@ -5,17 +5,17 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use munshi_agent::TextEmbeddingFailure;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::api::chat_admission::{ChatAdmission, check_limits};
 use crate::openai::body::CompletionsApiBody;
 use crate::openai::errors::{self, ClientRetryAdvice, CompletionRefusal};
 use crate::openai::speaker;
-use crate::routes::chat::send::{ChatAdmission, check_limits};
 use crate::routes::completions::create::resolve_model;
 
 /// As many as OpenAI takes.
@@ -173,15 +173,18 @@ fn token_input_error() -> CompletionRefusal {
 fn convert_failure(why: TextEmbeddingFailure) -> CompletionRefusal {
     match why {
         TextEmbeddingFailure::OverBudget(what) => {
-            let error = ApiError::new(ApiErrorCode::TooManyRequests, crate::api::sentence(&what))
-                .hint("See GET /v1/usage for when the limit resets.");
+            let error = ApiError::new(
+                ApiErrorCode::TooManyRequests,
+                munshi_server::error_conversions::sentence(&what),
+            )
+            .hint("See GET /v1/usage for when the limit resets.");
             CompletionRefusal::from(error)
                 .code("insufficient_quota")
                 .kind("insufficient_quota")
                 .retry(ClientRetryAdvice::No)
         }
         TextEmbeddingFailure::Unfit(what) => {
-            CompletionRefusal::invalid_param("input", crate::api::sentence(&what))
+            CompletionRefusal::invalid_param("input", munshi_server::error_conversions::sentence(&what))
         }
         TextEmbeddingFailure::Failed(what) => ApiError::unavailable(what).into(),
     }

@@ -1,10 +1,9 @@
 //! `GET /healthz`: the process is alive. It looks at nothing else, so that a sick database does not get the process
 //! killed: that is what `/readyz` is for.
 
+use munshi_server::json::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::json::Json;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Health)]

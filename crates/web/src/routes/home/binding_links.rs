@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use munshi_server::access::AccessState;
+use munshi_server::error::ApiError;
+use munshi_server::visitor::binding_lookup;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PageRequest, PlatformTx};
 use munshi_tiers::{AddressResolution, BindingResolution, history};
 use munshi_types::tier::{Audience, TierKind, TierStatus};
 use munshi_types::{Tenant, TenantName, TenantStatus};
 
-use crate::api::ApiState;
-use crate::error::ApiError;
 use crate::pages::LetterAvatar;
-use crate::visitor::binding_lookup;
 
 /// More tenants are not looked through for one page, and more doors not shown on it.
 const TENANTS_MOST: u32 = 40;
@@ -62,13 +62,15 @@ impl BindingLink {
 }
 
 /// The doors that pages show, and the names of all tenants there are.
-pub(super) async fn list_all(api: &ApiState) -> Result<(Vec<BindingLink>, BTreeSet<TenantName>), ApiError> {
+pub(super) async fn list_all(
+    access: &AccessState,
+) -> Result<(Vec<BindingLink>, BTreeSet<TenantName>), ApiError> {
     let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, TENANTS_MOST));
-    let all = api.db.platform(TENANTS).read(read).await?.items;
+    let all = access.db.platform(TENANTS).read(read).await?.items;
     let mut doors = Vec::new();
     for tenant in &all {
         if doors.len() < DOORS_MOST {
-            doors.extend(list_for_tenant(api, tenant).await?);
+            doors.extend(list_for_tenant(access, tenant).await?);
         }
     }
     doors.truncate(DOORS_MOST);
@@ -76,16 +78,19 @@ pub(super) async fn list_all(api: &ApiState) -> Result<(Vec<BindingLink>, BTreeS
 }
 
 /// The doors of one tenant that pages show; none while it rests.
-pub(crate) async fn list_for_tenant(api: &ApiState, tenant: &Tenant) -> Result<Vec<BindingLink>, ApiError> {
+pub(crate) async fn list_for_tenant(
+    access: &AccessState,
+    tenant: &Tenant,
+) -> Result<Vec<BindingLink>, ApiError> {
     let mut doors = Vec::new();
     if tenant.status != TenantStatus::Active {
         return Ok(doors);
     }
-    let tiers = history::list_tiers(&api.db, &tenant.name).await?;
+    let tiers = history::list_tiers(&access.db, &tenant.name).await?;
     let bindings =
         tiers.iter().filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
     for binding in bindings {
-        match api.resolver.resolve_by_name(&tenant.name, &binding.name, None).await? {
+        match access.resolver.resolve_by_name(&tenant.name, &binding.name, None).await? {
             AddressResolution::Bound(found) if binding_lookup::has_web_channel(&found) => {
                 doors.push(BindingLink::of(&found));
             }

@@ -9,21 +9,22 @@ use axum::http::header::{ACCEPT, HOST, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use munshi_identity::operators::{self, OPERATORS};
+use munshi_server::error::ApiError;
+use munshi_server::html_page::HtmlPage;
+use munshi_server::json::Json;
+use munshi_server::options::Peer;
+use munshi_server::page_phrases::PagePhrases;
+use munshi_server::visitor::binding_lookup;
+use munshi_server::visitor::installation_access::is_keeper;
+use munshi_server::visitor::origin::strip_port;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::binding_links::{self, BindingLink};
-use crate::account::phrases::PagePhrases;
 use crate::app::App;
-use crate::error::ApiError;
-use crate::json::Json;
-use crate::pages::{HtmlPage, LetterAvatar, TONES};
+use crate::app::onboarding::OnboardingService;
+use crate::pages::{LetterAvatar, TONES};
 use crate::routes::visits::show::render_chat;
-use crate::server::Peer;
-use crate::visitor::binding_lookup;
-use crate::visitor::installation_access::is_keeper;
-use crate::visitor::onboarding::OnboardingService;
-use crate::visitor::origin::strip_port;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Home)]
@@ -70,7 +71,7 @@ async fn render_page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Resu
     if let Some(place) = binding_lookup::find_by_host(api, host).await? {
         return render_chat(api, &place, (peer.as_ref(), headers)).await;
     }
-    if !is_keeper(app, peer.as_ref(), headers).await? {
+    if !is_keeper(api, peer.as_ref(), headers).await? {
         return Ok(HtmlPage(HomePage::for_strangers(words)).into_response());
     }
     let (doors, tenants) = binding_links::list_all(api).await?;

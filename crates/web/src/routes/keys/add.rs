@@ -6,6 +6,10 @@ use munshi_identity::keys::{
 };
 use munshi_identity::{Role as Stands, persons};
 use munshi_safety::audit::AuditEvent;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::field_error;
 use munshi_store::Tx;
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
@@ -16,10 +20,6 @@ use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
 use crate::api::audit_context::ApiAuditContext;
-use crate::api::not_found_error;
-use crate::api::parameters::field_error;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::views::key::{KeySpeakerView, MadeKey};
 use crate::views::person::RoleView;
 

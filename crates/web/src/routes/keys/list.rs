@@ -1,14 +1,14 @@
 //! `GET /v1/keys`: keys, newest first; never the keys themselves.
 
 use munshi_identity::keys;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use munshi_store::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::key::ApiKey;
 
 #[derive(Deserialize, IntoParams)]

@@ -2,16 +2,16 @@
 
 use munshi_identity::keys::{self, KeySubject};
 use munshi_identity::persons;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_store::Tx;
 use munshi_types::KeyId;
 
 use super::add::record_key_event;
 use crate::api::access::AuthorizedCaller;
 use crate::api::audit_context::ApiAuditContext;
-use crate::api::not_found_error;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::views::key::ApiKey;
 
 /// Revoke a key, including your own, and all keys created with it. This node rejects them at once, other nodes within

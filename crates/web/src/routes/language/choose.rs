@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::http::HeaderMap;
 use axum::http::header::{HOST, REFERER, SET_COOKIE};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
+use munshi_server::cookies::{self, LANGUAGE};
+use munshi_server::local_path;
 use munshi_types::Language;
 use serde::Deserialize;
-
-use crate::account::cookies::{self, LANGUAGE};
-use crate::account::local_path;
 
 /// A year.
 const KEPT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -37,8 +37,8 @@ pub(crate) async fn choose_language(
 /// The path of the page that asked, where it is one of ours. One that ended a form is shown again without it.
 fn find_referring_path(headers: &HeaderMap) -> Option<String> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let from: hyper::Uri = text(REFERER)?.parse().ok()?;
-    let is_ours = from.authority().map(hyper::http::uri::Authority::as_str) == text(HOST);
+    let from: Uri = text(REFERER)?.parse().ok()?;
+    let is_ours = from.authority().map(Authority::as_str) == text(HOST);
     let shown = from.path().strip_suffix("/accept").unwrap_or(from.path());
     is_ours.then(|| from.query().map_or_else(|| shown.to_owned(), |query| format!("{shown}?{query}")))
 }

@@ -8,19 +8,19 @@ use munshi_identity::login_backoff::SignInAttempt;
 use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATORS, Operator, roles};
 use munshi_identity::passwords::{Password, PasswordHash};
 use munshi_identity::sign_ins::{self, SignInMethod};
+use munshi_server::access::Access;
+use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::browser_sign_in::{BrowserSignInContext, SignInCookies};
+use munshi_server::account::form::PublicForm;
+use munshi_server::account::signed_in_operator::client_address;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 use munshi_store::PlatformTx;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::show::{find_valid_link, render_page};
-use crate::account::audit_context::AccountAuditContext;
-use crate::account::browser_sign_in::{BrowserSignInContext, SignInCookies};
-use crate::account::form::PublicForm;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::client_address;
-use crate::api::Api;
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Clone, Deserialize)]
 pub(crate) struct RedeemLinkForm {
@@ -35,18 +35,18 @@ pub(crate) async fn redeem_link(
     Path(text): Path<String>,
     posted: PublicForm<RedeemLinkForm>,
 ) -> Result<Response, HtmlPageError> {
-    let PublicForm { api, headers, extensions, form } = posted;
+    let PublicForm { access, headers, extensions, form } = posted;
     let arrival = BrowserSignInContext::new(
-        &api,
+        &access,
         &headers,
-        client_address(&api, &extensions, &headers),
+        client_address(&access, &extensions, &headers),
         SignInMethod::Link,
     );
-    match redeem(&api, &text, form.clone(), arrival).await {
+    match redeem(&access, &text, form.clone(), arrival).await {
         Ok(came) => Ok(came.redirect_to("/account")),
         Err(fault) if fault.is_input_error() => {
             let told = fault.to_notice(PagePhrases::from_headers(&headers));
-            render_page(&api, &headers, &text, (&form.email, &form.name), told).await
+            render_page(&access, &headers, &text, (&form.email, &form.name), told).await
         }
         Err(fault) => Err(fault),
     }
@@ -57,17 +57,17 @@ fn link_gone_error() -> ApiError {
 }
 
 async fn redeem(
-    api: &Api,
+    access: &Access,
     text: &str,
     form: RedeemLinkForm,
     arrival: BrowserSignInContext,
 ) -> Result<SignInCookies, HtmlPageError> {
     let token = SecretToken::parse(text).ok_or_else(link_gone_error)?;
     let password = Password::new(&form.password);
-    let (email, name) = load_identity(api, &token, &form).await?;
+    let (email, name) = load_identity(access, &token, &form).await?;
     password.validate_for(&email, &name)?;
-    let hash = api.account.passwords.hash(password).await?;
-    let inside = api.clone();
+    let hash = access.account.passwords.hash(password).await?;
+    let inside = access.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let mut opened = find_valid_link(tx, &token, &inside)?.ok_or_else(link_gone_error)?;
         if let LinkPurpose::Recovery { operator } = opened.link.purpose {
@@ -97,16 +97,16 @@ async fn redeem(
         record_link_used(tx, &inside, &operator, opened.link.id)?;
         Ok(came)
     };
-    Ok(api.db.platform(OPERATORS).write(unit).await?)
+    Ok(access.db.platform(OPERATORS).write(unit).await?)
 }
 
 /// Whose password it will be, before the link is used: so that an unfit one uses nothing up.
 async fn load_identity(
-    api: &Api,
+    access: &Access,
     token: &SecretToken,
     form: &RedeemLinkForm,
 ) -> Result<(String, String), ApiError> {
-    let (inside, token, form) = (api.clone(), token.clone(), form.clone());
+    let (inside, token, form) = (access.clone(), token.clone(), form.clone());
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let opened = find_valid_link(tx, &token, &inside)?.ok_or_else(link_gone_error)?;
         Ok(match opened.link.purpose {
@@ -118,12 +118,12 @@ async fn load_identity(
             }
         })
     };
-    api.db.platform(OPERATORS).read(read).await
+    access.db.platform(OPERATORS).read(read).await
 }
 
 fn add_first_operator(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     (email, name): (&str, &str),
     hash: PasswordHash,
 ) -> Result<Operator, ApiError> {
@@ -138,11 +138,11 @@ fn add_first_operator(
         proved: true,
         home: None,
     };
-    add_operator(tx, api, &new)
+    add_operator(tx, access, &new)
 }
 
-fn add_operator(tx: &mut PlatformTx<'_>, api: &Api, new: &NewOperator) -> Result<Operator, ApiError> {
-    match operators::add(tx, &api.ids, new, api.clock.now())? {
+fn add_operator(tx: &mut PlatformTx<'_>, access: &Access, new: &NewOperator) -> Result<Operator, ApiError> {
+    match operators::add(tx, &access.ids, new, access.clock.now())? {
         AddOperatorOutcome::Made(operator) => Ok(operator),
         AddOperatorOutcome::Taken => {
             Err(ApiError::new(ApiErrorCode::Conflict, "This e-mail has an account: sign in.")
@@ -154,7 +154,7 @@ fn add_operator(tx: &mut PlatformTx<'_>, api: &Api, new: &NewOperator) -> Result
 /// Somebody new. Whoever has an account shows so by signing in: a link alone never opens it.
 pub(crate) fn add_invited_operator(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     new: &NewOperator,
     place: InvitationScope,
 ) -> Result<Operator, ApiError> {
@@ -165,22 +165,22 @@ pub(crate) fn add_invited_operator(
             NewOperator { keeper: false, home: Some(tenant), ..new.clone() }
         }
     };
-    let operator = add_operator(tx, api, &new)?;
-    apply_invitation(tx, api, &operator, place)?;
+    let operator = add_operator(tx, access, &new)?;
+    apply_invitation(tx, access, &operator, place)?;
     Ok(operator)
 }
 
 /// Gives somebody who has an account what they were invited to; never less than they had.
 pub(crate) fn apply_invitation(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     operator: &Operator,
     place: InvitationScope,
 ) -> Result<(), ApiError> {
     if let InvitationScope::Workspace { tenant, role } = place {
         let before = roles::find_granted(tx, operator.id, tenant)?;
         if before.is_none_or(|before| role < before) {
-            roles::grant(tx, operator.id, tenant, role, api.clock.now())?;
+            roles::grant(tx, operator.id, tenant, role, access.clock.now())?;
         }
     }
     Ok(())
@@ -188,7 +188,7 @@ pub(crate) fn apply_invitation(
 
 fn add_invited_with_password(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     (email, name): (&str, &str),
     place: InvitationScope,
     hash: PasswordHash,
@@ -203,29 +203,29 @@ fn add_invited_with_password(
         proved: false,
         home: None,
     };
-    add_invited_operator(tx, api, &new, place)
+    add_invited_operator(tx, access, &new, place)
 }
 
 fn reset_password(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     operator: munshi_types::OperatorId,
     hash: &PasswordHash,
 ) -> Result<(), ApiError> {
     let operator = operators::find(tx, operator)?.ok_or_else(link_gone_error)?;
     operators::set_password(tx, operator.id, hash)?;
     sign_ins::end_all(tx, operator.id)?;
-    SignInAttempt::new(&operator.email, None).record_success(tx, api.clock.now())?;
+    SignInAttempt::new(&operator.email, None).record_success(tx, access.clock.now())?;
     Ok(())
 }
 
 pub(crate) fn record_link_used(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     operator: &Operator,
     link: munshi_types::LinkId,
 ) -> Result<(), ApiError> {
-    let telling = AccountAuditContext::for_operator(api, operator.id);
+    let telling = AccountAuditContext::for_operator(access, operator.id);
     let given = roles::list(tx, operator.id)?;
     let tenants: Vec<_> = given.iter().map(|(tenant, _)| *tenant).collect();
     let payload = json!({ "operator": operator.id, "keeper": operator.keeper });

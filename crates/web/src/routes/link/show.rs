@@ -9,16 +9,16 @@ use munshi_identity::operators::{self, OPERATORS, Operator, roles};
 use munshi_identity::passwords::SHORTEST;
 use munshi_identity::{Role, SecretToken};
 use munshi_lang::PlaceholderValue;
+use munshi_server::access::Access;
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::error::ApiError;
+use munshi_server::html_page::{PageNotice, render_uncached};
+use munshi_server::local_path;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 use munshi_store::{PlatformTx, tenants};
 
-use crate::account::frame::{PageNotice, render_uncached};
-use crate::account::local_path;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::SignedInOperator;
-use crate::api::Api;
 use crate::app::App;
-use crate::error::ApiError;
 use crate::routes::operators::recover::governs;
 
 /// What is shown of a link.
@@ -68,17 +68,17 @@ pub(crate) async fn show_link(
     Path(token): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, HtmlPageError> {
-    render_page(app.api()?, &headers, &token, ("", ""), None).await
+    render_page(app.access()?, &headers, &token, ("", ""), None).await
 }
 
 /// The link of a token, if it is good now: also by what its maker may do at this moment.
 pub(crate) fn find_valid_link(
     tx: &mut PlatformTx<'_>,
     token: &SecretToken,
-    api: &Api,
+    access: &Access,
 ) -> Result<Option<LinkDetails>, ApiError> {
     let Some(link) = links::find(tx, token)? else { return Ok(None) };
-    if !link.is_open(api.clock.now()) || (link.purpose == LinkPurpose::First && operators::has_any(tx)?) {
+    if !link.is_open(access.clock.now()) || (link.purpose == LinkPurpose::First && operators::has_any(tx)?) {
         return Ok(None);
     }
     let maker = match links::find_maker(&link) {
@@ -117,7 +117,7 @@ fn can_make_link(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &LinkPurpos
 
 /// The page, with what was written before and why it was not taken.
 pub(super) async fn render_page(
-    api: &Api,
+    access: &Access,
     headers: &HeaderMap,
     text: &str,
     (email, name): (&str, &str),
@@ -126,9 +126,9 @@ pub(super) async fn render_page(
     let opened = match SecretToken::parse(text) {
         None => None,
         Some(token) => {
-            let inside = api.clone();
+            let inside = access.clone();
             let read = move |tx: &mut PlatformTx<'_>| find_valid_link(tx, &token, &inside);
-            api.db.platform(OPERATORS).read(read).await?
+            access.db.platform(OPERATORS).read(read).await?
         }
     };
     let status = match (&opened, &told) {
@@ -145,13 +145,13 @@ pub(super) async fn render_page(
         name: name.to_owned(),
         about: String::new(),
         shortest: SHORTEST,
-        service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
+        service: access.account.oidc.as_ref().map(|service| service.name().to_owned()),
         service_link: format!("/account/oidc/start?next={}", local_path::percent_encode(&path)),
         sign_in_link: format!("/account/sign-in?next={}", local_path::percent_encode(&path)),
         path,
     };
     if let Some(opened) = opened {
-        page.fill(opened, SignedInOperator::find(api, headers).await?.as_ref());
+        page.fill(opened, SignedInOperator::find(access, headers).await?.as_ref());
     }
     Ok(render_uncached(&page, status))
 }

@@ -8,14 +8,14 @@ use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
 use axum::response::Response;
 use munshi_identity::keys::{ApiAccess, Area};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::options::Peer;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use crate::api::access::{AuthorizedCaller, forbidden_error};
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
 use crate::mcp::server::McpServerHandler;
-use crate::server::Peer;
 
 /// Answers one request of a client. It has the key in every one of them.
 pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> Result<Response, ApiError> {

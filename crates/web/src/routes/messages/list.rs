@@ -1,17 +1,17 @@
 //! `GET /v1/sessions/{id}/messages`: what was said, newest first.
 
 use munshi_agent::messages;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{
+    ListLimit, ListResponse, UrlPathParameter, UrlQueryParameters, build_page_request,
+};
 use munshi_store::Cursor;
 use munshi_types::SessionId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{
-    ListLimit, ListResponse, UrlPathParameter, UrlQueryParameters, build_page_request,
-};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::routes::sessions::read::load_session;
 use crate::views::message::MessageView;
 

@@ -5,11 +5,11 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::options::{MonitorAccess, Peer};
+use munshi_server::visitor::installation_access::can_monitor;
 
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::server::{MonitorAccess, Peer};
-use crate::visitor::installation_access::can_monitor;
 
 /// Get metrics in the Prometheus text format. Only local programs may read them, unless `server.public_metrics` is
 /// set.
@@ -24,7 +24,7 @@ pub(crate) async fn read_metrics(
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, ApiError> {
     let peer = peer.map(|Extension(peer)| peer);
-    if !can_monitor(&app, access, (peer.as_ref(), &headers)).await? {
+    if !can_monitor(app.access().ok(), access, (peer.as_ref(), &headers)).await? {
         let words = "Only programs on this machine and signed-in keepers of this server may read metrics.";
         return Err(ApiError::new(ApiErrorCode::Forbidden, words)
             .hint("Read them on the machine itself, or set `server.public_metrics = true`."));

@@ -1,6 +1,8 @@
 //! `GET /v1/models`: the bindings this key reaches, as OpenAI's clients list models.
 
 use axum::response::{IntoResponse, Response};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{BindingId, Id, Tenant};
@@ -8,8 +10,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::openai::errors::{self, CompletionRefusal};
 
 /// A binding as a model.

@@ -2,10 +2,10 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
+use munshi_server::json::Json;
 
 use super::list::{ModelEntry, list_reachable};
 use crate::api::access::AuthorizedCaller;
-use crate::json::Json;
 use crate::openai::errors::{self, CompletionRefusal};
 
 /// Get a binding in OpenAI's model format.

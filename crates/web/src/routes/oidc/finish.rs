@@ -8,22 +8,22 @@ use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::{self, NewOperator, OPERATORS, Operator};
 use munshi_identity::sign_ins::SignInMethod;
 use munshi_identity::{ContactAddress, SecretToken};
+use munshi_server::access::{Access, AccessState};
+use munshi_server::account::audit_context::{AccountAuditContext, list_affected_tenants};
+use munshi_server::account::browser_sign_in::BrowserSignInContext;
+use munshi_server::account::signed_in_operator::client_address;
+use munshi_server::cookies::{self, ELSEWHERE};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::local_path;
+use munshi_server::oidc::{OidcError, OidcIdentity};
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::{PlatformTx, tenants};
 use munshi_types::{LinkId, TenantId};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::start::{callback_url, get_client, to_page_error};
-use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
-use crate::account::browser_sign_in::BrowserSignInContext;
-use crate::account::cookies::{self, ELSEWHERE};
-use crate::account::local_path;
-use crate::account::oidc::{OidcError, OidcIdentity};
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::client_address;
-use crate::api::{Api, ApiState};
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
 use crate::routes::link::redeem::{add_invited_operator, apply_invitation, record_link_used};
 use crate::routes::link::show::find_valid_link;
 
@@ -41,19 +41,20 @@ pub(crate) async fn finish_oidc(
     Query(brought): Query<OidcCallback>,
     request: Request,
 ) -> Result<Response, HtmlPageError> {
-    let api = app.api()?.clone();
-    let (headers, from) = (request.headers(), client_address(&api, request.extensions(), request.headers()));
-    let (token, next) = read_state_cookie(&api, headers).ok_or_else(|| to_page_error(OidcError::State))?;
+    let access = app.access()?.clone();
+    let (headers, from) =
+        (request.headers(), client_address(&access, request.extensions(), request.headers()));
+    let (token, next) = read_state_cookie(&access, headers).ok_or_else(|| to_page_error(OidcError::State))?;
     if let Some(error) = brought.error {
         return Err(to_page_error(OidcError::Refused(error)));
     }
     let pair = (brought.code.as_str(), brought.state.as_str());
     let finished =
-        get_client(&api)?.finish(&token, pair, &callback_url(&api, headers), api.clock.now()).await;
+        get_client(&access)?.finish(&token, pair, &callback_url(&access, headers), access.clock.now()).await;
     let who = finished.map_err(to_page_error)?;
-    let arrival = BrowserSignInContext::new(&api, headers, from, SignInMethod::Oidc);
+    let arrival = BrowserSignInContext::new(&access, headers, from, SignInMethod::Oidc);
     let invitation = next.strip_prefix("/account/link/").and_then(SecretToken::parse);
-    let inside = api.clone();
+    let inside = access.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let (operator, by, ended) = resolve_operator(tx, &inside, &who, invitation.as_ref())?;
         let came = arrival.sign_in(tx, &inside, &operator)?;
@@ -72,8 +73,8 @@ pub(crate) async fn finish_oidc(
         let ended = ended.unwrap_or_default();
         Ok((came, ended.iter().map(|(_, key)| key.id).collect::<Vec<_>>()))
     };
-    let (came, ended) = api.db.platform(OPERATORS).write(unit).await?;
-    api.keys.invalidate(&ended);
+    let (came, ended) = access.db.platform(OPERATORS).write(unit).await?;
+    access.keys.invalidate(&ended);
     let next =
         if next.starts_with("/account/link/") { "/account" } else { local_path::sanitize(Some(&next)) };
     Ok(came.redirect_to(next))
@@ -81,19 +82,19 @@ pub(crate) async fn finish_oidc(
 
 fn record_proved(
     tx: &mut PlatformTx<'_>,
-    api: &ApiState,
+    access: &AccessState,
     operator: &Operator,
     ended: &[(TenantId, ApiKeyRecord)],
 ) -> Result<(), ApiError> {
     let (telling, tenants) =
-        (AccountAuditContext::for_operator(api, operator.id), list_affected_tenants(tx, operator)?);
+        (AccountAuditContext::for_operator(access, operator.id), list_affected_tenants(tx, operator)?);
     telling.record(tx, &tenants, "operator.proved", operator.id.to_string(), json!({ "how": "oidc" }))?;
     telling.record_unproved_keys(tx, ended)
 }
 
 /// What the browser was sent away with.
-fn read_state_cookie(api: &ApiState, headers: &HeaderMap) -> Option<(SecretToken, String)> {
-    let text = cookies::read(headers, ELSEWHERE, api.account.is_secure(headers))?;
+fn read_state_cookie(access: &AccessState, headers: &HeaderMap) -> Option<(SecretToken, String)> {
+    let text = cookies::read(headers, ELSEWHERE, access.account.is_secure(headers))?;
     let (token, next) = text.split_once('.')?;
     let pair = format!("next={next}");
     let read: Vec<(String, String)> = serde_urlencoded::from_str(&pair).ok()?;
@@ -117,7 +118,7 @@ enum By {
 /// where they were invited or newcomers are let in. Where this first proves the account's e-mail, with the keys that end.
 fn resolve_operator(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     who: &OidcIdentity,
     invitation: Option<&SecretToken>,
 ) -> Result<(Operator, By, Option<Ended>), ApiError> {
@@ -128,11 +129,11 @@ fn resolve_operator(
         (None, None) => None,
     };
     let ended = match &found {
-        Some(operator) => prove_email(tx, api, who, operator)?,
+        Some(operator) => prove_email(tx, access, who, operator)?,
         None => None,
     };
     let invited = match invitation {
-        Some(token) => redeem_invitation(tx, api, who, token)?,
+        Some(token) => redeem_invitation(tx, access, who, token)?,
         None => None,
     };
     match (found, invited) {
@@ -140,27 +141,27 @@ fn resolve_operator(
             if place == InvitationScope::Everywhere {
                 operators::make_keeper(tx, operator.id)?;
             }
-            apply_invitation(tx, api, &operator, place)?;
+            apply_invitation(tx, access, &operator, place)?;
             Ok((operator, By::Invitation(link), ended))
         }
         (Some(operator), None) => Ok((operator, By::Account, ended)),
         (None, Some((link, place))) => {
-            Ok((add_invited_operator(tx, api, &new_operator(who), place)?, By::Invitation(link), None))
+            Ok((add_invited_operator(tx, access, &new_operator(who), place)?, By::Invitation(link), None))
         }
-        (None, None) => add_newcomer(tx, api, who).map(|(operator, by)| (operator, by, None)),
+        (None, None) => add_newcomer(tx, access, who).map(|(operator, by)| (operator, by, None)),
     }
 }
 
 /// The service has verified the account's own e-mail: from the first time on, nobody who came in otherwise is in it.
 fn prove_email(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     who: &OidcIdentity,
     operator: &Operator,
 ) -> Result<Option<Ended>, ApiError> {
     match who.email.as_deref().and_then(|email| ContactAddress::email(email).ok()) {
         Some(email) if email.as_str() == operator.email => {
-            Ok(operators::mark_verified_revoking(tx, operator.id, api.clock.now())?)
+            Ok(operators::mark_verified_revoking(tx, operator.id, access.clock.now())?)
         }
         _ => Ok(None),
     }
@@ -185,30 +186,34 @@ fn claim_by_email(
 
 fn redeem_invitation(
     tx: &mut PlatformTx<'_>,
-    api: &Api,
+    access: &Access,
     who: &OidcIdentity,
     token: &SecretToken,
 ) -> Result<Option<(LinkId, InvitationScope)>, ApiError> {
-    let Some(opened) = find_valid_link(tx, token, api)? else { return Ok(None) };
+    let Some(opened) = find_valid_link(tx, token, access)? else { return Ok(None) };
     let LinkPurpose::Invitation { email, place } = opened.link.purpose else { return Ok(None) };
     if who.email.as_deref() != Some(email.as_str()) {
         return Ok(None);
     }
-    let won = links::redeem(tx, opened.link.id, api.clock.now())?;
+    let won = links::redeem(tx, opened.link.id, access.clock.now())?;
     Ok(won.then_some((opened.link.id, place)))
 }
 
-fn add_newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &OidcIdentity) -> Result<(Operator, By), ApiError> {
+fn add_newcomer(
+    tx: &mut PlatformTx<'_>,
+    access: &Access,
+    who: &OidcIdentity,
+) -> Result<(Operator, By), ApiError> {
     let uninvited = || {
         ApiError::new(ApiErrorCode::Forbidden, "No account here matches your account at the sign-in service.")
             .hint("Ask an owner of the workspace to invite you.")
     };
-    let service = get_client(api)?;
+    let service = get_client(access)?;
     let (name, role) = service.newcomers().filter(|_| who.email.is_some()).ok_or_else(uninvited)?;
     let tenant = tenants::find_by_name(tx, name)?.ok_or_else(uninvited)?;
     let operator = add_invited_operator(
         tx,
-        api,
+        access,
         &new_operator(who),
         InvitationScope::Workspace { tenant: tenant.id, role: *role },
     )?;

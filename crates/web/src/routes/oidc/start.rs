@@ -6,15 +6,15 @@ use axum::http::HeaderMap;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::SecretToken;
+use munshi_server::access::AccessState;
+use munshi_server::cookies::{self, ELSEWHERE};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::local_path;
+use munshi_server::oidc::{LIFE, OidcClient, OidcError};
+use munshi_server::page_error::HtmlPageError;
 use serde::Deserialize;
 
-use crate::account::cookies::{self, ELSEWHERE};
-use crate::account::local_path;
-use crate::account::oidc::{LIFE, OidcClient, OidcError};
-use crate::account::page_error::HtmlPageError;
-use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
 pub(crate) struct StartOidcQuery {
@@ -26,31 +26,31 @@ pub(crate) async fn start_oidc(
     headers: HeaderMap,
     asked: Result<Query<StartOidcQuery>, QueryRejection>,
 ) -> Result<Response, HtmlPageError> {
-    let api = app.api()?;
+    let access = app.access()?;
     let asked = asked.ok().and_then(|Query(asked)| asked.next);
     let next = local_path::sanitize(asked.as_deref());
-    let token = SecretToken::random(api.random.as_ref());
-    let to = get_client(api)?
-        .build_authorization_url(&token, &callback_url(api, &headers), api.clock.now())
+    let token = SecretToken::random(access.random.as_ref());
+    let to = get_client(access)?
+        .build_authorization_url(&token, &callback_url(access, &headers), access.clock.now())
         .await
         .map_err(to_page_error)?;
     let mut response = Redirect::to(&to).into_response();
     // Both are letters that a cookie may hold.
     let kept = format!("{}.{}", token.reveal(), local_path::percent_encode(next));
-    if let Some(header) = cookies::build(ELSEWHERE, &kept, LIFE, api.account.is_secure(&headers)) {
+    if let Some(header) = cookies::build(ELSEWHERE, &kept, LIFE, access.account.is_secure(&headers)) {
         response.headers_mut().append(SET_COOKIE, header);
     }
     Ok(response)
 }
 
-pub(super) fn get_client(api: &ApiState) -> Result<&OidcClient, ApiError> {
+pub(super) fn get_client(access: &AccessState) -> Result<&OidcClient, ApiError> {
     let missing = || ApiError::new(ApiErrorCode::NotFound, "No sign-in service is set up.");
-    api.account.oidc.as_ref().ok_or_else(missing)
+    access.account.oidc.as_ref().ok_or_else(missing)
 }
 
 /// Where the service sends people back to; it has to know this address.
-pub(super) fn callback_url(api: &ApiState, headers: &HeaderMap) -> String {
-    api.build_url(headers, "/account/oidc/back")
+pub(super) fn callback_url(access: &AccessState, headers: &HeaderMap) -> String {
+    access.build_url(headers, "/account/oidc/back")
 }
 
 /// What a person hears; the rest is for the log.

@@ -6,6 +6,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::Role;
 use munshi_identity::operators::{self, OPERATORS, Operator, roles};
 use munshi_lang::PlaceholderValue;
+use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::form::SignedInForm;
+use munshi_server::account::signed_in_operator::OpenWorkspace;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::html_page::PageNotice;
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::PlatformTx;
 use munshi_types::{KeyId, TenantId};
 use serde::Deserialize;
@@ -13,12 +19,6 @@ use serde_json::json;
 
 use super::invite::check_role_grant;
 use super::list::render_page;
-use crate::account::audit_context::AccountAuditContext;
-use crate::account::form::SignedInForm;
-use crate::account::frame::PageNotice;
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::OpenWorkspace;
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
 pub(crate) struct ChangeOperatorForm {
@@ -41,7 +41,8 @@ pub(crate) async fn change_operator(
     if let Some(role) = role {
         check_role_grant(&workspace, role)?;
     }
-    let (telling, inside) = (AccountAuditContext::for_operator(&who.api, who.operator.id), workspace.clone());
+    let (telling, inside) =
+        (AccountAuditContext::for_operator(&who.access, who.operator.id), workspace.clone());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(Operator, Vec<KeyId>), ApiError> {
         let (operator, before) = load_managed_operator(tx, &inside, &id)?;
         let tenant = inside.tenant.id;
@@ -57,8 +58,8 @@ pub(crate) async fn change_operator(
         telling.record_revoked_keys(tx, tenant, &change.revoked)?;
         Ok((operator, change.revoked.iter().map(|key| key.id).collect()))
     };
-    let (operator, revoked) = who.api.db.platform(OPERATORS).write(unit).await?;
-    who.api.keys.invalidate(&revoked);
+    let (operator, revoked) = who.access.db.platform(OPERATORS).write(unit).await?;
+    who.access.keys.invalidate(&revoked);
     if operator.id == who.operator.id {
         return Ok(Redirect::to("/account").into_response());
     }

@@ -5,17 +5,17 @@ use axum::response::Response;
 use munshi_identity::links::{self, InvitationScope, LinkPurpose, NewOneTimeLink, OneTimeLink};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{Role, SecretToken};
+use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::form::SignedInForm;
+use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::PlatformTx;
 use munshi_types::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::list::{OperatorLinkNotice, render_page};
-use crate::account::audit_context::AccountAuditContext;
-use crate::account::form::SignedInForm;
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
 pub(crate) struct InviteOperatorForm {
@@ -30,7 +30,7 @@ pub(crate) async fn invite_operator(
     let workspace = who.load_managed_workspace().await?;
     match create_invitation(&who, &workspace, &form).await {
         Ok((token, ends)) => {
-            let link = who.api.build_url(&headers, &format!("/account/link/{}", token.reveal()));
+            let link = who.access.build_url(&headers, &format!("/account/link/{}", token.reveal()));
             let made = OperatorLinkNotice { email: form.email.trim().to_lowercase(), link, ends };
             render_page(&who, &workspace, Some(made), None, StatusCode::CREATED).await
         }
@@ -53,16 +53,16 @@ async fn create_invitation(
     let tenant = workspace.tenant.id;
     let place = InvitationScope::Workspace { tenant, role };
     let purpose = LinkPurpose::Invitation { email: form.email.clone(), place };
-    let (api, operator) = (who.api.clone(), who.operator.id);
-    let telling = AccountAuditContext::for_operator(&api, who.operator.id);
+    let (access, operator) = (who.access.clone(), who.operator.id);
+    let telling = AccountAuditContext::for_operator(&access, who.operator.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let by = links::render_maker(operator);
-        let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: api.account.invitation_life };
-        let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
+        let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: access.account.invitation_life };
+        let (link, token) = links::make(tx, &access.ids, access.random.as_ref(), &new, telling.now)?;
         record_link_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
         Ok((token, link.ends_at))
     };
-    Ok(who.api.db.platform(OPERATORS).write(unit).await?)
+    Ok(who.access.db.platform(OPERATORS).write(unit).await?)
 }
 
 /// Which link, never its text or whom it is for.

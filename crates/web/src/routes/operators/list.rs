@@ -7,12 +7,12 @@ use munshi_identity::Role;
 use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::{OPERATORS, roles};
 use munshi_lang::PlaceholderValue;
+use munshi_server::account::frame::AccountFrame;
+use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use munshi_server::html_page::{PageNotice, render_uncached};
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::PlatformTx;
 use munshi_types::Timestamp;
-
-use crate::account::frame::{AccountFrame, PageNotice, render_uncached};
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 
 #[derive(Template)]
 #[template(path = "account/operators.html")]
@@ -72,11 +72,11 @@ pub(super) async fn render_page(
     told: Option<PageNotice>,
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
-    let (tenant, now) = (workspace.tenant.id, who.api.clock.now());
+    let (tenant, now) = (workspace.tenant.id, who.access.clock.now());
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_, munshi_identity::Error> {
         Ok((roles::list_members(tx, tenant)?, links::list_invitations(tx, tenant, now)?))
     };
-    let (members, open) = who.api.db.platform(OPERATORS).read(read).await?;
+    let (members, open) = who.access.db.platform(OPERATORS).read(read).await?;
     let items = members.into_iter().map(|member| Item {
         id: member.operator.id.to_string(),
         own: member.operator.id == who.operator.id,

@@ -5,16 +5,16 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::{OPERATORS, Operator, roles};
+use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::form::{EmptyForm, SignedInForm};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::PlatformTx;
 use serde_json::json;
 
 use super::change::load_managed_operator;
 use super::invite::record_link_made;
 use super::list::{OperatorLinkNotice, render_page};
-use crate::account::audit_context::AccountAuditContext;
-use crate::account::form::{EmptyForm, SignedInForm};
-use crate::account::page_error::HtmlPageError;
-use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn recover_operator(
     Path(id): Path<String>,
@@ -22,21 +22,21 @@ pub(crate) async fn recover_operator(
 ) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, headers, .. } = posted;
     let workspace = who.load_managed_workspace().await?;
-    let (api, own, inside) = (who.api.clone(), who.operator.clone(), workspace.clone());
+    let (access, own, inside) = (who.access.clone(), who.operator.clone(), workspace.clone());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let (operator, _) = load_managed_operator(tx, &inside, &id)?;
         require_governs(tx, &own, &operator)?;
-        let telling = AccountAuditContext::for_operator(&api, own.id);
+        let telling = AccountAuditContext::for_operator(&access, own.id);
         let purpose = LinkPurpose::Recovery { operator: operator.id };
         let by = links::render_maker(own.id);
         let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: links::LIFE };
-        let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
+        let (link, token) = links::make(tx, &access.ids, access.random.as_ref(), &new, telling.now)?;
         let payload = json!({ "kind": "recovery", "operator": operator.id });
         record_link_made(tx, &telling, inside.tenant.id, &link, payload)?;
         Ok((operator.email, token, link.ends_at))
     };
-    let (email, token, ends) = who.api.db.platform(OPERATORS).write(unit).await?;
-    let link = who.api.build_url(&headers, &format!("/account/link/{}", token.reveal()));
+    let (email, token, ends) = who.access.db.platform(OPERATORS).write(unit).await?;
+    let link = who.access.build_url(&headers, &format!("/account/link/{}", token.reveal()));
     render_page(&who, &workspace, Some(OperatorLinkNotice { email, link, ends }), None, StatusCode::CREATED)
         .await
 }

@@ -5,16 +5,16 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::OPERATORS;
+use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::form::{EmptyForm, SignedInForm};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::html_page::PageNotice;
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::PlatformTx;
 use munshi_types::LinkId;
 use serde_json::json;
 
 use super::list::render_page;
-use crate::account::audit_context::AccountAuditContext;
-use crate::account::form::{EmptyForm, SignedInForm};
-use crate::account::frame::PageNotice;
-use crate::account::page_error::HtmlPageError;
-use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn withdraw_invitation(
     Path(id): Path<String>,
@@ -25,7 +25,7 @@ pub(crate) async fn withdraw_invitation(
     let missing = || ApiError::new(ApiErrorCode::NotFound, "No such open invitation.");
     let id: LinkId = id.parse().map_err(|_| missing())?;
     let (telling, tenant) =
-        (AccountAuditContext::for_operator(&who.api, who.operator.id), workspace.tenant.id);
+        (AccountAuditContext::for_operator(&who.access, who.operator.id), workspace.tenant.id);
     let own = workspace.role;
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let open = links::list_invitations(tx, tenant, telling.now)?;
@@ -43,7 +43,7 @@ pub(crate) async fn withdraw_invitation(
         }
         telling.record(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
     };
-    who.api.db.platform(OPERATORS).write(unit).await?;
+    who.access.db.platform(OPERATORS).write(unit).await?;
     render_page(&who, &workspace, None, PageNotice::success(who.words.render("taken-back")), StatusCode::OK)
         .await
 }

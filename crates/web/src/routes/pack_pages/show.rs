@@ -10,17 +10,17 @@ use axum::response::{IntoResponse, Response};
 use munshi_identity::{Principal, PrincipalStanding, authorize};
 use munshi_pack::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 use munshi_safety::policy;
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::error::ApiError;
+use munshi_server::html_page::render_uncached;
+use munshi_server::json::Json;
+use munshi_server::local_path;
+use munshi_server::page_phrases::PagePhrases;
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 
-use crate::account::frame::render_uncached;
-use crate::account::local_path;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::SignedInOperator;
-use crate::api::Api;
 use crate::app::App;
-use crate::error::ApiError;
-use crate::json::Json;
+use crate::app::api::Api;
 
 /// The pack's part of a page; the pack has escaped what others wrote.
 #[derive(Template)]

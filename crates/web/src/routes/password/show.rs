@@ -4,10 +4,10 @@ use askama::Template;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use munshi_identity::passwords::SHORTEST;
-
-use crate::account::frame::{AccountFrame, PageNotice, render_uncached};
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::SignedInOperator;
+use munshi_server::account::frame::AccountFrame;
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::html_page::{PageNotice, render_uncached};
+use munshi_server::page_error::HtmlPageError;
 
 #[derive(Template)]
 #[template(path = "account/password.html")]

@@ -3,6 +3,9 @@
 use axum::http::StatusCode;
 use munshi_identity::{ContactAddress, ContactAddressError, Person, persons};
 use munshi_safety::audit::AuditEvent;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::{self, field_error};
 use munshi_store::Tx;
 use munshi_types::Language;
 use serde::Deserialize;
@@ -11,9 +14,6 @@ use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
 use crate::api::audit_context::ApiAuditContext;
-use crate::api::parameters::{self, field_error};
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::routes::persons::change::check_role_change;
 use crate::views::person::{PersonWithAddresses, RoleView};
 

@@ -3,6 +3,10 @@
 use munshi_identity::keys::KeySpeaker;
 use munshi_identity::{Person, Role as Stands, persons};
 use munshi_safety::audit::AuditEvent;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::{self, UrlPathParameter};
 use munshi_store::Tx;
 use munshi_types::{Language, PersonId};
 use serde::{Deserialize, Deserializer};
@@ -11,10 +15,6 @@ use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
 use crate::api::audit_context::ApiAuditContext;
-use crate::api::not_found_error;
-use crate::api::parameters::{self, UrlPathParameter};
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::views::person::{PersonWithAddresses, RoleView};
 
 /// Fields to update; omitted fields are unchanged.

@@ -1,15 +1,16 @@
 //! `POST /v1/persons/{id}/confirm`: the visitor says what the code is.
 
 use munshi_identity::codes::CodeVerification;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_types::{PersonId, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::link::{build_phone_linker, check_session};
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
 use crate::views::person::PersonView;
 
 /// The code the person entered.
@@ -54,7 +55,8 @@ pub(crate) async fn confirm_person(
     match build_phone_linker(&key.api, key.tenant())
         .await?
         .confirm(key.tenant(), answer.session, &answer.code)
-        .await?
+        .await
+        .map_err(convert_turn_error)?
     {
         CodeVerification::Right(linked) => Ok(Json(ConfirmCodeResponse {
             person: linked.person.into(),

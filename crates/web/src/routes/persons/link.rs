@@ -11,19 +11,20 @@ use munshi_identity::Role;
 use munshi_identity::codes::CodeText;
 use munshi_identity::keys::KeySpeaker;
 use munshi_lang::{Locale, ScriptForm};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
+use munshi_server::phrases;
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
 use munshi_types::{Language, OutboundMessage, PersonId, SessionId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::ApiState;
 use crate::api::access::AuthorizedCaller;
-use crate::api::not_found_error;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
-use crate::visitor::phrases;
+use crate::api::turn_errors::convert_turn_error;
+use crate::app::api::ApiState;
 
 /// A phone to verify.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -108,7 +109,8 @@ pub(crate) async fn link_person(
     match build_phone_linker(&key.api, key.tenant())
         .await?
         .send_code(key.tenant(), wish.session, &wish.phone, &way)
-        .await?
+        .await
+        .map_err(convert_turn_error)?
     {
         Came::Sent { expires_at } => {
             Ok((StatusCode::ACCEPTED, Json(LinkPhoneResponse { expires_at, code: caught.take() })))

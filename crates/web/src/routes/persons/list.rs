@@ -1,14 +1,14 @@
 //! `GET /v1/persons`: people, newest first.
 
 use munshi_identity::persons::{self, PersonFilter};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use munshi_store::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::person::PersonView;
 
 #[derive(Deserialize, IntoParams)]

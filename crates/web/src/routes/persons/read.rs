@@ -1,14 +1,14 @@
 //! `GET /v1/persons/{id}`: one person and how they are reached.
 
 use munshi_identity::persons;
+use munshi_server::error::ApiError;
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_store::Tx;
 use munshi_types::PersonId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::not_found_error;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::person::PersonWithAddresses;
 
 /// Get a person and their addresses. The id of a merged person leads to the merged record.

@@ -5,15 +5,15 @@ use std::time::Duration;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use munshi_server::client_address::UNNAMED_PROXY;
+use munshi_server::json::Json;
+use munshi_server::options::{MonitorAccess, Peer};
+use munshi_server::readiness::ReadinessCheck;
+use munshi_server::visitor::installation_access::can_monitor;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::json::Json;
-use crate::readiness::ReadinessCheck;
-use crate::server::{MonitorAccess, Peer};
-use crate::visitor::client_address::UNNAMED_PROXY;
-use crate::visitor::installation_access::can_monitor;
 
 /// A check that takes longer is as good as failed, and probes must not pile up behind it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,9 +49,9 @@ pub(crate) async fn check_readiness(
     let ready = checks.iter().all(|check| check.ok);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let peer = peer.map(|Extension(peer)| peer);
-    if !can_monitor(&app, access, (peer.as_ref(), &headers)).await.unwrap_or(false) {
+    if !can_monitor(app.access().ok(), access, (peer.as_ref(), &headers)).await.unwrap_or(false) {
         checks.clear();
-    } else if app.api().is_ok_and(|api| api.unnamed_proxy.is_completed()) {
+    } else if app.api().is_ok_and(|api| api.has_unnamed_proxy()) {
         checks.push(ReadinessCheck::pass("proxies", UNNAMED_PROXY));
     }
     (status, Json(ReadinessReport { ready, checks }))

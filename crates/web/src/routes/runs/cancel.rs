@@ -1,15 +1,16 @@
 //! `POST /v1/runs/{id}/cancel`: stops a turn.
 
 use munshi_agent::RunCancelOutcome as Came;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_types::RunId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::read::load_run;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
+use crate::api::run_lookup::load_run;
+use crate::api::turn_errors::convert_turn_error;
 
 /// The result of a cancellation.
 #[derive(Serialize, ToSchema)]
@@ -30,6 +31,6 @@ pub(crate) async fn cancel_run(
     UrlPathParameter(id): UrlPathParameter<RunId>,
 ) -> Result<Json<CancelRunResponse>, ApiError> {
     let run = load_run(&key, id).await?;
-    let came = key.api.engine.cancel(key.tenant(), run.id).await?;
+    let came = key.api.engine.cancel(key.tenant(), run.id).await.map_err(convert_turn_error)?;
     Ok(Json(CancelRunResponse { run: run.id, cancelled: came == Came::Asked }))
 }

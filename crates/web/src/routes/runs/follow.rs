@@ -3,16 +3,17 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use munshi_server::error::ApiError;
+use munshi_server::parameters::{UrlPathParameter, UrlQueryParameters};
 use munshi_types::RunId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::read::load_run;
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{UrlPathParameter, UrlQueryParameters};
+use crate::api::run_lookup::load_run;
 use crate::api::stream::{self, RunStreamSource};
+use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
-use crate::error::ApiError;
 use crate::views::event::ServerEvent;
 use crate::views::outcome::DetailLevel;
 
@@ -44,7 +45,7 @@ pub(crate) async fn follow_run(
 ) -> Result<Response, ApiError> {
     let after = stream::parse_last_event_id(id, &headers, from.after.as_deref())?;
     let run = load_run(&key, id).await?;
-    let following = key.api.engine.follow(key.tenant(), id, after).await?;
+    let following = key.api.engine.follow(key.tenant(), id, after).await.map_err(convert_turn_error)?;
     let insides = DetailLevel::for_role(key.role());
     let told = RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, first: None };
     Ok(stream::respond(&key.api, told, following, app.shutdown_token().clone()))

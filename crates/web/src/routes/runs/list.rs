@@ -2,15 +2,15 @@
 
 use munshi_agent::RunState;
 use munshi_agent::runs::{self, RunFilter, RunView};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use munshi_store::Cursor;
 use munshi_types::SessionId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::run::{RunStateView, RunSummaryView};
 
 #[derive(Deserialize, IntoParams)]

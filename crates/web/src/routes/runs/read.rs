@@ -2,13 +2,14 @@
 
 use munshi_agent::runs::{self, RunView};
 use munshi_agent::steps;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_store::Tx;
 use munshi_types::RunId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
 use crate::views::run::RunWithSteps;
 
 /// Get a run and its steps.
@@ -23,19 +24,9 @@ pub(crate) async fn read_run(
         let run = runs::find(tx, id)?.map(RunView::from).ok_or(munshi_agent::Error::NoRun)?;
         Ok((run, steps::list(tx, id)?))
     };
-    let (run, steps) = key.api.db.read(key.tenant(), read).await?;
+    let (run, steps) = key.api.db.read(key.tenant(), read).await.map_err(convert_turn_error)?;
     if !key.reaches(run.binding) {
-        return Err(munshi_agent::Error::NoRun.into());
+        return Err(convert_turn_error(munshi_agent::Error::NoRun));
     }
     Ok(Json(RunWithSteps { run: run.into(), steps: steps.into_iter().map(Into::into).collect() }))
-}
-
-/// The run, if it is the tenant's, of a binding that the key reaches, and for its eyes.
-pub(crate) async fn load_run(key: &AuthorizedCaller, id: RunId) -> Result<RunView, ApiError> {
-    let found = key.api.db.read(key.tenant(), move |tx| runs::find(tx, id)).await?;
-    let run = found.map(RunView::from).ok_or(munshi_agent::Error::NoRun)?;
-    // Somebody who may only chat hears their own turns.
-    let own = key.caller.principal.person;
-    let is_theirs = own.is_none_or(|person| person == run.person) || key.caller.principal.role().is_some();
-    if is_theirs && key.reaches(run.binding) { Ok(run) } else { Err(munshi_agent::Error::NoRun.into()) }
 }

@@ -1,15 +1,15 @@
 //! `GET /v1/sessions`: conversations, the last spoken in first.
 
 use munshi_agent::sessions::{self, Session as Stored, SessionFilter};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
 use munshi_store::Cursor;
 use munshi_types::{BindingId, PersonId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::session::SessionView;
 
 #[derive(Deserialize, IntoParams)]

@@ -1,13 +1,13 @@
 //! `GET /v1/sessions/{id}`: one conversation.
 
 use munshi_agent::sessions::{self, Session as Stored};
+use munshi_server::error::ApiError;
+use munshi_server::error_conversions::not_found_error;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
 use munshi_types::SessionId;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::not_found_error;
-use crate::api::parameters::UrlPathParameter;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::session::SessionView;
 
 /// Get a session.

@@ -9,22 +9,22 @@ use munshi_identity::login_backoff::{SignInAttempt, SignInThrottle};
 use munshi_identity::operators::{self, OPERATORS, Operator};
 use munshi_identity::passwords::{Password, PasswordHash};
 use munshi_identity::sign_ins::{self, SignInMethod};
+use munshi_server::access::Access;
+use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_server::account::browser_sign_in::{BrowserSignInContext, SignInCookies};
+use munshi_server::account::form::PublicForm;
+use munshi_server::account::signed_in_operator::client_address;
+use munshi_server::error::ApiError;
+use munshi_server::html_page::{PageNotice, render_uncached};
+use munshi_server::local_path;
+use munshi_server::options::Peer;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 use munshi_store::PlatformTx;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::show::SignInPage;
-use crate::account::audit_context::AccountAuditContext;
-use crate::account::browser_sign_in::{BrowserSignInContext, SignInCookies};
-use crate::account::form::PublicForm;
-use crate::account::frame::{PageNotice, render_uncached};
-use crate::account::local_path;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::client_address;
-use crate::api::Api;
-use crate::error::ApiError;
-use crate::server::Peer;
 
 /// After so many wrong tries, and again after as many more, the audit hears of it: not so often that it is flooded.
 const TOLD_EVERY: u32 = 10;
@@ -44,44 +44,44 @@ struct Candidate {
 }
 
 pub(crate) async fn begin_sign_in(posted: PublicForm<SignInForm>) -> Result<Response, HtmlPageError> {
-    let PublicForm { api, headers, extensions, form } = posted;
+    let PublicForm { access, headers, extensions, form } = posted;
     let (words, next) =
         (PagePhrases::from_headers(&headers), local_path::sanitize(form.next.as_deref()).to_owned());
-    let from = client_address(&api, &extensions, &headers);
-    let arrival = BrowserSignInContext::new(&api, &headers, from, SignInMethod::Password);
-    let counted = api.throttle_address(extensions.get::<Peer>(), &headers);
-    let candidate = load_candidate(&api, &form.email, &arrival, counted).await?;
+    let from = client_address(&access, &extensions, &headers);
+    let arrival = BrowserSignInContext::new(&access, &headers, from, SignInMethod::Password);
+    let counted = access.throttle_address(extensions.get::<Peer>(), &headers);
+    let candidate = load_candidate(&access, &form.email, &arrival, counted).await?;
     let failures = match candidate.begun {
         SignInThrottle::Go { failures } => failures,
-        SignInThrottle::Wait(wait) => return render_wait(&api, words, (&form.email, &next), wait).await,
+        SignInThrottle::Wait(wait) => return render_wait(&access, words, (&form.email, &next), wait).await,
     };
     let (operator, hash) = candidate.who.unzip();
     let seen = hash.flatten();
-    let right = api.account.passwords.verify(Password::new(&form.password), seen.clone()).await?;
+    let right = access.account.passwords.verify(Password::new(&form.password), seen.clone()).await?;
     let came = match operator.filter(|_| right) {
-        Some(operator) => sign_in(&api, operator, seen, candidate.counted, arrival).await?,
+        Some(operator) => sign_in(&access, operator, seen, candidate.counted, arrival).await?,
         None => None,
     };
     if let Some(came) = came {
         return Ok(came.redirect_to(&next));
     }
     if failures % TOLD_EVERY == 0 {
-        record_failures(&api, failures).await?;
+        record_failures(&access, failures).await?;
     }
     let told = PageNotice::failure(words.render("wrong"));
-    let page = SignInPage::load(&api, words, (&form.email, &next), told).await?;
+    let page = SignInPage::load(&access, words, (&form.email, &next), told).await?;
     Ok(render_uncached(&page, StatusCode::UNAUTHORIZED))
 }
 
 /// None, and nothing is written, where the password that was compared is not the account's any more.
 async fn sign_in(
-    api: &Api,
+    access: &Access,
     operator: Operator,
     seen: Option<PasswordHash>,
     counted: SignInAttempt,
     arrival: BrowserSignInContext,
 ) -> Result<Option<SignInCookies>, ApiError> {
-    let (inside, now) = (api.clone(), api.clock.now());
+    let (inside, now) = (access.clone(), access.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         if !operators::lock_if_password_unchanged(tx, operator.id, seen.as_ref())? {
             return Ok(None);
@@ -89,17 +89,17 @@ async fn sign_in(
         counted.record_success(tx, now)?;
         arrival.sign_in(tx, &inside, &operator).map(Some)
     };
-    api.db.platform(OPERATORS).write(unit).await
+    access.db.platform(OPERATORS).write(unit).await
 }
 
 /// Who it may be, and whether they may try now; the try is counted.
 async fn load_candidate(
-    api: &Api,
+    access: &Access,
     email: &str,
     arrival: &BrowserSignInContext,
     from: Option<std::net::IpAddr>,
 ) -> Result<Candidate, ApiError> {
-    let (email, browser, now) = (email.to_owned(), arrival.browser.clone(), api.clock.now());
+    let (email, browser, now) = (email.to_owned(), arrival.browser.clone(), access.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let operator = operators::find_by_email(tx, &email)?;
         let hash = match &operator {
@@ -117,11 +117,11 @@ async fn load_candidate(
         let begun = counted.begin(tx, now)?;
         Ok(Candidate { who: operator.map(|operator| (operator, hash)), counted, begun })
     };
-    api.db.platform(OPERATORS).write(unit).await
+    access.db.platform(OPERATORS).write(unit).await
 }
 
 async fn render_wait(
-    api: &Api,
+    access: &Access,
     words: PagePhrases,
     written: (&str, &str),
     wait: Duration,
@@ -131,7 +131,7 @@ async fn render_wait(
         90.. => words.render_count("wait-minutes", &seconds.div_ceil(60)),
         _ => words.render_count("wait-seconds", &seconds),
     };
-    let page = SignInPage::load(api, words, written, PageNotice::failure(told)).await?;
+    let page = SignInPage::load(access, words, written, PageNotice::failure(told)).await?;
     let mut response = render_uncached(&page, StatusCode::TOO_MANY_REQUESTS);
     if let Ok(value) = seconds.to_string().parse() {
         response.headers_mut().insert(RETRY_AFTER, value);
@@ -140,10 +140,10 @@ async fn render_wait(
 }
 
 /// Whether there is such an account is not told even here: it would take longer for those there are.
-async fn record_failures(api: &Api, failures: u32) -> Result<(), ApiError> {
-    let telling = AccountAuditContext::for_system(api);
+async fn record_failures(access: &Access, failures: u32) -> Result<(), ApiError> {
+    let telling = AccountAuditContext::for_system(access);
     let unit = move |tx: &mut PlatformTx<'_>| {
         telling.record(tx, &[], "sign_in.refused", "sign-in".to_owned(), json!({ "failures": failures }))
     };
-    api.db.platform(OPERATORS).write(unit).await
+    access.db.platform(OPERATORS).write(unit).await
 }

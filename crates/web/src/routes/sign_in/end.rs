@@ -4,21 +4,23 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{persons, sign_ins};
+use munshi_server::account::audit_context::{AccountAuditContext, list_affected_tenants};
+use munshi_server::account::form::{EmptyForm, SignedInForm};
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::cookies::{self, SIGN_IN};
+use munshi_server::error::ApiError;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::visitor::token::VisitorToken as Visitor;
 use munshi_store::{PlatformTx, Tx};
 use serde_json::json;
 
-use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
-use crate::account::cookies::{self, SIGN_IN};
-use crate::account::form::{EmptyForm, SignedInForm};
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::SignedInOperator;
-use crate::error::ApiError;
-use crate::visitor::token::VisitorToken as Visitor;
-
 pub(crate) async fn end_sign_in(posted: SignedInForm<EmptyForm>) -> Result<Response, HtmlPageError> {
     let SignedInForm { who, headers, .. } = posted;
-    let (telling, operator, id) =
-        (AccountAuditContext::for_operator(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+    let (telling, operator, id) = (
+        AccountAuditContext::for_operator(&who.access, who.operator.id),
+        who.operator.clone(),
+        who.sign_in.id,
+    );
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         if sign_ins::end(tx, operator.id, id)? {
             let tenants = list_affected_tenants(tx, &operator)?;
@@ -26,13 +28,13 @@ pub(crate) async fn end_sign_in(posted: SignedInForm<EmptyForm>) -> Result<Respo
         }
         Ok(())
     };
-    who.api.db.platform(OPERATORS).write(unit).await?;
-    let line = who.api.account.connection_security(&headers);
+    who.access.db.platform(OPERATORS).write(unit).await?;
+    let line = who.access.account.connection_security(&headers);
     if let Some(token) = Visitor::from_cookie(&headers, line) {
         revoke_visitor_token(&who, &token).await?;
     }
     let mut response = Redirect::to("/account/sign-in").into_response();
-    if let Some(header) = cookies::build_expired(SIGN_IN, who.api.account.is_secure(&headers)) {
+    if let Some(header) = cookies::build_expired(SIGN_IN, who.access.account.is_secure(&headers)) {
         response.headers_mut().append(SET_COOKIE, header);
     }
     response.headers_mut().extend(Visitor::expired_cookie(line).map(|header| (SET_COOKIE, header)));
@@ -53,7 +55,7 @@ async fn revoke_visitor_token(who: &SignedInOperator, token: &Visitor) -> Result
                 _ => Ok(()),
             }
         };
-        who.api.db.write(workspace.tenant.id, unit).await?;
+        who.access.db.write(workspace.tenant.id, unit).await?;
     }
     Ok(())
 }

@@ -6,14 +6,14 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::{self, OPERATORS};
+use munshi_server::access::AccessState;
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::html_page::{PageNotice, render_uncached};
+use munshi_server::local_path;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::page_phrases::PagePhrases;
 use serde::Deserialize;
 
-use crate::account::frame::{PageNotice, render_uncached};
-use crate::account::local_path;
-use crate::account::page_error::HtmlPageError;
-use crate::account::phrases::PagePhrases;
-use crate::account::signed_in_operator::SignedInOperator;
-use crate::api::ApiState;
 use crate::app::App;
 
 #[derive(Template)]
@@ -33,16 +33,16 @@ pub(crate) struct SignInPage {
 
 impl SignInPage {
     pub(crate) async fn load(
-        api: &ApiState,
+        access: &AccessState,
         words: PagePhrases,
         (email, next): (&str, &str),
         told: Option<PageNotice>,
     ) -> Result<Self, HtmlPageError> {
-        let anybody = api.db.platform(OPERATORS).read(operators::has_any).await?;
+        let anybody = access.db.platform(OPERATORS).read(operators::has_any).await?;
         Ok(Self {
             words,
             email: email.to_owned(),
-            service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
+            service: access.account.oidc.as_ref().map(|service| service.name().to_owned()),
             service_link: format!("/account/oidc/start?next={}", local_path::percent_encode(next)),
             next: next.to_owned(),
             nobody: !anybody,
@@ -61,14 +61,14 @@ pub(crate) async fn show_sign_in(
     headers: HeaderMap,
     asked: Result<Query<ShowSignInQuery>, QueryRejection>,
 ) -> Result<Response, HtmlPageError> {
-    let api = app.api()?;
+    let access = app.access()?;
     let asked = asked.ok().and_then(|Query(asked)| asked.next);
     let next = local_path::sanitize(asked.as_deref());
-    if SignedInOperator::find(api, &headers).await?.is_some() {
+    if SignedInOperator::find(access, &headers).await?.is_some() {
         return Ok(Redirect::to(next).into_response());
     }
     Ok(render_uncached(
-        &SignInPage::load(api, PagePhrases::from_headers(&headers), ("", next), None).await?,
+        &SignInPage::load(access, PagePhrases::from_headers(&headers), ("", next), None).await?,
         StatusCode::OK,
     ))
 }

@@ -3,15 +3,14 @@
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::sign_ins;
+use munshi_server::account::audit_context::{AccountAuditContext, list_affected_tenants};
+use munshi_server::account::form::SignedInForm;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::page_error::HtmlPageError;
 use munshi_store::PlatformTx;
 use munshi_types::SignInId;
 use serde::Deserialize;
 use serde_json::json;
-
-use crate::account::audit_context::{AccountAuditContext, list_affected_tenants};
-use crate::account::form::SignedInForm;
-use crate::account::page_error::HtmlPageError;
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
 pub(crate) struct EndSignInsForm {
@@ -23,8 +22,11 @@ pub(crate) async fn end_sign_ins(posted: SignedInForm<EndSignInsForm>) -> Result
     let SignedInForm { who, form, .. } = posted;
     let missing = |_| ApiError::new(ApiErrorCode::NotFound, "No such sign-in of yours.");
     let one: Option<SignInId> = form.id.map(|id| id.parse()).transpose().map_err(missing)?;
-    let (telling, operator, own) =
-        (AccountAuditContext::for_operator(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+    let (telling, operator, own) = (
+        AccountAuditContext::for_operator(&who.access, who.operator.id),
+        who.operator.clone(),
+        who.sign_in.id,
+    );
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let ended = match one {
             Some(id) => u64::from(sign_ins::end(tx, operator.id, id)?),
@@ -37,6 +39,6 @@ pub(crate) async fn end_sign_ins(posted: SignedInForm<EndSignInsForm>) -> Result
         }
         Ok(())
     };
-    who.api.db.platform(OPERATORS).write(unit).await?;
+    who.access.db.platform(OPERATORS).write(unit).await?;
     Ok(Redirect::to("/account/sign-ins").into_response())
 }

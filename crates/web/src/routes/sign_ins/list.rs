@@ -6,10 +6,10 @@ use axum::response::Response;
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::sign_ins::{self, SignIn, SignInMethod};
 use munshi_lang::PlaceholderValue;
-
-use crate::account::frame::{AccountFrame, render_uncached};
-use crate::account::page_error::HtmlPageError;
-use crate::account::signed_in_operator::SignedInOperator;
+use munshi_server::account::frame::AccountFrame;
+use munshi_server::account::signed_in_operator::SignedInOperator;
+use munshi_server::html_page::render_uncached;
+use munshi_server::page_error::HtmlPageError;
 
 #[derive(Template)]
 #[template(path = "account/sign_ins.html")]
@@ -90,8 +90,8 @@ fn describe_browser(line: &str) -> String {
 }
 
 pub(crate) async fn list_sign_ins(who: SignedInOperator) -> Result<Response, HtmlPageError> {
-    let (id, now) = (who.operator.id, who.api.clock.now());
-    let found = who.api.db.platform(OPERATORS).read(move |tx| sign_ins::list(tx, id, now)).await?;
+    let (id, now) = (who.operator.id, who.access.clock.now());
+    let found = who.access.db.platform(OPERATORS).read(move |tx| sign_ins::list(tx, id, now)).await?;
     let frame = AccountFrame::load(&who, "sign-ins", None).await?;
     let items = found.into_iter().map(|one| {
         let own = one.id == who.sign_in.id;

@@ -4,18 +4,18 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::visitor::installation_access::Keeper;
+use munshi_server::visitor::origin::PageOrigin;
+use munshi_server::visitor::token::VisitorToken;
 use munshi_types::TenantName;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
-use crate::visitor::installation_access::Keeper;
-use crate::visitor::onboarding::OnboardingService;
-use crate::visitor::origin::PageOrigin;
-use crate::visitor::token::VisitorToken;
+use crate::app::api::ApiState;
+use crate::app::onboarding::OnboardingService;
 
 /// The sample tenant to create.
 #[derive(Debug, Deserialize, ToSchema)]

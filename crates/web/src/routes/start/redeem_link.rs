@@ -7,16 +7,16 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::local_path;
+use munshi_server::options::Peer;
+use munshi_server::page_error::HtmlPageError;
+use munshi_server::visitor::installation_access::is_local_link;
+use munshi_server::visitor::local_session;
 use munshi_types::TenantId;
 use serde::Deserialize;
 
-use crate::account::local_path;
-use crate::account::page_error::HtmlPageError;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::server::Peer;
-use crate::visitor::installation_access::is_local_link;
-use crate::visitor::local_session;
 
 #[derive(Default, Deserialize)]
 pub(crate) struct StartQuery {

@@ -2,17 +2,17 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::page_phrases::PagePhrases;
+use munshi_server::parameters::field_error;
+use munshi_server::visitor::installation_access::Keeper;
 use munshi_types::is_invisible;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::account::phrases::PagePhrases;
-use crate::api::parameters::field_error;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
-use crate::visitor::installation_access::Keeper;
-use crate::visitor::onboarding::{ModelKeyTrial, ModelKeyTrialResult};
+use crate::app::onboarding::{ModelKeyTrial, ModelKeyTrialResult};
 
 /// A model key to test.
 #[derive(Deserialize, ToSchema)]

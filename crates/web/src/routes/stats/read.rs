@@ -2,6 +2,9 @@
 
 use jiff::ToSpan;
 use munshi_agent::rollups::{self, TurnStatsReport, TurnTallyLine};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{UrlQueryParameters, field_error};
 use munshi_store::Tx;
 use munshi_types::BindingId;
 use munshi_types::tier::Channel;
@@ -9,9 +12,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{UrlQueryParameters, field_error};
-use crate::error::ApiError;
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
 use crate::views::stats::Stats;
 
 const DAYS: u16 = 7;
@@ -51,7 +52,8 @@ pub(crate) async fn read_stats(
     let first = today.checked_sub(back).map_err(|_| field_error("days", "the start date is out of range"))?;
     let zone = tenant.zone.clone();
     let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
-    let mut lines: Vec<TurnTallyLine> = key.api.db.read(key.tenant(), read).await?;
+    let mut lines: Vec<TurnTallyLine> =
+        key.api.db.read(key.tenant(), read).await.map_err(convert_turn_error)?;
     lines.retain(|line| {
         key.reaches(line.binding)
             && which.binding.is_none_or(|wanted| line.binding == wanted)

@@ -4,6 +4,9 @@ use munshi_agent::{KeyUse, decisions};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_identity::{Person, Role as Stands, persons};
 use munshi_safety::budget;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters;
 use munshi_store::Tx;
 use munshi_types::tier::{Channel, TierName};
 use munshi_types::{InboundMessage, InboundSender, InboundTarget, PersonId, RunId, TenantId};
@@ -11,10 +14,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::{ApiState, parameters};
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
-use crate::routes::chat::send::resolve_binding;
+use crate::api::chat_admission::resolve_binding;
+use crate::api::turn_errors::convert_turn_error;
+use crate::app::api::ApiState;
 use crate::views::outcome::{PromptTokensView, TurnOutcomeView};
 
 /// What people who were made for a test are tagged with.
@@ -93,7 +95,7 @@ pub(crate) async fn run_test(
         reply_to: None,
         screen: Default::default(),
     };
-    munshi_agent::inbound::validate(&inbound)?;
+    munshi_agent::inbound::validate(&inbound).map_err(convert_turn_error)?;
     let (visitor, doing) = (test.standing == Some(TestStanding::Visitor), api.clone());
     let through = test.act.then(|| key.key_use());
     // Whoever was made for it leaves, even if the client goes before the end.
@@ -155,18 +157,18 @@ async fn run_turn(
 ) -> Result<TestReport, ApiError> {
     let act = through.is_some();
     let received = match through {
-        Some(key) => api.engine.receive_with_key(inbound, key).await?,
-        None => api.engine.receive_dry_run(inbound).await?,
+        Some(key) => api.engine.receive_with_key(inbound, key).await.map_err(convert_turn_error)?,
+        None => api.engine.receive_dry_run(inbound).await.map_err(convert_turn_error)?,
     };
     let run = received.run;
     let Ok(outcome) = tokio::time::timeout(api.patience, api.engine.wait_for_outcome(tenant, run)).await
     else {
-        api.engine.cancel(tenant, run).await?;
+        api.engine.cancel(tenant, run).await.map_err(convert_turn_error)?;
         let what = "The turn exceeded the request timeout and was stopped.";
         return Err(ApiError::new(ApiErrorCode::Timeout, what)
             .hint(format!("See its steps with GET /v1/runs/{run}.")));
     };
-    let outcome = outcome?;
+    let outcome = outcome.map_err(convert_turn_error)?;
     let prompt = api.db.read(tenant, move |tx| decisions::find_prompt_tokens(tx, run)).await?;
     let prompt = prompt.map(PromptTokensView::from).unwrap_or_default();
     Ok(TestReport { rehearsed: !act, prompt, outcome: outcome.into() })

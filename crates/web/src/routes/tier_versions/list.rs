@@ -1,14 +1,14 @@
 //! `GET /v1/tiers/{kind}/{name}/versions`: how a tier came about.
 
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlPathParameterPair, UrlQueryParameters};
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlPathParameterPair, UrlQueryParameters};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::tier::TierVersion;
 
 #[derive(Deserialize, IntoParams)]

@@ -1,14 +1,14 @@
 //! `GET /v1/tiers`: humans, teams, agents and bindings.
 
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters};
 use munshi_tiers::history;
 use munshi_types::tier::TierKind;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::{ListLimit, ListResponse, UrlQueryParameters};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::tier::TierView;
 
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]

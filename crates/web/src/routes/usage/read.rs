@@ -4,15 +4,15 @@ use jiff::civil::Date;
 use munshi_safety::budget::{
     self, BudgetAccount, BudgetLane, UsageDimension, UsageLine, list_limit_statuses, list_usage,
 };
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlQueryParameters;
 use munshi_store::Tx;
 use munshi_types::{BindingId, Id};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::access::AuthorizedCaller;
-use crate::api::parameters::UrlQueryParameters;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
 use crate::views::usage::UsageReport;
 
 /// How usage is grouped.

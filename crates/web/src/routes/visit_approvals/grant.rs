@@ -1,15 +1,15 @@
 //! `POST /visit/{place}/approvals/{id}/grant`: somebody at a page says yes.
 
 use munshi_safety::approvals::{ApprovalAnswer, ApprovalCoverage, ApprovalDecision, answer};
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::{UrlPathParameterPair, field_error};
 use munshi_store::Tx;
 use munshi_types::ApprovalId;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::read::{build_view, load_own_approval};
-use crate::api::parameters::{UrlPathParameterPair, field_error};
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::routes::approvals::grant::{resolve_outcome, resume_run};
 use crate::views::visit::VisitAnswerResult;
 use crate::visitor::page_visitor::PageVisitor;

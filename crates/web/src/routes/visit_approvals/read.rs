@@ -4,16 +4,16 @@ use munshi_agent::sessions;
 use munshi_identity::Person;
 use munshi_lang::{Locale, ScriptForm};
 use munshi_safety::approvals::{self, Approval};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameterPair;
+use munshi_server::phrases::to_locale;
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, BindingId, Language, SessionId};
 
-use crate::api::ApiState;
-use crate::api::parameters::UrlPathParameterPair;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::app::api::ApiState;
 use crate::views::visit::VisitApproval;
 use crate::visitor::page_visitor::{PageVisitor, PageVisitorIdentity, find_person};
-use crate::visitor::visit_events::to_locale;
 
 /// Get an approval requested in one's own session.
 #[utoipa::path(get, path = "/visit/{place}/approvals/{id}", tag = "visit_approvals",

@@ -1,12 +1,12 @@
 //! `POST /visit/{place}/approvals/{id}/refuse`: somebody at a page says no.
 
 use munshi_safety::approvals::ApprovalDecision;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameterPair;
 use munshi_types::ApprovalId;
 
 use super::grant::{VisitAnswer, answer_approval};
-use crate::api::parameters::UrlPathParameterPair;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::visit::VisitAnswerResult;
 use crate::visitor::page_visitor::PageVisitor;
 

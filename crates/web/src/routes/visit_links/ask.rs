@@ -3,16 +3,17 @@
 use axum::http::{HeaderMap, StatusCode};
 use munshi_agent::linking::{CodeDelivery, CodeSendOutcome as Came};
 use munshi_identity::codes::CodeText;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::phrases;
+use munshi_server::phrases::to_locale;
 use munshi_types::tier::Channel;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
 use crate::routes::persons::link::build_phone_linker;
 use crate::visitor::page_visitor::PageVisitor;
-use crate::visitor::phrases;
-use crate::visitor::visit_events::to_locale;
 
 /// A phone to verify.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -48,7 +49,8 @@ pub(crate) async fn ask_visit_link(
     match build_phone_linker(&guest.api, tenant)
         .await?
         .send_code(tenant, session.id, &wish.phone, &way)
-        .await?
+        .await
+        .map_err(convert_turn_error)?
     {
         Came::Sent { .. } => Ok(StatusCode::ACCEPTED),
         Came::NotSent { why } => Err(ApiError::unavailable(why)),

@@ -2,12 +2,13 @@
 
 use axum::http::StatusCode;
 use munshi_identity::codes::CodeVerification;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::ask::no_messages_error;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
 use crate::routes::persons::link::build_phone_linker;
 use crate::visitor::page_visitor::PageVisitor;
 
@@ -33,7 +34,12 @@ pub(crate) async fn confirm_visit_link(
     let tenant = guest.place.tenant;
     let refused =
         |what: String| Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Request another code."));
-    match build_phone_linker(&guest.api, tenant).await?.confirm(tenant, session.id, &answer.code).await? {
+    match build_phone_linker(&guest.api, tenant)
+        .await?
+        .confirm(tenant, session.id, &answer.code)
+        .await
+        .map_err(convert_turn_error)?
+    {
         CodeVerification::Right(_) => Ok(StatusCode::NO_CONTENT),
         CodeVerification::Wrong { left } => refused(format!("Wrong code; {left} tries left.")),
         CodeVerification::Expired => refused("The code has expired.".to_owned()),

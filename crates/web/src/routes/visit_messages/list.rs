@@ -1,14 +1,14 @@
 //! `GET /visit/{place}/messages`: what has come into the visitor's own thread since a page last looked.
 
 use munshi_agent::messages;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlQueryParameters;
 use munshi_store::Tx;
 use munshi_types::MessageId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::parameters::UrlQueryParameters;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::visit::VisitMessage;
 use crate::visitor::page_visitor::PageVisitor;
 

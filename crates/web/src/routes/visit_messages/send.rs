@@ -10,27 +10,30 @@ use axum::response::Response;
 use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions, messages, runs};
 use munshi_identity::{Person, persons};
 use munshi_lang::{Locale, detect};
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::{self, field_error};
+use munshi_server::phrases;
+use munshi_server::phrases::to_locale;
+use munshi_server::visitor::origin::PageOrigin;
+use munshi_server::visitor::token::VisitorToken;
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, Id, InboundMessage, InboundTarget, MessageId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::parameters::{self, field_error};
+use crate::api::chat_admission::check_same_text;
 use crate::api::stream::{self, StreamEventRenderer};
+use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
-use crate::routes::chat::send::{build_stream_source, check_same_text, set_id_headers};
+use crate::routes::chat::send::{build_stream_source, set_id_headers};
 use crate::views::event::ServerEvent;
 use crate::views::outcome::DetailLevel;
+use crate::views::visit_event::VisitEventTranslator;
 use crate::visitor::admit::{VisitAdmission, VisitRejection, admit, build_rejection};
 use crate::visitor::challenge::ProofOfWork;
-use crate::visitor::origin::PageOrigin;
 use crate::visitor::page_visitor::{PageVisitor, PageVisitorIdentity, derive_client_id, find_person};
-use crate::visitor::phrases;
-use crate::visitor::token::VisitorToken;
-use crate::visitor::visit_events::{VisitEventTranslator, to_locale};
 
 /// The token of somebody new, for pages that are not ours.
 const VISITOR: HeaderName = HeaderName::from_static("x-visitor");
@@ -232,7 +235,8 @@ async fn stream_answer(
     received: &MessageReceipt,
     voice: Locale,
 ) -> Result<Response, ApiError> {
-    let following = guest.api.engine.follow(received.tenant, received.run, None).await?;
+    let following =
+        guest.api.engine.follow(received.tenant, received.run, None).await.map_err(convert_turn_error)?;
     let view = build_event_renderer(VisitEventTranslator::new(&guest.api, voice));
     Ok(stream::respond_with(
         &guest.api,

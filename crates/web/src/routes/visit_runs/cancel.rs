@@ -1,11 +1,12 @@
 //! `POST /visit/{place}/runs/{id}/cancel`: stops one's own turn.
 
 use munshi_agent::RunCancelOutcome as Came;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameterPair;
 use munshi_types::RunId;
 
-use crate::api::parameters::UrlPathParameterPair;
-use crate::error::ApiError;
-use crate::json::Json;
+use crate::api::turn_errors::convert_turn_error;
 use crate::routes::runs::cancel::CancelRunResponse;
 use crate::visitor::page_visitor::PageVisitor;
 
@@ -21,6 +22,6 @@ pub(crate) async fn cancel_visit_run(
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
 ) -> Result<Json<CancelRunResponse>, ApiError> {
     let run = guest.load_run(id).await?;
-    let came = guest.api.engine.cancel(guest.place.tenant, run.id).await?;
+    let came = guest.api.engine.cancel(guest.place.tenant, run.id).await.map_err(convert_turn_error)?;
     Ok(Json(CancelRunResponse { run: run.id, cancelled: came == Came::Asked }))
 }

@@ -3,18 +3,20 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use munshi_server::error::ApiError;
+use munshi_server::parameters::UrlPathParameterPair;
+use munshi_server::phrases;
+use munshi_server::phrases::to_locale;
 use munshi_types::RunId;
 
-use crate::api::parameters::UrlPathParameterPair;
 use crate::api::stream::{self, RunStreamSource};
+use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
-use crate::error::ApiError;
 use crate::routes::visit_messages::send::build_event_renderer;
 use crate::views::event::ServerEvent;
 use crate::views::outcome::DetailLevel;
+use crate::views::visit_event::VisitEventTranslator;
 use crate::visitor::page_visitor::PageVisitor;
-use crate::visitor::phrases;
-use crate::visitor::visit_events::{VisitEventTranslator, to_locale};
 
 /// Stream the events of one's own run. With the last event id you get exactly the rest.
 #[utoipa::path(get, path = "/visit/{place}/runs/{id}/stream", tag = "visit_runs",
@@ -35,7 +37,8 @@ pub(crate) async fn follow_visit_run(
     let language =
         guest.find_thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
     let voice = language.unwrap_or_else(|| phrases::choose_locale(&guest.place, &headers));
-    let following = guest.api.engine.follow(guest.place.tenant, id, after).await?;
+    let following =
+        guest.api.engine.follow(guest.place.tenant, id, after).await.map_err(convert_turn_error)?;
     let told = RunStreamSource {
         tenant: guest.place.tenant,
         person: run.person,

@@ -8,19 +8,20 @@ use munshi_agent::sessions::Session;
 use munshi_identity::Person;
 use munshi_lang::Locale;
 use munshi_safety::approvals;
+use munshi_server::error::ApiError;
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlQueryParameters;
+use munshi_server::phrases;
+use munshi_server::phrases::to_locale;
+use munshi_server::visitor::binding_lookup;
 use munshi_store::{Cursor, Page, PageRequest, Tx};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, RunId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::parameters::UrlQueryParameters;
-use crate::error::ApiError;
-use crate::json::Json;
 use crate::views::visit::{VisitApproval, VisitMessage, VisitView};
 use crate::visitor::page_visitor::PageVisitor;
-use crate::visitor::visit_events::to_locale;
-use crate::visitor::{binding_lookup, phrases};
 
 /// As many as a screen or two.
 const MESSAGES: u32 = 40;

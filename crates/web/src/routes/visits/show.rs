@@ -8,17 +8,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use munshi_lang::Locale;
+use munshi_server::error::ApiError;
+use munshi_server::html_page::HtmlPage;
+use munshi_server::options::Peer;
+use munshi_server::page_phrases::PagePhrases;
+use munshi_server::parameters::UrlPathParameter;
+use munshi_server::phrases::{self, MENU};
+use munshi_server::visitor::binding_lookup;
 use munshi_tiers::BindingResolution;
 
-use crate::account::phrases::PagePhrases;
-use crate::api::Api;
-use crate::api::parameters::UrlPathParameter;
 use crate::app::App;
-use crate::error::ApiError;
-use crate::pages::{HtmlPage, LetterAvatar, UnavailablePage};
-use crate::server::Peer;
-use crate::visitor::phrases::{self, MENU};
-use crate::visitor::{binding_lookup, page_visitor};
+use crate::app::api::Api;
+use crate::pages::{LetterAvatar, UnavailablePage};
+use crate::visitor::page_visitor;
 
 /// Get the chat page of a binding.
 #[utoipa::path(get, path = "/c/{place}", tag = "visits",

@@ -3,9 +3,9 @@
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
+use munshi_server::error::{ApiError, ApiErrorCode};
 
 use crate::assets;
-use crate::error::{ApiError, ApiErrorCode};
 
 /// Pages that shut out what others serve let this in.
 const SHARED: HeaderName = HeaderName::from_static("cross-origin-resource-policy");

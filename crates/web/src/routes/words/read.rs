@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use axum::http::header::{CACHE_CONTROL, HeaderName};
-
-use crate::api::parameters::UrlPathParameter;
-use crate::error::{ApiError, ApiErrorCode};
-use crate::json::Json;
-use crate::visitor::phrases;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_server::parameters::UrlPathParameter;
+use munshi_server::phrases;
 
 /// Get the page texts of a locale, by name; `{name}` is the placeholder for who answers.
 #[utoipa::path(get, path = "/words/{voice}", tag = "words",

@@ -3,12 +3,11 @@
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::sign_ins;
+use munshi_server::account::form::SignedInForm;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::local_path;
+use munshi_server::page_error::HtmlPageError;
 use serde::Deserialize;
-
-use crate::account::form::SignedInForm;
-use crate::account::local_path;
-use crate::account::page_error::HtmlPageError;
-use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
 pub(crate) struct OpenWorkspaceForm {
@@ -25,6 +24,6 @@ pub(crate) async fn open_workspace(
     let missing =
         || ApiError::new(ApiErrorCode::NotFound, "You have no role in this workspace, or it does not exist.");
     let (tenant, id) = (found.ok_or_else(missing)?.tenant.id, who.sign_in.id);
-    who.api.db.platform(OPERATORS).write(move |tx| sign_ins::set_workspace(tx, id, tenant)).await?;
+    who.access.db.platform(OPERATORS).write(move |tx| sign_ins::set_workspace(tx, id, tenant)).await?;
     Ok(Redirect::to(local_path::sanitize(form.next.as_deref())).into_response())
 }

@@ -45,7 +45,7 @@ async fn ask(
 ) -> (u16, String, String) {
     let client: Client<_, Full<bytes::Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let jar: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let request = hyper::Request::builder()
+    let request = axum::http::Request::builder()
         .method(method)
         .uri(url)
         .header("cookie", jar.join("; "))

@@ -4,7 +4,7 @@ use munshi_identity::Role;
 
 use crate::api::support::{Installation, PASSWORD};
 
-const ENGLISH: &str = include_str!("../../../phrases/account/en.txt");
+const ENGLISH: &str = include_str!("../../../../server/phrases/account/en.txt");
 const EVIL: &str = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'";
 
 #[track_caller]

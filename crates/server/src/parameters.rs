@@ -1,0 +1,217 @@
+//! What requests bring beside their body: ids in paths, which page of a list, and texts that are checked before they go
+//! further.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+use munshi_store::{Cursor, Page, PageRequest};
+use munshi_types::{Language, is_invisible};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ApiErrorCode};
+use crate::error_conversions::sentence;
+use crate::json::shorten;
+
+/// A part of the path, read. What can't be one is refused in the type's own words.
+pub struct UrlPathParameter<T>(pub T);
+
+impl<S, T> FromRequestParts<S> for UrlPathParameter<T>
+where
+    S: Send + Sync,
+    T: FromStr<Err: Display> + Send,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(text) =
+            Path::<String>::from_request_parts(parts, state).await.map_err(unreadable_path_error)?;
+        parse_parameter(&text).map(Self)
+    }
+}
+
+/// Two parts of the path.
+pub struct UrlPathParameterPair<A, B>(pub A, pub B);
+
+impl<S, A, B> FromRequestParts<S> for UrlPathParameterPair<A, B>
+where
+    S: Send + Sync,
+    A: FromStr<Err: Display> + Send,
+    B: FromStr<Err: Display> + Send,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path((one, other)) = Path::<(String, String)>::from_request_parts(parts, state)
+            .await
+            .map_err(unreadable_path_error)?;
+        Ok(Self(parse_parameter(&one)?, parse_parameter(&other)?))
+    }
+}
+
+fn parse_parameter<T: FromStr<Err: Display>>(text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|error: T::Err| {
+        ApiError::new(ApiErrorCode::BadRequest, shorten(&sentence(&error.to_string())))
+            .hint("Use the id exactly as the API returned it.")
+    })
+}
+
+fn unreadable_path_error(refusal: axum::extract::rejection::PathRejection) -> ApiError {
+    ApiError::new(ApiErrorCode::BadRequest, "The path is malformed.").caused_by(refusal)
+}
+
+/// What stands behind the question mark. Names that are not known are refused.
+pub struct UrlQueryParameters<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for UrlQueryParameters<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let asked = Query::<T>::from_request_parts(parts, state).await;
+        asked.map(|Query(asked)| Self(asked)).map_err(|refusal| {
+            let words = refusal.body_text();
+            let words = words.strip_prefix("Failed to deserialize query string: ").unwrap_or(&words);
+            ApiError::new(ApiErrorCode::BadRequest, format!("The query is malformed: {}.", shorten(words)))
+        })
+    }
+}
+
+/// How many rows a page has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u64")]
+pub struct ListLimit(u32);
+
+impl ListLimit {
+    const LARGEST: u32 = 100;
+
+    pub fn rows(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Default for ListLimit {
+    fn default() -> Self {
+        Self(25)
+    }
+}
+
+impl TryFrom<u64> for ListLimit {
+    type Error = String;
+
+    fn try_from(rows: u64) -> Result<Self, String> {
+        match u32::try_from(rows) {
+            Ok(rows @ 1..=Self::LARGEST) => Ok(Self(rows)),
+            _ => Err(format!("must be from 1 to {}", Self::LARGEST)),
+        }
+    }
+}
+
+pub fn build_page_request(after: Option<Cursor>, limit: Option<ListLimit>) -> PageRequest {
+    PageRequest::new(after, limit.unwrap_or_default().0)
+}
+
+/// One page of a list. A page may be shorter than `limit` even when more rows follow; rely on `next`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Listed)]
+pub struct ListResponse<T> {
+    pub items: Vec<T>,
+    /// Cursor of the next page: send it as `after`. Null on the last page.
+    #[schema(value_type = Option<String>, example = "6542f0a1c2d40-01a1dd4132c0704fb28c400adb3d8fd2")]
+    pub next: Option<String>,
+}
+
+impl<T> ListResponse<T> {
+    /// Part of a short list that is read whole, in the order of its names; `next` is the last name that was given.
+    pub fn paginate_by_name(
+        all: Vec<T>,
+        after: Option<&str>,
+        limit: Option<ListLimit>,
+        name: impl Fn(&T) -> String,
+    ) -> Self {
+        let mut named: Vec<(String, T)> = all.into_iter().map(|one| (name(&one), one)).collect();
+        named.sort_by(|one, other| one.0.cmp(&other.0));
+        named.retain(|(name, _)| after.is_none_or(|after| name.as_str() > after));
+        let rows = limit.unwrap_or_default().rows();
+        let more = named.len() > rows;
+        named.truncate(rows);
+        let next = named.last().filter(|_| more).map(|(name, _)| name.clone());
+        Self { items: named.into_iter().map(|(_, one)| one).collect(), next }
+    }
+
+    pub fn from_page<R>(page: Page<R>, shown: impl FnMut(R) -> Option<T>) -> Self {
+        let next = page.next.map(|next| next.to_string());
+        Self { items: page.items.into_iter().filter_map(shown).collect(), next }
+    }
+}
+
+/// A name as people write it.
+pub fn parse_name(field: &str, text: &str) -> Result<String, ApiError> {
+    let name = text.trim();
+    if (1..=200).contains(&name.chars().count()) && !name.chars().any(is_invisible) {
+        return Ok(name.to_owned());
+    }
+    Err(field_error(field, "must be 1 to 200 characters on one line, without invisible characters"))
+}
+
+pub fn parse_tags(texts: &[String]) -> Result<Vec<String>, ApiError> {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    if texts.len() > 50 {
+        return Err(field_error("tags", "at most 50 are allowed"));
+    }
+    match texts.iter().find(|tag| !(1..=64).contains(&tag.chars().count()) || !tag.chars().all(plain)) {
+        Some(bad) => {
+            let what = format!("invalid tag `{}`: use letters, digits and dashes", shorten(bad));
+            Err(field_error("tags", &what))
+        }
+        None => Ok(texts.to_vec()),
+    }
+}
+
+pub fn parse_language(text: &str) -> Result<Language, ApiError> {
+    text.parse().map_err(|error: munshi_types::LanguageError| field_error("language", &error.to_string()))
+}
+
+/// As browsers and phones say it: `hi`, `en-IN`.
+pub fn validate_locale(text: &str) -> Result<(), ApiError> {
+    let fits = (2..=35).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if fits { Ok(()) } else { Err(field_error("locale", "use a language tag such as hi or en-IN")) }
+}
+
+pub fn field_error(field: &str, what: &str) -> ApiError {
+    ApiError::new(ApiErrorCode::Invalid, format!("`{field}` is invalid: {}.", shorten(what)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_from_outside_is_looked_at() {
+        assert_eq!(parse_name("name", " Asha ").unwrap(), "Asha");
+        assert!(parse_name("name", "A\0").is_err() && parse_name("name", " ").is_err());
+        assert!(parse_tags(&["shop-1".to_owned()]).is_ok() && parse_tags(&["a b".to_owned()]).is_err());
+        assert!(
+            validate_locale("en-IN").is_ok()
+                && validate_locale("en\0").is_err()
+                && validate_locale("").is_err()
+        );
+        assert!(ListLimit::try_from(0).is_err() && ListLimit::try_from(101).is_err());
+        assert_eq!(ListLimit::try_from(100).unwrap().rows(), 100);
+    }
+
+    #[test]
+    fn a_short_list_comes_in_pages_too() {
+        let all = || vec!["b", "d", "a", "c"];
+        let part =
+            |after| ListResponse::paginate_by_name(all(), after, Some(ListLimit(3)), |one| (*one).to_owned());
+        let first = part(None);
+        assert_eq!((first.items, first.next.as_deref()), (vec!["a", "b", "c"], Some("c")));
+        let last = part(Some("c"));
+        assert_eq!((last.items, last.next), (vec!["d"], None));
+        assert!(part(Some("z\0")).items.is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! What the routes under `/v1` are made of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_agent::TurnEngine;
+use munshi_agent::outbox::ChannelSender;
+use munshi_connectors::ConnectorLogins;
+use munshi_identity::hosts::HostTokenVerifier;
+use munshi_identity::keys::ApiKeyCache;
+use munshi_safety::acts::ActServices;
+use munshi_server::access::{Access, AccessParts, CodeKeySource, SignInServices};
+use munshi_server::limits::NodeRateLimiter;
+use munshi_store::Db;
+use munshi_tiers::BindingResolver;
+use munshi_types::{Clock, Random};
+use tokio_util::task::TaskTracker;
+
+use super::completion_retries::CompletionRetryCache;
+use super::stream_registry::StreamRegistry;
+use super::visitor_services::VisitorServices;
+
+/// What the API is made of.
+pub struct ApiParts {
+    pub db: Db,
+    pub engine: TurnEngine,
+    pub keys: ApiKeyCache,
+    /// The same that the engine has.
+    pub resolver: BindingResolver,
+    /// The same that acts are done with: an approval is answered through it.
+    pub office: Arc<ActServices>,
+    pub codes: Arc<dyn CodeKeySource>,
+    /// How operators sign in.
+    pub account: SignInServices,
+    /// What hosts say of their visitors.
+    pub hosts: HostTokenVerifier,
+    /// The ways out; a code goes to a phone by one of them.
+    pub senders: Vec<Arc<dyn ChannelSender>>,
+    /// How people let us into connectors' services; none where nobody can.
+    pub logins: Option<ConnectorLogins>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
+    pub patience: Duration,
+    /// Requests of one key in a minute.
+    pub key_limit: u32,
+    /// Requests of one address in a minute that bring no good key.
+    pub address_limit: u32,
+}
+
+/// The parts, shared by every request.
+#[derive(Clone)]
+pub struct Api(Arc<ApiState>);
+
+/// What [`Api`] shares; only routes look inside.
+pub struct ApiState {
+    /// What requests are authenticated with, which is seen through this.
+    access: Access,
+    pub(crate) engine: TurnEngine,
+    pub(crate) office: Arc<ActServices>,
+    pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
+    pub(crate) logins: Option<ConnectorLogins>,
+    pub(crate) patience: Duration,
+    pub(crate) streams: StreamRegistry,
+    /// What people at pages are received with.
+    pub(crate) visits: VisitorServices,
+    pub(crate) retries: CompletionRetryCache,
+    /// What goes on though the client has gone.
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Api {
+    pub fn new(parts: ApiParts) -> Self {
+        Self::with_visitors(parts, VisitorServices::default())
+    }
+
+    /// With what people at pages are received with.
+    pub fn with_visitors(parts: ApiParts, visits: VisitorServices) -> Self {
+        let access = Access::new(AccessParts {
+            db: parts.db,
+            keys: parts.keys,
+            resolver: parts.resolver,
+            codes: parts.codes,
+            account: parts.account,
+            hosts: parts.hosts,
+            proofs: visits.proofs.clone(),
+            limits: NodeRateLimiter::new(parts.clock.clone(), parts.key_limit, parts.address_limit),
+            clock: parts.clock,
+            random: parts.random,
+            proxies: visits.proxies.clone(),
+        });
+        Self(Arc::new(ApiState {
+            access,
+            engine: parts.engine,
+            office: parts.office,
+            senders: parts.senders,
+            logins: parts.logins,
+            patience: parts.patience,
+            streams: StreamRegistry::default(),
+            visits,
+            retries: CompletionRetryCache::default(),
+            tasks: TaskTracker::new(),
+        }))
+    }
+}
+
+impl std::ops::Deref for Api {
+    type Target = ApiState;
+
+    fn deref(&self) -> &ApiState {
+        &self.0
+    }
+}
+
+impl std::ops::Deref for ApiState {
+    type Target = Access;
+
+    fn deref(&self) -> &Access {
+        &self.access
+    }
+}
