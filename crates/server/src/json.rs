@@ -5,6 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
@@ -25,19 +26,31 @@ const LONGEST_COMPLAINT: usize = 300;
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        if !is_json(request.headers()) {
-            return Err(wrong_type(request.headers()));
-        }
-        let body = Bytes::from_request(request, state).await.map_err(|refusal| {
-            let code = match refusal.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => ApiErrorCode::TooLarge,
-                _ => ApiErrorCode::BadRequest,
-            };
-            ApiError::from_code(code).caused_by(refusal)
-        })?;
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        // Boxed and without `T`, so that its code is not part of every handler's.
+        let body = read_body(request).boxed().await?;
         parse(&body).map(Self)
     }
+}
+
+async fn read_body(request: Request) -> Result<Bytes, ApiError> {
+    if !is_json(request.headers()) {
+        return Err(wrong_type(request.headers()));
+    }
+    let body = Bytes::from_request(request, &()).await.map_err(|refusal| {
+        let code = match refusal.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ApiErrorCode::TooLarge,
+            _ => ApiErrorCode::BadRequest,
+        };
+        ApiError::from_code(code).caused_by(refusal)
+    })?;
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(ApiError::new(
+            ApiErrorCode::BadRequest,
+            "The body is empty; this endpoint expects JSON.",
+        ));
+    }
+    Ok(body)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -55,18 +68,8 @@ fn wrong_type(headers: &HeaderMap) -> ApiError {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Err(ApiError::new(
-            ApiErrorCode::BadRequest,
-            "The body is empty; this endpoint expects JSON.",
-        ));
-    }
-    let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    let is_other = !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok();
-    if let Some(fields) = fields::find_names::<T>().filter(|_| is_other) {
-        let named = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
-        let message = format!("The body must be a JSON object; its fields are {named}.");
-        return Err(ApiError::new(ApiErrorCode::Invalid, message));
+    if let Some(fields) = fields::find_names::<T>() {
+        check_object(body, fields)?;
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -75,6 +78,17 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     })?;
     reader.end().map_err(|error| convert_error(&error, "."))?;
     Ok(value)
+}
+
+/// Refuses JSON that is no object, where a type is read from one with these fields.
+fn check_object(body: &[u8], fields: &[&str]) -> Result<(), ApiError> {
+    let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if is_object || serde_json::from_slice::<IgnoredAny>(body).is_err() {
+        return Ok(());
+    }
+    let named = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+    let message = format!("The body must be a JSON object; its fields are {named}.");
+    Err(ApiError::new(ApiErrorCode::Invalid, message))
 }
 
 fn convert_error(error: &serde_json::Error, path: &str) -> ApiError {
@@ -131,12 +145,15 @@ pub fn shorten(text: &str) -> String {
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        match serde_json::to_vec(&self.0) {
-            Ok(body) => {
-                ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
-            }
-            Err(error) => ApiError::internal(error).into_response(),
-        }
+        build_response(serde_json::to_vec(&self.0))
+    }
+}
+
+/// Not generic, so that it is compiled once for all bodies.
+fn build_response(body: serde_json::Result<Vec<u8>>) -> Response {
+    match body {
+        Ok(body) => ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
+        Err(error) => ApiError::internal(error).into_response(),
     }
 }
 

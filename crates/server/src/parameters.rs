@@ -4,8 +4,10 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
+use futures_util::FutureExt;
 use munshi_store::{Cursor, Page, PageRequest};
 use munshi_types::{Language, is_invisible};
 use serde::de::DeserializeOwned;
@@ -26,9 +28,9 @@ where
 {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Path(text) =
-            Path::<String>::from_request_parts(parts, state).await.map_err(unreadable_path_error)?;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // Boxed and without `T`, so that its code is not part of every handler's.
+        let text: String = read_path(parts).boxed().await?;
         parse_parameter(&text).map(Self)
     }
 }
@@ -44,23 +46,28 @@ where
 {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Path((one, other)) = Path::<(String, String)>::from_request_parts(parts, state)
-            .await
-            .map_err(unreadable_path_error)?;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let (one, other): (String, String) = read_path(parts).boxed().await?;
         Ok(Self(parse_parameter(&one)?, parse_parameter(&other)?))
     }
 }
 
-fn parse_parameter<T: FromStr<Err: Display>>(text: &str) -> Result<T, ApiError> {
-    text.parse().map_err(|error: T::Err| {
-        ApiError::new(ApiErrorCode::BadRequest, shorten(&sentence(&error.to_string())))
-            .hint("Use the id exactly as the API returned it.")
-    })
+async fn read_path<T: DeserializeOwned + Send>(parts: &mut Parts) -> Result<T, ApiError> {
+    match Path::<T>::from_request_parts(parts, &()).await {
+        Ok(Path(read)) => Ok(read),
+        Err(refusal) => {
+            Err(ApiError::new(ApiErrorCode::BadRequest, "The path is malformed.").caused_by(refusal))
+        }
+    }
 }
 
-fn unreadable_path_error(refusal: axum::extract::rejection::PathRejection) -> ApiError {
-    ApiError::new(ApiErrorCode::BadRequest, "The path is malformed.").caused_by(refusal)
+fn parse_parameter<T: FromStr<Err: Display>>(text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|error: T::Err| parameter_error(&error.to_string()))
+}
+
+fn parameter_error(what: &str) -> ApiError {
+    ApiError::new(ApiErrorCode::BadRequest, shorten(&sentence(what)))
+        .hint("Use the id exactly as the API returned it.")
 }
 
 /// What stands behind the question mark. Names that are not known are refused.
@@ -69,14 +76,16 @@ pub struct UrlQueryParameters<T>(pub T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for UrlQueryParameters<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let asked = Query::<T>::from_request_parts(parts, state).await;
-        asked.map(|Query(asked)| Self(asked)).map_err(|refusal| {
-            let words = refusal.body_text();
-            let words = words.strip_prefix("Failed to deserialize query string: ").unwrap_or(&words);
-            ApiError::new(ApiErrorCode::BadRequest, format!("The query is malformed: {}.", shorten(words)))
-        })
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Query::try_from_uri(&parts.uri).map(|Query(asked)| Self(asked)).map_err(unreadable_query_error)
     }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn unreadable_query_error(refusal: QueryRejection) -> ApiError {
+    let words = refusal.body_text();
+    let words = words.strip_prefix("Failed to deserialize query string: ").unwrap_or(&words);
+    ApiError::new(ApiErrorCode::BadRequest, format!("The query is malformed: {}.", shorten(words)))
 }
 
 /// How many rows a page has.

@@ -20,18 +20,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for CompletionsApiBody<
         let Json(mut value) = Json::<Value>::from_request(request, state).await?;
         let whole = value.to_string();
         replace_nul(&mut value);
-        let read = serde_path_to_error::deserialize(value).map_err(|error| {
-            let path = error.path().to_string();
-            let words = shorten(&error.into_inner().to_string());
-            let param = if path == "." { parse_missing_field(&words).unwrap_or_default() } else { path };
-            let message = match param.as_str() {
-                "" => format!("The body is invalid: {words}."),
-                param => format!("`{param}` is invalid: {words}."),
-            };
-            CompletionRefusal::invalid_param(param, message)
-        })?;
+        let read = serde_path_to_error::deserialize(value).map_err(refuse)?;
         Ok(Self { read, whole })
     }
+}
+
+fn refuse(error: serde_path_to_error::Error<serde_json::Error>) -> CompletionRefusal {
+    let path = error.path().to_string();
+    let words = shorten(&error.into_inner().to_string());
+    let param = if path == "." { parse_missing_field(&words).unwrap_or_default() } else { path };
+    let message = match param.as_str() {
+        "" => format!("The body is invalid: {words}."),
+        param => format!("`{param}` is invalid: {words}."),
+    };
+    CompletionRefusal::invalid_param(param, message)
 }
 
 /// The field that a complaint at the top is about.
