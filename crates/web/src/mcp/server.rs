@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::extract::Request;
 use axum::http::request::Parts;
+use axum::response::Response;
 use munshi_server::error::ApiError;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
@@ -12,7 +15,10 @@ use rmcp::model::{
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler};
+use tokio_util::sync::CancellationToken;
 
 use super::progress::McpCallProgress;
 use super::{agents, calls, key_access, pending, results, tool_definitions};
@@ -28,8 +34,21 @@ const INSTRUCTIONS: &str = "The tools of a business and the agents that speak fo
     the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id. \
     What takes long is answered with the id of its act or run. With any of these `go_on` hears what came of it.";
 
+/// Answers one request of a client. Whose it is stands in its extensions, as an `Arc<AuthorizedCaller>`.
+pub(crate) async fn handle_request(request: Request, stopping: CancellationToken) -> Response {
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        // Whom a request may be addressed to is not known behind proxies; it is looked at whose page sends it.
+        .disable_allowed_hosts()
+        .with_cancellation_token(stopping);
+    let service =
+        StreamableHttpService::new(|| Ok(McpServerHandler), Arc::<NeverSessionManager>::default(), config);
+    service.handle(request).await.map(Body::new)
+}
+
 /// Made anew for every request; whose it is stands in the request.
-pub(crate) struct McpServerHandler;
+struct McpServerHandler;
 
 impl ServerHandler for McpServerHandler {
     fn get_info(&self) -> ServerConfig {

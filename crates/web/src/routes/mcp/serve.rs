@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
@@ -10,12 +9,10 @@ use axum::response::Response;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use crate::api::access::{AuthorizedCaller, forbidden_error};
 use crate::app::App;
-use crate::mcp::server::McpServerHandler;
+use crate::mcp::server::handle_request;
 
 /// Answers one request of a client. It has the key in every one of them.
 pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> Result<Response, ApiError> {
@@ -34,15 +31,7 @@ pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> R
         return Err(forbidden_error(lacking));
     }
     request.extensions_mut().insert(Arc::new(key));
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        // Whom a request may be addressed to is not known behind proxies; it is looked at whose page sends it.
-        .disable_allowed_hosts()
-        .with_cancellation_token(app.shutdown_token().child_token());
-    let service =
-        StreamableHttpService::new(|| Ok(McpServerHandler), Arc::<NeverSessionManager>::default(), config);
-    Ok(service.handle(request).await.map(Body::new))
+    Ok(handle_request(request, app.shutdown_token().child_token()).await)
 }
 
 /// Whether a browser says that somebody else's page sends this. A page that led its own name to this machine names
