@@ -36,7 +36,7 @@ pub use command::{
 pub use context::{ContextSource, PromptContribution};
 pub use error::InvalidPack;
 pub use heartbeat::{Alert, AlertSeverity, Heartbeat, HeartbeatTick};
-pub use html::{Html, escape};
+pub use html::{Html, HtmlEscaper};
 pub use installer::PackInstaller;
 pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 pub use reader::{PackReader, PackReading};

@@ -1,5 +1,6 @@
 //! Pages of a pack, for the console. The web floor asks, frames and sends them.
 
+use askama::Template;
 use munshi_identity::Principal;
 use munshi_store::{Result, Tx};
 use munshi_types::tier::LanguageCode;
@@ -61,8 +62,10 @@ pub enum PackPageBody {
 }
 
 impl PackPageContent {
-    pub fn html(title: impl Into<String>, html: Html) -> Self {
-        Self { title: title.into(), body: PackPageBody::Html(html) }
+    /// A page from a template of the pack.
+    pub fn html(title: impl Into<String>, template: &impl Template) -> Result<Self> {
+        let html = Html::render(template).map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
+        Ok(Self { title: title.into(), body: PackPageBody::Html(html) })
     }
 
     pub fn json(title: impl Into<String>, value: Value) -> Self {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use askama::Template;
 use async_trait::async_trait;
 use munshi_lang::{fold, phrase_files};
 use munshi_pack::{
-    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, Html, InvalidPack, Objection, Pack,
+    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, Objection, Pack,
     PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackInstaller,
     PackPageContent, PackPageHandler, PackPageRequest, PackReader, PackReading, PackTurnContext,
     PromptContribution, TenantTemplate, ready_files,
@@ -303,6 +304,21 @@ impl Heartbeat for Stale {
 
 struct Notices;
 
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = "<ul>{% for notice in notices %}<li>{{ notice.title }}</li>{% endfor %}</ul>"
+)]
+struct NoticeList<'a> {
+    notices: &'a [Notice],
+}
+
+#[derive(Template)]
+#[template(ext = "html", source = "<p>{{ text }}</p>")]
+struct NoticeText<'a> {
+    text: &'a str,
+}
+
 impl PackPageHandler for Notices {
     fn path(&self) -> &'static str {
         "notices"
@@ -315,15 +331,10 @@ impl PackPageHandler for Notices {
     fn show(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
         let known = all(tx)?;
         if visit.rest.is_empty() {
-            let list = known.iter().fold(Html::new().markup("<ul>"), |list, notice| {
-                list.markup("<li>").text(&notice.title).markup("</li>")
-            });
-            return Ok(Some(PackPageContent::html("Notices", list.markup("</ul>"))));
+            return PackPageContent::html("Notices", &NoticeList { notices: &known }).map(Some);
         }
         let one = known.iter().find(|notice| notice.id.to_string() == visit.rest);
-        Ok(one.map(|one| {
-            PackPageContent::html(&one.title, Html::new().markup("<p>").text(&one.text).markup("</p>"))
-        }))
+        one.map(|one| PackPageContent::html(&one.title, &NoticeText { text: &one.text })).transpose()
     }
 }
 

@@ -1,10 +1,11 @@
 //! A bill as a page, to be printed or sent.
 
+use askama::Template;
 use munshi_lang::format::rupees;
-use munshi_pack::{Html, PackPageContent};
+use munshi_pack::PackPageContent;
 use munshi_types::Money;
 
-use super::content::{Bill, BillLine};
+use super::content::{Bill, BillBuyer};
 use super::make::read;
 use crate::books::GstScheme;
 use crate::books::documents::{DocumentKind, LedgerDocument};
@@ -21,30 +22,78 @@ pub(crate) enum BillStatus {
     Cancelled,
 }
 
+/// Names of details with their values; those without a value are left out.
+type Details = Vec<(&'static str, String)>;
+
+#[derive(Template)]
+#[template(path = "bill.html")]
+struct BillTemplate<'a> {
+    bill: &'a Bill,
+    number: &'a str,
+    is_cancelled: bool,
+    is_taxed: bool,
+    seller: Details,
+    buyer_details: Details,
+    sums: Details,
+    /// Where to pay, while something is due.
+    upi: &'a str,
+}
+
 pub(crate) fn render(document: &LedgerDocument, standing: BillStatus) -> Result<PackPageContent> {
     let bill = read(document)?;
     let number = bill.number(document.number);
-    let title = format!("{} {number}", bill.title());
-    let html = Html::new().markup("<article class=\"bill\">");
-    let html = match standing {
-        BillStatus::Stands => html,
-        BillStatus::Cancelled => html.markup("<p class=\"void\">Cancelled</p>"),
-    };
-    let html = lines(parties(head(html, &bill, &number), &bill), &bill);
-    Ok(PackPageContent::html(title, foot(html, &bill)?.markup("</article>")))
+    let page = BillTemplate::new(&bill, &number, standing)?;
+    Ok(PackPageContent::html(format!("{} {number}", bill.title()), &page)?)
 }
 
-fn head(html: Html, bill: &Bill, number: &str) -> Html {
+impl<'a> BillTemplate<'a> {
+    fn new(bill: &'a Bill, number: &'a str, standing: BillStatus) -> Result<Self> {
+        let due = bill.total.minus(bill.paid)?;
+        Ok(Self {
+            bill,
+            number,
+            is_cancelled: standing == BillStatus::Cancelled,
+            is_taxed: bill.kind == DocumentKind::Invoice,
+            seller: list_seller_details(bill),
+            buyer_details: bill
+                .buyer
+                .as_ref()
+                .map(|buyer| list_buyer_details(bill, buyer))
+                .unwrap_or_default(),
+            sums: list_sums(bill, due),
+            upi: bill.seller.upi.as_deref().filter(|_| due > Money::ZERO).unwrap_or_default(),
+        })
+    }
+}
+
+fn list_seller_details(bill: &Bill) -> Details {
     let seller = &bill.seller;
-    let html =
-        html.markup("<header><p class=\"kind\">").text(bill.title()).markup("</p><h1>").text(&seller.name);
-    let html = detail(html.markup("</h1>"), "", &seller.place);
-    let html = detail(html, "GSTIN ", seller.gstin.as_deref().unwrap_or_default());
-    let html = detail(html, "State ", &state(&seller.state));
-    let html = detail(html, "Phone ", seller.phone.as_deref().unwrap_or_default());
-    let html = if seller.scheme == GstScheme::Composition { detail(html, "", COMPOSITION) } else { html };
-    let html = html.markup("</header><dl><dt>Number</dt><dd>").text(number);
-    html.markup("</dd><dt>Date</dt><dd>").text(&bill.day).markup("</dd></dl>")
+    let scheme = if seller.scheme == GstScheme::Composition { COMPOSITION } else { "" };
+    keep_given([
+        ("", seller.place.clone()),
+        ("GSTIN ", seller.gstin.clone().unwrap_or_default()),
+        ("State ", state(&seller.state)),
+        ("Phone ", seller.phone.clone().unwrap_or_default()),
+        ("", scheme.to_owned()),
+    ])
+}
+
+fn list_buyer_details(bill: &Bill, buyer: &BillBuyer) -> Details {
+    let place = match bill.way {
+        GstSupplyType::Within => state(&bill.seller.state),
+        GstSupplyType::Across => {
+            state(buyer.gstin.as_deref().and_then(|gstin| gstin.get(..2)).unwrap_or_default())
+        }
+    };
+    keep_given([
+        ("Phone ", buyer.phone.clone().unwrap_or_default()),
+        ("GSTIN ", buyer.gstin.clone().unwrap_or_default()),
+        ("Place of supply ", place),
+    ])
+}
+
+fn keep_given<const N: usize>(details: [(&'static str, String); N]) -> Details {
+    details.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
 /// `27 Maharashtra`
@@ -52,72 +101,86 @@ fn state(number: &str) -> String {
     state_name(number).map(|name| format!("{number} {name}")).unwrap_or_default()
 }
 
-fn detail(html: Html, name: &'static str, value: &str) -> Html {
-    if value.is_empty() {
-        return html;
-    }
-    html.markup("<p>").text(name).text(value).markup("</p>")
-}
-
-fn parties(html: Html, bill: &Bill) -> Html {
-    let Some(buyer) = &bill.buyer else { return html };
-    let html = html.markup("<section class=\"buyer\"><h2>For</h2><p>").text(&buyer.name).markup("</p>");
-    let html = detail(html, "Phone ", buyer.phone.as_deref().unwrap_or_default());
-    let html = detail(html, "GSTIN ", buyer.gstin.as_deref().unwrap_or_default());
-    let place = match bill.way {
-        GstSupplyType::Within => state(&bill.seller.state),
-        GstSupplyType::Across => {
-            state(buyer.gstin.as_deref().and_then(|gstin| gstin.get(..2)).unwrap_or_default())
-        }
-    };
-    detail(html, "Place of supply ", &place).markup("</section>")
-}
-
-fn lines(html: Html, bill: &Bill) -> Html {
-    let is_taxed = bill.kind == DocumentKind::Invoice;
-    let html = html.markup("<table class=\"figures\"><thead><tr><th>What</th><th>HSN</th><th>Quantity</th>");
-    let html = match is_taxed {
-        true => html.markup("<th class=\"number\">GST</th><th class=\"number\">Taxable</th>"),
-        false => html,
-    };
-    let html = html.markup("<th class=\"number\">Amount</th></tr></thead><tbody>");
-    let html = bill.lines.iter().fold(html, |html, line| row(html, line, is_taxed));
-    html.markup("</tbody></table>")
-}
-
-fn row(html: Html, line: &BillLine, is_taxed: bool) -> Html {
-    let html = html.markup("<tr><td>").text(&line.what).markup("</td><td>").text(&line.hsn);
-    let html = html.markup("</td><td>").text(&line.quantity).markup("</td>");
-    let html = match is_taxed {
-        true => cell(cell(html, &line.rate.to_string()), &rupees(line.taxed.taxable)),
-        false => html,
-    };
-    cell(html, &rupees(line.amount)).markup("</tr>")
-}
-
-fn cell(html: Html, value: &str) -> Html {
-    html.markup("<td class=\"number\">").text(value).markup("</td>")
-}
-
-fn foot(html: Html, bill: &Bill) -> Result<Html> {
-    let (taxed, mut html) = (bill.taxed, html.markup("<dl class=\"sums\">"));
+fn list_sums(bill: &Bill, due: Money) -> Details {
+    let (taxed, mut sums) = (bill.taxed, Vec::new());
     if bill.kind == DocumentKind::Invoice {
-        html = sum(html, "Taxable", taxed.taxable);
-        html = match bill.way {
-            GstSupplyType::Within => sum(sum(html, "CGST", taxed.cgst), "SGST", taxed.sgst),
-            GstSupplyType::Across => sum(html, "IGST", taxed.igst),
-        };
+        sums.push(("Taxable", taxed.taxable));
+        match bill.way {
+            GstSupplyType::Within => sums.extend([("CGST", taxed.cgst), ("SGST", taxed.sgst)]),
+            GstSupplyType::Across => sums.push(("IGST", taxed.igst)),
+        }
     }
-    html = sum(html, "Total", bill.total);
-    let due = bill.total.minus(bill.paid)?;
+    sums.push(("Total", bill.total));
     if due > Money::ZERO {
-        html = sum(sum(html, "Paid", bill.paid), "To pay", due);
+        sums.extend([("Paid", bill.paid), ("To pay", due)]);
     }
-    html = html.markup("</dl>");
-    let upi = bill.seller.upi.as_deref().filter(|_| due > Money::ZERO).unwrap_or_default();
-    Ok(detail(html, "Pay by UPI to ", upi))
+    sums.into_iter().map(|(name, amount)| (name, rupees(amount))).collect()
 }
 
-fn sum(html: Html, name: &'static str, amount: Money) -> Html {
-    html.markup("<dt>").text(name).markup("</dt><dd class=\"number\">").text(rupees(amount)).markup("</dd>")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bill::content::{BillLine, BillSeller};
+    use crate::tax::{TaxBreakdown, TaxRate};
+
+    #[test]
+    fn a_bill_prints_to_the_byte() {
+        let rupees = |amount: i64| Money::from_paise(amount * 100);
+        let taxed = TaxBreakdown { taxable: rupees(100), cgst: rupees(2), sgst: rupees(3), igst: rupees(5) };
+        let mut bill = Bill {
+            kind: DocumentKind::Invoice,
+            series: "INV/26-27".to_owned(),
+            day: "2026-11-15".to_owned(),
+            seller: BillSeller {
+                name: "Gupta & Sons".to_owned(),
+                place: "12 MG Road".to_owned(),
+                state: "27".to_owned(),
+                phone: None,
+                gstin: Some("27AAPFU0939F1ZV".to_owned()),
+                upi: Some("gupta@upi".to_owned()),
+                scheme: GstScheme::Regular,
+            },
+            buyer: Some(BillBuyer { name: "`Ramesh`".to_owned(), phone: Some("98".to_owned()), gstin: None }),
+            way: GstSupplyType::Within,
+            lines: vec![BillLine {
+                what: "cheeni <fine>".to_owned(),
+                hsn: "1701".to_owned(),
+                quantity: "2 kg".to_owned(),
+                amount: rupees(105),
+                rate: TaxRate::from_hundredths(500),
+                taxed,
+            }],
+            taxed,
+            total: rupees(105),
+            paid: rupees(5),
+        };
+        let page = BillTemplate::new(&bill, "INV/26-27/1", BillStatus::Cancelled).unwrap().render().unwrap();
+        let wanted = concat!(
+            "<article class=\"bill\"><p class=\"void\">Cancelled</p>",
+            "<header><p class=\"kind\">Tax invoice</p><h1>Gupta &amp; Sons</h1><p>12 MG Road</p>",
+            "<p>GSTIN 27AAPFU0939F1ZV</p><p>State 27 Maharashtra</p></header>",
+            "<dl><dt>Number</dt><dd>INV/26-27/1</dd><dt>Date</dt><dd>2026-11-15</dd></dl>",
+            "<section class=\"buyer\"><h2>For</h2><p>&#96;Ramesh&#96;</p><p>Phone 98</p>",
+            "<p>Place of supply 27 Maharashtra</p></section>",
+            "<table class=\"figures\"><thead><tr><th>What</th><th>HSN</th><th>Quantity</th>",
+            "<th class=\"number\">GST</th><th class=\"number\">Taxable</th><th class=\"number\">Amount</th></tr></thead>",
+            "<tbody><tr><td>cheeni &lt;fine&gt;</td><td>1701</td><td>2 kg</td><td class=\"number\">5%</td>",
+            "<td class=\"number\">₹100</td><td class=\"number\">₹105</td></tr></tbody></table>",
+            "<dl class=\"sums\"><dt>Taxable</dt><dd class=\"number\">₹100</dd><dt>CGST</dt><dd class=\"number\">₹2</dd>",
+            "<dt>SGST</dt><dd class=\"number\">₹3</dd><dt>Total</dt><dd class=\"number\">₹105</dd>",
+            "<dt>Paid</dt><dd class=\"number\">₹5</dd><dt>To pay</dt><dd class=\"number\">₹100</dd></dl>",
+            "<p>Pay by UPI to gupta@upi</p></article>",
+        );
+        assert_eq!(page, wanted);
+        (bill.kind, bill.buyer, bill.paid) = (DocumentKind::BillOfSupply, None, bill.total);
+        bill.lines.clear();
+        let page = BillTemplate::new(&bill, "1", BillStatus::Stands).unwrap().render().unwrap();
+        assert!(page.starts_with("<article class=\"bill\"><header>"), "{page}");
+        let end = concat!(
+            "</dl><table class=\"figures\"><thead><tr><th>What</th><th>HSN</th><th>Quantity</th>",
+            "<th class=\"number\">Amount</th></tr></thead><tbody></tbody></table>",
+            "<dl class=\"sums\"><dt>Total</dt><dd class=\"number\">₹105</dd></dl></article>",
+        );
+        assert!(page.ends_with(end), "{page}");
+    }
 }

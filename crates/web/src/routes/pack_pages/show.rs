@@ -154,7 +154,12 @@ impl ClosedPage {
 #[cfg(test)]
 impl PackPage {
     pub(crate) fn sample(text: &str) -> Self {
-        let body = munshi_pack::Html::new().markup("<p>").text(text).markup("</p>");
-        Self { title: text.to_owned(), body: body.as_str().to_owned(), headed: false }
+        #[derive(Template)]
+        #[template(ext = "html", source = "<p>{{ text }}</p>")]
+        struct Body<'a> {
+            text: &'a str,
+        }
+        let body = Body { text }.render().unwrap_or_default();
+        Self { title: text.to_owned(), body, headed: false }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use askama::Template;
 use munshi_pack::{
-    Html, InvalidPack, Pack, PackInstaller, PackPageContent, PackPageHandler, PackPageRequest, PackRegistry,
+    InvalidPack, Pack, PackInstaller, PackPageContent, PackPageHandler, PackPageRequest, PackRegistry,
 };
 use munshi_store::{Result, Tx};
 use serde_json::json;
@@ -26,6 +27,13 @@ impl Pack for Notes {
 
 struct List;
 
+#[derive(Template)]
+#[template(ext = "html", source = "<p>{{ rest }} {{ asked }}</p>")]
+struct NoteList<'a> {
+    rest: &'a str,
+    asked: String,
+}
+
 impl PackPageHandler for List {
     fn path(&self) -> &'static str {
         "list"
@@ -41,8 +49,8 @@ impl PackPageHandler for List {
 
     fn show(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
         let asked: String = visit.query.iter().map(|(_, value)| value.as_str()).collect();
-        let html = Html::new().markup("<p>").text(&visit.rest).text(" ").text(asked).markup("</p>");
-        Ok((visit.rest != "gone").then(|| PackPageContent::html("Notes", html)))
+        let page = || PackPageContent::html("Notes", &NoteList { rest: &visit.rest, asked });
+        (visit.rest != "gone").then(page).transpose()
     }
 }
 
