@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use munshi_tiers::BindingResolution;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -141,6 +142,18 @@ impl TurnEngineInner {
         }
     }
 
+    /// A run that was left, or that waited, may be in the middle of a connector's act. A process that has just started
+    /// waits for the connector first: without its tools the act could be neither recognised nor offered.
+    async fn wait_for_connectors(&self, held: RunLease, place: &BindingResolution, stop: &CancellationToken) {
+        if place.agent.body.connectors.is_empty() {
+            return;
+        }
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = self.dispatcher.wait_for_connectors(held.tenant) => {}
+        }
+    }
+
     async fn run_turn(
         self: Arc<Self>,
         held: RunLease,
@@ -151,7 +164,10 @@ impl TurnEngineInner {
         let (place, ingest) = match waiting {
             Some(waiting) => (waiting.place, waiting.ingest),
             None => match self.resolve_when_active(held, &stop).await? {
-                Some(place) => (place, Duration::ZERO),
+                Some(place) => {
+                    self.wait_for_connectors(held, &place, &stop).await;
+                    (place, Duration::ZERO)
+                }
                 None => {
                     let next = self.close_run(held, HaltReason::Cancelled).await;
                     self.hub.forget(held);

@@ -1,6 +1,7 @@
 //! What is taken up later: acts whose process died, questions without an answer, refusals that were only counted.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_safety::acts::{self, ACTS, ActRecovery, CountedRefusals, LapsedAct, TakeoverReason};
 use munshi_safety::approvals::{self, ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval};
@@ -17,6 +18,9 @@ use crate::journal::{ActJournal, NoActJournal};
 const MOST: u32 = 100;
 /// More are not left by one process; the rest is found by the sweeps that follow.
 const MOST_LEFT: u32 = 10_000;
+/// How long what was left waits for the connectors of its tenant, and how often it looks.
+const SETTLING: Duration = Duration::from_secs(60);
+const SETTLING_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +74,7 @@ impl ToolDispatcher {
     pub async fn sweep_orphaned(&self, journal: Arc<dyn ActJournal>) -> Result<u32> {
         let (mut taken, mut failed) = (0, None);
         for act in self.db.platform(ACTS).read(|tx| acts::list_leased(tx, MOST_LEFT)).await? {
+            self.wait_for_connectors(act.tenant).await;
             match self.take_over(act, TakeoverReason::Surely, journal.clone()).await {
                 Ok(ended) => taken += u32::from(ended.is_some()),
                 Err(error) => failed = failed.or(Some(error)),
@@ -125,6 +130,19 @@ impl ToolDispatcher {
             Ok(refused)
         });
         told.await
+    }
+
+    /// Waits until each connector of the tenant has started or failed to, for a minute at most. An act that was begun before
+    /// this process would be taken for another one while its tool is missing.
+    pub async fn wait_for_connectors(&self, tenant: TenantId) {
+        let settled = async {
+            while self.is_unsettled(tenant) {
+                tokio::time::sleep(SETTLING_PAUSE).await;
+            }
+        };
+        if tokio::time::timeout(SETTLING, settled).await.is_err() {
+            tracing::warn!(%tenant, "connectors are still starting; resuming without them");
+        }
     }
 
     fn is_unsettled(&self, tenant: TenantId) -> bool {
