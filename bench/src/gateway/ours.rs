@@ -49,8 +49,8 @@ pub(crate) fn target(address: &str, model: &str) -> ModelTarget {
 pub(crate) fn connect(target: &ModelTarget) -> Result<(Arc<dyn Provider>, PriceBook)> {
     let transport = Transport::new(Arc::new(SystemClock))?;
     let price = ModelPrice { input: 1_000_000, output: 5_000_000, ..ModelPrice::FREE };
-    let prices = PriceBook::new([(target.model.clone(), price)].into());
-    Ok((Arc::new(HttpProvider::new(transport)), prices))
+    let provider: Arc<dyn Provider> = Arc::new(HttpProvider::new(transport));
+    Ok((provider, PriceBook::new([(target.model.clone(), price)].into())))
 }
 
 pub(crate) fn gateway(target: ModelTarget) -> Result<Gateway> {
