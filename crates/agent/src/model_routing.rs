@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_llm::ModelTarget;
-use munshi_llm::gateway::ModelRoute;
+use munshi_llm::gateway::{Capability, ModelRoute};
 use munshi_types::tier::Agent;
 
 /// The agent's choice over the installation's. A use for which the agent names only models that are not there counts as
@@ -22,10 +22,15 @@ pub(crate) fn resolve_route(
     route
 }
 
+/// Only the model of this machine.
+pub(crate) fn restrict_to_local(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
+    let names = here.map(str::to_owned).into_iter().collect();
+    ModelRoute { targets: [(Capability::Default, names)].into(), permitted: None, ..route.clone() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_llm::gateway::Capability;
     use serde_json::json;
 
     #[test]

@@ -16,6 +16,7 @@ use super::choose::{FailedCallFollowUp, find_result};
 use super::detach::DispatchRequest;
 use super::journal::{CallJournal, body};
 use super::pause::{DelayedAct, TurnPause};
+use super::setup::TurnSetup;
 use super::{Turn, evidence, prepare, setup};
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
@@ -45,10 +46,19 @@ pub(crate) enum ActStageOutcome {
     Halted(HaltReason),
 }
 
+/// What packs say of an act, in their own words.
+#[derive(Debug, Default)]
+pub(crate) struct ActDetails {
+    /// What they want confirmed.
+    pub(crate) concerns: Vec<ActConcern>,
+    /// What a question about it should name.
+    pub(crate) named: Vec<ActConcern>,
+}
+
 impl Turn {
     /// The model's wish becomes calls, each with the act it will be. Nothing is done yet.
     pub(crate) fn queue_tool_calls(&mut self, asked: ChatMessage) -> Option<HaltReason> {
-        let most = u32::from(self.place.agent.body.limits.tool_calls);
+        let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
         if self.snapshot.calls >= most {
             return Some(HaltReason::ToolCap);
         }
@@ -58,7 +68,7 @@ impl Turn {
             let ModelMessagePart::ToolCall(call) = part else { continue };
             self.snapshot.calls += 1;
             let outcome = match self.snapshot.calls > most {
-                false if self.is_client_tool(&call.name) => {
+                false if self.setup.is_client_tool(&call.name) => {
                     match self.reply.can_disclose(&flatten_text(&call.arguments)) {
                         true => ExchangeCallOutcome::Handed { number: handed },
                         false => ExchangeCallOutcome::Ended { ok: false, result: build_withheld_result() },
@@ -72,7 +82,7 @@ impl Turn {
                 call_id: call.id.clone(),
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
-                act: self.engine.ids.next(),
+                act: self.setup.engine.ids.next(),
                 outcome,
             });
         }
@@ -99,7 +109,7 @@ impl Turn {
             ) {
                 continue;
             }
-            if self.stop.is_cancelled() {
+            if self.setup.stop.is_cancelled() {
                 return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
             }
             if self.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
@@ -147,13 +157,9 @@ impl Turn {
         })
     }
 
-    fn is_client_tool(&self, tool: &str) -> bool {
-        self.prepared.brought.as_ref().is_some_and(|brought| brought.find_by_alias(tool).is_some())
-    }
-
     /// Whether going on would be trying the same for ever.
     fn check_stuck(&self, tool: &str) -> Option<HaltReason> {
-        let most = u32::from(self.place.agent.body.limits.tool_failures).max(1);
+        let most = u32::from(self.setup.binding.agent.body.limits.tool_failures).max(1);
         let same = self.snapshot.failures.iter().any(|(key, count)| key.contains(' ') && *count >= SAME);
         if same || self.snapshot.failures_of(tool) >= most {
             return Some(HaltReason::Stuck(tool.to_owned()));
@@ -189,10 +195,10 @@ impl Turn {
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
-            if self.taken_up.remove(&called.act) && self.take_over_left(called).await {
+            if self.taken_up.remove(&called.act) && self.setup.take_over_left(called).await {
                 continue;
             }
-            if self.stop.is_cancelled() {
+            if self.setup.stop.is_cancelled() {
                 return Ok((answer, is_stored));
             }
             if begun.elapsed() > PATIENCE {
@@ -206,20 +212,11 @@ impl Turn {
         }
     }
 
-    /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
-    async fn take_over_left(&self, called: &ExchangeCall) -> bool {
-        let taken = self.engine.dispatcher.take_over_orphaned(self.tenant, called.act).await;
-        taken.unwrap_or_else(|error| {
-            tracing::warn!(act = %called.act, %error, "orphaned act takeover failed");
-            false
-        })
-    }
-
     async fn dispatch_call(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let journal = self.journal(place, called);
-        let conduct = Arc::new(self.place.agent.body.policy.clone());
-        let mut tools = self.tools();
-        tools.extend(self.find_connector_tool(&called.tool));
+        let conduct = Arc::new(self.setup.binding.agent.body.policy.clone());
+        let mut tools = self.setup.tools();
+        tools.extend(self.setup.find_connector_tool(&called.tool));
         let known = match self.is_known(called) {
             true => {
                 let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
@@ -231,21 +228,21 @@ impl Turn {
         let answered = match known {
             Ok(Some(answer)) => Ok(Some(answer)),
             Ok(None) => {
-                let (concerns, named) = self.concerns(called).await?;
-                self.concerned.insert(called.act, concerns.clone());
-                self.prepared.named.insert(called.act, named);
+                let details = self.setup.check_act(called).await?;
+                let concerns = details.concerns.clone();
+                self.details.insert(called.act, details);
                 let want = ToolCallRequest {
                     act: called.act,
                     name: called.tool.clone(),
                     arguments: called.arguments.clone(),
-                    offered: self.run.kind != runs::LATE
+                    offered: self.setup.run.kind != runs::LATE
                         && tools.iter().any(|tool| tool.as_str() == called.tool),
-                    wanted: if self.run.kind == runs::REHEARSAL {
+                    wanted: if self.setup.run.kind == runs::REHEARSAL {
                         ProposalMode::Rehearsal
                     } else {
                         ProposalMode::Act
                     },
-                    caller: self.caller(),
+                    caller: self.setup.caller(),
                     agent: conduct,
                     taint: self.taint(called),
                     concerns,
@@ -256,11 +253,11 @@ impl Turn {
             Err(error) => Err(error),
         };
         if journal.lost.load(Ordering::SeqCst) {
-            return Err(Error::LostRun(self.held.run));
+            return Err(Error::LostRun(self.setup.held.run));
         }
         if !journal.written.load(Ordering::SeqCst) {
             self.steps.splice(0..0, journal.steps.iter().cloned());
-            journal.calls.iter().for_each(|call| self.tab.add(call.clone()));
+            journal.calls.iter().for_each(|call| self.setup.call_log.add(call.clone()));
         }
         let answer = answered?.ok_or(Error::NoRun)?;
         self.begun.insert(called.act);
@@ -270,9 +267,9 @@ impl Turn {
     /// Whose words an act may rest on. The model of this machine makes its first call of the message alone: what the
     /// conversation has read before can't have talked it into anything.
     fn taint(&self, called: &ExchangeCall) -> Taint {
-        let is_here = self.target.is_some() && self.target.as_deref() == self.engine.local_model();
+        let is_here = self.target.is_some() && self.target.as_deref() == self.setup.engine.local_model();
         if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
-            return setup::compute_initial_taint(&self.prepared);
+            return setup::compute_initial_taint(&self.setup.prepared);
         }
         let mut taint = self.snapshot.whole_taint();
         if taint.is_clean() || !taint.holds_private {
@@ -280,7 +277,7 @@ impl Turn {
         }
         let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
         for before in calls.take_while(|call| call.act != called.act) {
-            match self.tool(&before.tool) {
+            match self.setup.tool(&before.tool) {
                 Some(tool) => taint.record_choices(&before.arguments, &tool.known),
                 None => taint.record_unknown_call(),
             }
@@ -300,63 +297,29 @@ impl Turn {
 
     fn journal(&mut self, place: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
         self.sync();
-        let tool = self.tool(&called.tool);
+        let tool = self.setup.tool(&called.tool);
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
-            held: self.held,
+            held: self.setup.held,
             snapshot: self.snapshot.clone(),
             place,
             steps: std::mem::take(&mut self.steps),
-            calls: self.tab.take(),
+            calls: self.setup.call_log.take(),
             is_inside,
             lost: AtomicBool::new(false),
             written: Arc::default(),
             observed: Arc::default(),
-            clock: self.engine.clock.clone(),
+            clock: self.setup.engine.clock.clone(),
             since: Instant::now(),
         })
     }
 
-    pub(crate) fn tools(&self) -> Vec<ToolName> {
-        precedence::select_tools(&self.place.team.body, &self.place.agent.body)
-    }
-
-    fn caller(&self) -> ActCaller {
-        ActCaller {
-            principal: self.prepared.principal.clone(),
-            door: self.prepared.scene.door,
-            binding: Some(self.run.binding),
-            run: Some(self.held.run),
-            session: Some(self.run.session.as_uuid()),
-            zone: self.place.zone.clone(),
-            background: false,
-            key: self.run.program_key(),
-        }
-    }
-
-    /// What packs want confirmed, and what a question should name.
-    async fn concerns(&self, called: &ExchangeCall) -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
-        if self.engine.house.checks.is_empty() {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
-        let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
-        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
-            let mut concerns = Vec::new();
-            for check in &house.checks {
-                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
-            }
-            Ok((concerns, prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)?))
-        };
-        self.engine.db.read(self.tenant, read).await
-    }
-
     /// The turn's own record of what the act's transaction has written down already.
     fn observe(&mut self, place: CallIndex, answer: &ToolAnswer) {
-        let when = EpochStamp { epoch: self.held.epoch, now: self.engine.clock.now() };
+        let when = EpochStamp { epoch: self.setup.held.epoch, now: self.setup.engine.clock.now() };
         self.snapshot.record_answer(place, answer, when);
         let Some(called) = self.snapshot.find_call(place).cloned() else { return };
-        self.hide_people(&called);
+        self.setup.hide_people(&called);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
                 self.reply.record_event(RunEvent::ToolResult {
@@ -378,6 +341,56 @@ impl Turn {
             }
             _ => {}
         }
+    }
+}
+
+impl TurnSetup {
+    fn is_client_tool(&self, tool: &str) -> bool {
+        self.prepared.brought.as_ref().is_some_and(|brought| brought.find_by_alias(tool).is_some())
+    }
+
+    /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
+    async fn take_over_left(&self, called: &ExchangeCall) -> bool {
+        let taken = self.engine.dispatcher.take_over_orphaned(self.tenant(), called.act).await;
+        taken.unwrap_or_else(|error| {
+            tracing::warn!(act = %called.act, %error, "orphaned act takeover failed");
+            false
+        })
+    }
+
+    pub(crate) fn tools(&self) -> Vec<ToolName> {
+        precedence::select_tools(&self.binding.team.body, &self.binding.agent.body)
+    }
+
+    fn caller(&self) -> ActCaller {
+        ActCaller {
+            principal: self.prepared.principal.clone(),
+            door: self.prepared.scene.door,
+            binding: Some(self.run.binding),
+            run: Some(self.held.run),
+            session: Some(self.run.session.as_uuid()),
+            zone: self.binding.zone.clone(),
+            background: false,
+            key: self.run.program_key(),
+        }
+    }
+
+    /// What packs say of a call before it is made.
+    async fn check_act(&self, called: &ExchangeCall) -> Result<ActDetails> {
+        if self.engine.house.checks.is_empty() {
+            return Ok(ActDetails::default());
+        }
+        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<ActDetails> {
+            let mut concerns = Vec::new();
+            for check in &house.checks {
+                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
+            }
+            let named = prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)?;
+            Ok(ActDetails { concerns, named })
+        };
+        self.engine.db.read(self.tenant(), read).await
     }
 }
 

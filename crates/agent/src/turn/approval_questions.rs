@@ -8,6 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Turn;
+use super::setup::TurnSetup;
 use crate::act_words;
 use crate::marks::{ReplyMarks, ShownApproval};
 use crate::runs;
@@ -24,32 +25,33 @@ impl Turn {
             let words = self.render_concerns(approval).unwrap_or_else(|| self.describe_approval(approval));
             self.reply.say(&words);
         }
-        let phrase = if approvals.iter().all(|approval| self.can_approve(approval)) {
+        let phrase = if approvals.iter().all(|approval| self.setup.can_approve(approval)) {
             "ask-go-ahead"
         } else {
             "waiting-approval"
         };
-        let words = self.phrase(phrase, &[]);
+        let words = self.setup.phrase(phrase, &[]);
         self.reply.say(&words);
     }
 
     /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
     /// neither done nor forgotten.
     pub(crate) fn repeat_approvals(&mut self) {
-        let is_busy = self.is_answer || self.prepared.brought.is_some() || self.run.kind != runs::MESSAGE;
-        if is_busy || self.asks_something() || !self.has_seen_last() {
+        let is_busy =
+            self.is_answer || self.setup.prepared.brought.is_some() || self.setup.run.kind != runs::MESSAGE;
+        if is_busy || self.asks_something() || !self.setup.has_seen_last() {
             return;
         }
         let waiting: Vec<Approval> =
-            self.prepared.pending.iter().filter(|one| self.can_repeat_approval(one)).cloned().collect();
+            self.setup.prepared.pending.iter().filter(|one| self.can_repeat_approval(one)).cloned().collect();
         for approval in &waiting {
             let words =
-                format!("{}\n{}", self.phrase("approval-asked", &[]), self.describe_approval(approval));
+                format!("{}\n{}", self.setup.phrase("approval-asked", &[]), self.describe_approval(approval));
             self.reply.say(&words);
             self.asks.push(ShownApproval::from(approval));
         }
         if !waiting.is_empty() {
-            let words = self.phrase("ask-go-ahead", &[]);
+            let words = self.setup.phrase("ask-go-ahead", &[]);
             self.reply.say(&words);
         }
     }
@@ -61,12 +63,13 @@ impl Turn {
     }
 
     fn can_repeat_approval(&self, approval: &Approval) -> bool {
-        let now = self.engine.clock.now();
+        let now = self.setup.engine.clock.now();
         let is_open =
             approval.expires_at > now && self.snapshot.iter_calls().all(|called| called.act != approval.act);
-        let marks = self.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
+        let marks =
+            self.setup.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
         let asked = marks.filter(|marks| marks.find_approval(approval.id).is_some()).count();
-        is_open && asked < TIMES && self.is_own(approval) && self.can_approve(approval)
+        is_open && asked < TIMES && self.setup.is_own(approval) && self.setup.can_approve(approval)
     }
 
     /// What the packs found, in their phrases, where nothing else is asked about, after what would be written. A message
@@ -76,26 +79,21 @@ impl Turn {
         let is_all = approval.question.reasons.iter().all(|reason| {
             *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
         });
-        let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
+        let concerns = self.details.get(&approval.act).map(|details| &details.concerns);
+        let concerns = concerns.filter(|concerns| is_all && !concerns.is_empty())?;
         let lead = (!is_read).then(|| self.describe_in_phrases(approval)).flatten();
         // What is named already is not said twice.
-        let named = self.prepared.named.get(&approval.act).filter(|_| lead.is_some());
+        let named = self.named(approval).filter(|_| lead.is_some());
         let is_said = |concern: &&ActConcern| named.is_some_and(|named| named.contains(concern));
         let unsaid = concerns.iter().filter(|concern| !is_said(concern));
-        let said = unsaid.map(|concern| self.phrase(&concern.phrase, &concern.slots));
+        let said = unsaid.map(|concern| self.setup.phrase(&concern.phrase, &concern.slots));
         Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
-    }
-
-    pub(crate) fn can_approve(&self, approval: &Approval) -> bool {
-        let principal = &self.prepared.principal;
-        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
-        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
     }
 
     /// Whether the reply ends with our own question whether to go on, as the offline model asks it before what it is not
     /// sure of.
     pub(super) fn asks_to_go_on(&self) -> bool {
-        let question = self.phrase("ask-go-ahead", &[]);
+        let question = self.setup.phrase("ask-go-ahead", &[]);
         !question.is_empty() && self.reply.text().trim_end().ends_with(question.trim_end())
     }
 
@@ -107,13 +105,19 @@ impl Turn {
 
     /// In the tool's own words, and what packs name of it.
     fn describe_in_phrases(&self, approval: &Approval) -> Option<String> {
-        let tool = self.tool(&approval.tool)?;
+        let tool = self.setup.tool(&approval.tool)?;
         let arguments = self.substitute_names(&approval.arguments);
-        let words = act_words::render(&tool.known.spec, &arguments, self.prepared.tongue.voice);
-        let named = self.prepared.named.get(&approval.act).into_iter().flatten();
-        let named = named.map(|named| self.phrase(&named.phrase, &named.slots));
+        let words = act_words::render(&tool.known.spec, &arguments, self.setup.prepared.tongue.voice);
+        let named = self.named(approval).into_iter().flatten();
+        let named = named.map(|named| self.setup.phrase(&named.phrase, &named.slots));
         let lines: Vec<String> = words.into_iter().chain(named).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// What packs name of an act, as it was asked for here or when the question was put.
+    fn named(&self, approval: &Approval) -> Option<&Vec<ActConcern>> {
+        let own = self.details.get(&approval.act).map(|details| &details.named);
+        own.or_else(|| self.setup.prepared.named.get(&approval.act))
     }
 
     /// The arguments with names in the place of ids that the person has never seen. One whose name is not known any more
@@ -135,6 +139,14 @@ impl Turn {
     fn find_entity_name(&self, id: &Value) -> Option<String> {
         let id = id.as_str()?;
         self.entities.known().find(|known| known.id == id).map(|known| known.name)
+    }
+}
+
+impl TurnSetup {
+    pub(crate) fn can_approve(&self, approval: &Approval) -> bool {
+        let principal = &self.prepared.principal;
+        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
+        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
     }
 }
 

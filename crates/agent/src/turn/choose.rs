@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::approval_questions::quote;
 use super::consent::build_call_message;
+use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome, mask_people};
 use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
 use crate::entities::SessionEntities;
@@ -26,14 +27,14 @@ impl Turn {
     /// A message that picks one of the choices that were shown last makes that call, and no model has to guess it.
     pub(crate) fn handle_pick(&mut self) -> Option<TurnOutcome> {
         // Who wrote before the choices were shown has picked none of them; the question stays.
-        if !self.has_seen_last() {
+        if !self.setup.has_seen_last() {
             return None;
         }
-        let (asked, text) = (self.entities.pending_question().cloned(), &self.prepared.message.text);
+        let (asked, text) = (self.entities.pending_question().cloned(), &self.setup.prepared.message.text);
         let picked = self.entities.pick(text);
         if let (None, Some(asked)) = (&picked, asked) {
             if asked.is_declined(text) {
-                let words = self.phrase("cancelled", &[]);
+                let words = self.setup.phrase("cancelled", &[]);
                 self.reply.say(&words);
                 return Some(TurnOutcome::Replied);
             }
@@ -60,7 +61,7 @@ impl Turn {
                 ChoiceQuestion::from_hint(&called.tool, &called.arguments, next).map(FailedCallFollowUp::Ask)
             }
             FailureHint::Search { .. } => {
-                let (tool, arguments) = choices::find_fallback_search(next, &self.tools())?;
+                let (tool, arguments) = choices::find_fallback_search(next, &self.setup.tools())?;
                 let again = self.snapshot.iter_calls().any(|known| {
                     known.act != called.act && known.tool == tool.as_str() && known.arguments == arguments
                 });
@@ -81,9 +82,9 @@ impl Turn {
             .as_ref()
             .filter(|(_, _, search)| *search == called.act)
             .map(|(first, next, _)| (first, next))?;
-        let first_tool = self.tool(&first.tool)?;
+        let first_tool = self.setup.tool(&first.tool)?;
         let mut found = SessionEntities::default();
-        found.observe(&self.tool(&called.tool)?.known.spec, &seen.value);
+        found.observe(&self.setup.tool(&called.tool)?.known.spec, &seen.value);
         let found: Vec<_> = found.known().collect();
         match choices::resolve_fallback_search(&first_tool.known.spec, &first.arguments, next, &found) {
             FallbackSearchOutcome::One(arguments) => {
@@ -116,7 +117,7 @@ impl Turn {
         if !self.is_all_else_written(&failed) {
             return false;
         }
-        let words = match asked.render(&self.engine.book, self.prepared.tongue.voice) {
+        let words = match asked.render(&self.setup.engine.book, self.setup.prepared.tongue.voice) {
             Ok(words) => words,
             Err(error) => {
                 tracing::error!(%error, "choice rendering failed");
@@ -125,7 +126,7 @@ impl Turn {
         };
         let done = self.describe_done(self.heard);
         if !done.is_empty() {
-            let lead = self.phrase("done", &[]);
+            let lead = self.setup.phrase("done", &[]);
             self.reply.say(&[lead].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
         }
         self.reply.say(&words);
@@ -137,17 +138,22 @@ impl Turn {
     /// forgotten.
     pub(crate) fn repeat_choice(&mut self) {
         let Some(asked) = self.passed_by.take() else { return };
-        let writes = self.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
+        let writes = self.setup.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
         let is_said_anew =
             self.snapshot.iter_calls().any(|called| asked.is_about(&called.tool, &called.arguments));
         if !writes || is_said_anew || self.asks_something() {
             return;
         }
-        let said =
-            self.prepared.history.iter().rev().find(|message| message.speaker == MessageSpeaker::Person);
+        let said = self
+            .setup
+            .prepared
+            .history
+            .iter()
+            .rev()
+            .find(|message| message.speaker == MessageSpeaker::Person);
         let said = said.map(|message| quote(message.text.trim())).unwrap_or_default();
-        let lead = self.phrase("approval-asked", &[]);
-        match asked.render(&self.engine.book, self.prepared.tongue.voice) {
+        let lead = self.setup.phrase("approval-asked", &[]);
+        match asked.render(&self.setup.engine.book, self.setup.prepared.tongue.voice) {
             Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
             Err(error) => return tracing::error!(%error, "repeating choice failed"),
         }
@@ -161,7 +167,7 @@ impl Turn {
             search.is_some_and(|(first, _, search)| first.act == called.act || *search == called.act)
         };
         let is_written = |called: &ExchangeCall| {
-            let writes = self.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
+            let writes = self.setup.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
             writes && matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. })
         };
         let unheard = self.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);
@@ -171,8 +177,8 @@ impl Turn {
 
     /// Takes in what the tools of this turn have named, also those of a process that died.
     pub(crate) fn restore_entities(&mut self) {
-        self.veil.add_names(mask_people::list_known_people(&self.entities));
-        self.snapshot.iter_calls().for_each(|called| self.hide_people(called));
+        self.setup.redactor.add_names(mask_people::list_known_people(&self.entities));
+        self.snapshot.iter_calls().for_each(|called| self.setup.hide_people(called));
         let known: Vec<(String, Value)> = self.snapshot.iter_calls().filter_map(find_result).collect();
         for (tool, result) in known {
             self.observe_entities(&tool, &result);
@@ -180,20 +186,22 @@ impl Turn {
     }
 
     pub(crate) fn observe_entities(&mut self, tool: &str, result: &Value) {
-        if let Some(tool) = self.tool(tool) {
+        if let Some(tool) = self.setup.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
             if tool.known.connector.maker == ConnectorOrigin::Foreign {
-                self.entities.add_taint(TaintSource::Connector, self.prepared.message.number);
+                self.entities.add_taint(TaintSource::Connector, self.setup.prepared.message.number);
             }
         }
     }
+}
 
+impl TurnSetup {
     /// Whom a call told of, done or failed, no model elsewhere reads by name.
     pub(crate) fn hide_people(&self, called: &ExchangeCall) {
         if let ExchangeCallOutcome::Ended { result, .. } = &called.outcome {
             let tool = self.tool(&called.tool);
             let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
-            self.veil.add_names(mask_people::extract_people(result, scope));
+            self.redactor.add_names(mask_people::extract_people(result, scope));
         }
     }
 }

@@ -1,7 +1,5 @@
 //! A message that answers a question of this conversation: yes, no, or which one.
 
-use std::sync::Arc;
-
 use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
 use munshi_llm::{ChatMessage as Asking, ModelMessagePart, ModelRole, ToolCall};
 use munshi_safety::acts::{self, Act};
@@ -12,7 +10,8 @@ use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
 use serde_json::Value;
 
-use super::{Turn, TurnOutcome, think};
+use super::setup::TurnSetup;
+use super::{Turn, TurnOutcome};
 use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
@@ -52,16 +51,16 @@ impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
     pub(crate) async fn consent(&mut self) -> Result<Option<TurnOutcome>> {
         if let Some(phrase) = self.snapshot.phrase.clone() {
-            let words = self.phrase(&phrase, &[]);
+            let words = self.setup.phrase(&phrase, &[]);
             self.reply.say(&words);
             return Ok(Some(TurnOutcome::Replied));
         }
-        let now = self.engine.clock.now();
+        let now = self.setup.engine.clock.now();
         let open = |approval: &&Approval| approval.expires_at > now;
-        let mut pending: Vec<Approval> = self.prepared.pending.iter().filter(open).cloned().collect();
+        let mut pending: Vec<Approval> = self.setup.prepared.pending.iter().filter(open).cloned().collect();
         pending.sort_by_key(|approval| (approval.asked_at, approval.id));
-        let Some(marks) = self.last_shown_marks() else { return Ok(None) };
-        let text = self.prepared.message.text.clone();
+        let Some(marks) = self.setup.last_shown_marks() else { return Ok(None) };
+        let text = self.setup.prepared.message.text.clone();
         if let Some((which, shown, answer)) = find_chosen(&marks, &pending, &text) {
             return self.answer_question(which, shown, answer).await;
         }
@@ -88,13 +87,13 @@ impl Turn {
     }
 
     fn ask_which(&mut self, pending: &[Approval], answer: ApprovalDecision) {
-        let mut words = self.phrase("ask-which-approval", &[]);
+        let mut words = self.setup.phrase("ask-which-approval", &[]);
         for (at, approval) in pending.iter().take(MOST).enumerate() {
             words.push_str(&format!("\n{}. {}", at + 1, self.describe_approval(approval)));
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);
-        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(ShownApproval::from).collect();
+        self.asks = offered.clone().filter(|one| !self.setup.is_own(one)).map(ShownApproval::from).collect();
         let approvals = offered.map(ShownApproval::from).collect();
         self.which = Some(PendingApprovalChoice { is_yes: answer == ApprovalDecision::Yes, approvals });
     }
@@ -111,22 +110,17 @@ impl Turn {
         if acts.is_empty() {
             return Ok(());
         }
-        let session = self.run.session.as_uuid();
+        let session = self.setup.run.session.as_uuid();
         let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::list_pending(tx, session)?) };
-        let pending = self.engine.db.read(self.tenant, read).await?;
+        let pending = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let about = |one: &&Approval| one.kind == ApprovalKind::Outcome && acts.contains(&one.act);
         for question in pending.iter().filter(about) {
-            if self.can_approve(question) {
+            if self.setup.can_approve(question) {
                 self.reply.say(&question.words);
                 self.asks.push(ShownApproval::from(question));
             }
         }
         Ok(())
-    }
-
-    /// Whether this conversation goes on with it: an act that was asked for here.
-    pub(super) fn is_own(&self, approval: &Approval) -> bool {
-        approval.kind == ApprovalKind::Act && self.prepared.is_pending_here(approval)
     }
 
     async fn answer_question(
@@ -137,28 +131,26 @@ impl Turn {
     ) -> Result<Option<TurnOutcome>> {
         self.is_answer = true;
         // A program may take back what it asked for; all else is for a person to say.
-        if self.prepared.is_program && (approval.kind, answer) != (ApprovalKind::Act, ApprovalDecision::No) {
-            let words = self.phrase("waiting-approval", &[]);
+        if self.setup.prepared.is_program
+            && (approval.kind, answer) != (ApprovalKind::Act, ApprovalDecision::No)
+        {
+            let words = self.setup.phrase("waiting-approval", &[]);
             self.reply.say(&words);
             return Ok(Some(TurnOutcome::Replied));
         }
-        let answered = match self.is_own(&approval) {
+        let answered = match self.setup.is_own(&approval) {
             true => self.take_over(&approval, shown, answer).await,
             false => self.answer_other(&approval, shown, answer).await,
         };
         match answered {
             Ok(snapshot) => {
                 self.snapshot = snapshot;
-                self.purse.set_previous_use(self.snapshot.before);
-                // What a pack read by itself is told by no model elsewhere, whoever goes on with it.
-                if self.snapshot.is_read {
-                    self.route = Arc::new(think::restrict_to_local(&self.route, self.engine.local_model()));
-                }
+                self.setup.budget.set_previous_use(self.snapshot.before);
                 self.taken_up.extend(self.snapshot.iter_calls().map(|called| called.act));
                 self.shown.extend(self.snapshot.iter_calls().map(|called| called.act));
                 match self.snapshot.phrase.clone() {
                     Some(phrase) => {
-                        let words = self.phrase(&phrase, &[]);
+                        let words = self.setup.phrase(&phrase, &[]);
                         self.reply.say(&words);
                         Ok(Some(TurnOutcome::Replied))
                     }
@@ -167,7 +159,7 @@ impl Turn {
             }
             // Somebody else's to answer: they are told that it waits, once more.
             Err(Stop::Not(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
-                let words = self.phrase("waiting-approval", &[]);
+                let words = self.setup.phrase("waiting-approval", &[]);
                 self.reply.say(&words);
                 Ok(Some(TurnOutcome::Replied))
             }
@@ -185,11 +177,11 @@ impl Turn {
         answer: ApprovalDecision,
     ) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, principal) = (self.held, self.prepared.principal.clone());
-        let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
+        let (held, principal) = (self.setup.held, self.setup.prepared.principal.clone());
+        let (office, now) = (self.setup.engine.office.clone(), self.setup.engine.clock.now());
         let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
         let (id, act) = (approval.id, approval.act);
-        let key = self.run.key_use.as_ref().map(|used| used.key);
+        let key = self.setup.run.key_use.as_ref().map(|used| used.key);
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
             let progress =
                 RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
@@ -211,10 +203,12 @@ impl Turn {
                 other => Err(Stop::Not(other)),
             }
         };
-        let (snapshot, waiting) = self.engine.db.write(self.tenant, unit).await?;
-        if let Some(run) = waiting.filter(|run| *run != self.held.run) {
+        let (snapshot, waiting) = self.setup.engine.db.write(self.setup.tenant(), unit).await?;
+        if let Some(run) = waiting.filter(|run| *run != self.setup.held.run) {
             // Found by the next sweep where this fails: the answer stands.
-            if let Err(error) = (TurnEngine { inner: self.engine.clone() }).resume(self.tenant, run).await {
+            if let Err(error) =
+                (TurnEngine { inner: self.setup.engine.clone() }).resume(self.setup.tenant(), run).await
+            {
                 tracing::warn!(%run, %error, "resuming run after approval failed");
             }
         }
@@ -229,10 +223,11 @@ impl Turn {
         answer: ApprovalDecision,
     ) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
-        let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
+        let (held, mine, principal) =
+            (self.setup.held, self.snapshot.clone(), self.setup.prepared.principal.clone());
+        let (office, now) = (self.setup.engine.office.clone(), self.setup.engine.clock.now());
         let (id, act) = (approval.id, approval.act);
-        let key = self.run.key_use.as_ref().map(|used| used.key);
+        let key = self.setup.run.key_use.as_ref().map(|used| used.key);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Not(ApprovalAnswerOutcome::Unknown))?;
             let waiting = act.rests_on.caller.run;
@@ -261,7 +256,14 @@ impl Turn {
                 other => Err(Stop::Not(other)),
             }
         };
-        self.engine.db.write(self.tenant, unit).await
+        self.setup.engine.db.write(self.setup.tenant(), unit).await
+    }
+}
+
+impl TurnSetup {
+    /// Whether this conversation goes on with it: an act that was asked for here.
+    pub(super) fn is_own(&self, approval: &Approval) -> bool {
+        approval.kind == ApprovalKind::Act && self.prepared.is_pending_here(approval)
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Turn;
+use super::setup::TurnSetup;
 use crate::commit::{self, RunProgress};
 use crate::deferred_results::{self, DetachOutcome, DetachableJournal};
 use crate::engine::TurnEngine;
@@ -46,17 +47,17 @@ impl Turn {
         asked: DispatchRequest,
         journal: Arc<dyn ActJournal>,
     ) -> Result<Option<ToolAnswer>> {
-        let soft = self.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
-        let Some(soft) = soft.filter(|_| self.run.kind == runs::MESSAGE) else {
-            return Ok(self.send_to_dispatcher(asked, journal).await?);
+        let soft = self.setup.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
+        let Some(soft) = soft.filter(|_| self.setup.run.kind == runs::MESSAGE) else {
+            return Ok(self.setup.send_to_dispatcher(asked, journal).await?);
         };
         let is_told = AtomicBool::new(false);
-        let leaving = Arc::new(DetachableJournal { inner: self.engine.clone(), journal, is_told });
-        let asking = self.send_to_dispatcher(asked, leaving.clone());
-        let (engine, session) = (TurnEngine { inner: self.engine.clone() }, self.run.session);
-        let tenant = self.tenant;
-        let abandon = self.engine.abandon.clone();
-        let call = self.engine.tasks.spawn(async move {
+        let leaving = Arc::new(DetachableJournal { inner: self.setup.engine.clone(), journal, is_told });
+        let asking = self.setup.send_to_dispatcher(asked, leaving.clone());
+        let (engine, session) = (TurnEngine { inner: self.setup.engine.clone() }, self.setup.run.session);
+        let tenant = self.setup.tenant();
+        let abandon = self.setup.engine.abandon.clone();
+        let call = self.setup.engine.tasks.spawn(async move {
             tokio::select! {
                 biased;
                 // As a crash would: whoever takes the act up knows what to do about it.
@@ -115,25 +116,9 @@ impl Turn {
         Ok(None)
     }
 
-    fn send_to_dispatcher(
-        &self,
-        asked: DispatchRequest,
-        journal: Arc<dyn ActJournal>,
-    ) -> impl Future<Output = Said> + Send + 'static {
-        let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant);
-        async move {
-            match asked {
-                DispatchRequest::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
-                DispatchRequest::Again { act, conduct, tools } => {
-                    dispatcher.resume(tenant, act, conduct, &tools, journal).await
-                }
-            }
-        }
-    }
-
     /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
     async fn detach_call(&self, place: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
-        let (held, act, now) = (self.held, called.act, self.engine.clock.now());
+        let (held, act, now) = (self.setup.held, called.act, self.setup.engine.clock.now());
         let mut snapshot = self.snapshot.clone();
         snapshot.record_answer(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
@@ -150,7 +135,7 @@ impl Turn {
             }
             Ok(left)
         };
-        self.engine.db.write(self.tenant, unit).await
+        self.setup.engine.db.write(self.setup.tenant(), unit).await
     }
 
     /// Whether all that was asked for last goes on by itself: then there is nothing to tell but that.
@@ -162,7 +147,25 @@ impl Turn {
     }
 
     pub(super) fn say_working(&mut self) {
-        let words = self.phrase("working-on-it", &[]);
+        let words = self.setup.phrase("working-on-it", &[]);
         self.reply.say(&words);
+    }
+}
+
+impl TurnSetup {
+    fn send_to_dispatcher(
+        &self,
+        asked: DispatchRequest,
+        journal: Arc<dyn ActJournal>,
+    ) -> impl Future<Output = Said> + Send + 'static {
+        let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant());
+        async move {
+            match asked {
+                DispatchRequest::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
+                DispatchRequest::Again { act, conduct, tools } => {
+                    dispatcher.resume(tenant, act, conduct, &tools, journal).await
+                }
+            }
+        }
     }
 }

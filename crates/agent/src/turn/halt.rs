@@ -5,6 +5,7 @@ use munshi_safety::acts::in_plain_words;
 use munshi_tools::ToolAnswer;
 use serde_json::Value;
 
+use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::deferred_results;
 use crate::runs;
@@ -14,7 +15,7 @@ use crate::state::HaltReason;
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
     pub(crate) fn excuse(&mut self, halt: &HaltReason) {
-        if self.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
+        if self.setup.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
             return self.report_late_result();
         }
         let phrase = match halt {
@@ -28,7 +29,7 @@ impl Turn {
             HaltReason::Cancelled => "cancelled",
             HaltReason::NoModel(_) | HaltReason::Broken(_) => "error",
         };
-        let words = self.phrase(phrase, &[]);
+        let words = self.setup.phrase(phrase, &[]);
         let done = self.describe_done(0);
         self.reply.say(&[words].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
     }
@@ -42,7 +43,7 @@ impl Turn {
             _ => None,
         });
         let words = results.collect::<Vec<_>>().join("\n");
-        let lead = self.phrase("late-result", &[]);
+        let lead = self.setup.phrase("late-result", &[]);
         self.reply.say(&lead);
         self.reply.push_model_text(&format!("\n{words}"));
         self.reply.finish();
@@ -53,11 +54,11 @@ impl Turn {
         // What goes on by itself may still fail.
         let is_done = |called: &&ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { ok: true, result } if result["code"] != ToolAnswer::WORKING);
         let words = |called: &ExchangeCall| {
-            let tool = self.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
+            let tool = self.setup.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
             let spec = &tool.known.spec;
             Some(in_plain_words(spec, &called.arguments))
         };
-        match self.run.kind == runs::REHEARSAL {
+        match self.setup.run.kind == runs::REHEARSAL {
             true => Vec::new(),
             false => {
                 let calls = self.snapshot.exchanges.iter().skip(from).flat_map(|exchange| &exchange.calls);
@@ -75,7 +76,7 @@ impl Turn {
     fn has_done_something(&self) -> bool {
         let unknown = |result: &Value| result["code"] == "unknown_outcome";
         let wrote = |tool: &str| {
-            let tool = self.tool(tool);
+            let tool = self.setup.tool(tool);
             tool.is_none_or(|tool| tool.known.spec.effect.writes())
         };
         self.snapshot.iter_calls().any(|called| match &called.outcome {
@@ -89,7 +90,9 @@ impl Turn {
             | ExchangeCallOutcome::Handed { .. } => false,
         })
     }
+}
 
+impl TurnSetup {
     /// Words of the phrasebook. One that can't be said is our mistake, and no reason to say nothing.
     pub(crate) fn phrase(&self, name: &str, slots: &[(String, String)]) -> String {
         let fills: Vec<(&str, PlaceholderValue<'_>)> =

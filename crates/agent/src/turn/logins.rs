@@ -17,20 +17,22 @@ impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
     /// where it is something else.
     pub(super) async fn accept_login_code(&mut self) -> Result<Option<TurnOutcome>> {
-        if !self.snapshot.may_wait || !can_log_in(self.prepared.principal.role()) {
+        if !self.snapshot.may_wait || !can_log_in(self.setup.prepared.principal.role()) {
             return Ok(None);
         }
-        let (engine, person) = (self.engine.clone(), self.run.person);
-        let words = self.prepared.message.text.clone();
+        let (engine, person) = (self.setup.engine.clone(), self.setup.run.person);
+        let words = self.setup.prepared.message.text.clone();
         if extract_digits(&words).is_none() {
             return Ok(None);
         }
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             Ok(engine.dispatcher.verify_login_code(tx, person, &words)?)
         };
-        let Some(connector) = self.engine.db.write(self.tenant, unit).await? else { return Ok(None) };
+        let Some(connector) = self.setup.engine.db.write(self.setup.tenant(), unit).await? else {
+            return Ok(None);
+        };
         self.is_answer = true;
-        let words = self.phrase("login-proved", &slots(&connector));
+        let words = self.setup.phrase("login-proved", &slots(&connector));
         self.reply.say(&words);
         Ok(Some(TurnOutcome::Replied))
     }
@@ -40,8 +42,9 @@ impl Turn {
         for connector in self.snapshot.connectors_awaiting_login() {
             let told_at =
                 self.snapshot.told_logins.iter().find(|(known, _)| *known == connector).map(|told| told.1);
-            let (engine, run, person) = (self.engine.clone(), self.held.run, self.run.person);
-            let is_theirs = can_log_in(self.prepared.principal.role());
+            let (engine, run, person) =
+                (self.setup.engine.clone(), self.setup.held.run, self.setup.run.person);
+            let is_theirs = can_log_in(self.setup.prepared.principal.role());
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
                 let last = engine.dispatcher.find_login_time(tx, &name)?;
@@ -54,17 +57,19 @@ impl Turn {
                 notify_admins(tx, &engine, run, &name)?;
                 Ok(Some(None))
             };
-            let Some(offered) = self.engine.db.write(self.tenant, unit).await? else { continue };
+            let Some(offered) = self.setup.engine.db.write(self.setup.tenant(), unit).await? else {
+                continue;
+            };
             let words = match offered {
                 Some(link) => {
-                    let words = self.phrase("login-needed", &slots(&connector));
-                    format!("{words}\n{link}\n{}", self.phrase("login-code", &[]))
+                    let words = self.setup.phrase("login-needed", &slots(&connector));
+                    format!("{words}\n{link}\n{}", self.setup.phrase("login-code", &[]))
                 }
-                None => self.phrase("login-asked", &slots(&connector)),
+                None => self.setup.phrase("login-asked", &slots(&connector)),
             };
             self.reply.say(&words);
             self.snapshot.told_logins.retain(|(known, _)| *known != connector);
-            self.snapshot.told_logins.push((connector, self.engine.clock.now()));
+            self.snapshot.told_logins.push((connector, self.setup.engine.clock.now()));
         }
         Ok(())
     }

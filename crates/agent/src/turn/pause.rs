@@ -7,6 +7,7 @@ use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
 use munshi_types::{ActId, MessageId, Timestamp};
 
+use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::commit::{TurnCommit, TurnStatus};
 use crate::error::Result;
@@ -44,10 +45,10 @@ impl Turn {
             if self.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
             }
-            let Some(approval) = self.find_approval(delayed.act).await? else { continue };
+            let Some(approval) = self.setup.find_approval(delayed.act).await? else { continue };
             // Who is promised a time has it before the yes runs out.
             let until = delayed.until.filter(|until| *until < approval.expires_at);
-            let words = format!("{}\n{}", approval.words, self.render_wait_time(until));
+            let words = format!("{}\n{}", approval.words, self.setup.render_wait_time(until));
             self.reply.say(&words);
             self.snapshot.told_delayed.push(delayed.act);
         }
@@ -67,48 +68,31 @@ impl Turn {
     pub(crate) async fn pause_silently(mut self) -> Result<Option<RunLease>> {
         self.sync();
         // To look whether a limit has freed is no step of the run's work.
-        self.snapshot.used.iterations = self.run.snapshot.used.iterations;
-        let spent = self.purse.drawn().amount();
+        self.snapshot.used.iterations = self.setup.run.snapshot.used.iterations;
+        let spent = self.setup.budget.drawn().amount();
         let response = TurnCommit {
-            held: self.held,
-            session: self.run.session,
-            binding: self.run.binding,
-            channel: self.run.channel,
+            held: self.setup.held,
+            session: self.setup.run.session,
+            binding: self.setup.run.binding,
+            channel: self.setup.run.channel,
             ending: TurnStatus::Waiting(Box::new(self.paused_snapshot())),
             reply: None,
             deliver: None,
-            settle: self.run.reservation.map(|reservation| (reservation, spent)),
+            settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: SessionUpdate::default(),
             steps: std::mem::take(&mut self.steps),
-            calls: self.tab.take(),
+            calls: self.setup.call_log.take(),
             violations: Vec::new(),
             brought: None,
             decision: None,
             questions: Vec::new(),
-            now: self.engine.clock.now(),
+            now: self.setup.engine.clock.now(),
         };
-        let none: MessageId = self.engine.ids.next();
-        let next = self.store(response, none).await?;
+        let none: MessageId = self.setup.engine.ids.next();
+        let next = self.setup.store(response, none).await?;
         // Whoever follows it finds what was said before in the store.
-        self.engine.hub.forget(self.held);
+        self.setup.engine.hub.forget(self.setup.held);
         Ok(next)
-    }
-
-    fn render_wait_time(&self, until: Option<Timestamp>) -> String {
-        let local = until.map(|until| until.to_jiff().to_zoned(self.place.zone.to_jiff()));
-        // To the minute, and never too early.
-        let minute = local.and_then(|local| {
-            let full = local.round(Unit::Minute).ok()?;
-            if full < local { full.checked_add(jiff::Span::new().minutes(1)).ok() } else { Some(full) }
-        });
-        let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
-        let fills =
-            [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
-        let said = self.engine.book.render("waiting-limit", self.prepared.tongue.voice, &fills);
-        said.unwrap_or_else(|error| {
-            tracing::error!(%error, "phrase rendering failed");
-            self.phrase("waiting-limit-open", &[])
-        })
     }
 
     /// Whether nothing is left to say but that a question ran out of time: no model has to be asked for that.
@@ -132,17 +116,37 @@ impl Turn {
             .map(|called| called.act)
             .collect();
         for act in untold {
-            let Some(approval) = self.find_approval(act).await? else { continue };
+            let Some(approval) = self.setup.find_approval(act).await? else { continue };
             let was_agreed = approval.answered_via.is_some();
-            let phrase = self.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
+            let phrase =
+                self.setup.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
             self.reply.say(&format!("{phrase}\n{}", approval.words));
             self.snapshot.told_expired.push(act);
         }
         Ok(())
     }
+}
+
+impl TurnSetup {
+    fn render_wait_time(&self, until: Option<Timestamp>) -> String {
+        let local = until.map(|until| until.to_jiff().to_zoned(self.binding.zone.to_jiff()));
+        // To the minute, and never too early.
+        let minute = local.and_then(|local| {
+            let full = local.round(Unit::Minute).ok()?;
+            if full < local { full.checked_add(jiff::Span::new().minutes(1)).ok() } else { Some(full) }
+        });
+        let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
+        let fills =
+            [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
+        let said = self.engine.book.render("waiting-limit", self.prepared.tongue.voice, &fills);
+        said.unwrap_or_else(|error| {
+            tracing::error!(%error, "phrase rendering failed");
+            self.phrase("waiting-limit-open", &[])
+        })
+    }
 
     async fn find_approval(&self, act: ActId) -> Result<Option<Approval>> {
         let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::find_by_act(tx, act)?) };
-        self.engine.db.read(self.tenant, read).await
+        self.engine.db.read(self.tenant(), read).await
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution};
 use munshi_privacy::{KnownPeopleCache, ProtectedPeople};
-use munshi_safety::acts::ActServices;
 use munshi_safety::approvals::{self, Approval, ApprovalKind, ApprovalStatus};
 use munshi_safety::budget::{self, OpenReservation, UsagePlan};
 use munshi_safety::pipeline::{ActConcern, CallerAudience, TaintSource};
@@ -20,6 +19,7 @@ use serde_json::Value;
 
 use super::reply_language::ReplyLanguage;
 use crate::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
+use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
@@ -72,9 +72,10 @@ pub(crate) fn read(
     tx: &mut Tx<'_>,
     run: &Run,
     place: &BindingResolution,
-    (house, office): (&Arc<PackRegistry>, &ActServices),
+    engine: &TurnEngineInner,
     now: Timestamp,
 ) -> Result<PreparedTurn> {
+    let (house, office) = (&engine.house, &engine.office);
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
     let Told { message, history, brought, resumed, recalled, strange } =
         load_conversation(tx, run, &mut session)?;

@@ -16,13 +16,13 @@ impl Turn {
             return Ok(());
         };
         let Some((voice, before, question)) = self.split_question() else { return Ok(()) };
-        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (house, scene) = (self.setup.engine.house.clone(), self.setup.prepared.scene.clone());
         let read = move |tx: &mut Tx<'_>| {
             prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)
         };
-        let named = self.engine.db.read(self.tenant, read).await?;
+        let named = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let said = named.iter().filter_map(|one| {
-            let said = self.engine.house.render_phrase(voice, &one.phrase, &one.slots);
+            let said = self.setup.engine.house.render_phrase(voice, &one.phrase, &one.slots);
             said.inspect_err(|error| tracing::error!(%error, phrase = one.phrase, "phrase rendering failed"))
                 .ok()
         });
@@ -37,7 +37,7 @@ impl Turn {
     fn split_question(&self) -> Option<(Locale, String, String)> {
         let text = self.reply.text().trim_end();
         Locale::all().find_map(|voice| {
-            let question = self.engine.book.render(QUESTION, voice, &[]).ok()?;
+            let question = self.setup.engine.book.render(QUESTION, voice, &[]).ok()?;
             let before = text.strip_suffix(question.trim_end())?.trim_end().to_owned();
             Some((voice, before, question))
         })

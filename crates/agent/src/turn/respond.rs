@@ -10,6 +10,7 @@ use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
 use super::pause::TurnPause;
+use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome, turn_metrics};
 use crate::client_context::{ClientCallRequest, call_id};
 use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
@@ -32,28 +33,28 @@ impl Turn {
     pub(crate) async fn respond(mut self, end: TurnOutcome) -> Result<Option<RunLease>> {
         self.enter(RunState::Responding);
         let end = self.write_ending(end).await?;
-        self.purse.wait_for_settlement().await;
+        self.setup.budget.wait_for_settlement().await;
         if self.is_silent(&end) {
             return self.pause_silently().await;
         }
         self.record_first_word();
         let begun = Instant::now();
-        let message: MessageId = self.engine.ids.next();
+        let message: MessageId = self.setup.engine.ids.next();
         let suggestions = self.suggestions(&end);
         let last = self.last_events(&end, message, &suggestions);
         let response = self.build_commit(&end, message, suggestions, &last, begun);
         let decision = response.decision.clone();
-        let next = self.store(response, message).await?;
-        if let Some(decision) = decision.filter(|_| self.run.kind == runs::MESSAGE) {
-            turn_metrics::record_turn(self.run.channel, &decision, &self.timings.read(begun.elapsed()));
+        let next = self.setup.store(response, message).await?;
+        if let Some(decision) = decision.filter(|_| self.setup.run.kind == runs::MESSAGE) {
+            turn_metrics::record_turn(self.setup.run.channel, &decision, &self.timings.read(begun.elapsed()));
         }
         for event in last {
             self.reply.record_event(event);
         }
-        self.reply.room().end(self.engine.clock.now());
+        self.reply.room().end(self.setup.engine.clock.now());
         // It may go on elsewhere: what is said of it then is not in this room.
         if matches!(end, TurnOutcome::Waiting(_)) {
-            self.engine.hub.forget(self.held);
+            self.setup.engine.hub.forget(self.setup.held);
         }
         Ok(next)
     }
@@ -103,7 +104,7 @@ impl Turn {
             return Vec::new();
         }
         let may_say_yes = |pause: &TurnPause| {
-            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.can_approve(approval))
+            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.setup.can_approve(approval))
         };
         let waits = match (end, self.entities.pending_question()) {
             (TurnOutcome::Waiting(pause), _) if may_say_yes(pause) => ExpectedAnswer::YesOrNo,
@@ -112,18 +113,19 @@ impl Turn {
             _ => ExpectedAnswer::Nothing,
         };
         let called: Vec<Tool> =
-            self.snapshot.iter_calls().filter_map(|called| self.tool(&called.tool)).collect();
-        let offered: Vec<Tool> = self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
+            self.snapshot.iter_calls().filter_map(|called| self.setup.tool(&called.tool)).collect();
+        let offered: Vec<Tool> =
+            self.setup.tools().iter().filter_map(|tool| self.setup.tool(tool.as_str())).collect();
         let hints = SuggestionContext {
-            voice: self.prepared.tongue.voice,
-            message: &self.prepared.message.text,
+            voice: self.setup.prepared.tongue.voice,
+            message: &self.setup.prepared.message.text,
             waits,
             called: called.iter().map(|tool| &tool.known.spec).collect(),
             offered: offered.iter().map(|tool| &tool.known.spec).collect(),
             proposed: &self.proposed,
             taint: &self.snapshot.whole_taint(),
         };
-        suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
+        suggest(&hints, &self.setup.engine.book).unwrap_or_else(|error| {
             tracing::error!(%error, "rendering suggestions failed");
             Vec::new()
         })
@@ -139,7 +141,7 @@ impl Turn {
     ) -> TurnCommit {
         self.sync();
         let is_excuse = self.is_excuse(end);
-        let amount = self.purse.drawn().amount();
+        let amount = self.setup.budget.drawn().amount();
         let spent = if is_excuse { amount.without_billing() } else { amount };
         let mut events = self.reply.marks().to_vec();
         events.extend(self.reply.plan_marks(last.to_vec()));
@@ -150,13 +152,14 @@ impl Turn {
         let state = std::mem::take(&mut self.state);
         let asks = std::mem::take(&mut self.asks);
         let (which, stays) = (self.which.take(), self.snapshot.is_read);
-        let said = (&self.prepared.session, self.prepared.history.as_slice());
-        let tainted = self.window.compute_reply_bits(&self.snapshot.taint.sources, said, self.reply.text());
+        let said = (&self.setup.prepared.session, self.setup.prepared.history.as_slice());
+        let tainted =
+            self.setup.window.compute_reply_bits(&self.snapshot.taint.sources, said, self.reply.text());
         let marks = ReplyMarks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
         let reply = ReplyRecord {
             id: message,
             text: self.reply.text().to_owned(),
-            language: Some(self.language_of(end)),
+            language: Some(self.setup.language_of(end)),
             tokens: UtteranceText::new(self.reply.text()).tokens(),
             standing: if is_excuse { MessageStatus::Degraded } else { MessageStatus::Whole },
             generation: self.reply.generation(),
@@ -170,26 +173,26 @@ impl Turn {
         self.step(state, body, since.elapsed());
         let decision = self.decision(end, is_excuse, violations.len(), begun);
         TurnCommit {
-            held: self.held,
-            session: self.run.session,
-            binding: self.run.binding,
-            channel: self.run.channel,
+            held: self.setup.held,
+            session: self.setup.run.session,
+            binding: self.setup.run.binding,
+            channel: self.setup.run.channel,
             ending: match end {
                 TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
                 TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
                 TurnOutcome::Waiting(_) => TurnStatus::Waiting(Box::new(self.paused_snapshot())),
             },
             reply: Some(reply),
-            deliver: self.run.reply_to.clone(),
-            settle: self.run.reservation.map(|reservation| (reservation, spent)),
+            deliver: self.setup.run.reply_to.clone(),
+            settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: self.session_update(),
             steps: std::mem::take(&mut self.steps),
-            calls: self.tab.take(),
+            calls: self.setup.call_log.take(),
             violations,
             decision: Some(Box::new(decision)),
             questions: self.snapshot.pending_approvals(),
-            brought: self.prepared.brought.is_some().then_some(carried),
-            now: self.engine.clock.now(),
+            brought: self.setup.prepared.brought.is_some().then_some(carried),
+            now: self.setup.engine.clock.now(),
         }
     }
 
@@ -198,13 +201,13 @@ impl Turn {
         let mut snapshot = self.snapshot.clone();
         (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
         snapshot.drawn = Default::default();
-        snapshot.rested = self.held.epoch;
+        snapshot.rested = self.setup.held.epoch;
         snapshot
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
     fn record_client_calls(&mut self) -> crate::snapshot::RunSnapshot {
-        let brought = self.prepared.brought.as_ref();
+        let brought = self.setup.prepared.brought.as_ref();
         let named = |alias: &str| {
             brought.and_then(|brought| brought.find_by_alias(alias)).map(|tool| tool.name.clone())
         };
@@ -212,7 +215,7 @@ impl Turn {
             .snapshot
             .client_calls()
             .map(|(number, called)| ClientCallRequest {
-                id: call_id(self.held.run, number),
+                id: call_id(self.setup.held.run, number),
                 tool: named(&called.tool).unwrap_or_else(|| called.tool.clone()),
                 arguments: called.arguments.clone(),
             })
@@ -225,14 +228,9 @@ impl Turn {
 
     fn session_update(&self) -> SessionUpdate {
         let entities = serde_json::to_value(&self.entities).ok();
-        let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
-        let language = Some(self.prepared.tongue.person.clone());
+        let entities = entities.filter(|entities| *entities != self.setup.prepared.session.entities);
+        let language = Some(self.setup.prepared.tongue.person.clone());
         SessionUpdate { language, entities, masked: self.encode_pseudonyms() }
-    }
-
-    fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
-        let tongue = &self.prepared.tongue;
-        if matches!(end, TurnOutcome::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
     }
 
     fn violations(&self, end: &TurnOutcome) -> Vec<ViolationRecord> {
@@ -244,7 +242,7 @@ impl Turn {
             severity: "log".to_owned(),
             what: what.to_owned(),
         };
-        let most = u32::from(self.place.agent.body.limits.tool_calls);
+        let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
         if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.snapshot.calls > most {
             broken.push(own("tool-cap", "the turn requested more tool calls than the agent may make"));
         }
@@ -259,7 +257,7 @@ impl Turn {
         violations: usize,
         begun: Instant,
     ) -> TurnDecision {
-        let (place, usage) = (&self.place, self.usage());
+        let (place, usage) = (&self.setup.binding, self.usage());
         let timings = self.timings.read(begun.elapsed());
         let dynamic = self.report.shares.iter().filter(|share| !share.section.is_static());
         let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
@@ -271,7 +269,7 @@ impl Turn {
             team_version: place.team.version,
             agent_version: place.agent.version,
             slice: place.slice.clone(),
-            language: Some(self.prepared.tongue.person.clone()),
+            language: Some(self.setup.prepared.tongue.person.clone()),
             outcome: outcome(end).to_owned(),
             target: self.target.clone(),
             is_degraded,
@@ -301,11 +299,11 @@ impl Turn {
 
     /// What all calls of the run came to.
     fn usage(&self) -> TurnUsage {
-        let (used, output) = (self.purse.used(), self.purse.output());
+        let (used, output) = (self.setup.budget.used(), self.setup.budget.output());
         TurnUsage {
             input_tokens: used.tokens.saturating_sub(output),
             output_tokens: output,
-            cost_micros: self.purse.is_priced().then(|| used.money.as_micros()),
+            cost_micros: self.setup.budget.is_priced().then(|| used.money.as_micros()),
             model_calls: self.snapshot.model_calls,
             tool_calls: self.snapshot.calls,
         }
@@ -315,9 +313,9 @@ impl Turn {
     /// the same.
     fn last_events(&self, end: &TurnOutcome, message: MessageId, suggestions: &[String]) -> Vec<RunEvent> {
         let done = RunEvent::Done {
-            run: self.held.run,
+            run: self.setup.held.run,
             message,
-            decision_id: self.held.run,
+            decision_id: self.setup.held.run,
             usage: self.usage(),
             state: state(end).as_str().to_owned(),
             degraded: self.is_excuse(end),
@@ -328,6 +326,13 @@ impl Turn {
             false => vec![RunEvent::Suggestions { suggestions }, done],
         }
     }
+}
+
+impl TurnSetup {
+    fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
+        let tongue = &self.prepared.tongue;
+        if matches!(end, TurnOutcome::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
+    }
 
     /// Tries until it is stored, surely refused, or somebody else's. Gives the next run of the session.
     pub(crate) async fn store(&self, response: TurnCommit, message: MessageId) -> Result<Option<RunLease>> {
@@ -335,7 +340,8 @@ impl Turn {
         let now = response.now;
         for number in 1..=TRIES {
             let (desk, response) = (self.engine.desk.clone(), response.clone());
-            let stored = self.engine.db.write(self.tenant, move |tx| commit::save_turn(tx, &desk, &response));
+            let stored =
+                self.engine.db.write(self.tenant(), move |tx| commit::save_turn(tx, &desk, &response));
             match stored.await {
                 Ok(responded) => return Ok(responded.next),
                 Err(Error::LostRun(run)) => return self.check_already_stored(run, message, now).await,
@@ -361,7 +367,7 @@ impl Turn {
             let is_ours = runs::find(tx, run)?.is_some_and(|run| run.reply == Some(message));
             if is_ours { Ok(runs::find_next_claimed(tx, run, now)?) } else { Err(Error::LostRun(run)) }
         };
-        self.engine.db.read(self.tenant, read).await
+        self.engine.db.read(self.tenant(), read).await
     }
 }
 

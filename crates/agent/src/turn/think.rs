@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
-use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute, RoutingHints};
+use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, RoutingHints};
 use munshi_llm::{
     ChatEvent as Said, ChatMessage, ChatReply as Whole, ChatRequest, ModelError, ModelMessagePart, ModelRole,
     ToolChoice,
@@ -14,6 +14,7 @@ use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
 use super::Turn;
+use super::setup::TurnSetup;
 use crate::error::Result;
 use crate::marks::ReplyMarks;
 use crate::messages::{self, MessageSpeaker};
@@ -61,7 +62,7 @@ impl Turn {
                 Err(fault) => {
                     let was_shown = self.reply.text().len() > shown;
                     let again =
-                        fault == ModelError::Interrupted && tries < AGAIN && !self.stop.is_cancelled();
+                        fault == ModelError::Interrupted && tries < AGAIN && !self.setup.stop.is_cancelled();
                     // What was shown is void once nothing follows it, too: half a sentence is no answer.
                     match was_shown && fault != ModelError::Cancelled {
                         true => self.reply.reset("the model's reply was interrupted", &raw, &marks),
@@ -79,9 +80,9 @@ impl Turn {
 
     fn halt_for(&self, fault: &ModelError) -> HaltReason {
         match fault {
-            ModelError::Cancelled if self.stop.is_cancelled() => HaltReason::Cancelled,
+            ModelError::Cancelled if self.setup.stop.is_cancelled() => HaltReason::Cancelled,
             ModelError::Cancelled => HaltReason::RunSpent("the turn reached its time limit".to_owned()),
-            ModelError::OverBudget(what) => match self.purse.exhaustion() {
+            ModelError::OverBudget(what) => match self.setup.budget.exhaustion() {
                 Some(spent) => HaltReason::RunSpent(spent.to_string()),
                 None => HaltReason::OverBudget(what.clone()),
             },
@@ -107,8 +108,9 @@ impl Turn {
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
     async fn stream_reply(&mut self, request: ChatRequest) -> Result<Whole, ModelError> {
-        let (call, hints) = (self.build_model_call(request), self.hints());
-        let (gateway, stop, left) = (self.engine.gateway.clone(), self.stop.clone(), self.time_left());
+        let (call, hints) = (self.build_model_call(request), self.setup.hints());
+        let (gateway, stop, left) =
+            (self.setup.engine.gateway.clone(), self.setup.stop.clone(), self.time_left());
         let deadline = tokio::time::sleep(left);
         tokio::pin!(deadline);
         let opened = async {
@@ -165,44 +167,42 @@ impl Turn {
     }
 
     fn build_model_call(&self, request: ChatRequest) -> ModelCall {
-        let about =
-            CallSubject { run: Some(self.held.run.as_uuid()), binding: Some(self.run.binding.as_uuid()) };
+        let about = CallSubject {
+            run: Some(self.setup.held.run.as_uuid()),
+            binding: Some(self.setup.run.binding.as_uuid()),
+        };
         ModelCall {
             wanted: Capability::Default,
-            route: self.route.clone(),
+            route: self.setup.route_for(&self.snapshot),
             request: Arc::new(request),
-            veil: Some(Arc::new(self.veil.clone())),
+            veil: Some(Arc::new(self.setup.redactor.clone())),
             account: CallBilling {
-                tenant: self.tenant,
+                tenant: self.setup.tenant(),
                 about,
-                budget: self.purse.clone(),
-                tab: self.tab.clone(),
+                budget: self.setup.budget.clone(),
+                tab: self.setup.call_log.clone(),
                 prices: None,
             },
         }
     }
 
-    fn hints(&self) -> RoutingHints {
-        let language = Some(self.prepared.tongue.voice.language);
-        RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
-    }
-
     fn build_request(&mut self) -> Result<ChatRequest, prompt::PromptTooLarge> {
         let moment = self.build_turn_context();
-        let assembled = prompt::assemble(&self.place.cast, &moment)?;
+        let assembled = prompt::assemble(&self.setup.binding.cast, &moment)?;
         let marks = assembled.marks.clone();
-        let words = Arc::new(self.rules.prompt.with_marks(marks));
+        let words = Arc::new(self.setup.rules.prompt.with_marks(marks));
         self.reply.update_context(|context| context.prompt = Some(words.clone()));
         self.report = assembled.report.clone();
         let mut request = assembled.into_request();
-        request.language = Some(self.prepared.tongue.person.clone());
+        request.language = Some(self.setup.prepared.tongue.person.clone());
         self.add_client_tools(&mut request);
         // It words what has come, and sees nothing of what else its turn has done: it would do that again.
-        if self.run.kind == runs::LATE {
+        if self.setup.run.kind == runs::LATE {
             request.tool_choice = ToolChoice::None;
         }
         // Behind the cache boundary: what people may say next is of no use to those who listen.
-        if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
+        if let Some(dynamic) = request.system.last_mut().filter(|_| self.setup.run.channel != Channel::Voice)
+        {
             dynamic.push_str(ASKING);
         }
         self.restore_model_state(&mut request);
@@ -212,7 +212,7 @@ impl Turn {
     /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
     /// the model to say.
     fn add_client_tools(&self, request: &mut ChatRequest) {
-        let Some(brought) = &self.prepared.brought else { return };
+        let Some(brought) = &self.setup.prepared.brought else { return };
         request.tools.extend(brought.specs());
         if self.is_first_asked && !request.tools.is_empty() {
             request.tool_choice = brought.tool_choice();
@@ -224,8 +224,12 @@ impl Turn {
 
     /// What a model wanted back with its last message goes back with it: only the message right before the person's.
     fn restore_model_state(&self, request: &mut ChatRequest) {
-        let Some(before) =
-            self.prepared.prompt_messages().pop().filter(|said| said.speaker == MessageSpeaker::Persona)
+        let Some(before) = self
+            .setup
+            .prepared
+            .prompt_messages()
+            .pop()
+            .filter(|said| said.speaker == MessageSpeaker::Persona)
         else {
             return;
         };
@@ -238,23 +242,20 @@ impl Turn {
         }
     }
 
-    fn notes(&self) -> impl Iterator<Item = UntrustedText> {
-        self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(render_note)
-    }
-
     fn build_turn_context(&self) -> prompt::TurnContext {
-        let prepared = &self.prepared;
+        let prepared = &self.setup.prepared;
         let gathered = prepared.gathered.clone();
         prompt::TurnContext {
             envelope: prompt::TurnEnvelope {
-                now: self.engine.clock.now(),
-                zone: self.place.zone.clone(),
-                channel: self.run.channel,
+                now: self.setup.engine.clock.now(),
+                zone: self.setup.binding.zone.clone(),
+                channel: self.setup.run.channel,
                 locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
                 language: Some(prepared.tongue.person.clone()),
                 situation: Default::default(),
             },
             profile: self
+                .setup
                 .notes()
                 .chain(gathered.profile)
                 .chain(self.entities.render_for_prompt(&prepared.message.text))
@@ -266,9 +267,20 @@ impl Turn {
             message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.snapshot.exchanges.iter().map(step).collect(),
             words: gathered.words,
-            tools: self.select_connector_tools(),
-            key: self.engine.fence_key,
+            tools: self.setup.select_connector_tools(),
+            key: self.setup.engine.fence_key,
         }
+    }
+}
+
+impl TurnSetup {
+    fn hints(&self) -> RoutingHints {
+        let language = Some(self.prepared.tongue.voice.language);
+        RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
+    }
+
+    fn notes(&self) -> impl Iterator<Item = UntrustedText> {
+        self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(render_note)
     }
 }
 
@@ -309,10 +321,4 @@ fn states(message: &ChatMessage) -> Vec<String> {
             _ => None,
         })
         .collect()
-}
-
-/// Only the model of this machine.
-pub(crate) fn restrict_to_local(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
-    let names = here.map(str::to_owned).into_iter().collect();
-    ModelRoute { targets: [(Capability::Default, names)].into(), permitted: None, ..route.clone() }
 }
