@@ -152,6 +152,12 @@ impl RunSnapshot {
         whole
     }
 
+    /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
+    pub(crate) fn for_pause(&self, epoch: i64) -> Self {
+        let (said, marks) = (String::new(), Vec::new());
+        Self { said, marks, drawn: ReservationUse::default(), rested: epoch, ..self.clone() }
+    }
+
     /// Every place there is.
     pub fn call_indexes(&self) -> Vec<CallIndex> {
         let exchanges = self.exchanges.iter().enumerate();
@@ -302,6 +308,16 @@ pub struct ExchangeCall {
 }
 
 impl ExchangeCall {
+    /// The tool and what it said, where it said something.
+    pub(crate) fn find_result(&self) -> Option<(String, Value)> {
+        match &self.outcome {
+            ExchangeCallOutcome::Ended { ok: true, result } => {
+                Some((self.tool.clone(), result.get("result").cloned().unwrap_or_default()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether its question, or the yes to it, has run out of time.
     pub fn has_expired(&self) -> bool {
         matches!(&self.outcome, ExchangeCallOutcome::Ended { result, .. } if is_expired(result))

@@ -12,11 +12,12 @@ use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
-use super::choose::{FailedCallFollowUp, find_result};
+use super::choose::FailedCallFollowUp;
 use super::detach::DispatchRequest;
 use super::journal::{CallJournal, body};
 use super::pause::{DelayedAct, TurnPause};
 use super::setup::TurnSetup;
+use super::state::SAME;
 use super::{Turn, evidence, prepare, setup};
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
@@ -24,10 +25,6 @@ use crate::runs;
 use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, call_key};
 use crate::state::{HaltReason, RunState};
 
-/// The same call is not tried a third time.
-const SAME: u32 = 2;
-/// A denied wish is replanned once.
-const DENIALS: u32 = 2;
 /// How often one asks for an act that somebody else is doing, and for how long.
 const PAUSE: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -59,15 +56,15 @@ impl Turn {
     /// The model's wish becomes calls, each with the act it will be. Nothing is done yet.
     pub(crate) fn queue_tool_calls(&mut self, asked: ChatMessage) -> Option<HaltReason> {
         let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
-        if self.snapshot.calls >= most {
+        if self.state.snapshot.calls >= most {
             return Some(HaltReason::ToolCap);
         }
         self.reply.break_paragraph();
         let (mut calls, mut handed) = (Vec::new(), 0);
         for part in &asked.parts {
             let ModelMessagePart::ToolCall(call) = part else { continue };
-            self.snapshot.calls += 1;
-            let outcome = match self.snapshot.calls > most {
+            self.state.snapshot.calls += 1;
+            let outcome = match self.state.snapshot.calls > most {
                 false if self.setup.is_client_tool(&call.name) => {
                     match self.reply.can_disclose(&flatten_text(&call.arguments)) {
                         true => ExchangeCallOutcome::Handed { number: handed },
@@ -86,7 +83,7 @@ impl Turn {
                 outcome,
             });
         }
-        self.snapshot.exchanges.push(ToolExchange { asked, calls });
+        self.state.snapshot.exchanges.push(ToolExchange { asked, calls });
         None
     }
 
@@ -100,9 +97,10 @@ impl Turn {
 
     async fn act_on_all(&mut self) -> Result<ActStageOutcome> {
         let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
-        let mut places = std::collections::VecDeque::from(self.snapshot.call_indexes());
+        let most_failures = u32::from(self.setup.binding.agent.body.limits.tool_failures);
+        let mut places = std::collections::VecDeque::from(self.state.snapshot.call_indexes());
         while let Some(place) = places.pop_front() {
-            let Some(called) = self.snapshot.find_call(place).cloned() else { continue };
+            let Some(called) = self.state.snapshot.find_call(place).cloned() else { continue };
             if matches!(
                 called.outcome,
                 ExchangeCallOutcome::Ended { .. } | ExchangeCallOutcome::Handed { .. }
@@ -112,23 +110,23 @@ impl Turn {
             if self.setup.stop.is_cancelled() {
                 return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
             }
-            if self.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
+            if self.state.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
                 return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
             }
             match self.call_tool(place, &called).await? {
                 ToolAnswer::Waiting(approval) => pause.asked.push(*approval),
                 ToolAnswer::Refused(refusal)
-                    if self.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
+                    if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
                 {
                     pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
                 }
                 ToolAnswer::Failed { .. }
-                    if self.snapshot.find_call(place).is_some_and(ExchangeCall::needs_login) =>
+                    if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::needs_login) =>
                 {
                     pause.is_shut = true;
                 }
                 answer => {
-                    let known = self.snapshot.call_indexes();
+                    let known = self.state.snapshot.call_indexes();
                     let halt = match self.find_follow_up(&called, &answer) {
                         Some(FailedCallFollowUp::Call(tool, arguments)) => {
                             self.queue_follow_up(&called, &answer, (tool, arguments))
@@ -138,33 +136,23 @@ impl Turn {
                             questions.push((called, asked));
                             None
                         }
-                        None => self.check_stuck(&called.tool),
+                        None => self.state.check_stuck(&called.tool, most_failures),
                     };
                     if let Some(halt) = halt {
                         return Ok(ActStageOutcome::Halted(halt));
                     }
                     places.extend(
-                        self.snapshot.call_indexes().into_iter().filter(|place| !known.contains(place)),
+                        self.state.snapshot.call_indexes().into_iter().filter(|place| !known.contains(place)),
                     );
                 }
             }
         }
         Ok(match pause.is_empty() {
             false => ActStageOutcome::Waiting(pause),
-            true if self.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
+            true if self.state.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
             true if self.ask_choice(questions) => ActStageOutcome::Asked,
             true => ActStageOutcome::On,
         })
-    }
-
-    /// Whether going on would be trying the same for ever.
-    fn check_stuck(&self, tool: &str) -> Option<HaltReason> {
-        let most = u32::from(self.setup.binding.agent.body.limits.tool_failures).max(1);
-        let same = self.snapshot.failures.iter().any(|(key, count)| key.contains(' ') && *count >= SAME);
-        if same || self.snapshot.failures_of(tool) >= most {
-            return Some(HaltReason::Stuck(tool.to_owned()));
-        }
-        (self.snapshot.denials >= DENIALS).then(|| HaltReason::Stuck("the call was refused twice".to_owned()))
     }
 
     async fn call_tool(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
@@ -180,7 +168,7 @@ impl Turn {
         self.enter(RunState::CheckingSafety);
         let (answer, is_stored) = self.answer(place, called).await?;
         self.observe(place, &answer);
-        if let Some(called) = self.snapshot.find_call(place).filter(|_| !is_stored) {
+        if let Some(called) = self.state.snapshot.find_call(place).filter(|_| !is_stored) {
             let body = body(called);
             self.step(RunState::Observing, body, begun.elapsed());
         }
@@ -256,7 +244,7 @@ impl Turn {
             return Err(Error::LostRun(self.setup.held.run));
         }
         if !journal.written.load(Ordering::SeqCst) {
-            self.steps.splice(0..0, journal.steps.iter().cloned());
+            self.state.steps.splice(0..0, journal.steps.iter().cloned());
             journal.calls.iter().for_each(|call| self.setup.call_log.add(call.clone()));
         }
         let answer = answered?.ok_or(Error::NoRun)?;
@@ -268,14 +256,14 @@ impl Turn {
     /// conversation has read before can't have talked it into anything.
     fn taint(&self, called: &ExchangeCall) -> Taint {
         let is_here = self.target.is_some() && self.target.as_deref() == self.setup.engine.local_model();
-        if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
+        if is_here && !self.state.snapshot.is_read && self.state.snapshot.exchanges.len() == 1 {
             return setup::compute_initial_taint(&self.setup.prepared);
         }
-        let mut taint = self.snapshot.whole_taint();
+        let mut taint = self.state.snapshot.whole_taint();
         if taint.is_clean() || !taint.holds_private {
             return taint;
         }
-        let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
+        let calls = self.state.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
         for before in calls.take_while(|call| call.act != called.act) {
             match self.setup.tool(&before.tool) {
                 Some(tool) => taint.record_choices(&before.arguments, &tool.known),
@@ -301,9 +289,9 @@ impl Turn {
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
             held: self.setup.held,
-            snapshot: self.snapshot.clone(),
+            snapshot: self.state.snapshot.clone(),
             place,
-            steps: std::mem::take(&mut self.steps),
+            steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             is_inside,
             lost: AtomicBool::new(false),
@@ -317,8 +305,8 @@ impl Turn {
     /// The turn's own record of what the act's transaction has written down already.
     fn observe(&mut self, place: CallIndex, answer: &ToolAnswer) {
         let when = EpochStamp { epoch: self.setup.held.epoch, now: self.setup.engine.clock.now() };
-        self.snapshot.record_answer(place, answer, when);
-        let Some(called) = self.snapshot.find_call(place).cloned() else { return };
+        self.state.snapshot.record_answer(place, answer, when);
+        let Some(called) = self.state.snapshot.find_call(place).cloned() else { return };
         self.setup.hide_people(&called);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
@@ -329,8 +317,8 @@ impl Turn {
                     result: result.clone(),
                 });
                 self.reply.update_context(|context| evidence::add(context, result));
-                if let Some((tool, result)) = find_result(&called) {
-                    self.observe_entities(&tool, &result);
+                if let Some((tool, result)) = called.find_result() {
+                    self.state.observe_entities(&self.setup, &tool, &result);
                 }
             }
             (_, ToolAnswer::Waiting(approval)) => {

@@ -59,13 +59,15 @@ impl Turn {
     /// Whether the reply asks something of its own: a yes would be to that.
     pub(super) fn asks_something(&self) -> bool {
         let asks = self.reply.text().trim_end().ends_with(['?', '？']);
-        asks || !self.state.is_empty() || self.entities.pending_question().is_some() || self.which.is_some()
+        asks || !self.model_state.is_empty()
+            || self.state.entities.pending_question().is_some()
+            || self.which.is_some()
     }
 
     fn can_repeat_approval(&self, approval: &Approval) -> bool {
         let now = self.setup.engine.clock.now();
-        let is_open =
-            approval.expires_at > now && self.snapshot.iter_calls().all(|called| called.act != approval.act);
+        let is_open = approval.expires_at > now
+            && self.state.snapshot.iter_calls().all(|called| called.act != approval.act);
         let marks =
             self.setup.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
         let asked = marks.filter(|marks| marks.find_approval(approval.id).is_some()).count();
@@ -75,7 +77,7 @@ impl Turn {
     /// What the packs found, in their phrases, where nothing else is asked about, after what would be written. A message
     /// that a pack read by itself, where no model had a hand in it, is told by those phrases alone.
     fn render_concerns(&self, approval: &Approval) -> Option<String> {
-        let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
+        let is_read = self.state.snapshot.is_read && self.state.snapshot.model_calls == 0;
         let is_all = approval.question.reasons.iter().all(|reason| {
             *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
         });
@@ -126,7 +128,7 @@ impl Turn {
         let Value::Object(fields) = arguments else { return arguments.clone() };
         let named = fields.iter().filter_map(|(field, value)| {
             let picked = self.picked.as_ref().filter(|(known, _)| known == value);
-            let name = picked.map(|(_, label)| label.clone()).or_else(|| self.find_entity_name(value));
+            let name = picked.map(|(_, label)| label.clone()).or_else(|| self.state.find_entity_name(value));
             match name {
                 Some(name) => Some((field.clone(), Value::from(name))),
                 None if value.as_str().is_some_and(|text| text.parse::<Uuid>().is_ok()) => None,
@@ -134,11 +136,6 @@ impl Turn {
             }
         });
         Value::Object(named.collect())
-    }
-
-    fn find_entity_name(&self, id: &Value) -> Option<String> {
-        let id = id.as_str()?;
-        self.entities.known().find(|known| known.id == id).map(|known| known.name)
     }
 }
 

@@ -7,7 +7,6 @@ use munshi_store::Tx;
 use serde_json::Value;
 
 use super::Turn;
-use super::choose::find_result;
 use super::setup::TurnSetup;
 use crate::error::Result;
 
@@ -17,12 +16,13 @@ impl Turn {
         self.reply.finish();
         if !self.setup.engine.house.checks.is_empty() {
             let (scene, draft) = (&self.setup.prepared.scene, self.reply.text());
-            let results: Vec<Value> = self.results().map(|(_, result)| result).collect();
+            let results: Vec<Value> =
+                self.state.list_results().into_iter().map(|(_, result)| result).collect();
             let checks = self.setup.engine.house.checks.iter();
             let objections = checks.flat_map(|check| check.check_reply(scene, draft, &results)).collect();
             self.apply_objections(objections);
             // Last, so that no other objection takes its place.
-            let mismatches = self.setup.find_mismatches(self.results().collect()).await?;
+            let mismatches = self.setup.find_mismatches(self.state.list_results()).await?;
             self.apply_objections(mismatches);
             self.insert_proposal_details().await?;
         }
@@ -41,11 +41,6 @@ impl Turn {
             }
         }
         self.objections.extend(objections.into_iter().map(|objection| objection.what));
-    }
-
-    /// What the tools of this turn said, as they said it.
-    fn results(&self) -> impl Iterator<Item = (String, Value)> {
-        self.snapshot.iter_calls().filter_map(find_result)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A name that is several people's, or nobody's: a search comes before giving up, a numbered question before guessing,
 //! and the pick that answers it makes the call it was about.
 
-use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_tools::{FailureHint, ToolAnswer};
 use serde_json::Value;
 
@@ -30,8 +29,9 @@ impl Turn {
         if !self.setup.has_seen_last() {
             return None;
         }
-        let (asked, text) = (self.entities.pending_question().cloned(), &self.setup.prepared.message.text);
-        let picked = self.entities.pick(text);
+        let (asked, text) =
+            (self.state.entities.pending_question().cloned(), &self.setup.prepared.message.text);
+        let picked = self.state.entities.pick(text);
         if let (None, Some(asked)) = (&picked, asked) {
             if asked.is_declined(text) {
                 let words = self.setup.phrase("cancelled", &[]);
@@ -62,7 +62,7 @@ impl Turn {
             }
             FailureHint::Search { .. } => {
                 let (tool, arguments) = choices::find_fallback_search(next, &self.setup.tools())?;
-                let again = self.snapshot.iter_calls().any(|known| {
+                let again = self.state.snapshot.iter_calls().any(|known| {
                     known.act != called.act && known.tool == tool.as_str() && known.arguments == arguments
                 });
                 (!again).then(|| FailedCallFollowUp::Call(tool.to_string(), arguments))
@@ -103,7 +103,7 @@ impl Turn {
         (tool, arguments): (String, Value),
     ) -> Option<HaltReason> {
         let halt = self.queue_tool_calls(build_call_message(&tool, arguments));
-        let made = self.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
+        let made = self.state.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
         if let (ToolAnswer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
             self.searching = Some((called.clone(), next.as_ref().clone(), made.act));
         }
@@ -130,7 +130,7 @@ impl Turn {
             self.reply.say(&[lead].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
         }
         self.reply.say(&words);
-        self.entities.set_pending_question(asked);
+        self.state.entities.set_pending_question(asked);
         true
     }
 
@@ -140,7 +140,7 @@ impl Turn {
         let Some(asked) = self.passed_by.take() else { return };
         let writes = self.setup.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
         let is_said_anew =
-            self.snapshot.iter_calls().any(|called| asked.is_about(&called.tool, &called.arguments));
+            self.state.snapshot.iter_calls().any(|called| asked.is_about(&called.tool, &called.arguments));
         if !writes || is_said_anew || self.asks_something() {
             return;
         }
@@ -157,7 +157,7 @@ impl Turn {
             Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
             Err(error) => return tracing::error!(%error, "repeating choice failed"),
         }
-        self.entities.set_pending_question(asked);
+        self.state.entities.set_pending_question(asked);
     }
 
     /// Whether all that was called beside it was written, or led to it.
@@ -170,28 +170,10 @@ impl Turn {
             let writes = self.setup.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
             writes && matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. })
         };
-        let unheard = self.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);
+        let unheard =
+            self.state.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);
         let mut others = unheard.filter(|called| called.act != failed.act);
         others.all(|called| led_here(called) || is_written(called))
-    }
-
-    /// Takes in what the tools of this turn have named, also those of a process that died.
-    pub(crate) fn restore_entities(&mut self) {
-        self.setup.redactor.add_names(mask_people::list_known_people(&self.entities));
-        self.snapshot.iter_calls().for_each(|called| self.setup.hide_people(called));
-        let known: Vec<(String, Value)> = self.snapshot.iter_calls().filter_map(find_result).collect();
-        for (tool, result) in known {
-            self.observe_entities(&tool, &result);
-        }
-    }
-
-    pub(crate) fn observe_entities(&mut self, tool: &str, result: &Value) {
-        if let Some(tool) = self.setup.tool(tool) {
-            self.entities.observe(&tool.known.spec, result);
-            if tool.known.connector.maker == ConnectorOrigin::Foreign {
-                self.entities.add_taint(TaintSource::Connector, self.setup.prepared.message.number);
-            }
-        }
     }
 }
 
@@ -203,15 +185,5 @@ impl TurnSetup {
             let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
             self.redactor.add_names(mask_people::extract_people(result, scope));
         }
-    }
-}
-
-/// The tool and what it said, where it said something.
-pub(crate) fn find_result(called: &ExchangeCall) -> Option<(String, Value)> {
-    match &called.outcome {
-        ExchangeCallOutcome::Ended { ok: true, result } => {
-            Some((called.tool.clone(), result.get("result").cloned().unwrap_or_default()))
-        }
-        _ => None,
     }
 }

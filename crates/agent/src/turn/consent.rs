@@ -50,7 +50,7 @@ impl From<Error> for Stop {
 impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
     pub(crate) async fn consent(&mut self) -> Result<Option<TurnOutcome>> {
-        if let Some(phrase) = self.snapshot.phrase.clone() {
+        if let Some(phrase) = self.state.snapshot.phrase.clone() {
             let words = self.setup.phrase(&phrase, &[]);
             self.reply.say(&words);
             return Ok(Some(TurnOutcome::Replied));
@@ -106,7 +106,7 @@ impl Turn {
             }
             _ => None,
         };
-        let acts: Vec<ActId> = self.snapshot.iter_calls().filter_map(unknown).collect();
+        let acts: Vec<ActId> = self.state.snapshot.iter_calls().filter_map(unknown).collect();
         if acts.is_empty() {
             return Ok(());
         }
@@ -144,11 +144,11 @@ impl Turn {
         };
         match answered {
             Ok(snapshot) => {
-                self.snapshot = snapshot;
-                self.setup.budget.set_previous_use(self.snapshot.before);
-                self.taken_up.extend(self.snapshot.iter_calls().map(|called| called.act));
-                self.shown.extend(self.snapshot.iter_calls().map(|called| called.act));
-                match self.snapshot.phrase.clone() {
+                self.state.snapshot = snapshot;
+                self.setup.budget.set_previous_use(self.state.snapshot.before);
+                self.taken_up.extend(self.state.snapshot.iter_calls().map(|called| called.act));
+                self.shown.extend(self.state.snapshot.iter_calls().map(|called| called.act));
+                match self.state.snapshot.phrase.clone() {
                     Some(phrase) => {
                         let words = self.setup.phrase(&phrase, &[]);
                         self.reply.say(&words);
@@ -179,7 +179,7 @@ impl Turn {
         self.sync();
         let (held, principal) = (self.setup.held, self.setup.prepared.principal.clone());
         let (office, now) = (self.setup.engine.office.clone(), self.setup.engine.clock.now());
-        let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
+        let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.state.snapshot.clone() };
         let (id, act) = (approval.id, approval.act);
         let key = self.setup.run.key_use.as_ref().map(|used| used.key);
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
@@ -224,7 +224,7 @@ impl Turn {
     ) -> Result<RunSnapshot, Stop> {
         self.sync();
         let (held, mine, principal) =
-            (self.setup.held, self.snapshot.clone(), self.setup.prepared.principal.clone());
+            (self.setup.held, self.state.snapshot.clone(), self.setup.prepared.principal.clone());
         let (office, now) = (self.setup.engine.office.clone(), self.setup.engine.clock.now());
         let (id, act) = (approval.id, approval.act);
         let key = self.setup.run.key_use.as_ref().map(|used| used.key);

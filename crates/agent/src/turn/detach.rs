@@ -16,7 +16,7 @@ use crate::deferred_results::{self, DetachOutcome, DetachableJournal};
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::runs;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome};
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall};
 use crate::state::RunState;
 
 /// How long one waits for an act that is not decided about when its soft limit is over.
@@ -119,7 +119,7 @@ impl Turn {
     /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
     async fn detach_call(&self, place: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
         let (held, act, now) = (self.setup.held, called.act, self.setup.engine.clock.now());
-        let mut snapshot = self.snapshot.clone();
+        let mut snapshot = self.state.snapshot.clone();
         snapshot.record_answer(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
             let left = deferred_results::detach(tx, act, held.run, now)?;
@@ -136,14 +136,6 @@ impl Turn {
             Ok(left)
         };
         self.setup.engine.db.write(self.setup.tenant(), unit).await
-    }
-
-    /// Whether all that was asked for last goes on by itself: then there is nothing to tell but that.
-    pub(super) fn is_detached(&self) -> bool {
-        let last =
-            self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
-        let is_left = |called: &ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { result, .. } if result["code"] == ToolAnswer::WORKING);
-        !last.is_empty() && last.iter().all(is_left)
     }
 
     pub(super) fn say_working(&mut self) {

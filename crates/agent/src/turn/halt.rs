@@ -23,7 +23,7 @@ impl Turn {
             _ if self.has_done_something() => "stopped",
             HaltReason::OverBudget(_) => "limit-reached",
             HaltReason::RunSpent(_) | HaltReason::ToolCap => "too-much",
-            HaltReason::Stuck(_) if self.snapshot.denials > 0 => "not-permitted",
+            HaltReason::Stuck(_) if self.state.snapshot.denials > 0 => "not-permitted",
             HaltReason::Stuck(_) => "stuck",
             HaltReason::RefusedAtDoor(_) => "aadhaar-refused",
             HaltReason::Cancelled => "cancelled",
@@ -36,7 +36,7 @@ impl Turn {
 
     /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
     fn report_late_result(&mut self) {
-        let results = self.snapshot.iter_calls().filter_map(|called| match &called.outcome {
+        let results = self.state.snapshot.iter_calls().filter_map(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok: true, result } => {
                 result.get("result").map(deferred_results::render_result)
             }
@@ -61,7 +61,8 @@ impl Turn {
         match self.setup.run.kind == runs::REHEARSAL {
             true => Vec::new(),
             false => {
-                let calls = self.snapshot.exchanges.iter().skip(from).flat_map(|exchange| &exchange.calls);
+                let calls =
+                    self.state.snapshot.exchanges.iter().skip(from).flat_map(|exchange| &exchange.calls);
                 calls.filter(is_done).filter_map(words).collect()
             }
         }
@@ -79,7 +80,7 @@ impl Turn {
             let tool = self.setup.tool(tool);
             tool.is_none_or(|tool| tool.known.spec.effect.writes())
         };
-        self.snapshot.iter_calls().any(|called| match &called.outcome {
+        self.state.snapshot.iter_calls().any(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
             ExchangeCallOutcome::Open => {
                 let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);

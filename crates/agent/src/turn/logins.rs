@@ -17,7 +17,7 @@ impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
     /// where it is something else.
     pub(super) async fn accept_login_code(&mut self) -> Result<Option<TurnOutcome>> {
-        if !self.snapshot.may_wait || !can_log_in(self.setup.prepared.principal.role()) {
+        if !self.state.snapshot.may_wait || !can_log_in(self.setup.prepared.principal.role()) {
             return Ok(None);
         }
         let (engine, person) = (self.setup.engine.clone(), self.setup.run.person);
@@ -39,9 +39,14 @@ impl Turn {
 
     /// Says what has to be done before this goes on. What was said and has not been done since is not said again.
     pub(super) async fn ask_to_log_in(&mut self) -> Result<()> {
-        for connector in self.snapshot.connectors_awaiting_login() {
-            let told_at =
-                self.snapshot.told_logins.iter().find(|(known, _)| *known == connector).map(|told| told.1);
+        for connector in self.state.snapshot.connectors_awaiting_login() {
+            let told_at = self
+                .state
+                .snapshot
+                .told_logins
+                .iter()
+                .find(|(known, _)| *known == connector)
+                .map(|told| told.1);
             let (engine, run, person) =
                 (self.setup.engine.clone(), self.setup.held.run, self.setup.run.person);
             let is_theirs = can_log_in(self.setup.prepared.principal.role());
@@ -68,8 +73,8 @@ impl Turn {
                 None => self.setup.phrase("login-asked", &slots(&connector)),
             };
             self.reply.say(&words);
-            self.snapshot.told_logins.retain(|(known, _)| *known != connector);
-            self.snapshot.told_logins.push((connector, self.setup.engine.clock.now()));
+            self.state.snapshot.told_logins.retain(|(known, _)| *known != connector);
+            self.state.snapshot.told_logins.push((connector, self.setup.engine.clock.now()));
         }
         Ok(())
     }

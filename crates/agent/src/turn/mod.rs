@@ -1,6 +1,6 @@
 //! One turn, from the stored message to the stored answer.
 //!
-//! [`TurnSetup`] is what is decided before the first stage and never changes. The stages are methods of [`Turn`], a file
+//! [`TurnSetup`] is what is decided before the first stage and never changes, [`TurnState`] what is stored. The stages are methods of [`Turn`], a file
 //! each, and [`stages`] calls them in their order: [`prepare`] reads, [`think`] asks a model, [`act`] calls tools,
 //! [`check`] looks at the reply, [`respond`] stores it. [`consent`] is for messages that answer a question, [`halt`] for
 //! turns that end otherwise. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
@@ -27,6 +27,7 @@ mod respond;
 mod screen;
 mod setup;
 mod stages;
+mod state;
 mod think;
 mod timings;
 pub(crate) mod turn_metrics;
@@ -53,17 +54,16 @@ use self::act::ActDetails;
 use self::pause::TurnPause;
 use self::reply::ReplyWriter;
 use self::setup::{TurnInput, TurnSetup};
+use self::state::TurnState;
 use crate::choices::ChoiceQuestion;
 use crate::engine::TurnEngineInner;
-use crate::entities::SessionEntities;
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::marks::{PendingApprovalChoice, ShownApproval};
 use crate::run_channels::RunChannel;
 use crate::runs::{self, RunLease};
-use crate::snapshot::{ExchangeCall, RunSnapshot};
+use crate::snapshot::ExchangeCall;
 use crate::state::{HaltReason, RunState};
-use crate::steps::NewRunStep;
 
 /// How a turn came to its end, for now or for good.
 #[derive(Debug)]
@@ -78,17 +78,14 @@ pub(crate) enum TurnOutcome {
 /// A turn under way, in one process.
 pub(crate) struct Turn {
     setup: TurnSetup,
-    snapshot: RunSnapshot,
+    state: TurnState,
     reply: ReplyWriter,
-    /// What was not stored yet.
-    steps: Vec<NewRunStep>,
-    entered: (RunState, Instant),
     timings: TurnStopwatch,
     report: PromptReport,
     /// Who answered last.
     target: Option<String>,
     /// What the model wants back with the reply.
-    state: Vec<String>,
+    model_state: Vec<String>,
     /// The model was cut off by the length it may have.
     is_cut: bool,
     /// No model was asked yet by this process.
@@ -100,8 +97,6 @@ pub(crate) struct Turn {
     taken_up: HashSet<ActId>,
     /// Calls that followers have seen.
     shown: HashSet<ActId>,
-    /// What the conversation has spoken of.
-    entities: SessionEntities,
     /// How many exchanges a model has seen, as far as this process knows.
     heard: usize,
     /// A call that found nothing, what may help, and the search that is made for it.
@@ -157,36 +152,28 @@ impl Turn {
         }
         let (setup, snapshot, entities) =
             TurnSetup::build(engine, TurnInput { held, run, binding, prepared, stop })?;
-        Ok(Self::new(setup, snapshot, entities, room, begun))
+        Ok(Self::new(setup, TurnState::new(snapshot, entities), room, begun))
     }
 
-    fn new(
-        setup: TurnSetup,
-        snapshot: RunSnapshot,
-        entities: SessionEntities,
-        room: Arc<RunChannel>,
-        begun: Instant,
-    ) -> Self {
+    fn new(setup: TurnSetup, mut state: TurnState, room: Arc<RunChannel>, begun: Instant) -> Self {
         let mut reply = ReplyWriter::begin(room, setup.held, setup.build_reply_settings());
-        reply.replay(&snapshot.said, &snapshot.marks);
-        let known: HashSet<ActId> = snapshot.iter_calls().map(|called| called.act).collect();
-        let mut turn = Self {
+        reply.replay(&state.snapshot.said, &state.snapshot.marks);
+        state.restore_entities(&setup);
+        let known: HashSet<ActId> = state.snapshot.iter_calls().map(|called| called.act).collect();
+        Self {
             setup,
-            snapshot,
+            state,
             reply,
-            steps: Vec::new(),
-            entered: (RunState::Preparing, begun),
             timings: TurnStopwatch::begin(begun),
             report: PromptReport::default(),
             target: None,
-            state: Vec::new(),
+            model_state: Vec::new(),
             is_cut: false,
             is_first_asked: true,
             begun: HashSet::new(),
             details: HashMap::new(),
             taken_up: known.clone(),
             shown: known,
-            entities,
             heard: 0,
             searching: None,
             proposed: Vec::new(),
@@ -196,9 +183,7 @@ impl Turn {
             is_answer: false,
             asks: Vec::new(),
             objections: Vec::new(),
-        };
-        turn.restore_entities();
-        turn
+        }
     }
 
     /// How long storing the message took, where this process did that.
@@ -208,18 +193,14 @@ impl Turn {
 
     /// A new state, and how long the last one took.
     fn enter(&mut self, state: RunState) {
-        if self.entered.0 == state {
-            return;
-        }
-        let (before, since) = std::mem::replace(&mut self.entered, (state, Instant::now()));
-        self.step(before, Value::Null, since.elapsed());
+        let Some((before, took)) = self.timings.enter(state) else { return };
+        self.step(before, Value::Null, took);
         let what = state.as_str().to_owned();
         self.reply.emit_transient(RunEvent::Thinking { what });
     }
 
     fn step(&mut self, state: RunState, body: Value, took: Duration) {
-        let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
-        self.steps.push(NewRunStep { state, body, micros, at: self.setup.engine.clock.now() });
+        self.state.add_step(state, body, took, self.setup.engine.clock.now());
     }
 
     /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
@@ -230,14 +211,14 @@ impl Turn {
 
     /// Brings the snapshot up to what was said and spent.
     fn sync(&mut self) {
-        self.snapshot.said = self.reply.raw().to_owned();
-        self.snapshot.marks = self.reply.marks().to_vec();
-        self.snapshot.drawn = self.setup.budget.drawn();
-        (self.snapshot.output, self.snapshot.is_unpriced) =
+        self.state.snapshot.said = self.reply.raw().to_owned();
+        self.state.snapshot.marks = self.reply.marks().to_vec();
+        self.state.snapshot.drawn = self.setup.budget.drawn();
+        (self.state.snapshot.output, self.state.snapshot.is_unpriced) =
             (self.setup.budget.output(), !self.setup.budget.is_priced());
-        self.snapshot.generation = self.reply.generation();
-        self.snapshot.masked = self.encode_pseudonyms();
+        self.state.snapshot.generation = self.reply.generation();
+        self.state.snapshot.masked = self.encode_pseudonyms();
         let used = self.setup.budget.used();
-        (self.snapshot.used.tokens, self.snapshot.used.money) = (used.tokens, used.money);
+        (self.state.snapshot.used.tokens, self.state.snapshot.used.money) = (used.tokens, used.money);
     }
 }

@@ -13,7 +13,6 @@ use crate::commit::{TurnCommit, TurnStatus};
 use crate::error::Result;
 use crate::runs::RunLease;
 use crate::sessions::SessionUpdate;
-use crate::snapshot::ExchangeCall;
 
 #[derive(Debug, Default)]
 pub(crate) struct TurnPause {
@@ -42,7 +41,7 @@ impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
     pub(crate) async fn report_pause(&mut self, pause: &TurnPause) -> Result<()> {
         for delayed in &pause.delayed {
-            if self.snapshot.told_delayed.contains(&delayed.act) {
+            if self.state.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
             }
             let Some(approval) = self.setup.find_approval(delayed.act).await? else { continue };
@@ -50,7 +49,7 @@ impl Turn {
             let until = delayed.until.filter(|until| *until < approval.expires_at);
             let words = format!("{}\n{}", approval.words, self.setup.render_wait_time(until));
             self.reply.say(&words);
-            self.snapshot.told_delayed.push(delayed.act);
+            self.state.snapshot.told_delayed.push(delayed.act);
         }
         self.ask_to_log_in().await?;
         if !pause.asked.is_empty() {
@@ -68,19 +67,19 @@ impl Turn {
     pub(crate) async fn pause_silently(mut self) -> Result<Option<RunLease>> {
         self.sync();
         // To look whether a limit has freed is no step of the run's work.
-        self.snapshot.used.iterations = self.setup.run.snapshot.used.iterations;
+        self.state.snapshot.used.iterations = self.setup.run.snapshot.used.iterations;
         let spent = self.setup.budget.drawn().amount();
         let response = TurnCommit {
             held: self.setup.held,
             session: self.setup.run.session,
             binding: self.setup.run.binding,
             channel: self.setup.run.channel,
-            ending: TurnStatus::Waiting(Box::new(self.paused_snapshot())),
+            ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.held.epoch))),
             reply: None,
             deliver: None,
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: SessionUpdate::default(),
-            steps: std::mem::take(&mut self.steps),
+            steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             violations: Vec::new(),
             brought: None,
@@ -95,33 +94,15 @@ impl Turn {
         Ok(next)
     }
 
-    /// Whether nothing is left to say but that a question ran out of time: no model has to be asked for that.
-    pub(crate) fn has_only_expired(&self) -> bool {
-        let last = self.snapshot.exchanges.last();
-        let calls = last.map_or(&[][..], |exchange| exchange.calls.as_slice());
-        calls.iter().any(|called| self.is_unreported_expiry(called))
-            && calls.iter().all(ExchangeCall::has_expired)
-    }
-
-    fn is_unreported_expiry(&self, called: &ExchangeCall) -> bool {
-        called.has_expired() && !self.snapshot.told_expired.contains(&called.act)
-    }
-
     /// Says what is not done because its time was over, once, in whatever the turn says at its end.
     pub(crate) async fn report_expired(&mut self) -> Result<()> {
-        let untold: Vec<ActId> = self
-            .snapshot
-            .iter_calls()
-            .filter(|called| self.is_unreported_expiry(called))
-            .map(|called| called.act)
-            .collect();
-        for act in untold {
+        for act in self.state.list_unreported_expiries() {
             let Some(approval) = self.setup.find_approval(act).await? else { continue };
             let was_agreed = approval.answered_via.is_some();
             let phrase =
                 self.setup.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
             self.reply.say(&format!("{phrase}\n{}", approval.words));
-            self.snapshot.told_expired.push(act);
+            self.state.snapshot.told_expired.push(act);
         }
         Ok(())
     }

@@ -106,14 +106,14 @@ impl Turn {
         let may_say_yes = |pause: &TurnPause| {
             !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.setup.can_approve(approval))
         };
-        let waits = match (end, self.entities.pending_question()) {
+        let waits = match (end, self.state.entities.pending_question()) {
             (TurnOutcome::Waiting(pause), _) if may_say_yes(pause) => ExpectedAnswer::YesOrNo,
             (TurnOutcome::Replied, Some(asked)) => ExpectedAnswer::Choice(asked),
             (TurnOutcome::Replied, None) if self.asks_to_go_on() => ExpectedAnswer::YesOrNo,
             _ => ExpectedAnswer::Nothing,
         };
         let called: Vec<Tool> =
-            self.snapshot.iter_calls().filter_map(|called| self.setup.tool(&called.tool)).collect();
+            self.state.snapshot.iter_calls().filter_map(|called| self.setup.tool(&called.tool)).collect();
         let offered: Vec<Tool> =
             self.setup.tools().iter().filter_map(|tool| self.setup.tool(tool.as_str())).collect();
         let hints = SuggestionContext {
@@ -123,7 +123,7 @@ impl Turn {
             called: called.iter().map(|tool| &tool.known.spec).collect(),
             offered: offered.iter().map(|tool| &tool.known.spec).collect(),
             proposed: &self.proposed,
-            taint: &self.snapshot.whole_taint(),
+            taint: &self.state.snapshot.whole_taint(),
         };
         suggest(&hints, &self.setup.engine.book).unwrap_or_else(|error| {
             tracing::error!(%error, "rendering suggestions failed");
@@ -149,12 +149,12 @@ impl Turn {
             TurnOutcome::Waiting(pause) => pause.asked.iter().map(ShownApproval::from).collect(),
             TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Halted(_) => Vec::new(),
         };
-        let state = std::mem::take(&mut self.state);
+        let state = std::mem::take(&mut self.model_state);
         let asks = std::mem::take(&mut self.asks);
-        let (which, stays) = (self.which.take(), self.snapshot.is_read);
+        let (which, stays) = (self.which.take(), self.state.snapshot.is_read);
         let said = (&self.setup.prepared.session, self.setup.prepared.history.as_slice());
         let tainted =
-            self.setup.window.compute_reply_bits(&self.snapshot.taint.sources, said, self.reply.text());
+            self.setup.window.compute_reply_bits(&self.state.snapshot.taint.sources, said, self.reply.text());
         let marks = ReplyMarks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
         let reply = ReplyRecord {
             id: message,
@@ -167,10 +167,9 @@ impl Turn {
             suggestions,
         };
         let violations = self.violations(end);
-        let (state, since) = self.entered;
         let carried = matches!(end, TurnOutcome::Handed).then(|| Box::new(self.record_client_calls()));
         let body = if self.is_cut { json!({ "cut": true }) } else { end_body(end) };
-        self.step(state, body, since.elapsed());
+        self.step(self.timings.state, body, self.timings.entered_at.elapsed());
         let decision = self.decision(end, is_excuse, violations.len(), begun);
         TurnCommit {
             held: self.setup.held,
@@ -180,29 +179,22 @@ impl Turn {
             ending: match end {
                 TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
                 TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
-                TurnOutcome::Waiting(_) => TurnStatus::Waiting(Box::new(self.paused_snapshot())),
+                TurnOutcome::Waiting(_) => {
+                    TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.held.epoch)))
+                }
             },
             reply: Some(reply),
             deliver: self.setup.run.reply_to.clone(),
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: self.session_update(),
-            steps: std::mem::take(&mut self.steps),
+            steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             violations,
             decision: Some(Box::new(decision)),
-            questions: self.snapshot.pending_approvals(),
+            questions: self.state.snapshot.pending_approvals(),
             brought: self.setup.prepared.brought.is_some().then_some(carried),
             now: self.setup.engine.clock.now(),
         }
-    }
-
-    /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
-    pub(crate) fn paused_snapshot(&self) -> crate::snapshot::RunSnapshot {
-        let mut snapshot = self.snapshot.clone();
-        (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
-        snapshot.drawn = Default::default();
-        snapshot.rested = self.setup.held.epoch;
-        snapshot
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
@@ -212,6 +204,7 @@ impl Turn {
             brought.and_then(|brought| brought.find_by_alias(alias)).map(|tool| tool.name.clone())
         };
         let handed: Vec<ClientCallRequest> = self
+            .state
             .snapshot
             .client_calls()
             .map(|(number, called)| ClientCallRequest {
@@ -223,11 +216,11 @@ impl Turn {
         for handing in handed {
             self.step(RunState::Observing, json!({ "handed": handing }), Duration::ZERO);
         }
-        self.paused_snapshot()
+        self.state.snapshot.for_pause(self.setup.held.epoch)
     }
 
     fn session_update(&self) -> SessionUpdate {
-        let entities = serde_json::to_value(&self.entities).ok();
+        let entities = serde_json::to_value(&self.state.entities).ok();
         let entities = entities.filter(|entities| *entities != self.setup.prepared.session.entities);
         let language = Some(self.setup.prepared.tongue.person.clone());
         SessionUpdate { language, entities, masked: self.encode_pseudonyms() }
@@ -243,7 +236,7 @@ impl Turn {
             what: what.to_owned(),
         };
         let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
-        if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.snapshot.calls > most {
+        if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.state.snapshot.calls > most {
             broken.push(own("tool-cap", "the turn requested more tool calls than the agent may make"));
         }
         broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
@@ -304,8 +297,8 @@ impl Turn {
             input_tokens: used.tokens.saturating_sub(output),
             output_tokens: output,
             cost_micros: self.setup.budget.is_priced().then(|| used.money.as_micros()),
-            model_calls: self.snapshot.model_calls,
-            tool_calls: self.snapshot.calls,
+            model_calls: self.state.snapshot.model_calls,
+            tool_calls: self.state.snapshot.calls,
         }
     }
 

@@ -18,10 +18,10 @@ impl Turn {
     /// Walks the stages until there is something to store.
     pub(crate) async fn run_stages(&mut self) -> Result<TurnOutcome> {
         self.timings.mark_prepared();
-        if let Some(halt) = self.snapshot.halt.clone() {
+        if let Some(halt) = self.state.snapshot.halt.clone() {
             return Ok(TurnOutcome::Halted(halt));
         }
-        if self.snapshot.exchanges.is_empty() {
+        if self.state.snapshot.exchanges.is_empty() {
             if let Some(end) = self.accept_login_code().await? {
                 return Ok(end);
             }
@@ -37,8 +37,8 @@ impl Turn {
                 return Ok(TurnOutcome::Halted(halt));
             }
             match self.act().await? {
-                ActStageOutcome::On if self.has_only_expired() => return Ok(TurnOutcome::Replied),
-                ActStageOutcome::On if self.is_detached() => {
+                ActStageOutcome::On if self.state.has_only_expired() => return Ok(TurnOutcome::Replied),
+                ActStageOutcome::On if self.state.is_detached() => {
                     self.say_working();
                     return Ok(TurnOutcome::Replied);
                 }
@@ -51,7 +51,7 @@ impl Turn {
             if let Some(halt) = self.check_limits() {
                 return Ok(TurnOutcome::Halted(halt));
             }
-            if self.snapshot.is_read && self.setup.engine.local_model().is_none() {
+            if self.state.snapshot.is_read && self.setup.engine.local_model().is_none() {
                 self.say_done();
                 return Ok(TurnOutcome::Replied);
             }
@@ -69,7 +69,8 @@ impl Turn {
 
     /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.
     fn begin_without_model(&mut self) -> Option<TurnOutcome> {
-        let is_fresh = |turn: &Self| turn.snapshot.exchanges.is_empty() && turn.snapshot.model_calls == 0;
+        let is_fresh =
+            |turn: &Self| turn.state.snapshot.exchanges.is_empty() && turn.state.snapshot.model_calls == 0;
         if !is_fresh(self) {
             return None;
         }
@@ -83,10 +84,10 @@ impl Turn {
             return Some(HaltReason::Cancelled);
         }
         let money = self.setup.budget.used();
-        let used = self.snapshot.used.with_iteration();
-        self.snapshot.used = RunUse { tokens: money.tokens, money: money.money, ..used }
+        let used = self.state.snapshot.used.with_iteration();
+        self.state.snapshot.used = RunUse { tokens: money.tokens, money: money.money, ..used }
             .with_elapsed(self.timings.work_time());
-        let used = sum(self.snapshot.used, self.snapshot.before);
+        let used = sum(self.state.snapshot.used, self.state.snapshot.before);
         self.setup.limit.check(&used).err().map(|spent| HaltReason::RunSpent(spent.to_string()))
     }
 
@@ -99,7 +100,7 @@ impl Turn {
     fn try_pack_readers(&mut self) -> Option<TurnOutcome> {
         let scene = self.setup.prepared.scene.clone();
         let reading = self.setup.engine.house.readers.iter().find_map(|reader| reader.read(&scene))?;
-        self.snapshot.is_read = true;
+        self.state.snapshot.is_read = true;
         match reading {
             PackReading::Say { phrase, slots } => {
                 let words = self.setup.phrase(&phrase, &slots);
@@ -107,8 +108,8 @@ impl Turn {
                 Some(TurnOutcome::Replied)
             }
             PackReading::Call { tool, arguments } => {
-                self.snapshot.taint.sources.insert(TaintSource::Document);
-                self.snapshot.taint.own_words.clear();
+                self.state.snapshot.taint.sources.insert(TaintSource::Document);
+                self.state.snapshot.taint.own_words.clear();
                 self.queue_tool_calls(build_call_message(&tool, arguments)).map(TurnOutcome::Halted)
             }
         }
@@ -118,7 +119,7 @@ impl Turn {
     fn say_done(&mut self) {
         let is_ok =
             |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
-        if self.snapshot.iter_calls().all(is_ok) {
+        if self.state.snapshot.iter_calls().all(is_ok) {
             let words = self.setup.phrase("done", &[]);
             return self.reply.say(&words);
         }

@@ -39,7 +39,7 @@ pub(crate) enum ThinkStageOutcome {
 impl Turn {
     pub(crate) async fn think(&mut self) -> Result<ThinkStageOutcome> {
         self.enter(RunState::Thinking);
-        self.heard = self.snapshot.exchanges.len();
+        self.heard = self.state.snapshot.exchanges.len();
         let begun = Instant::now();
         let thought = self.ask().await;
         self.timings.think += begun.elapsed();
@@ -95,7 +95,7 @@ impl Turn {
         if whole.tool_calls().next().is_some() {
             return ThinkStageOutcome::Wants(whole.message);
         }
-        self.state = states(&whole.message);
+        self.model_state = states(&whole.message);
         self.is_cut = whole.stop == StopReason::MaxTokens;
         if self.reply.raw().trim().is_empty() {
             return ThinkStageOutcome::Halted(HaltReason::NoModel(format!(
@@ -146,7 +146,7 @@ impl Turn {
         let (rest, proposed) = splitter.finish();
         self.show_model_text(rest.trim_end());
         self.proposed = proposed;
-        self.snapshot.model_calls += 1;
+        self.state.snapshot.model_calls += 1;
         self.is_first_asked = false;
         assembler.finish()
     }
@@ -173,7 +173,7 @@ impl Turn {
         };
         ModelCall {
             wanted: Capability::Default,
-            route: self.setup.route_for(&self.snapshot),
+            route: self.setup.route_for(&self.state.snapshot),
             request: Arc::new(request),
             veil: Some(Arc::new(self.setup.redactor.clone())),
             account: CallBilling {
@@ -235,7 +235,7 @@ impl Turn {
         };
         let marks: ReplyMarks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
         // Each step of this turn is a message of the model and one of tools.
-        let place = request.messages.len().checked_sub(2 + 2 * self.snapshot.exchanges.len());
+        let place = request.messages.len().checked_sub(2 + 2 * self.state.snapshot.exchanges.len());
         let message = place.and_then(|place| request.messages.get_mut(place));
         if let Some(message) = message.filter(|message| message.role == ModelRole::Assistant) {
             message.parts.extend(marks.state.into_iter().map(|data| ModelMessagePart::State { data }));
@@ -258,14 +258,14 @@ impl Turn {
                 .setup
                 .notes()
                 .chain(gathered.profile)
-                .chain(self.entities.render_for_prompt(&prepared.message.text))
+                .chain(self.state.entities.render_for_prompt(&prepared.message.text))
                 .collect(),
             facts: gathered.facts,
             recall: gathered.recall,
             summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
             history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
             message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
-            exchanges: self.snapshot.exchanges.iter().map(step).collect(),
+            exchanges: self.state.snapshot.exchanges.iter().map(step).collect(),
             words: gathered.words,
             tools: self.setup.select_connector_tools(),
             key: self.setup.engine.fence_key,

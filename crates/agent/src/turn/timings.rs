@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::RunState;
+
 /// In microseconds, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnTimings {
@@ -22,6 +24,9 @@ pub struct TurnTimings {
 #[derive(Debug)]
 pub(crate) struct TurnStopwatch {
     pub(crate) begun: Instant,
+    /// Where the run is, and since when.
+    pub(crate) state: RunState,
+    pub(crate) entered_at: Instant,
     pub(crate) ingest: Duration,
     pub(crate) prepare: Duration,
     pub(crate) think: Duration,
@@ -37,6 +42,8 @@ impl TurnStopwatch {
         let zero = Duration::ZERO;
         Self {
             begun,
+            state: RunState::Preparing,
+            entered_at: begun,
             ingest: zero,
             prepare: zero,
             think: zero,
@@ -45,6 +52,16 @@ impl TurnStopwatch {
             first_word: None,
             waited: zero,
         }
+    }
+
+    /// A new state; gives the last one and how long it took. None where it is the same.
+    pub(crate) fn enter(&mut self, state: RunState) -> Option<(RunState, Duration)> {
+        if self.state == state {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.state, state);
+        let since = std::mem::replace(&mut self.entered_at, Instant::now());
+        Some((before, since.elapsed()))
     }
 
     pub(crate) fn mark_prepared(&mut self) {
