@@ -169,12 +169,13 @@ impl TurnEngineInner {
         let inner = self.clone();
         let work = async {
             let mut turn = Turn::prepare(self, held, place, room, stop).await?;
+            let mut notes = turn.begin_notes();
             turn.set_ingest_time(ingest);
             let end = match broken {
                 Some(halt) => TurnOutcome::Halted(halt),
-                None => turn.run_stages().await?,
+                None => turn.run_stages(&mut notes).await?,
             };
-            turn.respond(end).await
+            turn.respond(end, notes).await
         };
         pass.run_guarded(&inner, Box::pin(work)).await
     }

@@ -6,15 +6,17 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::CallRecorder;
 use munshi_llm::{ChatMessage, ModelMessagePart};
-use munshi_safety::pipeline::{ActCaller, ActConcern, ProposalMode, Taint};
+use munshi_safety::pipeline::{ActCaller, ProposalMode, Taint};
 use munshi_tiers::precedence;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
-use super::choose::FailedCallFollowUp;
+use super::choose::{FailedCallFollowUp, PendingSearch};
+use super::consent::build_call_message;
 use super::detach::DispatchRequest;
 use super::journal::{CallJournal, body};
+use super::notes::{ActDetails, KnownActs, StageNotes};
 use super::pause::{DelayedAct, TurnPause};
 use super::setup::TurnSetup;
 use super::state::SAME;
@@ -41,15 +43,6 @@ pub(crate) enum ActStageOutcome {
     /// The program that brought its tools is to call them.
     Handed,
     Halted(HaltReason),
-}
-
-/// What packs say of an act, in their own words.
-#[derive(Debug, Default)]
-pub(crate) struct ActDetails {
-    /// What they want confirmed.
-    pub(crate) concerns: Vec<ActConcern>,
-    /// What a question about it should name.
-    pub(crate) named: Vec<ActConcern>,
 }
 
 impl Turn {
@@ -88,15 +81,16 @@ impl Turn {
     }
 
     /// Does every call that has not ended. What a dead process began is asked for, not done again.
-    pub(crate) async fn act(&mut self) -> Result<ActStageOutcome> {
+    pub(crate) async fn act(&mut self, notes: &mut StageNotes) -> Result<ActStageOutcome> {
         let begun = Instant::now();
-        let acted = self.act_on_all().await;
+        let acted = self.act_on_all(notes).await;
         self.timings.act += begun.elapsed();
         acted
     }
 
-    async fn act_on_all(&mut self) -> Result<ActStageOutcome> {
+    async fn act_on_all(&mut self, notes: &mut StageNotes) -> Result<ActStageOutcome> {
         let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
+        let mut search: Option<PendingSearch> = None;
         let most_failures = u32::from(self.setup.binding.agent.body.limits.tool_failures);
         let mut places = std::collections::VecDeque::from(self.state.snapshot.call_indexes());
         while let Some(place) = places.pop_front() {
@@ -113,7 +107,7 @@ impl Turn {
             if self.state.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
                 return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
             }
-            match self.call_tool(place, &called).await? {
+            match self.call_tool(place, &called, notes).await? {
                 ToolAnswer::Waiting(approval) => pause.asked.push(*approval),
                 ToolAnswer::Refused(refusal)
                     if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
@@ -127,9 +121,11 @@ impl Turn {
                 }
                 answer => {
                     let known = self.state.snapshot.call_indexes();
-                    let halt = match self.find_follow_up(&called, &answer) {
+                    let halt = match self.find_follow_up(&called, &answer, search.as_ref()) {
                         Some(FailedCallFollowUp::Call(tool, arguments)) => {
-                            self.queue_follow_up(&called, &answer, (tool, arguments))
+                            let halt = self.queue_tool_calls(build_call_message(&tool, arguments));
+                            search = self.begin_search(&called, &answer).or(search);
+                            halt
                         }
                         // The other calls are made first: nothing of the wish is lost to a question.
                         Some(FailedCallFollowUp::Ask(asked)) => {
@@ -150,15 +146,19 @@ impl Turn {
         Ok(match pause.is_empty() {
             false => ActStageOutcome::Waiting(pause),
             true if self.state.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
-            true if self.ask_choice(questions) => ActStageOutcome::Asked,
+            true if self.ask_choice(questions, notes.model.heard, search.as_ref()) => ActStageOutcome::Asked,
             true => ActStageOutcome::On,
         })
     }
 
-    async fn call_tool(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+    async fn call_tool(
+        &mut self,
+        place: CallIndex,
+        called: &ExchangeCall,
+        notes: &mut StageNotes,
+    ) -> Result<ToolAnswer> {
         let begun = Instant::now();
-        if !self.shown.contains(&called.act) {
-            self.shown.insert(called.act);
+        if notes.acts.shown.insert(called.act) {
             self.reply.record_event(RunEvent::ToolCall {
                 call: called.call_id.clone(),
                 tool: called.tool.clone(),
@@ -166,7 +166,7 @@ impl Turn {
             });
         }
         self.enter(RunState::CheckingSafety);
-        let (answer, is_stored) = self.answer(place, called).await?;
+        let (answer, is_stored) = self.answer(place, called, notes).await?;
         self.observe(place, &answer);
         if let Some(called) = self.state.snapshot.find_call(place).filter(|_| !is_stored) {
             let body = body(called);
@@ -176,14 +176,19 @@ impl Turn {
     }
 
     /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
-    async fn answer(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn answer(
+        &mut self,
+        place: CallIndex,
+        called: &ExchangeCall,
+        notes: &mut StageNotes,
+    ) -> Result<(ToolAnswer, bool)> {
         let begun = Instant::now();
         loop {
-            let (answer, is_stored) = self.dispatch_call(place, called).await?;
+            let (answer, is_stored) = self.dispatch_call(place, called, notes).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
-            if self.taken_up.remove(&called.act) && self.setup.take_over_left(called).await {
+            if notes.acts.taken_up.remove(&called.act) && self.setup.take_over_left(called).await {
                 continue;
             }
             if self.setup.stop.is_cancelled() {
@@ -200,16 +205,21 @@ impl Turn {
         }
     }
 
-    async fn dispatch_call(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn dispatch_call(
+        &mut self,
+        place: CallIndex,
+        called: &ExchangeCall,
+        notes: &mut StageNotes,
+    ) -> Result<(ToolAnswer, bool)> {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.setup.binding.agent.body.policy.clone());
         let mut tools = self.setup.tools();
         tools.extend(self.setup.find_connector_tool(&called.tool));
-        let known = match self.is_known(called) {
+        let known = match is_known(called, &notes.acts) {
             true => {
                 let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
                 let again = DispatchRequest::Again { act, conduct, tools };
-                self.dispatch((place, called), again, journal.clone()).await
+                self.dispatch(place, called, again, journal.clone()).await
             }
             false => Ok(None),
         };
@@ -218,7 +228,7 @@ impl Turn {
             Ok(None) => {
                 let details = self.setup.check_act(called).await?;
                 let concerns = details.concerns.clone();
-                self.details.insert(called.act, details);
+                notes.acts.details.insert(called.act, details);
                 let want = ToolCallRequest {
                     act: called.act,
                     name: called.tool.clone(),
@@ -232,11 +242,11 @@ impl Turn {
                     },
                     caller: self.setup.caller(),
                     agent: conduct,
-                    taint: self.taint(called),
+                    taint: self.taint(called, notes.model.target.as_deref()),
                     concerns,
                 };
                 let anew = DispatchRequest::Anew(Box::new(want));
-                self.dispatch((place, called), anew, journal.clone()).await
+                self.dispatch(place, called, anew, journal.clone()).await
             }
             Err(error) => Err(error),
         };
@@ -248,14 +258,14 @@ impl Turn {
             journal.calls.iter().for_each(|call| self.setup.call_log.add(call.clone()));
         }
         let answer = answered?.ok_or(Error::NoRun)?;
-        self.begun.insert(called.act);
+        notes.acts.begun.insert(called.act);
         Ok((answer, journal.observed.load(Ordering::SeqCst)))
     }
 
     /// Whose words an act may rest on. The model of this machine makes its first call of the message alone: what the
     /// conversation has read before can't have talked it into anything.
-    fn taint(&self, called: &ExchangeCall) -> Taint {
-        let is_here = self.target.is_some() && self.target.as_deref() == self.setup.engine.local_model();
+    fn taint(&self, called: &ExchangeCall, target: Option<&str>) -> Taint {
+        let is_here = target.is_some() && target == self.setup.engine.local_model();
         if is_here && !self.state.snapshot.is_read && self.state.snapshot.exchanges.len() == 1 {
             return setup::compute_initial_taint(&self.setup.prepared);
         }
@@ -271,16 +281,6 @@ impl Turn {
             }
         }
         taint
-    }
-
-    /// Whether the act may stand in the books: it was begun by this or by another process.
-    fn is_known(&self, called: &ExchangeCall) -> bool {
-        self.begun.contains(&called.act)
-            || self.taken_up.contains(&called.act)
-            || matches!(
-                called.outcome,
-                ExchangeCallOutcome::Waiting { .. } | ExchangeCallOutcome::Login { .. }
-            )
     }
 
     fn journal(&mut self, place: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
@@ -380,6 +380,13 @@ impl TurnSetup {
         };
         self.engine.db.read(self.tenant(), read).await
     }
+}
+
+/// Whether the act may stand in the books: it was begun by this or by another process.
+fn is_known(called: &ExchangeCall, acts: &KnownActs) -> bool {
+    let waits =
+        matches!(called.outcome, ExchangeCallOutcome::Waiting { .. } | ExchangeCallOutcome::Login { .. });
+    waits || acts.may_have_begun(called.act)
 }
 
 /// What stands in arguments, to be looked at as words are.

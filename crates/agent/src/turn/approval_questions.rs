@@ -8,6 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Turn;
+use super::notes::{PickedChoice, StageNotes};
 use super::setup::TurnSetup;
 use crate::act_words;
 use crate::marks::{ReplyMarks, ShownApproval};
@@ -20,9 +21,11 @@ const QUOTED: usize = 160;
 
 impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
-    pub(crate) fn ask_approvals(&mut self, approvals: &[Approval]) {
+    pub(crate) fn ask_approvals(&mut self, approvals: &[Approval], notes: &StageNotes) {
         for approval in approvals {
-            let words = self.render_concerns(approval).unwrap_or_else(|| self.describe_approval(approval));
+            let words = self
+                .render_concerns(approval, notes)
+                .unwrap_or_else(|| self.describe_approval(approval, notes));
             self.reply.say(&words);
         }
         let phrase = if approvals.iter().all(|approval| self.setup.can_approve(approval)) {
@@ -36,19 +39,23 @@ impl Turn {
 
     /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
     /// neither done nor forgotten.
-    pub(crate) fn repeat_approvals(&mut self) {
-        let is_busy =
-            self.is_answer || self.setup.prepared.brought.is_some() || self.setup.run.kind != runs::MESSAGE;
-        if is_busy || self.asks_something() || !self.setup.has_seen_last() {
+    pub(crate) fn repeat_approvals(&mut self, notes: &mut StageNotes) {
+        let is_busy = notes.questions.is_answer
+            || self.setup.prepared.brought.is_some()
+            || self.setup.run.kind != runs::MESSAGE;
+        if is_busy || self.asks_something(notes) || !self.setup.has_seen_last() {
             return;
         }
         let waiting: Vec<Approval> =
             self.setup.prepared.pending.iter().filter(|one| self.can_repeat_approval(one)).cloned().collect();
         for approval in &waiting {
-            let words =
-                format!("{}\n{}", self.setup.phrase("approval-asked", &[]), self.describe_approval(approval));
+            let words = format!(
+                "{}\n{}",
+                self.setup.phrase("approval-asked", &[]),
+                self.describe_approval(approval, notes)
+            );
             self.reply.say(&words);
-            self.asks.push(ShownApproval::from(approval));
+            notes.questions.asks.push(ShownApproval::from(approval));
         }
         if !waiting.is_empty() {
             let words = self.setup.phrase("ask-go-ahead", &[]);
@@ -57,11 +64,10 @@ impl Turn {
     }
 
     /// Whether the reply asks something of its own: a yes would be to that.
-    pub(super) fn asks_something(&self) -> bool {
+    pub(super) fn asks_something(&self, notes: &StageNotes) -> bool {
         let asks = self.reply.text().trim_end().ends_with(['?', '？']);
-        asks || !self.model_state.is_empty()
-            || self.state.entities.pending_question().is_some()
-            || self.which.is_some()
+        let is_open = self.state.entities.pending_question().is_some() || notes.questions.which.is_some();
+        asks || is_open || !notes.model.state.is_empty()
     }
 
     fn can_repeat_approval(&self, approval: &Approval) -> bool {
@@ -76,16 +82,16 @@ impl Turn {
 
     /// What the packs found, in their phrases, where nothing else is asked about, after what would be written. A message
     /// that a pack read by itself, where no model had a hand in it, is told by those phrases alone.
-    fn render_concerns(&self, approval: &Approval) -> Option<String> {
+    fn render_concerns(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
         let is_read = self.state.snapshot.is_read && self.state.snapshot.model_calls == 0;
         let is_all = approval.question.reasons.iter().all(|reason| {
             *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
         });
-        let concerns = self.details.get(&approval.act).map(|details| &details.concerns);
+        let concerns = notes.acts.details.get(&approval.act).map(|details| &details.concerns);
         let concerns = concerns.filter(|concerns| is_all && !concerns.is_empty())?;
-        let lead = (!is_read).then(|| self.describe_in_phrases(approval)).flatten();
+        let lead = (!is_read).then(|| self.describe_in_phrases(approval, notes)).flatten();
         // What is named already is not said twice.
-        let named = self.named(approval).filter(|_| lead.is_some());
+        let named = notes.acts.find_named(approval, &self.setup.prepared).filter(|_| lead.is_some());
         let is_said = |concern: &&ActConcern| named.is_some_and(|named| named.contains(concern));
         let unsaid = concerns.iter().filter(|concern| !is_said(concern));
         let said = unsaid.map(|concern| self.setup.phrase(&concern.phrase, &concern.slots));
@@ -100,35 +106,30 @@ impl Turn {
     }
 
     /// What is asked about, in the person's own language as far as the tool has words in it.
-    pub(super) fn describe_approval(&self, approval: &Approval) -> String {
-        let told = self.describe_in_phrases(approval).or_else(|| quote_only_text(&approval.arguments));
+    pub(super) fn describe_approval(&self, approval: &Approval, notes: &StageNotes) -> String {
+        let told = self.describe_in_phrases(approval, notes).or_else(|| quote_only_text(&approval.arguments));
         told.unwrap_or_else(|| approval.words.clone())
     }
 
     /// In the tool's own words, and what packs name of it.
-    fn describe_in_phrases(&self, approval: &Approval) -> Option<String> {
+    fn describe_in_phrases(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
         let tool = self.setup.tool(&approval.tool)?;
-        let arguments = self.substitute_names(&approval.arguments);
+        let arguments = self.substitute_names(&approval.arguments, notes.questions.picked.as_ref());
         let words = act_words::render(&tool.known.spec, &arguments, self.setup.prepared.tongue.voice);
-        let named = self.named(approval).into_iter().flatten();
+        let named = notes.acts.find_named(approval, &self.setup.prepared).into_iter().flatten();
         let named = named.map(|named| self.setup.phrase(&named.phrase, &named.slots));
         let lines: Vec<String> = words.into_iter().chain(named).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// What packs name of an act, as it was asked for here or when the question was put.
-    fn named(&self, approval: &Approval) -> Option<&Vec<ActConcern>> {
-        let own = self.details.get(&approval.act).map(|details| &details.named);
-        own.or_else(|| self.setup.prepared.named.get(&approval.act))
-    }
-
     /// The arguments with names in the place of ids that the person has never seen. One whose name is not known any more
     /// says nothing.
-    fn substitute_names(&self, arguments: &Value) -> Value {
+    fn substitute_names(&self, arguments: &Value, picked: Option<&PickedChoice>) -> Value {
         let Value::Object(fields) = arguments else { return arguments.clone() };
         let named = fields.iter().filter_map(|(field, value)| {
-            let picked = self.picked.as_ref().filter(|(known, _)| known == value);
-            let name = picked.map(|(_, label)| label.clone()).or_else(|| self.state.find_entity_name(value));
+            let picked = picked.filter(|picked| picked.value == *value);
+            let name =
+                picked.map(|picked| picked.label.clone()).or_else(|| self.state.find_entity_name(value));
             match name {
                 Some(name) => Some((field.clone(), Value::from(name))),
                 None if value.as_str().is_some_and(|text| text.parse::<Uuid>().is_ok()) => None,

@@ -7,30 +7,33 @@ use munshi_store::Tx;
 use serde_json::Value;
 
 use super::Turn;
+use super::notes::LastModelCall;
 use super::setup::TurnSetup;
 use crate::error::Result;
 
 impl Turn {
-    pub(crate) async fn check(&mut self) -> Result<()> {
+    /// Gives what was found wrong beside what the rules found.
+    pub(crate) async fn check(&mut self, model: &LastModelCall) -> Result<Vec<String>> {
         let begun = Instant::now();
         self.reply.finish();
+        let mut found = Vec::new();
         if !self.setup.engine.house.checks.is_empty() {
             let (scene, draft) = (&self.setup.prepared.scene, self.reply.text());
             let results: Vec<Value> =
                 self.state.list_results().into_iter().map(|(_, result)| result).collect();
             let checks = self.setup.engine.house.checks.iter();
             let objections = checks.flat_map(|check| check.check_reply(scene, draft, &results)).collect();
-            self.apply_objections(objections);
+            found.extend(self.apply_objections(objections));
             // Last, so that no other objection takes its place.
             let mismatches = self.setup.find_mismatches(self.state.list_results()).await?;
-            self.apply_objections(mismatches);
-            self.insert_proposal_details().await?;
+            found.extend(self.apply_objections(mismatches));
+            self.insert_proposal_details(&model.state).await?;
         }
         self.timings.check += begun.elapsed();
-        Ok(())
+        Ok(found)
     }
 
-    fn apply_objections(&mut self, objections: Vec<Objection>) {
+    fn apply_objections(&mut self, objections: Vec<Objection>) -> Vec<String> {
         if let Some(instead) = objections.iter().find(|objection| objection.replaces) {
             let words = self.setup.phrase(&instead.phrase, &instead.slots);
             self.reply.replace(&words);
@@ -40,7 +43,7 @@ impl Turn {
                 self.reply.say(&words);
             }
         }
-        self.objections.extend(objections.into_iter().map(|objection| objection.what));
+        objections.into_iter().map(|objection| objection.what).collect()
     }
 }
 

@@ -1,22 +1,26 @@
 //! A message that answers a question of this conversation: yes, no, or which one.
 
+use std::sync::Arc;
+
+use munshi_identity::Principal;
 use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
 use munshi_llm::{ChatMessage as Asking, ModelMessagePart, ModelRole, ToolCall};
-use munshi_safety::acts::{self, Act};
+use munshi_safety::acts::{self, Act, ActServices};
 use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
 };
 use munshi_store::Tx;
-use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, Id, KeyId, RunId, Timestamp};
 use serde_json::Value;
 
+use super::notes::{QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
-use crate::runs;
+use crate::runs::{self, RunLease};
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, merge_taint};
 use crate::state::RunState;
 
@@ -47,9 +51,50 @@ impl From<Error> for Stop {
     }
 }
 
+/// A question that the message answers, as it was shown.
+struct AnsweredQuestion {
+    approval: Approval,
+    shown: ShownApproval,
+    decision: ApprovalDecision,
+}
+
+/// What is recorded of an answer, in the transaction of what follows from it.
+struct ChatAnswer {
+    approval: ApprovalId,
+    /// Of what the person was shown.
+    digest: String,
+    decision: ApprovalDecision,
+    who: Principal,
+    key: Option<KeyId>,
+    office: Arc<ActServices>,
+    now: Timestamp,
+}
+
+impl ChatAnswer {
+    fn record(&self, tx: &mut Tx<'_>) -> Result<(), Stop> {
+        let said = ApprovalAnswer {
+            who: &self.who,
+            answer: self.decision,
+            shown: Some(self.digest.as_str()),
+            covers: ApprovalCoverage::Act,
+            via: "chat",
+            key: self.key,
+        };
+        match approvals::answer(tx, &self.office, self.approval, &said, self.now)? {
+            ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(()),
+            other => Err(Stop::Not(other)),
+        }
+    }
+}
+
+fn save_answered(tx: &mut Tx<'_>, held: RunLease, snapshot: &RunSnapshot) -> Result<()> {
+    let progress = RunProgress { held, state: RunState::Acting, snapshot, steps: &[], calls: &[] };
+    commit::save_progress(tx, &progress)
+}
+
 impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
-    pub(crate) async fn consent(&mut self) -> Result<Option<TurnOutcome>> {
+    pub(crate) async fn consent(&mut self, notes: &mut StageNotes) -> Result<Option<TurnOutcome>> {
         if let Some(phrase) = self.state.snapshot.phrase.clone() {
             let words = self.setup.phrase(&phrase, &[]);
             self.reply.say(&words);
@@ -61,10 +106,10 @@ impl Turn {
         pending.sort_by_key(|approval| (approval.asked_at, approval.id));
         let Some(marks) = self.setup.last_shown_marks() else { return Ok(None) };
         let text = self.setup.prepared.message.text.clone();
-        if let Some((which, shown, answer)) = find_chosen(&marks, &pending, &text) {
-            return self.answer_question(which, shown, answer).await;
+        if let Some(answered) = find_chosen(&marks, &pending, &text) {
+            return self.answer_question(answered, notes).await;
         }
-        let answer = match yes_no::classify_reply(&text) {
+        let decision = match yes_no::classify_reply(&text) {
             Bare::Yes => ApprovalDecision::Yes,
             Bare::No => ApprovalDecision::No,
             Bare::Other => return Ok(None),
@@ -74,32 +119,36 @@ impl Turn {
         match pending.as_slice() {
             [] => Ok(None),
             [one] => match marks.find_approval(one.id).cloned() {
-                Some(shown) => self.answer_question(one.clone(), shown, answer).await,
+                Some(shown) => {
+                    let answered = AnsweredQuestion { approval: one.clone(), shown, decision };
+                    self.answer_question(answered, notes).await
+                }
                 None => Ok(None),
             },
             several => {
-                self.is_answer = true;
-                let several = several.to_vec();
-                self.ask_which(&several, answer);
+                notes.questions.is_answer = true;
+                self.ask_which(several, decision, notes);
                 Ok(Some(TurnOutcome::Replied))
             }
         }
     }
 
-    fn ask_which(&mut self, pending: &[Approval], answer: ApprovalDecision) {
+    fn ask_which(&mut self, pending: &[Approval], decision: ApprovalDecision, notes: &mut StageNotes) {
         let mut words = self.setup.phrase("ask-which-approval", &[]);
         for (at, approval) in pending.iter().take(MOST).enumerate() {
-            words.push_str(&format!("\n{}. {}", at + 1, self.describe_approval(approval)));
+            words.push_str(&format!("\n{}. {}", at + 1, self.describe_approval(approval, notes)));
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);
-        self.asks = offered.clone().filter(|one| !self.setup.is_own(one)).map(ShownApproval::from).collect();
+        let others = offered.clone().filter(|one| !self.setup.is_own(one));
+        notes.questions.asks = others.map(ShownApproval::from).collect();
         let approvals = offered.map(ShownApproval::from).collect();
-        self.which = Some(PendingApprovalChoice { is_yes: answer == ApprovalDecision::Yes, approvals });
+        let is_yes = decision == ApprovalDecision::Yes;
+        notes.questions.which = Some(PendingApprovalChoice { is_yes, approvals });
     }
 
     /// Puts before whoever may answer it whether something happened that broke off in this turn.
-    pub(crate) async fn ask_outcomes(&mut self) -> Result<()> {
+    pub(crate) async fn ask_outcomes(&mut self, questions: &mut QuestionNotes) -> Result<()> {
         let unknown = |called: &ExchangeCall| match &called.outcome {
             ExchangeCallOutcome::Ended { result, .. } if result["code"] == "unknown_outcome" => {
                 Some(called.act)
@@ -117,7 +166,7 @@ impl Turn {
         for question in pending.iter().filter(about) {
             if self.setup.can_approve(question) {
                 self.reply.say(&question.words);
-                self.asks.push(ShownApproval::from(question));
+                questions.asks.push(ShownApproval::from(question));
             }
         }
         Ok(())
@@ -125,29 +174,28 @@ impl Turn {
 
     async fn answer_question(
         &mut self,
-        approval: Approval,
-        shown: ShownApproval,
-        answer: ApprovalDecision,
+        answered: AnsweredQuestion,
+        notes: &mut StageNotes,
     ) -> Result<Option<TurnOutcome>> {
-        self.is_answer = true;
+        notes.questions.is_answer = true;
+        let (approval, decision) = (&answered.approval, answered.decision);
         // A program may take back what it asked for; all else is for a person to say.
         if self.setup.prepared.is_program
-            && (approval.kind, answer) != (ApprovalKind::Act, ApprovalDecision::No)
+            && (approval.kind, decision) != (ApprovalKind::Act, ApprovalDecision::No)
         {
             let words = self.setup.phrase("waiting-approval", &[]);
             self.reply.say(&words);
             return Ok(Some(TurnOutcome::Replied));
         }
-        let answered = match self.setup.is_own(&approval) {
-            true => self.take_over(&approval, shown, answer).await,
-            false => self.answer_other(&approval, shown, answer).await,
+        let stored = match self.setup.is_own(approval) {
+            true => self.take_over(&answered).await,
+            false => self.answer_other(&answered).await,
         };
-        match answered {
+        match stored {
             Ok(snapshot) => {
                 self.state.snapshot = snapshot;
                 self.setup.budget.set_previous_use(self.state.snapshot.before);
-                self.taken_up.extend(self.state.snapshot.iter_calls().map(|called| called.act));
-                self.shown.extend(self.state.snapshot.iter_calls().map(|called| called.act));
+                notes.acts.take_up(&self.state.snapshot);
                 match self.state.snapshot.phrase.clone() {
                     Some(phrase) => {
                         let words = self.setup.phrase(&phrase, &[]);
@@ -170,45 +218,22 @@ impl Turn {
 
     /// Somebody else's act, or whether something happened: the answer is noted, and the run that waits for it goes on
     /// in its own conversation.
-    async fn answer_other(
-        &mut self,
-        approval: &Approval,
-        shown: ShownApproval,
-        answer: ApprovalDecision,
-    ) -> Result<RunSnapshot, Stop> {
+    async fn answer_other(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, principal) = (self.setup.held, self.setup.prepared.principal.clone());
-        let (office, now) = (self.setup.engine.office.clone(), self.setup.engine.clock.now());
+        let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
+        let act = answered.approval.act;
         let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.state.snapshot.clone() };
-        let (id, act) = (approval.id, approval.act);
-        let key = self.setup.run.key_use.as_ref().map(|used| used.key);
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
-            let progress =
-                RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
-            commit::save_progress(tx, &progress)?;
+            save_answered(tx, held, &snapshot)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
-            let shown = Some(shown.digest.as_str());
-            let said = ApprovalAnswer {
-                who: &principal,
-                answer,
-                shown,
-                covers: ApprovalCoverage::Act,
-                via: "chat",
-                key,
-            };
-            match approvals::answer(tx, &office, id, &said, now)? {
-                ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => {
-                    Ok((snapshot, waiting))
-                }
-                other => Err(Stop::Not(other)),
-            }
+            said.record(tx)?;
+            Ok((snapshot, waiting))
         };
         let (snapshot, waiting) = self.setup.engine.db.write(self.setup.tenant(), unit).await?;
-        if let Some(run) = waiting.filter(|run| *run != self.setup.held.run) {
+        if let Some(run) = waiting.filter(|run| *run != held.run) {
             // Found by the next sweep where this fails: the answer stands.
-            if let Err(error) =
-                (TurnEngine { inner: self.setup.engine.clone() }).resume(self.setup.tenant(), run).await
-            {
+            let engine = TurnEngine { inner: self.setup.engine.clone() };
+            if let Err(error) = engine.resume(self.setup.tenant(), run).await {
                 tracing::warn!(%run, %error, "resuming run after approval failed");
             }
         }
@@ -216,51 +241,39 @@ impl Turn {
     }
 
     /// The answer, the end of the run that waited, and this run's beginning with its work: all or nothing.
-    async fn take_over(
-        &mut self,
-        approval: &Approval,
-        shown: ShownApproval,
-        answer: ApprovalDecision,
-    ) -> Result<RunSnapshot, Stop> {
+    async fn take_over(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, mine, principal) =
-            (self.setup.held, self.state.snapshot.clone(), self.setup.prepared.principal.clone());
-        let (office, now) = (self.setup.engine.office.clone(), self.setup.engine.clock.now());
-        let (id, act) = (approval.id, approval.act);
-        let key = self.setup.run.key_use.as_ref().map(|used| used.key);
+        let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
+        let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Not(ApprovalAnswerOutcome::Unknown))?;
-            let waiting = act.rests_on.caller.run;
-            let theirs = waiting
-                .filter(|run| *run != held.run)
-                .map(|run| supersede_waiting_run(tx, run, id, answer, now));
-            let theirs = theirs.transpose()?.flatten();
-            let snapshot = match answer {
-                ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, id),
+            let waiting = act.rests_on.caller.run.filter(|run| *run != held.run);
+            let theirs = waiting.map(|run| supersede_waiting_run(tx, run, &said)).transpose()?.flatten();
+            let snapshot = match said.decision {
+                ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, said.approval),
                 ApprovalDecision::No => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
-            let progress =
-                RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
-            commit::save_progress(tx, &progress)?;
-            let shown = Some(shown.digest.as_str());
-            let said = ApprovalAnswer {
-                who: &principal,
-                answer,
-                shown,
-                covers: ApprovalCoverage::Act,
-                via: "chat",
-                key,
-            };
-            match approvals::answer(tx, &office, id, &said, now)? {
-                ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(snapshot),
-                other => Err(Stop::Not(other)),
-            }
+            save_answered(tx, held, &snapshot)?;
+            said.record(tx)?;
+            Ok(snapshot)
         };
         self.setup.engine.db.write(self.setup.tenant(), unit).await
     }
 }
 
 impl TurnSetup {
+    fn build_chat_answer(&self, answered: &AnsweredQuestion) -> ChatAnswer {
+        ChatAnswer {
+            approval: answered.approval.id,
+            digest: answered.shown.digest.clone(),
+            decision: answered.decision,
+            who: self.prepared.principal.clone(),
+            key: self.run.key_use.as_ref().map(|used| used.key),
+            office: self.engine.office.clone(),
+            now: self.engine.clock.now(),
+        }
+    }
+
     /// Whether this conversation goes on with it: an act that was asked for here.
     pub(super) fn is_own(&self, approval: &Approval) -> bool {
         approval.kind == ApprovalKind::Act && self.prepared.is_pending_here(approval)
@@ -268,33 +281,28 @@ impl TurnSetup {
 }
 
 /// The one of several that a number picks, where the last thing we said was to name one.
-fn find_chosen(
-    marks: &ReplyMarks,
-    pending: &[Approval],
-    text: &str,
-) -> Option<(Approval, ShownApproval, ApprovalDecision)> {
+fn find_chosen(marks: &ReplyMarks, pending: &[Approval], text: &str) -> Option<AnsweredQuestion> {
     let which = marks.which.as_ref()?;
     let shown = which.approvals.get(number(text)?.checked_sub(1)?)?;
     let approval = pending.iter().find(|approval| approval.id == shown.approval)?.clone();
-    Some((approval, shown.clone(), if which.is_yes { ApprovalDecision::Yes } else { ApprovalDecision::No }))
+    let decision = if which.is_yes { ApprovalDecision::Yes } else { ApprovalDecision::No };
+    Some(AnsweredQuestion { approval, shown: shown.clone(), decision })
 }
 
 /// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
 fn supersede_waiting_run(
     tx: &mut Tx<'_>,
     run: RunId,
-    answered: ApprovalId,
-    answer: ApprovalDecision,
-    now: Timestamp,
+    said: &ChatAnswer,
 ) -> Result<Option<RunSnapshot>, Stop> {
     let Some(known) = runs::find(tx, run)? else { return Ok(None) };
     let others = known.snapshot.iter_calls().any(
-        |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != answered),
+        |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != said.approval),
     );
-    if answer == ApprovalDecision::No && others {
+    if said.decision == ApprovalDecision::No && others {
         return Ok(None);
     }
-    Ok(runs::supersede(tx, run, now)?.map(|run| run.snapshot))
+    Ok(runs::supersede(tx, run, said.now)?.map(|run| run.snapshot))
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.

@@ -43,7 +43,8 @@ impl Turn {
     /// to itself: it goes on, here or after a crash elsewhere, and is told of later.
     pub(super) async fn dispatch(
         &self,
-        (place, called): (CallIndex, &ExchangeCall),
+        place: CallIndex,
+        called: &ExchangeCall,
         asked: DispatchRequest,
         journal: Arc<dyn ActJournal>,
     ) -> Result<Option<ToolAnswer>> {
@@ -72,7 +73,7 @@ impl Turn {
         });
         // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.
         let call = AbortOnDropHandle::new(call);
-        let Some(ended) = self.wait_or_detach((place, called), soft, call).await? else {
+        let Some(ended) = self.wait_or_detach(place, called, soft, call).await? else {
             return Ok(Some(ToolAnswer::Working { act: called.act }));
         };
         match ended {
@@ -89,7 +90,8 @@ impl Turn {
     /// How the call ended; none where it is left to itself.
     async fn wait_or_detach(
         &self,
-        (place, called): (CallIndex, &ExchangeCall),
+        place: CallIndex,
+        called: &ExchangeCall,
         soft: Duration,
         mut call: AbortOnDropHandle<Option<Said>>,
     ) -> Result<Option<Result<Option<Said>, JoinError>>> {

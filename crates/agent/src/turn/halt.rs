@@ -5,6 +5,7 @@ use munshi_safety::acts::in_plain_words;
 use munshi_tools::ToolAnswer;
 use serde_json::Value;
 
+use super::notes::KnownActs;
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::deferred_results;
@@ -14,13 +15,13 @@ use crate::state::HaltReason;
 
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
-    pub(crate) fn excuse(&mut self, halt: &HaltReason) {
+    pub(crate) fn excuse(&mut self, halt: &HaltReason, acts: &KnownActs) {
         if self.setup.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
             return self.report_late_result();
         }
         let phrase = match halt {
             // "Try again" would have it done twice.
-            _ if self.has_done_something() => "stopped",
+            _ if self.has_done_something(acts) => "stopped",
             HaltReason::OverBudget(_) => "limit-reached",
             HaltReason::RunSpent(_) | HaltReason::ToolCap => "too-much",
             HaltReason::Stuck(_) if self.state.snapshot.denials > 0 => "not-permitted",
@@ -69,12 +70,12 @@ impl Turn {
     }
 
     /// Whether what is said at the end is an excuse, which nobody is billed for. Where something was done, it is none.
-    pub(crate) fn is_excuse(&self, end: &TurnOutcome) -> bool {
-        matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something()
+    pub(crate) fn is_excuse(&self, end: &TurnOutcome, acts: &KnownActs) -> bool {
+        matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something(acts)
     }
 
     /// Whether anything may have changed in the world: what failed surely did not.
-    fn has_done_something(&self) -> bool {
+    fn has_done_something(&self, acts: &KnownActs) -> bool {
         let unknown = |result: &Value| result["code"] == "unknown_outcome";
         let wrote = |tool: &str| {
             let tool = self.setup.tool(tool);
@@ -82,10 +83,7 @@ impl Turn {
         };
         self.state.snapshot.iter_calls().any(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
-            ExchangeCallOutcome::Open => {
-                let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
-                is_begun && wrote(&called.tool)
-            }
+            ExchangeCallOutcome::Open => acts.may_have_begun(called.act) && wrote(&called.tool),
             ExchangeCallOutcome::Waiting { .. }
             | ExchangeCallOutcome::Login { .. }
             | ExchangeCallOutcome::Handed { .. } => false,

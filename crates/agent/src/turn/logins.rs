@@ -6,6 +6,7 @@ use munshi_identity::{Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, RunId};
 
+use super::notes::QuestionNotes;
 use super::{Turn, TurnOutcome, resolve_locale};
 use crate::engine::TurnEngineInner;
 use crate::error::Result;
@@ -16,7 +17,10 @@ use crate::runs;
 impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
     /// where it is something else.
-    pub(super) async fn accept_login_code(&mut self) -> Result<Option<TurnOutcome>> {
+    pub(super) async fn accept_login_code(
+        &mut self,
+        questions: &mut QuestionNotes,
+    ) -> Result<Option<TurnOutcome>> {
         if !self.state.snapshot.may_wait || !can_log_in(self.setup.prepared.principal.role()) {
             return Ok(None);
         }
@@ -31,7 +35,7 @@ impl Turn {
         let Some(connector) = self.setup.engine.db.write(self.setup.tenant(), unit).await? else {
             return Ok(None);
         };
-        self.is_answer = true;
+        questions.is_answer = true;
         let words = self.setup.phrase("login-proved", &slots(&connector));
         self.reply.say(&words);
         Ok(Some(TurnOutcome::Replied))

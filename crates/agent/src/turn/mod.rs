@@ -1,6 +1,7 @@
 //! One turn, from the stored message to the stored answer.
 //!
-//! [`TurnSetup`] is what is decided before the first stage and never changes, [`TurnState`] what is stored. The stages are methods of [`Turn`], a file
+//! [`TurnSetup`] is what is decided before the first stage and never changes, [`TurnState`] what is stored,
+//! [`StageNotes`] what one stage leaves for the next. The stages are methods of [`Turn`], a file
 //! each, and [`stages`] calls them in their order: [`prepare`] reads, [`think`] asks a model, [`act`] calls tools,
 //! [`check`] looks at the reply, [`respond`] stores it. [`consent`] is for messages that answer a question, [`halt`] for
 //! turns that end otherwise. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
@@ -18,6 +19,7 @@ mod halt;
 mod journal;
 mod logins;
 pub(crate) mod mask_people;
+mod notes;
 mod pause;
 mod prepare;
 mod proposed_act;
@@ -32,14 +34,10 @@ mod think;
 mod timings;
 pub(crate) mod turn_metrics;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use munshi_tiers::BindingResolution;
-use munshi_tiers::prompt::PromptReport;
-use munshi_tools::FailureHint;
-use munshi_types::ActId;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -50,19 +48,16 @@ pub(crate) use reply_language::ReplyLanguage;
 pub(crate) use timings::TurnStopwatch;
 pub use timings::TurnTimings;
 
-use self::act::ActDetails;
+use self::notes::StageNotes;
 use self::pause::TurnPause;
 use self::reply::ReplyWriter;
 use self::setup::{TurnInput, TurnSetup};
 use self::state::TurnState;
-use crate::choices::ChoiceQuestion;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
-use crate::marks::{PendingApprovalChoice, ShownApproval};
 use crate::run_channels::RunChannel;
 use crate::runs::{self, RunLease};
-use crate::snapshot::ExchangeCall;
 use crate::state::{HaltReason, RunState};
 
 /// How a turn came to its end, for now or for good.
@@ -79,42 +74,9 @@ pub(crate) enum TurnOutcome {
 pub(crate) struct Turn {
     setup: TurnSetup,
     state: TurnState,
+    /// What followers are told, and what is stored as the reply.
     reply: ReplyWriter,
     timings: TurnStopwatch,
-    report: PromptReport,
-    /// Who answered last.
-    target: Option<String>,
-    /// What the model wants back with the reply.
-    model_state: Vec<String>,
-    /// The model was cut off by the length it may have.
-    is_cut: bool,
-    /// No model was asked yet by this process.
-    is_first_asked: bool,
-    /// Acts that this process began, and those it found begun.
-    begun: HashSet<ActId>,
-    /// What packs say of the acts that this process asked for.
-    details: HashMap<ActId, ActDetails>,
-    taken_up: HashSet<ActId>,
-    /// Calls that followers have seen.
-    shown: HashSet<ActId>,
-    /// How many exchanges a model has seen, as far as this process knows.
-    heard: usize,
-    /// A call that found nothing, what may help, and the search that is made for it.
-    searching: Option<(ExchangeCall, FailureHint, ActId)>,
-    /// What the model thinks may come next.
-    proposed: Vec<String>,
-    /// What the person is to choose from, where the reply asks which.
-    which: Option<PendingApprovalChoice>,
-    /// What the person has just picked, and what it was called.
-    picked: Option<(Value, String)>,
-    /// Choices that the message has passed by.
-    passed_by: Option<ChoiceQuestion>,
-    /// The message answers a question of ours.
-    is_answer: bool,
-    /// Questions that the reply puts before the person, beside those of the run's own acts.
-    asks: Vec<ShownApproval>,
-    /// What was found wrong beside what the rules found.
-    objections: Vec<String>,
 }
 
 impl Turn {
@@ -159,31 +121,14 @@ impl Turn {
         let mut reply = ReplyWriter::begin(room, setup.held, setup.build_reply_settings());
         reply.replay(&state.snapshot.said, &state.snapshot.marks);
         state.restore_entities(&setup);
-        let known: HashSet<ActId> = state.snapshot.iter_calls().map(|called| called.act).collect();
-        Self {
-            setup,
-            state,
-            reply,
-            timings: TurnStopwatch::begin(begun),
-            report: PromptReport::default(),
-            target: None,
-            model_state: Vec::new(),
-            is_cut: false,
-            is_first_asked: true,
-            begun: HashSet::new(),
-            details: HashMap::new(),
-            taken_up: known.clone(),
-            shown: known,
-            heard: 0,
-            searching: None,
-            proposed: Vec::new(),
-            which: None,
-            picked: None,
-            passed_by: None,
-            is_answer: false,
-            asks: Vec::new(),
-            objections: Vec::new(),
-        }
+        Self { setup, state, reply, timings: TurnStopwatch::begin(begun) }
+    }
+
+    /// What the first stage is handed.
+    pub(crate) fn begin_notes(&self) -> StageNotes {
+        let mut notes = StageNotes::default();
+        notes.acts.take_up(&self.state.snapshot);
+        notes
     }
 
     /// How long storing the message took, where this process did that.

@@ -7,6 +7,7 @@ use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
 use munshi_types::{ActId, MessageId, Timestamp};
 
+use super::notes::StageNotes;
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::commit::{TurnCommit, TurnStatus};
@@ -39,7 +40,7 @@ impl TurnPause {
 
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
-    pub(crate) async fn report_pause(&mut self, pause: &TurnPause) -> Result<()> {
+    pub(crate) async fn report_pause(&mut self, pause: &TurnPause, notes: &StageNotes) -> Result<()> {
         for delayed in &pause.delayed {
             if self.state.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
@@ -53,7 +54,7 @@ impl Turn {
         }
         self.ask_to_log_in().await?;
         if !pause.asked.is_empty() {
-            self.ask_approvals(&pause.asked);
+            self.ask_approvals(&pause.asked, notes);
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ const QUESTION: &str = "ask-go-ahead";
 
 impl Turn {
     /// Puts what packs name of a proposed act before the question whether to go on.
-    pub(crate) async fn insert_proposal_details(&mut self) -> Result<()> {
-        let Some((tool, arguments)) = self.model_state.iter().find_map(|state| parse_proposal(state)) else {
+    pub(crate) async fn insert_proposal_details(&mut self, state: &[String]) -> Result<()> {
+        let Some((tool, arguments)) = state.iter().find_map(|state| parse_proposal(state)) else {
             return Ok(());
         };
         let Some((voice, before, question)) = self.split_question() else { return Ok(()) };

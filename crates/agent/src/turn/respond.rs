@@ -9,6 +9,7 @@ use munshi_types::tier::TierKind;
 use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
+use super::notes::{KnownActs, LastModelCall, StageNotes};
 use super::pause::TurnPause;
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome, turn_metrics};
@@ -28,21 +29,41 @@ use crate::suggest::{ExpectedAnswer, SuggestionContext, suggest};
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How a turn ends, as it is stored and told.
+struct TurnEnding {
+    outcome: TurnOutcome,
+    /// What was found wrong beside what the rules found.
+    objections: Vec<String>,
+    /// What is said is an excuse, which nobody is billed for.
+    is_excuse: bool,
+    /// The reply's.
+    message: MessageId,
+    suggestions: Vec<String>,
+    /// When storing began.
+    begun: Instant,
+}
+
 impl Turn {
     /// Stores the end and tells it. Gives the next run of the session, which is this process's to go on with.
-    pub(crate) async fn respond(mut self, end: TurnOutcome) -> Result<Option<RunLease>> {
+    pub(crate) async fn respond(
+        mut self,
+        end: TurnOutcome,
+        mut notes: StageNotes,
+    ) -> Result<Option<RunLease>> {
         self.enter(RunState::Responding);
-        let end = self.write_ending(end).await?;
+        let (outcome, objections) = self.write_ending(end, &mut notes).await?;
         self.setup.budget.wait_for_settlement().await;
-        if self.is_silent(&end) {
+        if self.is_silent(&outcome) {
             return self.pause_silently().await;
         }
         self.record_first_word();
         let begun = Instant::now();
         let message: MessageId = self.setup.engine.ids.next();
-        let suggestions = self.suggestions(&end);
-        let last = self.last_events(&end, message, &suggestions);
-        let response = self.build_commit(&end, message, suggestions, &last, begun);
+        let suggestions = self.suggestions(&outcome, &notes.model.proposed);
+        let is_excuse = self.is_excuse(&outcome, &notes.acts);
+        let ending = TurnEnding { outcome, objections, is_excuse, message, suggestions, begun };
+        let last = self.last_events(&ending);
+        let response = self.build_commit(&ending, notes, &last);
         let decision = response.decision.clone();
         let next = self.setup.store(response, message).await?;
         if let Some(decision) = decision.filter(|_| self.setup.run.kind == runs::MESSAGE) {
@@ -53,52 +74,61 @@ impl Turn {
         }
         self.reply.room().end(self.setup.engine.clock.now());
         // It may go on elsewhere: what is said of it then is not in this room.
-        if matches!(end, TurnOutcome::Waiting(_)) {
+        if matches!(ending.outcome, TurnOutcome::Waiting(_)) {
             self.setup.engine.hub.forget(self.setup.held);
         }
         Ok(next)
     }
 
     /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
-    async fn write_ending(&mut self, end: TurnOutcome) -> Result<TurnOutcome> {
-        match end {
+    async fn write_ending(
+        &mut self,
+        end: TurnOutcome,
+        notes: &mut StageNotes,
+    ) -> Result<(TurnOutcome, Vec<String>)> {
+        let mut objections = Vec::new();
+        let outcome = match end {
             TurnOutcome::Replied => {
-                self.check().await?;
-                self.ask_outcomes().await?;
+                objections = self.check(&notes.model).await?;
+                self.ask_outcomes(&mut notes.questions).await?;
                 self.report_expired().await?;
                 if !self.reply.text().trim().is_empty() {
-                    self.repeat_choice();
-                    self.repeat_approvals();
+                    self.repeat_choice(notes);
+                    self.repeat_approvals(notes);
                 }
-                Ok(match self.reply.text().trim().is_empty() {
-                    true => self.halt_with_excuse(HaltReason::NoModel("the reply is empty".to_owned())),
+                match self.reply.text().trim().is_empty() {
+                    true => {
+                        let halt = HaltReason::NoModel("the reply is empty".to_owned());
+                        self.halt_with_excuse(halt, &notes.acts)
+                    }
                     false => TurnOutcome::Replied,
-                })
+                }
             }
             TurnOutcome::Waiting(pause) => {
                 self.reply.finish();
                 self.report_expired().await?;
-                self.report_pause(&pause).await?;
-                Ok(TurnOutcome::Waiting(pause))
+                self.report_pause(&pause, notes).await?;
+                TurnOutcome::Waiting(pause)
             }
             TurnOutcome::Halted(halt) => {
                 self.report_expired().await?;
-                Ok(self.halt_with_excuse(halt))
+                self.halt_with_excuse(halt, &notes.acts)
             }
             TurnOutcome::Handed => {
                 self.reply.finish();
-                Ok(TurnOutcome::Handed)
+                TurnOutcome::Handed
             }
-        }
+        };
+        Ok((outcome, objections))
     }
 
-    fn halt_with_excuse(&mut self, halt: HaltReason) -> TurnOutcome {
-        self.excuse(&halt);
+    fn halt_with_excuse(&mut self, halt: HaltReason, acts: &KnownActs) -> TurnOutcome {
+        self.excuse(&halt, acts);
         TurnOutcome::Halted(halt)
     }
 
     /// What the person may want to say next.
-    fn suggestions(&self, end: &TurnOutcome) -> Vec<String> {
+    fn suggestions(&self, end: &TurnOutcome, proposed: &[String]) -> Vec<String> {
         // Nobody has been answered yet.
         if matches!(end, TurnOutcome::Handed) {
             return Vec::new();
@@ -122,7 +152,7 @@ impl Turn {
             waits,
             called: called.iter().map(|tool| &tool.known.spec).collect(),
             offered: offered.iter().map(|tool| &tool.known.spec).collect(),
-            proposed: &self.proposed,
+            proposed,
             taint: &self.state.snapshot.whole_taint(),
         };
         suggest(&hints, &self.setup.engine.book).unwrap_or_else(|error| {
@@ -131,16 +161,9 @@ impl Turn {
         })
     }
 
-    fn build_commit(
-        &mut self,
-        end: &TurnOutcome,
-        message: MessageId,
-        suggestions: Vec<String>,
-        last: &[RunEvent],
-        begun: Instant,
-    ) -> TurnCommit {
+    fn build_commit(&mut self, ending: &TurnEnding, notes: StageNotes, last: &[RunEvent]) -> TurnCommit {
         self.sync();
-        let is_excuse = self.is_excuse(end);
+        let (end, is_excuse) = (&ending.outcome, ending.is_excuse);
         let amount = self.setup.budget.drawn().amount();
         let spent = if is_excuse { amount.without_billing() } else { amount };
         let mut events = self.reply.marks().to_vec();
@@ -149,28 +172,35 @@ impl Turn {
             TurnOutcome::Waiting(pause) => pause.asked.iter().map(ShownApproval::from).collect(),
             TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Halted(_) => Vec::new(),
         };
-        let state = std::mem::take(&mut self.model_state);
-        let asks = std::mem::take(&mut self.asks);
-        let (which, stays) = (self.which.take(), self.state.snapshot.is_read);
+        let StageNotes { mut model, questions, .. } = notes;
+        let stays = self.state.snapshot.is_read;
         let said = (&self.setup.prepared.session, self.setup.prepared.history.as_slice());
         let tainted =
             self.setup.window.compute_reply_bits(&self.state.snapshot.taint.sources, said, self.reply.text());
-        let marks = ReplyMarks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
+        let marks = ReplyMarks {
+            events,
+            state: std::mem::take(&mut model.state),
+            asked,
+            asks: questions.asks,
+            which: questions.which,
+            stays,
+            tainted: Some(tainted),
+        };
         let reply = ReplyRecord {
-            id: message,
+            id: ending.message,
             text: self.reply.text().to_owned(),
             language: Some(self.setup.language_of(end)),
             tokens: UtteranceText::new(self.reply.text()).tokens(),
             standing: if is_excuse { MessageStatus::Degraded } else { MessageStatus::Whole },
             generation: self.reply.generation(),
             marks: serde_json::to_value(&marks).unwrap_or_default(),
-            suggestions,
+            suggestions: ending.suggestions.clone(),
         };
-        let violations = self.violations(end);
+        let violations = self.violations(ending);
         let carried = matches!(end, TurnOutcome::Handed).then(|| Box::new(self.record_client_calls()));
-        let body = if self.is_cut { json!({ "cut": true }) } else { end_body(end) };
+        let body = if model.is_cut { json!({ "cut": true }) } else { end_body(end) };
         self.step(self.timings.state, body, self.timings.entered_at.elapsed());
-        let decision = self.decision(end, is_excuse, violations.len(), begun);
+        let decision = self.decision(ending, &model, violations.len());
         TurnCommit {
             held: self.setup.held,
             session: self.setup.run.session,
@@ -226,7 +256,7 @@ impl Turn {
         SessionUpdate { language, entities, masked: self.encode_pseudonyms() }
     }
 
-    fn violations(&self, end: &TurnOutcome) -> Vec<ViolationRecord> {
+    fn violations(&self, ending: &TurnEnding) -> Vec<ViolationRecord> {
         let mut broken: Vec<ViolationRecord> =
             self.reply.violations().iter().map(ViolationRecord::from).collect();
         let own = |rule: &str, what: &str| ViolationRecord {
@@ -236,26 +266,22 @@ impl Turn {
             what: what.to_owned(),
         };
         let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
-        if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.state.snapshot.calls > most {
+        if matches!(ending.outcome, TurnOutcome::Halted(HaltReason::ToolCap))
+            || self.state.snapshot.calls > most
+        {
             broken.push(own("tool-cap", "the turn requested more tool calls than the agent may make"));
         }
-        broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
+        broken.extend(ending.objections.iter().map(|what| own("pack-check", what)));
         broken
     }
 
-    fn decision(
-        &self,
-        end: &TurnOutcome,
-        is_degraded: bool,
-        violations: usize,
-        begun: Instant,
-    ) -> TurnDecision {
+    fn decision(&self, ending: &TurnEnding, model: &LastModelCall, violations: usize) -> TurnDecision {
         let (place, usage) = (&self.setup.binding, self.usage());
-        let timings = self.timings.read(begun.elapsed());
-        let dynamic = self.report.shares.iter().filter(|share| !share.section.is_static());
+        let timings = self.timings.read(ending.begun.elapsed());
+        let dynamic = model.report.shares.iter().filter(|share| !share.section.is_static());
         let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
-        let schemas = self.report.tokens(PromptSection::ToolSchemas);
-        let own = self.report.tier_tokens(TierKind::Agent).saturating_sub(dynamic);
+        let schemas = model.report.tokens(PromptSection::ToolSchemas);
+        let own = model.report.tier_tokens(TierKind::Agent).saturating_sub(dynamic);
         TurnDecision {
             binding_version: place.binding_version,
             human_version: place.human.version,
@@ -263,15 +289,15 @@ impl Turn {
             agent_version: place.agent.version,
             slice: place.slice.clone(),
             language: Some(self.setup.prepared.tongue.person.clone()),
-            outcome: outcome(end).to_owned(),
-            target: self.target.clone(),
-            is_degraded,
+            outcome: outcome(&ending.outcome).to_owned(),
+            target: model.target.clone(),
+            is_degraded: ending.is_excuse,
             model_calls: usage.model_calls,
             tool_calls: usage.tool_calls,
             violations: u32::try_from(violations).unwrap_or(u32::MAX),
             tokens: TierTokens {
-                human: self.report.tier_tokens(TierKind::Human),
-                team: self.report.tier_tokens(TierKind::Team),
+                human: model.report.tier_tokens(TierKind::Human),
+                team: model.report.tier_tokens(TierKind::Team),
                 agent: own.max(schemas),
                 dynamic,
             },
@@ -304,16 +330,16 @@ impl Turn {
 
     /// What followers are told once it is stored; it is stored with the reply, so that those who come later are told
     /// the same.
-    fn last_events(&self, end: &TurnOutcome, message: MessageId, suggestions: &[String]) -> Vec<RunEvent> {
+    fn last_events(&self, ending: &TurnEnding) -> Vec<RunEvent> {
         let done = RunEvent::Done {
             run: self.setup.held.run,
-            message,
+            message: ending.message,
             decision_id: self.setup.held.run,
             usage: self.usage(),
-            state: state(end).as_str().to_owned(),
-            degraded: self.is_excuse(end),
+            state: state(&ending.outcome).as_str().to_owned(),
+            degraded: ending.is_excuse,
         };
-        let suggestions = suggestions.to_vec();
+        let suggestions = ending.suggestions.clone();
         match suggestions.is_empty() {
             true => vec![done],
             false => vec![RunEvent::Suggestions { suggestions }, done],

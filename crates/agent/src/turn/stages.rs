@@ -7,6 +7,7 @@ use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::TaintSource;
 
 use super::act::ActStageOutcome;
+use super::notes::{KnownActs, QuestionNotes, StageNotes};
 use super::think::ThinkStageOutcome;
 use super::{Turn, TurnOutcome, build_call_message};
 use crate::error::Result;
@@ -16,19 +17,19 @@ use crate::turn_budget::sum;
 
 impl Turn {
     /// Walks the stages until there is something to store.
-    pub(crate) async fn run_stages(&mut self) -> Result<TurnOutcome> {
+    pub(crate) async fn run_stages(&mut self, notes: &mut StageNotes) -> Result<TurnOutcome> {
         self.timings.mark_prepared();
         if let Some(halt) = self.state.snapshot.halt.clone() {
             return Ok(TurnOutcome::Halted(halt));
         }
         if self.state.snapshot.exchanges.is_empty() {
-            if let Some(end) = self.accept_login_code().await? {
+            if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
                 return Ok(end);
             }
-            if let Some(end) = self.consent().await? {
+            if let Some(end) = self.consent(notes).await? {
                 return Ok(end);
             }
-            if let Some(end) = self.begin_without_model() {
+            if let Some(end) = self.begin_without_model(&mut notes.questions) {
                 return Ok(end);
             }
         }
@@ -36,7 +37,7 @@ impl Turn {
             if let Some(halt) = self.check_limits() {
                 return Ok(TurnOutcome::Halted(halt));
             }
-            match self.act().await? {
+            match self.act(notes).await? {
                 ActStageOutcome::On if self.state.has_only_expired() => return Ok(TurnOutcome::Replied),
                 ActStageOutcome::On if self.state.is_detached() => {
                     self.say_working();
@@ -52,10 +53,10 @@ impl Turn {
                 return Ok(TurnOutcome::Halted(halt));
             }
             if self.state.snapshot.is_read && self.setup.engine.local_model().is_none() {
-                self.say_done();
+                self.say_done(&notes.acts);
                 return Ok(TurnOutcome::Replied);
             }
-            match self.think().await? {
+            match self.think(&mut notes.model).await? {
                 ThinkStageOutcome::Said => return Ok(TurnOutcome::Replied),
                 ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
                 ThinkStageOutcome::Wants(message) => {
@@ -68,13 +69,13 @@ impl Turn {
     }
 
     /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.
-    fn begin_without_model(&mut self) -> Option<TurnOutcome> {
+    fn begin_without_model(&mut self, questions: &mut QuestionNotes) -> Option<TurnOutcome> {
         let is_fresh =
             |turn: &Self| turn.state.snapshot.exchanges.is_empty() && turn.state.snapshot.model_calls == 0;
         if !is_fresh(self) {
             return None;
         }
-        let end = self.handle_pick();
+        let end = self.handle_pick(questions);
         if end.is_none() && is_fresh(self) { self.try_pack_readers() } else { end }
     }
 
@@ -116,13 +117,13 @@ impl Turn {
     }
 
     /// What a pack had done, where no model of this machine can tell of it.
-    fn say_done(&mut self) {
+    fn say_done(&mut self, acts: &KnownActs) {
         let is_ok =
             |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
         if self.state.snapshot.iter_calls().all(is_ok) {
             let words = self.setup.phrase("done", &[]);
             return self.reply.say(&words);
         }
-        self.excuse(&HaltReason::Broken(String::new()));
+        self.excuse(&HaltReason::Broken(String::new()), acts);
     }
 }

@@ -14,6 +14,7 @@ use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
 use super::Turn;
+use super::notes::LastModelCall;
 use super::setup::TurnSetup;
 use crate::error::Result;
 use crate::marks::ReplyMarks;
@@ -37,28 +38,28 @@ pub(crate) enum ThinkStageOutcome {
 }
 
 impl Turn {
-    pub(crate) async fn think(&mut self) -> Result<ThinkStageOutcome> {
+    pub(crate) async fn think(&mut self, model: &mut LastModelCall) -> Result<ThinkStageOutcome> {
         self.enter(RunState::Thinking);
-        self.heard = self.state.snapshot.exchanges.len();
+        model.heard = self.state.snapshot.exchanges.len();
         let begun = Instant::now();
-        let thought = self.ask().await;
+        let thought = self.ask(model).await;
         self.timings.think += begun.elapsed();
         thought
     }
 
-    async fn ask(&mut self) -> Result<ThinkStageOutcome> {
+    async fn ask(&mut self, model: &mut LastModelCall) -> Result<ThinkStageOutcome> {
         let (raw, marks) = (self.reply.raw().to_owned(), self.reply.marks().to_vec());
         let shown = self.reply.text().len();
         let mut tries = 0;
         loop {
-            let request = match self.build_request() {
+            let request = match self.build_request(model) {
                 Ok(request) => request,
                 Err(too_large) => {
                     return Ok(ThinkStageOutcome::Halted(HaltReason::Broken(too_large.to_string())));
                 }
             };
-            match self.stream_reply(request).await {
-                Ok(whole) => return Ok(self.interpret_reply(whole)),
+            match self.stream_reply(request, model).await {
+                Ok(whole) => return Ok(self.interpret_reply(whole, model)),
                 Err(fault) => {
                     let was_shown = self.reply.text().len() > shown;
                     let again =
@@ -91,12 +92,12 @@ impl Turn {
     }
 
     /// A reply without words and without calls is none.
-    fn interpret_reply(&mut self, whole: Whole) -> ThinkStageOutcome {
+    fn interpret_reply(&self, whole: Whole, model: &mut LastModelCall) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
             return ThinkStageOutcome::Wants(whole.message);
         }
-        self.model_state = states(&whole.message);
-        self.is_cut = whole.stop == StopReason::MaxTokens;
+        model.state = states(&whole.message);
+        model.is_cut = whole.stop == StopReason::MaxTokens;
         if self.reply.raw().trim().is_empty() {
             return ThinkStageOutcome::Halted(HaltReason::NoModel(format!(
                 "the model returned an empty reply ({})",
@@ -107,7 +108,11 @@ impl Turn {
     }
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
-    async fn stream_reply(&mut self, request: ChatRequest) -> Result<Whole, ModelError> {
+    async fn stream_reply(
+        &mut self,
+        request: ChatRequest,
+        model: &mut LastModelCall,
+    ) -> Result<Whole, ModelError> {
         let (call, hints) = (self.build_model_call(request), self.setup.hints());
         let (gateway, stop, left) =
             (self.setup.engine.gateway.clone(), self.setup.stop.clone(), self.time_left());
@@ -123,7 +128,7 @@ impl Turn {
             () = &mut deadline => return Err(ModelError::Cancelled),
             live = opened => live?,
         };
-        self.target = Some(live.target().name.clone());
+        model.target = Some(live.target().name.clone());
         if live.target().is_local() {
             // It speaks in our own phrases, which come in the person's language whatever the persona's lock.
             self.reply.update_context(|context| context.lock.clear());
@@ -145,9 +150,9 @@ impl Turn {
         }
         let (rest, proposed) = splitter.finish();
         self.show_model_text(rest.trim_end());
-        self.proposed = proposed;
+        model.proposed = proposed;
         self.state.snapshot.model_calls += 1;
-        self.is_first_asked = false;
+        model.has_answered = true;
         assembler.finish()
     }
 
@@ -186,16 +191,16 @@ impl Turn {
         }
     }
 
-    fn build_request(&mut self) -> Result<ChatRequest, prompt::PromptTooLarge> {
+    fn build_request(&mut self, model: &mut LastModelCall) -> Result<ChatRequest, prompt::PromptTooLarge> {
         let moment = self.build_turn_context();
         let assembled = prompt::assemble(&self.setup.binding.cast, &moment)?;
         let marks = assembled.marks.clone();
         let words = Arc::new(self.setup.rules.prompt.with_marks(marks));
         self.reply.update_context(|context| context.prompt = Some(words.clone()));
-        self.report = assembled.report.clone();
+        model.report = assembled.report.clone();
         let mut request = assembled.into_request();
         request.language = Some(self.setup.prepared.tongue.person.clone());
-        self.add_client_tools(&mut request);
+        self.setup.add_client_tools(&mut request, !model.has_answered);
         // It words what has come, and sees nothing of what else its turn has done: it would do that again.
         if self.setup.run.kind == runs::LATE {
             request.tool_choice = ToolChoice::None;
@@ -207,19 +212,6 @@ impl Turn {
         }
         self.restore_model_state(&mut request);
         Ok(request)
-    }
-
-    /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
-    /// the model to say.
-    fn add_client_tools(&self, request: &mut ChatRequest) {
-        let Some(brought) = &self.setup.prepared.brought else { return };
-        request.tools.extend(brought.specs());
-        if self.is_first_asked && !request.tools.is_empty() {
-            request.tool_choice = brought.tool_choice();
-        }
-        if let Some(most) = brought.most_output {
-            request.max_output_tokens = request.max_output_tokens.min(most.max(1));
-        }
     }
 
     /// What a model wanted back with its last message goes back with it: only the message right before the person's.
@@ -274,6 +266,19 @@ impl Turn {
 }
 
 impl TurnSetup {
+    /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
+    /// the model to say.
+    fn add_client_tools(&self, request: &mut ChatRequest, is_first: bool) {
+        let Some(brought) = &self.prepared.brought else { return };
+        request.tools.extend(brought.specs());
+        if is_first && !request.tools.is_empty() {
+            request.tool_choice = brought.tool_choice();
+        }
+        if let Some(most) = brought.most_output {
+            request.max_output_tokens = request.max_output_tokens.min(most.max(1));
+        }
+    }
+
     fn hints(&self) -> RoutingHints {
         let language = Some(self.prepared.tongue.voice.language);
         RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
