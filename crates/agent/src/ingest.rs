@@ -22,7 +22,7 @@ use self::draft::IngestDraft;
 use self::rejection::reject_message;
 use crate::client_context::{self, ClientContext};
 use crate::decisions::TurnDecision;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Rollback};
 use crate::key_use::KeyUse;
 use crate::messages::{self, MessageStatus};
 use crate::runs::{self, DuplicateMessage, LeaseTerms, NewRun, RunLease};
@@ -180,33 +180,17 @@ fn ingest_once(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage)
     }
     let outcome = tx.attempt(|tx| {
         let person = sender_identity::find_or_add(tx, &desk.ids, inbound, &addresses, incoming.now)?;
-        try_ingest(tx, desk, incoming, person)?.ok_or(Stop::Twin)
+        try_ingest(tx, desk, incoming, person)?.ok_or(Rollback::Because(Twin))
     });
     match outcome {
         Ok(ingested) => Ok(ingested),
-        Err(Stop::Twin) => load_duplicate(tx, incoming, &addresses),
-        Err(Stop::Failed(error)) => Err(error),
+        Err(Rollback::Because(Twin)) => load_duplicate(tx, incoming, &addresses),
+        Err(Rollback::Failed(error)) => Err(error),
     }
 }
 
-/// Why the taking of a stranger's message is undone.
-enum Stop {
-    /// It was taken while this waited; nobody new is left behind for it.
-    Twin,
-    Failed(Error),
-}
-
-impl From<munshi_store::Error> for Stop {
-    fn from(error: munshi_store::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
+/// Another took the message while this waited; nobody new is left behind for it.
+struct Twin;
 
 impl From<DuplicateMessage> for IngestOutcome {
     fn from(seen: DuplicateMessage) -> Self {

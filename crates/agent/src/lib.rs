@@ -58,6 +58,7 @@ mod model_routing;
 mod notify;
 pub mod outbox;
 mod outcome;
+mod phrases;
 mod recover;
 pub mod retention;
 pub mod rollups;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use munshi_identity::persons;
+use munshi_lang::Locale;
 use munshi_safety::pipeline::TaintSource;
 use munshi_store::Tx;
 use munshi_tiers::prompt::UtteranceText;
@@ -12,6 +14,7 @@ use crate::error::Result;
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::sessions::{self, Session, SessionUpdate};
+use crate::turn::resolve_locale;
 use crate::{outbox, retention, taint_bits};
 
 /// What is said.
@@ -22,6 +25,12 @@ pub(crate) struct ConversationNotice {
     pub(crate) marks: ReplyMarks,
     /// Whose words stand in it, beside our own.
     pub(crate) tainted: BTreeSet<TaintSource>,
+}
+
+/// In which voice the person of a conversation is spoken to, who has written nothing just now.
+pub(crate) fn find_voice(tx: &mut Tx<'_>, session: &Session) -> Result<Locale> {
+    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+    Ok(resolve_locale(session.language.as_ref(), profile))
 }
 
 /// Says it, in the name of the run that it comes from.

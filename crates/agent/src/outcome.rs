@@ -99,22 +99,13 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     )?;
     let timings = timings(tx, id)?;
     let approval = find_pending_approval(tx, &run)?;
-    Ok(Some(build_outcome(run, reply, (calls, handed, cut), (approval, timings, violations))))
-}
-
-fn build_outcome(
-    run: Run,
-    reply: Option<Message>,
-    (calls, handed, cut): (Vec<ToolCallRecord>, Vec<ClientCallRequest>, bool),
-    (approval, timings, violations): (Option<ApprovalId>, TurnTimings, Vec<String>),
-) -> RunOutcome {
     let degraded = reply.as_ref().is_some_and(|reply| reply.standing == MessageStatus::Degraded);
     let usage = reply.as_ref().map(usage).unwrap_or_default();
     let (message, text, language, suggestions) = match reply {
         Some(reply) => (Some(reply.id), reply.text, reply.language, reply.suggestions),
         None => Default::default(),
     };
-    RunOutcome {
+    Ok(Some(RunOutcome {
         run: run.id,
         session: run.session,
         message,
@@ -131,7 +122,7 @@ fn build_outcome(
         usage,
         timings,
         violations,
-    }
+    }))
 }
 
 /// Each once, as it stands: one that waited has a step for that and one for its end.

@@ -375,7 +375,7 @@ impl TurnSetup {
             for check in &house.checks {
                 concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
             }
-            let named = prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)?;
+            let named = prepare::collect_act_details(tx, &house, &scene, (&tool, &arguments), None)?;
             Ok(ActDetails { concerns, named })
         };
         self.engine.db.read(self.tenant(), read).await

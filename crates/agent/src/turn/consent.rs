@@ -18,7 +18,7 @@ use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngine;
-use crate::error::{Error, Result};
+use crate::error::{Result, Rollback};
 use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
 use crate::runs::{self, RunLease};
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, merge_taint};
@@ -28,28 +28,7 @@ use crate::state::RunState;
 const MOST: usize = 9;
 
 /// Why an answer was not taken; everything of it is undone.
-enum Stop {
-    Not(ApprovalAnswerOutcome),
-    Failed(Error),
-}
-
-impl From<munshi_store::Error> for Stop {
-    fn from(error: munshi_store::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<munshi_safety::Error> for Stop {
-    fn from(error: munshi_safety::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
+type Stop = Rollback<ApprovalAnswerOutcome>;
 
 /// A question that the message answers, as it was shown.
 struct AnsweredQuestion {
@@ -82,7 +61,7 @@ impl ChatAnswer {
         };
         match approvals::answer(tx, &self.office, self.approval, &said, self.now)? {
             ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(()),
-            other => Err(Stop::Not(other)),
+            other => Err(Stop::Because(other)),
         }
     }
 }
@@ -206,12 +185,12 @@ impl Turn {
                 }
             }
             // Somebody else's to answer: they are told that it waits, once more.
-            Err(Stop::Not(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
+            Err(Stop::Because(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
                 let words = self.setup.phrase("waiting-approval", &[]);
                 self.reply.say(&words);
                 Ok(Some(TurnOutcome::Replied))
             }
-            Err(Stop::Not(_)) => Ok(None),
+            Err(Stop::Because(_)) => Ok(None),
             Err(Stop::Failed(error)) => Err(error),
         }
     }
@@ -246,7 +225,7 @@ impl Turn {
         let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
         let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
-            let act = acts::find(tx, act)?.ok_or(Stop::Not(ApprovalAnswerOutcome::Unknown))?;
+            let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
             let waiting = act.rests_on.caller.run.filter(|run| *run != held.run);
             let theirs = waiting.map(|run| supersede_waiting_run(tx, run, &said)).transpose()?.flatten();
             let snapshot = match said.decision {

@@ -9,6 +9,7 @@ use super::notes::KnownActs;
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::deferred_results;
+use crate::phrases::log_unrendered;
 use crate::runs;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
 use crate::state::HaltReason;
@@ -98,10 +99,9 @@ impl TurnSetup {
             slots.iter().map(|(name, text)| (name.as_str(), PlaceholderValue::Text(text))).collect();
         let voice = self.prepared.tongue.voice;
         let own = self.engine.book.render(name, voice, &fills);
-        own.or_else(|_| self.engine.house.render_phrase(voice, name, slots)).unwrap_or_else(|error| {
-            tracing::error!(%error, phrase = name, "phrase rendering failed");
-            self.engine.book.render("error", voice, &[]).unwrap_or_default()
-        })
+        let rendered = own.or_else(|_| self.engine.house.render_phrase(voice, name, slots));
+        log_unrendered(rendered, name)
+            .unwrap_or_else(|| self.engine.book.render("error", voice, &[]).unwrap_or_default())
     }
 }
 

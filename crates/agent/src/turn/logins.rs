@@ -7,11 +7,12 @@ use munshi_store::Tx;
 use munshi_types::{PersonId, RunId};
 
 use super::notes::QuestionNotes;
-use super::{Turn, TurnOutcome, resolve_locale};
+use super::{Turn, TurnOutcome};
 use crate::engine::TurnEngineInner;
 use crate::error::Result;
 use crate::expired_approvals::find_conversation;
 use crate::notify::{self, ConversationNotice};
+use crate::phrases::log_unrendered;
 use crate::runs;
 
 impl Turn {
@@ -108,23 +109,13 @@ fn notify_admins(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector
         let Some(link) = inner.dispatcher.create_login_link(tx, connector, session.person)? else {
             return Ok(());
         };
-        let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
-        let voice = resolve_locale(session.language.as_ref(), profile);
+        let voice = notify::find_voice(tx, &session)?;
         let fills = [("name", munshi_lang::PlaceholderValue::Text(connector))];
-        let say = |name: &str| {
-            inner.book.render(name, voice, &fills).unwrap_or_else(|error| {
-                tracing::error!(%error, phrase = name, "phrase rendering failed");
-                String::new()
-            })
-        };
+        let say =
+            |name: &str| log_unrendered(inner.book.render(name, voice, &fills), name).unwrap_or_default();
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
-        notify::post_notice(
-            tx,
-            inner,
-            &session,
-            run.id,
-            ConversationNotice { text, ..ConversationNotice::default() },
-        )?;
+        let notice = ConversationNotice { text, ..ConversationNotice::default() };
+        notify::post_notice(tx, inner, &session, run.id, notice)?;
     }
     Ok(())
 }

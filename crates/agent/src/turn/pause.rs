@@ -12,6 +12,7 @@ use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::commit::{TurnCommit, TurnStatus};
 use crate::error::Result;
+use crate::phrases::log_unrendered;
 use crate::runs::RunLease;
 use crate::sessions::SessionUpdate;
 
@@ -121,10 +122,7 @@ impl TurnSetup {
         let fills =
             [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
         let said = self.engine.book.render("waiting-limit", self.prepared.tongue.voice, &fills);
-        said.unwrap_or_else(|error| {
-            tracing::error!(%error, "phrase rendering failed");
-            self.phrase("waiting-limit-open", &[])
-        })
+        log_unrendered(said, "waiting-limit").unwrap_or_else(|| self.phrase("waiting-limit-open", &[]))
     }
 
     async fn find_approval(&self, act: ActId) -> Result<Option<Approval>> {

@@ -95,7 +95,7 @@ pub(crate) fn read(
         now,
         zone: place.zone.clone(),
     };
-    let tongue = detect_reply_language(house, &scene, (&message, &history), person.as_ref(), place);
+    let tongue = detect_reply_language(house, &scene, &message, &history, person.as_ref(), place);
     scene.language = Some(tongue.person.clone());
     let mut gathered = PromptContribution::default();
     for source in &house.contexts {
@@ -169,7 +169,7 @@ fn collect_pending_details(
     for one in own.filter(|one| one.kind == ApprovalKind::Act) {
         all.insert(
             one.act,
-            collect_act_details(tx, (house, scene), (&one.tool, &one.arguments), Some(one.asked_at))?,
+            collect_act_details(tx, house, scene, (&one.tool, &one.arguments), Some(one.asked_at))?,
         );
     }
     Ok(all)
@@ -178,7 +178,8 @@ fn collect_pending_details(
 /// What packs name of an act.
 pub(crate) fn collect_act_details(
     tx: &mut Tx<'_>,
-    (house, scene): (&PackRegistry, &PackTurnContext),
+    house: &PackRegistry,
+    scene: &PackTurnContext,
     act: (&str, &Value),
     since: Option<Timestamp>,
 ) -> Result<Vec<ActConcern>> {
@@ -312,7 +313,8 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
 fn detect_reply_language(
     house: &PackRegistry,
     scene: &PackTurnContext,
-    (message, history): (&Message, &[Message]),
+    message: &Message,
+    history: &[Message],
     person: Option<&Person>,
     place: &BindingResolution,
 ) -> ReplyLanguage {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Turn, prepare};
 use crate::error::Result;
+use crate::phrases::log_unrendered;
 
 const QUESTION: &str = "ask-go-ahead";
 
@@ -18,13 +19,12 @@ impl Turn {
         let Some((voice, before, question)) = self.split_question() else { return Ok(()) };
         let (house, scene) = (self.setup.engine.house.clone(), self.setup.prepared.scene.clone());
         let read = move |tx: &mut Tx<'_>| {
-            prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)
+            prepare::collect_act_details(tx, &house, &scene, (&tool, &arguments), None)
         };
         let named = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let said = named.iter().filter_map(|one| {
             let said = self.setup.engine.house.render_phrase(voice, &one.phrase, &one.slots);
-            said.inspect_err(|error| tracing::error!(%error, phrase = one.phrase, "phrase rendering failed"))
-                .ok()
+            log_unrendered(said, &one.phrase)
         });
         let lines: Vec<String> = said.collect();
         if !lines.is_empty() {
