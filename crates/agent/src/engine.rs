@@ -189,18 +189,6 @@ impl TurnEngine {
         self.receive_with_options(inbound, options).await
     }
 
-    /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
-    pub async fn receive_with_context(
-        &self,
-        inbound: InboundMessage,
-        brought: ClientContext,
-        key: KeyUse,
-    ) -> Result<MessageReceipt> {
-        let options =
-            ReceiveOptions { brought: Some(brought), key_use: Some(key), ..ReceiveOptions::default() };
-        self.receive_with_options(inbound, options).await
-    }
-
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
     pub async fn receive_dry_run(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
         let engine = self.clone();

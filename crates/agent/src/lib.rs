@@ -78,6 +78,7 @@ mod turn;
 pub mod turn_budget;
 
 pub use cancel::RunCancelOutcome;
+pub use decisions::TurnTimings;
 pub use embeddings::{TextEmbeddingFailure, TextEmbeddings};
 pub use engine::{MessageReceipt, ReceiveOptions, TurnEngine, TurnEngineParts};
 pub use error::{Error, Result};
@@ -90,7 +91,6 @@ pub use runs::RunRecoveryScope;
 pub use settings::{IsolationTimes, TurnSettings};
 pub use snapshot::RunSnapshot;
 pub use state::{HaltReason, RunState};
-pub use turn::TurnTimings;
 
 use munshi_store::{Migration, PlatformScope, migration};
 

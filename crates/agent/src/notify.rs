@@ -7,7 +7,7 @@ use munshi_lang::Locale;
 use munshi_safety::pipeline::TaintSource;
 use munshi_store::Tx;
 use munshi_tiers::prompt::UtteranceText;
-use munshi_types::{MessageId, OutboundMessage, RunId};
+use munshi_types::RunId;
 
 use crate::engine::TurnEngineInner;
 use crate::error::Result;
@@ -47,9 +47,8 @@ pub(crate) fn post_notice(
     let Some(place) = sessions::record_reply(tx, session.id, &SessionUpdate::default(), now)? else {
         return Ok(());
     };
-    let id: MessageId = inner.ids.next();
     let message = Message {
-        id,
+        id: inner.ids.next(),
         session: session.id,
         number: place.number,
         run,
@@ -58,19 +57,18 @@ pub(crate) fn post_notice(
         channel: session.channel,
         outside_id: None,
         tokens: UtteranceText::new(&text).tokens(),
-        text: text.clone(),
+        text,
         attached: Vec::new(),
         language: session.language.clone(),
         standing: MessageStatus::Whole,
         generation: 1,
         marks: serde_json::to_value(&marks).unwrap_or_default(),
-        suggestions: suggestions.clone(),
+        suggestions,
         said_at: now,
     };
     messages::add(tx, &message)?;
-    if let Some(to) = session.reply_to.clone() {
-        let outbound = OutboundMessage { id, to, text, suggestions, language: session.language.clone() };
-        outbox::enqueue(tx, &inner.desk.queue, session.id, &outbound, now)?;
+    if let Some(to) = &session.reply_to {
+        outbox::enqueue(tx, &inner.desk.queue, session.id, &message.to_outbound(to), now)?;
     }
     if retention::is_summary_due(place.number, place.summarised) {
         retention::enqueue_summary(tx, &inner.desk.queue, session.id)?;

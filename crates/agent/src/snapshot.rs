@@ -96,10 +96,7 @@ impl RunSnapshot {
     pub fn pending_approvals(&self) -> Vec<ApprovalId> {
         let waiting = |called: &ExchangeCall| match called.outcome {
             ExchangeCallOutcome::Waiting { approval, .. } => Some(approval),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Handed { .. }
-            | ExchangeCallOutcome::Ended { .. } => None,
+            _ => None,
         };
         self.iter_calls().filter_map(waiting).collect()
     }
@@ -138,10 +135,7 @@ impl RunSnapshot {
         let calls = self.exchanges.last().into_iter().flat_map(|exchange| &exchange.calls);
         calls.filter_map(|called| match called.outcome {
             ExchangeCallOutcome::Handed { number } => Some((number, called)),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Waiting { .. }
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Ended { .. } => None,
+            _ => None,
         })
     }
 
@@ -178,10 +172,7 @@ impl RunSnapshot {
         }
         let ended = match &outcome {
             ExchangeCallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Waiting { .. }
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Handed { .. } => None,
+            _ => None,
         };
         called.outcome = outcome;
         let (tool, key, call) =

@@ -33,8 +33,7 @@ impl Turn {
         } else {
             "waiting-approval"
         };
-        let words = self.setup.phrase(phrase, &[]);
-        self.reply.say(&words);
+        self.say_phrase(phrase, &[]);
     }
 
     /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
@@ -58,8 +57,7 @@ impl Turn {
             notes.questions.asks.push(ShownApproval::from(approval));
         }
         if !waiting.is_empty() {
-            let words = self.setup.phrase("ask-go-ahead", &[]);
-            self.reply.say(&words);
+            self.say_phrase("ask-go-ahead", &[]);
         }
     }
 

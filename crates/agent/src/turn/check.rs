@@ -39,8 +39,7 @@ impl Turn {
             self.reply.replace(&words);
         } else {
             for objection in &objections {
-                let words = self.setup.phrase(&objection.phrase, &objection.slots);
-                self.reply.say(&words);
+                self.say_phrase(&objection.phrase, &objection.slots);
             }
         }
         objections.into_iter().map(|objection| objection.what).collect()

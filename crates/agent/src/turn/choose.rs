@@ -42,8 +42,7 @@ impl Turn {
         let picked = self.state.entities.pick(text);
         if let (None, Some(asked)) = (&picked, asked) {
             if asked.is_declined(text) {
-                let words = self.setup.phrase("cancelled", &[]);
-                self.reply.say(&words);
+                self.say_phrase("cancelled", &[]);
                 return Some(TurnOutcome::Replied);
             }
             questions.passed_by = asked.into_repeat(text);

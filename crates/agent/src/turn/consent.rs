@@ -75,8 +75,7 @@ impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
     pub(crate) async fn consent(&mut self, notes: &mut StageNotes) -> Result<Option<TurnOutcome>> {
         if let Some(phrase) = self.state.snapshot.phrase.clone() {
-            let words = self.setup.phrase(&phrase, &[]);
-            self.reply.say(&words);
+            self.say_phrase(&phrase, &[]);
             return Ok(Some(TurnOutcome::Replied));
         }
         let now = self.setup.engine.clock.now();
@@ -162,8 +161,7 @@ impl Turn {
         if self.setup.prepared.is_program
             && (approval.kind, decision) != (ApprovalKind::Act, ApprovalDecision::No)
         {
-            let words = self.setup.phrase("waiting-approval", &[]);
-            self.reply.say(&words);
+            self.say_phrase("waiting-approval", &[]);
             return Ok(Some(TurnOutcome::Replied));
         }
         let stored = match self.setup.is_own(approval) {
@@ -177,8 +175,7 @@ impl Turn {
                 notes.acts.take_up(&self.state.snapshot);
                 match self.state.snapshot.phrase.clone() {
                     Some(phrase) => {
-                        let words = self.setup.phrase(&phrase, &[]);
-                        self.reply.say(&words);
+                        self.say_phrase(&phrase, &[]);
                         Ok(Some(TurnOutcome::Replied))
                     }
                     None => Ok(None),
@@ -186,8 +183,7 @@ impl Turn {
             }
             // Somebody else's to answer: they are told that it waits, once more.
             Err(Stop::Because(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
-                let words = self.setup.phrase("waiting-approval", &[]);
-                self.reply.say(&words);
+                self.say_phrase("waiting-approval", &[]);
                 Ok(Some(TurnOutcome::Replied))
             }
             Err(Stop::Because(_)) => Ok(None),

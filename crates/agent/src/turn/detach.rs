@@ -141,8 +141,7 @@ impl Turn {
     }
 
     pub(super) fn say_working(&mut self) {
-        let words = self.setup.phrase("working-on-it", &[]);
-        self.reply.say(&words);
+        self.say_phrase("working-on-it", &[]);
     }
 }
 

@@ -92,6 +92,14 @@ impl Turn {
     }
 }
 
+impl Turn {
+    /// Says something of our own.
+    pub(super) fn say_phrase(&mut self, name: &str, slots: &[(String, String)]) {
+        let words = self.setup.phrase(name, slots);
+        self.reply.say(&words);
+    }
+}
+
 impl TurnSetup {
     /// Words of the phrasebook. One that can't be said is our mistake, and no reason to say nothing.
     pub(crate) fn phrase(&self, name: &str, slots: &[(String, String)]) -> String {

@@ -37,8 +37,7 @@ impl Turn {
             return Ok(None);
         };
         questions.is_answer = true;
-        let words = self.setup.phrase("login-proved", &slots(&connector));
-        self.reply.say(&words);
+        self.say_phrase("login-proved", &slots(&connector));
         Ok(Some(TurnOutcome::Replied))
     }
 

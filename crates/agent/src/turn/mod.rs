@@ -46,7 +46,6 @@ pub(crate) use consent::build_call_message;
 pub(crate) use reply::first_generation;
 pub(crate) use reply_language::ReplyLanguage;
 pub(crate) use timings::TurnStopwatch;
-pub use timings::TurnTimings;
 
 use self::notes::StageNotes;
 use self::pause::TurnPause;

@@ -15,7 +15,7 @@ use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome, turn_metrics};
 use crate::client_context::{ClientCallRequest, call_id};
 use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
-use crate::decisions::{StageMicros, TierTokens, TurnDecision};
+use crate::decisions::{TierTokens, TurnDecision};
 use crate::error::{Error, Result};
 use crate::event::{RunEvent, TurnUsage};
 use crate::marks::{ReplyMarks, ShownApproval};
@@ -276,19 +276,13 @@ impl Turn {
     }
 
     fn decision(&self, ending: &TurnEnding, model: &LastModelCall, violations: usize) -> TurnDecision {
-        let (place, usage) = (&self.setup.binding, self.usage());
+        let usage = self.usage();
         let timings = self.timings.read(ending.begun.elapsed());
         let dynamic = model.report.shares.iter().filter(|share| !share.section.is_static());
         let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
         let schemas = model.report.tokens(PromptSection::ToolSchemas);
         let own = model.report.tier_tokens(TierKind::Agent).saturating_sub(dynamic);
         TurnDecision {
-            binding_version: place.binding_version,
-            human_version: place.human.version,
-            team_version: place.team.version,
-            agent_version: place.agent.version,
-            slice: place.slice.clone(),
-            language: Some(self.setup.prepared.tongue.person.clone()),
             outcome: outcome(&ending.outcome).to_owned(),
             target: model.target.clone(),
             is_degraded: ending.is_excuse,
@@ -303,16 +297,8 @@ impl Turn {
             },
             output_tokens: u32::try_from(usage.output_tokens).unwrap_or(u32::MAX),
             cost: usage.cost_micros,
-            micros: StageMicros {
-                ingest: timings.ingest,
-                prepare: timings.prepare,
-                think: timings.think,
-                act: timings.act,
-                check: timings.check,
-                respond: timings.respond,
-                first_word: timings.first_word,
-                total: timings.total,
-            },
+            micros: timings,
+            ..TurnDecision::of_binding(&self.setup.binding, &self.setup.prepared.tongue.person)
         }
     }
 

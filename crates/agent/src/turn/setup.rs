@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, MessageSignals};
 use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
-use munshi_safety::budget::{BudgetAccount, BudgetLane, DurableBudget, RunBudget};
+use munshi_safety::budget::{BudgetLane, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tiers::BindingResolution;
 use munshi_types::TenantId;
@@ -19,7 +19,7 @@ use crate::engine::TurnEngineInner;
 use crate::entities::SessionEntities;
 use crate::error::Result;
 use crate::messages::{Message, MessageSpeaker};
-use crate::model_routing;
+use crate::model_routing::{self, CallPayer};
 use crate::rules::BindingRules;
 use crate::runs::{self, Run, RunLease};
 use crate::snapshot::RunSnapshot;
@@ -71,7 +71,7 @@ impl TurnSetup {
         let seconds = limit.seconds.min(u64::from(binding.agent.body.limits.turn_seconds));
         let setup = Self {
             budget: Arc::new(build_budget(&engine, &run, &binding, &prepared, &snapshot)),
-            route: Arc::new(build_route(&engine, &prepared, &binding)),
+            route: Arc::new(engine.resolve_permitted_route(&binding, prepared.plan, &prepared.residency)),
             redactor: build_redactor(&engine, &prepared, &snapshot)?,
             limit: RunBudget { seconds, ..limit },
             call_log: Arc::default(),
@@ -195,13 +195,6 @@ fn has_private_context(prepared: &PreparedTurn) -> bool {
     told || said || !prepared.strange.is_empty()
 }
 
-/// The models this turn may ask: those of the agent's route that the plan and the tenant's residency permit.
-fn build_route(engine: &TurnEngineInner, prepared: &PreparedTurn, binding: &BindingResolution) -> ModelRoute {
-    let route = model_routing::resolve_route(&binding.agent.body, &engine.route, engine.gateway.targets());
-    let permitted = engine.settings.classes.permitted(prepared.plan);
-    ModelRoute { permitted, ..prepared.residency.restrict(route) }
-}
-
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
 /// come first; what others had hidden meanwhile comes behind them and is not forgotten.
 fn build_redactor(
@@ -232,17 +225,9 @@ fn build_budget(
     prepared: &PreparedTurn,
     snapshot: &RunSnapshot,
 ) -> TurnBudget {
-    let account = BudgetAccount {
-        binding: Some(run.binding),
-        person: Some(run.person),
-        lane: BudgetLane::People,
-        zone: binding.zone.clone(),
-    };
-    let governor = Arc::new(engine.office.governor.clone());
-    let (db, clock) = (engine.db.clone(), engine.clock.clone());
-    let more = DurableBudget { db, governor, tenant: binding.tenant, account, run: Some(run.id), clock };
-    let limit = engine.office.governor.settings().run;
-    TurnBudget::new(more, limit, prepared.aside, snapshot)
+    let payer = CallPayer { person: Some(run.person), lane: BudgetLane::People, run: Some(run.id) };
+    let more = engine.build_durable_budget(binding, payer);
+    TurnBudget::new(more, engine.office.governor.settings().run, prepared.aside, snapshot)
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.

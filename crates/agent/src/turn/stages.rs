@@ -104,8 +104,7 @@ impl Turn {
         self.state.snapshot.is_read = true;
         match reading {
             PackReading::Say { phrase, slots } => {
-                let words = self.setup.phrase(&phrase, &slots);
-                self.reply.say(&words);
+                self.say_phrase(&phrase, &slots);
                 Some(TurnOutcome::Replied)
             }
             PackReading::Call { tool, arguments } => {
@@ -121,8 +120,7 @@ impl Turn {
         let is_ok =
             |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
         if self.state.snapshot.iter_calls().all(is_ok) {
-            let words = self.setup.phrase("done", &[]);
-            return self.reply.say(&words);
+            return self.say_phrase("done", &[]);
         }
         self.excuse(&HaltReason::Broken(String::new()), acts);
     }

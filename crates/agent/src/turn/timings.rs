@@ -2,23 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
+use crate::decisions::TurnTimings;
 use crate::state::RunState;
-
-/// In microseconds, by stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TurnTimings {
-    pub ingest: i64,
-    pub prepare: i64,
-    pub think: i64,
-    pub act: i64,
-    pub check: i64,
-    pub respond: i64,
-    /// Until the first word was shown, from when the message came.
-    pub first_word: Option<i64>,
-    pub total: i64,
-}
 
 /// The clocks of a turn under way.
 #[derive(Debug)]
