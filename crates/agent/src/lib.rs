@@ -4,7 +4,8 @@
 //! prepare, think, act, check, respond; what it has is stored with every act, so that a process that dies is
 //! followed by one that goes on, pays for no model call twice and does nothing twice. A plain turn is two transactions.
 //!
-//! Not here: any pack, any channel, HTTP. Channels hand in an [`Inbound`](munshi_types::Inbound) and follow
+//! Not here: any pack, any channel, HTTP; what a conversation has spoken of and what the person is asked, which is
+//! [`munshi_dialogue`]. Channels hand in an [`Inbound`](munshi_types::Inbound) and follow
 //! [`RunEvent`]s; packs come in through [`House`](munshi_pack::House).
 //!
 //! # Layout
@@ -22,16 +23,12 @@
 //! - [`ingest`]: a message comes in; `inbound` and `sender_identity`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`retention`]: summaries and the archive
-//! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
 //! - `embeddings`: vectors for texts, in the name of a binding
 //! - [`direct_tools`]: tools that a program calls itself, without a turn
 //! - [`key_use`]: what a message that came through an API key may do
 //! - [`client_context`]: the conversation and the tools of a program that keeps them itself
-//! - [`suggest`]: what the person may want to say next; [`act_words`]: what they are asked about, in their language
 
-pub mod act_words;
 pub mod cancel;
-pub mod choices;
 pub mod client_context;
 mod columns;
 pub mod commit;
@@ -40,7 +37,6 @@ mod deferred_results;
 pub mod direct_tools;
 mod embeddings;
 mod engine;
-pub mod entities;
 pub mod error;
 pub mod event;
 mod expired_approvals;
@@ -72,7 +68,6 @@ pub mod settings;
 pub mod snapshot;
 pub mod state;
 pub mod steps;
-pub mod suggest;
 mod taint_bits;
 mod turn;
 pub mod turn_budget;
@@ -86,6 +81,7 @@ pub use event::{EventId, RunEvent, TurnUsage};
 pub use follow::RunFollower;
 pub use ingest::IngestStatus;
 pub use key_use::KeyUse;
+pub use munshi_dialogue::{act_words, choices, entities, suggest};
 pub use outcome::{RunOutcome, ToolCallRecord};
 pub use runs::RunRecoveryScope;
 pub use settings::{IsolationTimes, TurnSettings};

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::prepare::PreparedTurn;
 use super::reply::ReplySettings;
 use crate::engine::TurnEngineInner;
-use crate::entities::SessionEntities;
+use crate::entities::{EntityWindow, SessionEntities};
 use crate::error::Result;
 use crate::messages::{Message, MessageSpeaker};
 use crate::model_routing::{self, CallPayer};
@@ -179,7 +179,9 @@ pub(super) fn compute_initial_taint(prepared: &PreparedTurn) -> Taint {
 fn load_entities(prepared: &PreparedTurn, snapshot: &mut RunSnapshot) -> (SessionEntities, WindowTaint) {
     let mut entities = SessionEntities::from_stored(&prepared.session.entities);
     let window = WindowTaint::from_history(&prepared.session, &prepared.history);
-    let named = entities.refresh_taint(&prepared.session, prepared.message.number);
+    let (session, number) = (&prepared.session, prepared.message.number);
+    let (tainted, summarised) = (session.tainted, session.summarised);
+    let named = entities.refresh_taint(&EntityWindow { tainted, summarised, number });
     snapshot.inherited.extend(window.sources());
     snapshot.inherited.extend(taint_bits::sources(named));
     snapshot.taint.holds_private |= has_private_context(prepared);

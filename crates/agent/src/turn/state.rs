@@ -13,6 +13,7 @@ use crate::entities::SessionEntities;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
 use crate::state::{HaltReason, RunState};
 use crate::steps::NewRunStep;
+use crate::taint_bits;
 
 /// The same call is not tried a third time.
 pub(super) const SAME: u32 = 2;
@@ -47,7 +48,8 @@ impl TurnState {
         if let Some(tool) = setup.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
             if tool.known.connector.maker == ConnectorOrigin::Foreign {
-                self.entities.add_taint(TaintSource::Connector, setup.prepared.message.number);
+                let bits = taint_bits::bits(&[TaintSource::Connector].into());
+                self.entities.add_taint(bits, setup.prepared.message.number);
             }
         }
     }

@@ -12,15 +12,12 @@ mod findings;
 
 use munshi_lang::list_position::{self, ListPosition};
 use munshi_lang::{ContactDirectory, NumberKind, UnderstandingContext, fold, understand};
-use munshi_safety::pipeline::TaintSource;
 use munshi_tiers::prompt::UntrustedText;
 use munshi_types::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::choices::{ChoiceAnswer, ChoiceQuestion};
-use crate::sessions::Session;
-use crate::taint_bits;
 pub use findings::{EntityRef, MOST};
 use findings::{LONGEST_ID, LONGEST_KIND, LONGEST_NAME, ResultList};
 
@@ -42,6 +39,17 @@ pub struct SessionEntities {
     /// Whose words, beside our own, names may be; none where that was never asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<EntityTaint>,
+}
+
+/// The part of its conversation that a turn is told of.
+#[derive(Clone, Copy, Debug)]
+pub struct EntityWindow {
+    /// What is known of the whole session, as bits.
+    pub tainted: i64,
+    /// The last message that stands in the summary.
+    pub summarised: i64,
+    /// The turn's own message.
+    pub number: i64,
 }
 
 /// Whose words some of the names are.
@@ -90,21 +98,21 @@ impl SessionEntities {
         stored
     }
 
-    /// Notes that names came from somebody else's tool, in the turn of a message.
-    pub(crate) fn add_taint(&mut self, source: TaintSource, number: i64) {
+    /// Notes that names came from somebody else's tool, in the turn of a message: whose they are, as bits.
+    pub fn add_taint(&mut self, bits: i64, number: i64) {
         let known = self.read.map_or(0, |read| read.bits);
-        self.read = Some(EntityTaint { bits: known | taint_bits::bits(&[source].into()), number });
+        self.read = Some(EntityTaint { bits: known | bits, number });
     }
 
     /// Whose words the names are, as bits, for the turn of a message. Once what brought them has left the conversation they
     /// are forgotten with it. What was kept before this was asked has what was known of its session, from now on.
-    pub(crate) fn refresh_taint(&mut self, session: &Session, number: i64) -> i64 {
-        if self.read.is_none() && session.tainted != 0 && !self.is_empty() {
-            self.read = Some(EntityTaint { bits: session.tainted, number });
+    pub fn refresh_taint(&mut self, window: &EntityWindow) -> i64 {
+        if self.read.is_none() && window.tainted != 0 && !self.is_empty() {
+            self.read = Some(EntityTaint { bits: window.tainted, number: window.number });
         }
         match self.read {
             None => 0,
-            Some(read) if read.number > session.summarised => read.bits,
+            Some(read) if read.number > window.summarised => read.bits,
             Some(_) => {
                 *self = Self { read: Some(EntityTaint { bits: 0, number: i64::MAX }), ..Self::default() };
                 0
