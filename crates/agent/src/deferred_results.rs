@@ -7,7 +7,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use munshi_llm::ModelMessagePart;
 use munshi_safety::acts::{self, ActDecision, ActState};
 use munshi_store::{Tx, params};
 use munshi_tools::{ActJournal, ToolAnswer};
@@ -20,8 +19,9 @@ use crate::notify::{self, ConversationNotice};
 use crate::phrases::log_unrendered;
 use crate::runs::{self, NewRun, Run};
 use crate::sessions::{self, Session};
-use crate::snapshot::{EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange};
-use crate::turn::build_call_message;
+use crate::snapshot::{
+    EpochStamp, ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message,
+};
 
 /// Of a result, in letters.
 const LONGEST: usize = 1_500;
@@ -93,12 +93,8 @@ fn start_follow_up_run(
     let Some(known) = acts::find(tx, act)? else { return Ok(()) };
     let now = inner.clock.now();
     let asked = build_call_message(&known.tool, known.arguments.clone());
-    let call_id = asked.parts.iter().find_map(|part| match part {
-        ModelMessagePart::ToolCall(call) => Some(call.id.clone()),
-        _ => None,
-    });
     let called = ExchangeCall {
-        call_id: call_id.unwrap_or_default(),
+        call_id: OWN_CALL.to_owned(),
         tool: known.tool,
         arguments: known.arguments,
         act,

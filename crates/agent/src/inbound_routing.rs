@@ -19,9 +19,9 @@ use crate::error::{Error, Result};
 use crate::ingest::{Admission, FixedReply, RoutedMessage};
 use crate::model_routing;
 use crate::phrases::log_unrendered;
+use crate::reply_language::ReplyLanguage;
 use crate::runs::{self, RunLease};
 use crate::state::HaltReason;
-use crate::turn::ReplyLanguage;
 
 /// More queued runs are not remembered; what is forgotten is looked up.
 const MOST_PLACES: usize = 10_000;

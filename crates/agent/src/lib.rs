@@ -9,17 +9,20 @@
 //! [`RunEvent`]s; packs come in through [`House`](munshi_pack::House).
 //!
 //! # Layout
-//! - [`TurnEngine`]: the one way in; `inbound_routing`, `run_loop`: a message finds its binding, its run is carried to its end
-//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`]: which process works on
-//!   what, and which are dead; `isolation`: runs that may break their process;
+//! - [`TurnEngine`] (`engine`, `receive`): the one way in; `inbound_routing`, `run_loop`: a message finds its binding, its
+//!   run is carried to its end; `background_jobs`: what is done after it
+//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`], `process_identity`: which
+//!   process works on what, and which are dead; `isolation`: runs that may break their process;
 //!   `expired_approvals`: questions nobody answered in time; `deferred_results`: acts that a turn no longer waits for; `notify`: what we
 //!   say by ourselves
 //! - [`follow`], `run_channels`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
-//! - `model_routing`: which models are asked; [`turn_budget`]: what their calls may cost; `rules`: a binding's guardrails, read once
+//! - `reply_language`: in which language somebody is answered; `phrases`: our own words; `mask_people`: whose names no
+//!   model elsewhere reads
+//! - `model_routing`: which models are asked, and who pays; `turn_budget`: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
-//! - [`rollups`]: what turns came to, day by day
+//! - [`rollups`]: what turns came to, day by day; `turn_metrics`: what is counted as they end
 //! - [`ingest`]: a message comes in; `inbound` and `sender_identity`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`retention`]: summaries and the archive
@@ -28,6 +31,7 @@
 //! - [`key_use`]: what a message that came through an API key may do
 //! - [`client_context`]: the conversation and the tools of a program that keeps them itself
 
+mod background_jobs;
 pub mod cancel;
 pub mod client_context;
 mod columns;
@@ -49,13 +53,17 @@ mod isolation;
 pub mod key_use;
 pub mod linking;
 pub mod marks;
+mod mask_people;
 pub mod messages;
 mod model_routing;
 mod notify;
 pub mod outbox;
 mod outcome;
 mod phrases;
+mod process_identity;
+mod receive;
 mod recover;
+mod reply_language;
 pub mod retention;
 pub mod rollups;
 mod rules;
@@ -70,12 +78,13 @@ pub mod state;
 pub mod steps;
 mod taint_bits;
 mod turn;
-pub mod turn_budget;
+mod turn_budget;
+mod turn_metrics;
 
 pub use cancel::RunCancelOutcome;
 pub use decisions::TurnTimings;
 pub use embeddings::{TextEmbeddingFailure, TextEmbeddings};
-pub use engine::{MessageReceipt, ReceiveOptions, TurnEngine, TurnEngineParts};
+pub use engine::{TurnEngine, TurnEngineParts};
 pub use error::{Error, Result};
 pub use event::{EventId, RunEvent, TurnUsage};
 pub use follow::RunFollower;
@@ -83,6 +92,7 @@ pub use ingest::IngestStatus;
 pub use key_use::KeyUse;
 pub use munshi_dialogue::{act_words, choices, entities, suggest};
 pub use outcome::{RunOutcome, ToolCallRecord};
+pub use receive::{MessageReceipt, ReceiveOptions};
 pub use runs::RunRecoveryScope;
 pub use settings::{IsolationTimes, TurnSettings};
 pub use snapshot::RunSnapshot;

@@ -13,8 +13,8 @@ use crate::engine::TurnEngineInner;
 use crate::error::Result;
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::reply_language::resolve_locale;
 use crate::sessions::{self, Session, SessionUpdate};
-use crate::turn::resolve_locale;
 use crate::{outbox, retention, taint_bits};
 
 /// What is said.

@@ -24,9 +24,8 @@ use crate::event::RunEvent;
 use crate::marks::ReplyMarks;
 use crate::messages::MessageSpeaker;
 use crate::model_routing::CallPayer;
-use crate::sessions;
 use crate::sessions::Session;
-use crate::turn::mask_people;
+use crate::{mask_people, sessions};
 
 /// What it is asked. What was said comes after it as the person's message, and is nothing to be obeyed.
 const TASK: &str = "Below is an older part of a conversation between a person and their assistant. Write down in at most 150 words what \

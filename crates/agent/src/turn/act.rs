@@ -13,18 +13,19 @@ use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
 use super::choose::{FailedCallFollowUp, PendingSearch};
-use super::consent::build_call_message;
 use super::detach::DispatchRequest;
 use super::journal::{CallJournal, body};
 use super::notes::{ActDetails, KnownActs, StageNotes};
-use super::pause::{DelayedAct, TurnPause};
 use super::setup::TurnSetup;
 use super::state::SAME;
+use super::turn_outcome::{DelayedAct, TurnPause};
 use super::{Turn, evidence, prepare, setup};
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::runs;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, call_key};
+use crate::snapshot::{
+    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, call_key,
+};
 use crate::state::{HaltReason, RunState};
 
 /// How often one asks for an act that somebody else is doing, and for how long.

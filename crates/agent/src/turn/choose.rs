@@ -6,14 +6,14 @@ use munshi_types::ActId;
 use serde_json::Value;
 
 use super::approval_questions::quote;
-use super::consent::build_call_message;
 use super::notes::{PickedChoice, QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
-use super::{Turn, TurnOutcome, mask_people};
+use super::{Turn, TurnOutcome};
 use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
 use crate::entities::SessionEntities;
+use crate::mask_people;
 use crate::messages::MessageSpeaker;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message};
 
 /// What a failed call leads to beside being told to the model.
 pub(crate) enum FailedCallFollowUp {

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use munshi_identity::Principal;
 use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
-use munshi_llm::{ChatMessage as Asking, ModelMessagePart, ModelRole, ToolCall};
 use munshi_safety::acts::{self, Act, ActServices};
 use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
 };
 use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, KeyId, RunId, Timestamp};
-use serde_json::Value;
 
 use super::notes::{QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
@@ -21,7 +19,9 @@ use crate::engine::TurnEngine;
 use crate::error::{Result, Rollback};
 use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
 use crate::runs::{self, RunLease};
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, merge_taint};
+use crate::snapshot::{
+    ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message, merge_taint,
+};
 use crate::state::RunState;
 
 /// More are not offered to choose from.
@@ -295,19 +295,11 @@ fn adopt_snapshot(
         let taint = merge_taint(mine.taint, act.rests_on.taint);
         let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None };
         let (tool, arguments) = (act.tool, act.arguments);
-        let called = ExchangeCall { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
+        let called = ExchangeCall { call_id: OWN_CALL.to_owned(), tool, arguments, act: act.id, outcome };
         let exchanges = vec![ToolExchange { asked, calls: vec![called] }];
         return RunSnapshot { exchanges, calls: 1, is_read, taint, ..mine };
     };
     mine.inherit_from(theirs)
-}
-
-const CALL: &str = "call-0";
-
-/// A model's message that calls one tool, made here.
-pub(crate) fn build_call_message(tool: &str, arguments: Value) -> Asking {
-    let call = ToolCall { id: CALL.to_owned(), name: tool.to_owned(), arguments };
-    Asking { role: ModelRole::Assistant, parts: vec![ModelMessagePart::ToolCall(call)] }
 }
 
 /// A message that is a number and nothing more, in any script.

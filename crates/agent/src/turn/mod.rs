@@ -18,13 +18,11 @@ mod evidence;
 mod halt;
 mod journal;
 mod logins;
-pub(crate) mod mask_people;
 mod notes;
 mod pause;
 mod prepare;
 mod proposed_act;
 mod reply;
-mod reply_language;
 mod respond;
 mod screen;
 mod setup;
@@ -32,7 +30,7 @@ mod stages;
 mod state;
 mod think;
 mod timings;
-pub(crate) mod turn_metrics;
+mod turn_outcome;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,33 +39,19 @@ use munshi_tiers::BindingResolution;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use close::resolve_locale;
-pub(crate) use consent::build_call_message;
-pub(crate) use reply::first_generation;
-pub(crate) use reply_language::ReplyLanguage;
-pub(crate) use timings::TurnStopwatch;
+pub(crate) use turn_outcome::TurnOutcome;
 
 use self::notes::StageNotes;
-use self::pause::TurnPause;
 use self::reply::ReplyWriter;
 use self::setup::{TurnInput, TurnSetup};
 use self::state::TurnState;
+use self::timings::TurnStopwatch;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::run_channels::RunChannel;
 use crate::runs::{self, RunLease};
-use crate::state::{HaltReason, RunState};
-
-/// How a turn came to its end, for now or for good.
-#[derive(Debug)]
-pub(crate) enum TurnOutcome {
-    Replied,
-    Waiting(TurnPause),
-    /// The program is to call tools of its own; whoever comes back with their answers goes on.
-    Handed,
-    Halted(HaltReason),
-}
+use crate::state::RunState;
 
 /// A turn under way, in one process.
 pub(crate) struct Turn {

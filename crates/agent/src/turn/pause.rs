@@ -9,35 +9,13 @@ use munshi_types::{ActId, MessageId, Timestamp};
 
 use super::notes::StageNotes;
 use super::setup::TurnSetup;
+use super::turn_outcome::TurnPause;
 use super::{Turn, TurnOutcome};
 use crate::commit::{TurnCommit, TurnStatus};
 use crate::error::Result;
 use crate::phrases::log_unrendered;
 use crate::runs::RunLease;
 use crate::sessions::SessionUpdate;
-
-#[derive(Debug, Default)]
-pub(crate) struct TurnPause {
-    /// Questions to a person.
-    pub(crate) asked: Vec<Approval>,
-    /// What somebody agreed to, and a limit stands in the way of.
-    pub(crate) delayed: Vec<DelayedAct>,
-    /// Somebody has to log in at a connector's service.
-    pub(crate) is_shut: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DelayedAct {
-    pub(crate) act: ActId,
-    /// When the limit frees, where that is known.
-    pub(crate) until: Option<Timestamp>,
-}
-
-impl TurnPause {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.asked.is_empty() && self.delayed.is_empty() && !self.is_shut
-    }
-}
 
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.

@@ -17,13 +17,13 @@ use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
-use super::reply_language::ReplyLanguage;
 use crate::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::outbox::{self, OutboxState};
+use crate::reply_language::ReplyLanguage;
 use crate::runs::Run;
 use crate::sessions::{self, Session};
 

@@ -10,9 +10,9 @@ use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
 use super::notes::{KnownActs, LastModelCall, StageNotes};
-use super::pause::TurnPause;
 use super::setup::TurnSetup;
-use super::{Turn, TurnOutcome, turn_metrics};
+use super::turn_outcome::TurnPause;
+use super::{Turn, TurnOutcome};
 use crate::client_context::{ClientCallRequest, call_id};
 use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
 use crate::decisions::{TierTokens, TurnDecision};
@@ -24,6 +24,7 @@ use crate::runs::{self, RunLease};
 use crate::sessions::SessionUpdate;
 use crate::state::{HaltReason, RunState};
 use crate::suggest::{ExpectedAnswer, SuggestionContext, suggest};
+use crate::turn_metrics;
 
 /// How often storing is tried while the database can't be reached, and the first pause between; it doubles.
 const TRIES: u32 = 6;
@@ -174,9 +175,9 @@ impl Turn {
         };
         let StageNotes { mut model, questions, .. } = notes;
         let stays = self.state.snapshot.is_read;
-        let said = (&self.setup.prepared.session, self.setup.prepared.history.as_slice());
-        let tainted =
-            self.setup.window.compute_reply_bits(&self.state.snapshot.taint.sources, said, self.reply.text());
+        let (prepared, own) = (&self.setup.prepared, &self.state.snapshot.taint.sources);
+        let (session, history, text) = (&prepared.session, &prepared.history, self.reply.text());
+        let tainted = self.setup.window.compute_reply_bits(own, session, history, text);
         let marks = ReplyMarks {
             events,
             state: std::mem::take(&mut model.state),

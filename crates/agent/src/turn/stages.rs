@@ -9,11 +9,10 @@ use munshi_safety::pipeline::TaintSource;
 use super::act::ActStageOutcome;
 use super::notes::{KnownActs, QuestionNotes, StageNotes};
 use super::think::ThinkStageOutcome;
-use super::{Turn, TurnOutcome, build_call_message};
+use super::{Turn, TurnOutcome};
 use crate::error::Result;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
 use crate::state::HaltReason;
-use crate::turn_budget::sum;
 
 impl Turn {
     /// Walks the stages until there is something to store.

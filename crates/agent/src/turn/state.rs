@@ -7,9 +7,9 @@ use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, Timestamp};
 use serde_json::Value;
 
-use super::mask_people;
 use super::setup::TurnSetup;
 use crate::entities::SessionEntities;
+use crate::mask_people;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
 use crate::state::{HaltReason, RunState};
 use crate::steps::NewRunStep;
