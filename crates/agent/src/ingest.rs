@@ -30,7 +30,7 @@ use crate::{client_context, inbound, sender_identity};
 /// How often a twin may come at the very same moment before something else must be wrong.
 const TRIES: u32 = 4;
 
-/// Takes a message in a unit of its own.
+/// Takes a message in a unit of its own, once it is seen that it can be taken.
 pub async fn receive(
     db: &Db,
     tenant: TenantId,
@@ -49,13 +49,12 @@ pub async fn receive(
     }
 }
 
-/// Takes a message in the caller's transaction: the same message again gives the same ids and changes nothing. For
+/// Takes a message in one transaction: the same message again gives the same ids and changes nothing. For
 /// somebody known this is one statement for the rate limits, one for the person, two for the quota, and one each for session, run and message.
 ///
 /// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
 /// again.
-pub fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
-    inbound::validate(&incoming.inbound)?;
+fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
     let ingested = ingest_once(tx, desk, incoming)?;
     // What was taken before is counted no second time. Last, so that those who write to one tenant wait for its row as
     // briefly as can be.

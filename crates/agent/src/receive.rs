@@ -76,7 +76,7 @@ impl TurnEngine {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.resolve_target(&inbound.to, inbound.from.person).await?;
-        let (to, channel) = (inbound.to.clone(), inbound.channel);
+        let (to, channel, known) = (inbound.to.clone(), inbound.channel, inbound.from.person);
         let ReceiveOptions { brought, limits, key_use } = options;
         let incoming =
             RoutedMessage { kind, limits, key_use, ..inner.build_routed_message(inbound, brought, &place) };
@@ -95,8 +95,13 @@ impl TurnEngine {
         if taken.fate == IngestStatus::SeenBefore || taken.halted.is_some() {
             return Ok(received);
         }
-        // Who is in a slice is known only now.
-        let place = inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(place);
+        // Who is in a slice is known only now, where there are slices.
+        let is_same =
+            known == Some(taken.person) || (place.slice.is_none() && place.binding.slices.is_empty());
+        let place = match is_same {
+            true => place,
+            false => inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(place),
+        };
         let waiting = PendingTurn { place, person: taken.person, ingest: begun.elapsed() };
         match taken.begun {
             Some(begun) => self.start(begun.held, Some(waiting)),
