@@ -10,9 +10,7 @@ use munshi_safety::approvals;
 use munshi_safety::budget::{BudgetAmount, SettleOutcome};
 use munshi_store::{JsonText, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{
-    ApprovalId, BindingId, MessageId, OutboundMessage, ReplyAddress, ReservationId, SessionId, Timestamp,
-};
+use munshi_types::{ApprovalId, BindingId, MessageId, ReplyAddress, ReservationId, SessionId, Timestamp};
 use serde_json::Value;
 
 use crate::decisions::{self, TurnDecision};
@@ -149,8 +147,9 @@ pub fn save_turn(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) 
     }
     let place = number_reply(tx, response)?;
     let next = runs::end(tx, held, place.session, &build_run_end(response)?, desk.terms(now))?;
-    if let Some(reply) = &response.reply {
-        messages::add(tx, &message(response, reply, place))?;
+    let reply = response.reply.as_ref().map(|reply| message(response, reply, place));
+    if let Some(reply) = &reply {
+        messages::add(tx, reply)?;
     }
     steps::add(tx, held, &response.steps)?;
     for call in &response.calls {
@@ -164,8 +163,8 @@ pub fn save_turn(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) 
         let about = decisions::TurnSubject { run: held.run, session: place.session, binding, channel };
         decisions::add(tx, about, decision, now)?;
     }
-    if let (Some(reply), Some(to)) = (&response.reply, &response.deliver) {
-        outbox::enqueue(tx, &desk.queue, place.session, &outbound(reply, to), now)?;
+    if let (Some(reply), Some(to)) = (&reply, &response.deliver) {
+        outbox::enqueue(tx, &desk.queue, place.session, &reply.to_outbound(to), now)?;
     }
     if retention::is_summary_due(place.number, place.summarised) {
         retention::enqueue_summary(tx, &desk.queue, place.session)?;
@@ -271,16 +270,6 @@ fn message(response: &TurnCommit, reply: &ReplyRecord, place: ReplyPosition) -> 
         marks: reply.marks.clone(),
         suggestions: reply.suggestions.clone(),
         said_at: response.now,
-    }
-}
-
-fn outbound(reply: &ReplyRecord, to: &ReplyAddress) -> OutboundMessage {
-    OutboundMessage {
-        id: reply.id,
-        to: to.clone(),
-        text: reply.text.clone(),
-        suggestions: reply.suggestions.clone(),
-        language: reply.language.clone(),
     }
 }
 

@@ -4,7 +4,7 @@ use munshi_store::{Result, Tx, params};
 use munshi_tiers::BindingResolution;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, RunId, SessionId, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::columns::read_count;
 
@@ -29,12 +29,12 @@ pub struct TurnDecision {
     pub output_tokens: u32,
     /// In millionths of a dollar; none where nobody knows the price.
     pub cost: Option<i64>,
-    pub micros: StageMicros,
+    pub micros: TurnTimings,
 }
 
 impl TurnDecision {
-    /// Of a turn that goes no further than the door: nobody was asked and nothing was spent. Its outcome is why.
-    pub(crate) fn for_rejection(place: &BindingResolution, language: &LanguageCode) -> Self {
+    /// Of a turn of which no more is known than who was to answer, and in which language.
+    pub(crate) fn of_binding(place: &BindingResolution, language: &LanguageCode) -> Self {
         Self {
             binding_version: place.binding_version,
             human_version: place.human.version,
@@ -42,10 +42,13 @@ impl TurnDecision {
             agent_version: place.agent.version,
             slice: place.slice.clone(),
             language: Some(language.clone()),
-            is_degraded: true,
-            cost: Some(0),
             ..Self::default()
         }
+    }
+
+    /// Of a turn that goes no further than the door: nobody was asked and nothing was spent. Its outcome is why.
+    pub(crate) fn for_rejection(place: &BindingResolution, language: &LanguageCode) -> Self {
+        Self { is_degraded: true, cost: Some(0), ..Self::of_binding(place, language) }
     }
 }
 
@@ -58,17 +61,40 @@ pub struct TierTokens {
     pub dynamic: u32,
 }
 
-/// How long each stage took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct StageMicros {
+/// How long each stage took, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnTimings {
     pub ingest: i64,
     pub prepare: i64,
     pub think: i64,
     pub act: i64,
     pub check: i64,
     pub respond: i64,
+    /// Until the first word was shown, from when the message came.
     pub first_word: Option<i64>,
     pub total: i64,
+}
+
+/// How long a turn took; none while it goes on.
+pub(crate) fn find_timings(tx: &mut Tx<'_>, run: RunId) -> Result<Option<TurnTimings>> {
+    tx.optional(
+        "SELECT ingest_micros, prepare_micros, think_micros, act_micros, check_micros, respond_micros,
+                first_word_micros, total_micros
+         FROM decisions WHERE tenant_id = $1 AND run_id = $2",
+        params![run],
+        |row| {
+            Ok(TurnTimings {
+                ingest: row.get(0)?,
+                prepare: row.get(1)?,
+                think: row.get(2)?,
+                act: row.get(3)?,
+                check: row.get(4)?,
+                respond: row.get(5)?,
+                first_word: row.get(6)?,
+                total: row.get(7)?,
+            })
+        },
+    )
 }
 
 /// What a turn's prompt was made of; none while it goes on.

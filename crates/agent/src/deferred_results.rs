@@ -7,8 +7,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use munshi_identity::persons;
-use munshi_llm::ModelMessagePart;
 use munshi_safety::acts::{self, ActDecision, ActState};
 use munshi_store::{Tx, params};
 use munshi_tools::{ActJournal, ToolAnswer};
@@ -18,10 +16,12 @@ use serde_json::Value;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::notify::{self, ConversationNotice};
+use crate::phrases::log_unrendered;
 use crate::runs::{self, NewRun, Run};
 use crate::sessions::{self, Session};
-use crate::snapshot::{EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange};
-use crate::turn::{build_call_message, resolve_locale};
+use crate::snapshot::{
+    EpochStamp, ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message,
+};
 
 /// Of a result, in letters.
 const LONGEST: usize = 1_500;
@@ -65,8 +65,7 @@ pub(crate) fn notify_result(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &T
     tx.execute("DELETE FROM late_acts WHERE tenant_id = $1 AND act_id = $2", params![act])?;
     let Some(run) = runs::find(tx, run)? else { return Ok(true) };
     let Some(session) = sessions::find_current(tx, run.session)? else { return Ok(true) };
-    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
-    let voice = resolve_locale(session.language.as_ref(), profile);
+    let voice = notify::find_voice(tx, &session)?;
     let phrase = match answer {
         ToolAnswer::Done(_) => {
             start_follow_up_run(tx, inner, &run, &session, answer)?;
@@ -75,18 +74,10 @@ pub(crate) fn notify_result(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &T
         ToolAnswer::Unknown { .. } => "late-unknown",
         _ => "late-failed",
     };
-    let text = inner.book.render(phrase, voice, &[]).unwrap_or_else(|error| {
-        tracing::error!(%error, phrase, "phrase rendering failed");
-        String::new()
-    });
+    let text = log_unrendered(inner.book.render(phrase, voice, &[]), phrase).unwrap_or_default();
     let tainted = answer.taint_source().into_iter().collect();
-    notify::post_notice(
-        tx,
-        inner,
-        &session,
-        run.id,
-        ConversationNotice { text, tainted, ..ConversationNotice::default() },
-    )?;
+    let notice = ConversationNotice { text, tainted, ..ConversationNotice::default() };
+    notify::post_notice(tx, inner, &session, run.id, notice)?;
     Ok(true)
 }
 
@@ -102,12 +93,8 @@ fn start_follow_up_run(
     let Some(known) = acts::find(tx, act)? else { return Ok(()) };
     let now = inner.clock.now();
     let asked = build_call_message(&known.tool, known.arguments.clone());
-    let call_id = asked.parts.iter().find_map(|part| match part {
-        ModelMessagePart::ToolCall(call) => Some(call.id.clone()),
-        _ => None,
-    });
     let called = ExchangeCall {
-        call_id: call_id.unwrap_or_default(),
+        call_id: OWN_CALL.to_owned(),
         tool: known.tool,
         arguments: known.arguments,
         act,
@@ -201,7 +188,7 @@ impl ActJournal for DetachableJournal {
     }
 
     fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
-        match into_store_result(notify_result(tx, &self.inner, answer))? {
+        match notify_result(tx, &self.inner, answer).map_err(Error::into_store)? {
             true => {
                 self.is_told.store(true, Ordering::SeqCst);
                 Ok(())
@@ -209,14 +196,6 @@ impl ActJournal for DetachableJournal {
             false => self.journal.record_answer(tx, answer),
         }
     }
-}
-
-/// As the store's own error, where it is none.
-pub(crate) fn into_store_result<T>(told: Result<T>) -> munshi_store::Result<T> {
-    told.map_err(|error| match error {
-        Error::Store(error) => error,
-        other => munshi_store::Error::Refused(other.to_string()),
-    })
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use munshi_llm::gateway::{CallBilling, CallSubject, InMemoryCallLog, ModelRoute};
+use munshi_llm::gateway::{CallBilling, CallSubject, InMemoryCallLog};
 use munshi_llm::{ModelError, calls};
-use munshi_safety::budget::{BudgetAccount as Payer, BudgetLane, DurableBudget, load_plan};
+use munshi_safety::budget::{BudgetLane, load_plan};
 use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
 use munshi_types::{Id, PersonId};
 
 use crate::engine::TurnEngine;
 use crate::error::Result;
-use crate::model_routing;
+use crate::model_routing::CallPayer;
 
 /// Vectors in the order of their texts.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +44,16 @@ impl TurnEngine {
             Ok((load_plan(tx, settings.governor.settings())?, settings.load_policy(tx)?))
         };
         let (plan, policy) = inner.db.read(place.tenant, read).await?;
-        let own = model_routing::resolve_route(&place.agent.body, &inner.route, inner.gateway.targets());
-        let own = policy.residency.restrict(own);
-        let route = ModelRoute { permitted: inner.settings.classes.permitted(plan), ..own };
+        let route = inner.resolve_permitted_route(place, plan, &policy.residency);
         let tab = Arc::new(InMemoryCallLog::default());
-        let account = self.account(place, person, tab.clone());
+        let payer = CallPayer { person, lane: BudgetLane::People, run: None };
+        let account = CallBilling {
+            tenant: place.tenant,
+            about: CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) },
+            budget: Arc::new(inner.build_durable_budget(place, payer)),
+            tab: tab.clone(),
+            prices: None,
+        };
         let made = match inner.gateway.embedder(&route) {
             Ok(target) => inner.gateway.embed(&target, texts, &account).await,
             Err(fault) => Err(fault),
@@ -59,31 +64,6 @@ impl TurnEngine {
         Ok(made
             .map(|made| TextEmbeddings { vectors: made.vectors, tokens: made.input_tokens.unwrap_or(0) })
             .map_err(classify_failure))
-    }
-
-    fn account(
-        &self,
-        place: &BindingResolution,
-        person: Option<PersonId>,
-        tab: Arc<InMemoryCallLog>,
-    ) -> CallBilling {
-        let inner = &self.inner;
-        let payer = Payer {
-            binding: Some(place.binding_id),
-            person,
-            lane: BudgetLane::People,
-            zone: place.zone.clone(),
-        };
-        let budget = DurableBudget {
-            db: inner.db.clone(),
-            governor: Arc::new(inner.office.governor.clone()),
-            tenant: place.tenant,
-            account: payer,
-            run: None,
-            clock: inner.clock.clone(),
-        };
-        let about = CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) };
-        CallBilling { tenant: place.tenant, about, budget: Arc::new(budget), tab, prices: None }
     }
 }
 

@@ -1,43 +1,33 @@
-//! The one way in: a message is taken, its turn goes on by itself, and whoever wants to can follow.
+//! What turns are carried by in one process, and how work begins there.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use munshi_jobs::{JobQueue, JobRegistry};
+use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
 use munshi_llm::Gateway;
 use munshi_llm::gateway::ModelRoute;
 use munshi_pack::PackRegistry;
 use munshi_privacy::KnownPeopleCache;
 use munshi_safety::acts::ActServices;
-use munshi_safety::rate_limits::RateLimit;
 use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{BindingResolution, BindingResolver};
 use munshi_tools::ToolDispatcher;
-use munshi_types::{
-    Clock, HolderId, IdGenerator, InboundMessage, MessageId, PersonId, Random, RunId, SessionId, TenantId,
-    Timestamp,
-};
+use munshi_types::{Clock, HolderId, IdGenerator, PersonId, Random, RunId, Timestamp};
 use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::client_context::ClientContext;
-use crate::error::{Error, Result};
-use crate::ingest::{self, IngestServices, IngestStatus, RoutedMessage};
-use crate::key_use::KeyUse;
-use crate::outbox::{self, OutboxDeliverer};
-use crate::recover;
-use crate::retention::{Summariser, SummaryJob};
+use crate::error::Result;
+use crate::ingest::IngestServices;
+use crate::outbox;
 use crate::rules::BindingRulesCache;
 use crate::run_channels::RunChannels;
-use crate::runs::{self, RunLease};
+use crate::runs::RunLease;
 use crate::settings::TurnSettings;
-use crate::state::RunState;
-use crate::turn::turn_metrics;
 
 /// What an engine is made of.
 pub struct TurnEngineParts {
@@ -97,8 +87,11 @@ pub(crate) struct TurnEngineInner {
     /// The resolved bindings of queued runs, so that none is looked up twice.
     pub(crate) places: Mutex<HashMap<RunId, PendingTurn>>,
     /// How far the round over the runs that wait for a person has come.
-    pub(crate) round: Mutex<recover::RecoveryCursor>,
+    pub(crate) round: Mutex<RecoveryCursor>,
 }
+
+/// Behind which run the next reading begins; none is the first.
+pub(crate) type RecoveryCursor = Option<(Timestamp, RunId)>;
 
 /// What is known of a turn before it begins.
 #[derive(Clone)]
@@ -106,28 +99,6 @@ pub(crate) struct PendingTurn {
     pub(crate) place: Arc<BindingResolution>,
     pub(crate) person: PersonId,
     pub(crate) ingest: Duration,
-}
-
-/// What comes with a message beside its words.
-#[derive(Default)]
-pub struct ReceiveOptions {
-    /// What a program sent along: the context of this run.
-    pub brought: Option<ClientContext>,
-    /// Rate limits that the message counts against. If one is reached, nothing is stored.
-    pub limits: Vec<RateLimit>,
-    /// The API key it came through.
-    pub key_use: Option<KeyUse>,
-}
-
-/// A message that is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageReceipt {
-    pub tenant: TenantId,
-    pub run: RunId,
-    pub session: SessionId,
-    pub message: MessageId,
-    pub person: PersonId,
-    pub fate: IngestStatus,
 }
 
 impl TurnEngine {
@@ -168,48 +139,6 @@ impl TurnEngine {
         }
     }
 
-    /// Returns once the message is on disk; the turn goes on in the background.
-    pub async fn receive(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
-        self.receive_with_options(inbound, ReceiveOptions::default()).await
-    }
-
-    /// The same with what its channel knows of it beside the words.
-    pub async fn receive_with_options(
-        &self,
-        inbound: InboundMessage,
-        options: ReceiveOptions,
-    ) -> Result<MessageReceipt> {
-        let engine = self.clone();
-        self.run_detached(async move { engine.accept(inbound, options, runs::MESSAGE).await }).await
-    }
-
-    /// The same for a message that came through an API key.
-    pub async fn receive_with_key(&self, inbound: InboundMessage, key: KeyUse) -> Result<MessageReceipt> {
-        let options = ReceiveOptions { key_use: Some(key), ..ReceiveOptions::default() };
-        self.receive_with_options(inbound, options).await
-    }
-
-    /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
-    pub async fn receive_with_context(
-        &self,
-        inbound: InboundMessage,
-        brought: ClientContext,
-        key: KeyUse,
-    ) -> Result<MessageReceipt> {
-        let options =
-            ReceiveOptions { brought: Some(brought), key_use: Some(key), ..ReceiveOptions::default() };
-        self.receive_with_options(inbound, options).await
-    }
-
-    /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
-    pub async fn receive_dry_run(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
-        let engine = self.clone();
-        self.run_detached(
-            async move { engine.accept(inbound, ReceiveOptions::default(), runs::REHEARSAL).await },
-        )
-        .await
-    }
-
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
     pub(crate) async fn run_detached<T: Send + 'static>(
         &self,
@@ -220,81 +149,6 @@ impl TurnEngine {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_) => Err(munshi_store::Error::Busy("the process is shutting down".to_owned()).into()),
         })
-    }
-
-    async fn accept(
-        &self,
-        inbound: InboundMessage,
-        options: ReceiveOptions,
-        kind: &'static str,
-    ) -> Result<MessageReceipt> {
-        let begun = Instant::now();
-        let inner = &self.inner;
-        let place = inner.resolve_target(&inbound.to, inbound.from.person).await?;
-        let (to, channel) = (inbound.to.clone(), inbound.channel);
-        let ReceiveOptions { brought, limits, key_use } = options;
-        let incoming =
-            RoutedMessage { kind, limits, key_use, ..inner.build_routed_message(inbound, brought, &place) };
-        let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
-        let received = MessageReceipt {
-            tenant: place.tenant,
-            run: taken.run,
-            session: taken.session,
-            message: taken.message,
-            person: taken.person,
-            fate: taken.fate,
-        };
-        if let Some(halt) = taken.halted.as_ref().filter(|_| kind == runs::MESSAGE) {
-            turn_metrics::count_outcome(channel, halt.code());
-        }
-        if taken.fate == IngestStatus::SeenBefore || taken.halted.is_some() {
-            return Ok(received);
-        }
-        // Who is in a slice is known only now.
-        let place = inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(place);
-        let waiting = PendingTurn { place, person: taken.person, ingest: begun.elapsed() };
-        match taken.begun {
-            Some(begun) => self.start(begun.held, Some(waiting)),
-            None => inner.remember_pending_turn(taken.run, waiting),
-        }
-        Ok(received)
-    }
-
-    /// Goes on with a run that waited for a person, after somebody answered elsewhere. One that somebody works on, that has
-    /// ended, or of which nothing was answered is left alone: it would only ask again.
-    pub async fn resume(&self, tenant: TenantId, run: RunId) -> Result<()> {
-        let engine = self.clone();
-        self.run_detached(async move { engine.resume_if_answered(tenant, run).await }).await
-    }
-
-    /// Goes on with every run that somebody's login at a connector's service lets go on.
-    pub async fn resume_after_login(&self) -> Result<()> {
-        let engine = self.clone();
-        self.run_detached(async move { engine.sweep_answered().await.map(drop) }).await
-    }
-
-    async fn resume_if_answered(&self, tenant: TenantId, run: RunId) -> Result<()> {
-        let (now, inner) = (self.inner.clock.now(), self.inner.clone());
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
-            let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
-            match known.state == RunState::WaitingApproval && recover::can_resume(tx, &inner, &known, now)? {
-                true => Ok(runs::claim(tx, run, inner.desk.terms(now))?),
-                false => Ok(None),
-            }
-        };
-        if let Some(run) = self.inner.db.write(tenant, unit).await? {
-            self.start(run.lease(tenant), None);
-        }
-        Ok(())
-    }
-
-    /// The jobs that turns make: sending what leaves, and keeping conversations short.
-    pub fn install(&self, registry: &mut JobRegistry, model: Option<Arc<dyn Summariser>>) {
-        let inner = &self.inner;
-        let (db, clock) = (inner.db.clone(), inner.clock.clone());
-        let (queue, senders) = (inner.desk.queue.clone(), inner.senders.iter().cloned());
-        OutboxDeliverer::new(db.clone(), queue, clock, senders).install(registry);
-        SummaryJob { db, model }.install(registry);
     }
 
     /// Works on a run that this process holds, and on those behind it in its session.

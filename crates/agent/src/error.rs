@@ -42,6 +42,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// As the store's own error, for a unit of work of another crate.
+    pub(crate) fn into_store(self) -> munshi_store::Error {
+        match self {
+            Self::Store(error) => error,
+            other => munshi_store::Error::Refused(other.to_string()),
+        }
+    }
+
     /// Whether the same may pass in a moment. What was begun has its id, so that going on again does nothing twice.
     pub(crate) fn is_transient(&self) -> bool {
         let store = match self {
@@ -55,6 +63,19 @@ impl Error {
             _ => return false,
         };
         store.is_retryable() || matches!(store, munshi_store::Error::OutcomeUnknown)
+    }
+}
+
+/// Why a unit of work is undone: for a reason that is no failure, or since something failed.
+#[derive(Debug)]
+pub(crate) enum Rollback<R> {
+    Because(R),
+    Failed(Error),
+}
+
+impl<R, E: Into<Error>> From<E> for Rollback<R> {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
     }
 }
 

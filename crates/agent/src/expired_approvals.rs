@@ -14,12 +14,12 @@ use munshi_types::PersonId;
 
 use crate::deferred_results;
 use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::marks::{ReplyMarks, ShownApproval};
 use crate::notify::{self, ConversationNotice};
+use crate::phrases::log_unrendered;
 use crate::runs::{self, Run};
 use crate::sessions::{self, Session};
-use crate::turn::resolve_locale;
 
 impl TurnEngine {
     /// Takes up acts whose process died and questions nobody answered in time, and goes on at once with the runs that
@@ -43,11 +43,11 @@ impl ActJournal for ConversationJournal {
 
     /// What a turn no longer waits for is told in its conversation.
     fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
-        deferred_results::into_store_result(deferred_results::notify_result(tx, &self.0, answer)).map(drop)
+        deferred_results::notify_result(tx, &self.0, answer).map(drop).map_err(Error::into_store)
     }
 
     fn record_expiry(&self, tx: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
-        deferred_results::into_store_result(notify_expiry(tx, &self.0, expiry))
+        notify_expiry(tx, &self.0, expiry).map_err(Error::into_store)
     }
 }
 
@@ -134,14 +134,8 @@ fn send_notice(
     notice: &Notice,
 ) -> Result<()> {
     let Notice { session, phrases: (before, after), asks } = notice;
-    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
-    let voice = resolve_locale(session.language.as_ref(), profile);
-    let phrase = |name: &str| {
-        inner.book.render(name, voice, &[]).unwrap_or_else(|error| {
-            tracing::error!(%error, phrase = name, "phrase rendering failed");
-            String::new()
-        })
-    };
+    let voice = notify::find_voice(tx, session)?;
+    let phrase = |name: &str| log_unrendered(inner.book.render(name, voice, &[]), name).unwrap_or_default();
     let mut text = format!("{}\n{}", phrase(before), approval.words);
     if let Some(after) = after {
         text = format!("{text}\n{}", phrase(after));
@@ -151,11 +145,6 @@ fn send_notice(
         ..ReplyMarks::default()
     };
     let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
-    notify::post_notice(
-        tx,
-        inner,
-        session,
-        run.id,
-        ConversationNotice { text, suggestions, marks, tainted: tainted.clone() },
-    )
+    let notice = ConversationNotice { text, suggestions, marks, tainted: tainted.clone() };
+    notify::post_notice(tx, inner, session, run.id, notice)
 }

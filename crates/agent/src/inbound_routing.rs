@@ -18,9 +18,10 @@ use crate::engine::{PendingTurn, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::ingest::{Admission, FixedReply, RoutedMessage};
 use crate::model_routing;
+use crate::phrases::log_unrendered;
+use crate::reply_language::ReplyLanguage;
 use crate::runs::{self, RunLease};
 use crate::state::HaltReason;
-use crate::turn::ReplyLanguage;
 
 /// More queued runs are not remembered; what is forgotten is looked up.
 const MOST_PLACES: usize = 10_000;
@@ -188,10 +189,7 @@ impl TurnEngineInner {
 }
 
 fn build_fixed_reply(book: &Phrasebook, phrase: &str, tongue: &ReplyLanguage) -> FixedReply {
-    let text = book.render(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
-        tracing::error!(%error, phrase, "phrase rendering failed");
-        String::new()
-    });
+    let text = log_unrendered(book.render(phrase, tongue.voice, &[]), phrase).unwrap_or_default();
     FixedReply { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
 }
 

@@ -1,137 +1,36 @@
 //! A message comes in: stored with its run, once, before anybody is told that it came.
 
 mod draft;
+mod outcome;
 mod rejection;
+mod routed_message;
+mod services;
+
+pub use self::outcome::{IngestOutcome, IngestStatus, TurnStart};
+pub use self::routed_message::{Admission, FixedReply, RoutedMessage};
+pub use self::services::IngestServices;
 
 use std::sync::Arc;
 
 use munshi_identity::{ContactAddress, Person};
-use munshi_jobs::JobQueue;
-use munshi_safety::budget::{
-    BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetMeasure, BudgetRefusal,
-};
-use munshi_safety::rate_limits::{self, RateLimit};
+use munshi_safety::budget::{BudgetAccount, BudgetLane, BudgetMeasure};
+use munshi_safety::rate_limits;
 use munshi_store::{Db, Tx};
-use munshi_types::tier::LanguageCode;
-use munshi_types::{
-    BindingId, HolderId, IdGenerator, InboundMessage, MessageId, PersonId, ReservationId, RunId, SessionId,
-    TenantId, Timestamp, Zone,
-};
+use munshi_types::{ReservationId, TenantId};
 
 use self::draft::IngestDraft;
 use self::rejection::reject_message;
-use crate::client_context::{self, ClientContext};
-use crate::decisions::TurnDecision;
-use crate::error::{Error, Result};
-use crate::key_use::KeyUse;
+use crate::error::{Error, Result, Rollback};
 use crate::messages::{self, MessageStatus};
-use crate::runs::{self, DuplicateMessage, LeaseTerms, NewRun, RunLease};
+use crate::runs::{self, NewRun, RunLease};
 use crate::sessions::{self, MessageArrival, Session};
 use crate::state::HaltReason;
-use crate::{inbound, sender_identity};
+use crate::{client_context, inbound, sender_identity};
 
 /// How often a twin may come at the very same moment before something else must be wrong.
 const TRIES: u32 = 4;
 
-/// What storing turns needs beside a transaction.
-#[derive(Clone)]
-pub struct IngestServices {
-    pub governor: Arc<BudgetGovernor>,
-    pub queue: JobQueue,
-    pub ids: IdGenerator,
-    /// The process that works on what is taken in here; none where nobody could tell whether it lives.
-    pub holder: Option<HolderId>,
-}
-
-impl IngestServices {
-    pub(crate) const fn terms(&self, now: Timestamp) -> LeaseTerms {
-        LeaseTerms { now, holder: self.holder }
-    }
-}
-
-/// A message that has found its binding.
-#[derive(Clone)]
-pub struct RoutedMessage {
-    pub inbound: InboundMessage,
-    /// What a program sent along.
-    pub brought: Option<Arc<ClientContext>>,
-    /// Of the run: [`MESSAGE`](runs::MESSAGE), or [`REHEARSAL`](runs::REHEARSAL).
-    pub kind: &'static str,
-    /// The API key it came through.
-    pub key_use: Option<KeyUse>,
-    pub binding: BindingId,
-    /// The tenant's: its days begin by it.
-    pub zone: Zone,
-    /// The most that a plain turn may use, with its interaction.
-    pub most: BudgetAmount,
-    /// What is set aside where that much is not there and a model that costs nothing may answer.
-    pub least: Option<BudgetAmount>,
-    /// As it was told from the text.
-    pub language: Option<LanguageCode>,
-    /// How much of a prompt the text takes.
-    pub tokens: u32,
-    pub door: Admission,
-    /// What is said where a limit is reached.
-    pub limit_reached: Arc<dyn Fn(&BudgetRefusal) -> FixedReply + Send + Sync>,
-    /// The record of a turn that ends here; none leaves it out.
-    pub decision: Option<Box<TurnDecision>>,
-    /// How often whoever sent it may; counted before anything is stored.
-    pub limits: Vec<RateLimit>,
-    pub now: Timestamp,
-}
-
-/// Whether a message may come in.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Admission {
-    Open,
-    /// Its text is not kept, its run is halted, and this is the answer.
-    Shut(HaltReason, FixedReply),
-}
-
-/// Something that is said without a model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FixedReply {
-    pub text: String,
-    pub language: Option<LanguageCode>,
-    pub suggestions: Vec<String>,
-}
-
-/// What became of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IngestStatus {
-    Begun,
-    /// Another turn of the session is under way; this one follows by itself.
-    Queued {
-        behind: RunId,
-    },
-    /// It was taken before; the ids are those of then.
-    SeenBefore,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct IngestOutcome {
-    pub run: RunId,
-    pub session: SessionId,
-    pub message: MessageId,
-    pub person: PersonId,
-    pub fate: IngestStatus,
-    /// Where this process may begin the turn now.
-    pub begun: Option<Box<TurnStart>>,
-    /// Where the turn has ended already, with its reply stored.
-    pub halted: Option<HaltReason>,
-}
-
-/// What the turn begins with, so that nothing is read twice.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TurnStart {
-    pub held: RunLease,
-    /// With the message counted.
-    pub session: Session,
-    pub person: Person,
-    pub reservation: Option<ReservationId>,
-}
-
-/// Takes a message in a unit of its own.
+/// Takes a message in a unit of its own, once it is seen that it can be taken.
 pub async fn receive(
     db: &Db,
     tenant: TenantId,
@@ -150,13 +49,12 @@ pub async fn receive(
     }
 }
 
-/// Takes a message in the caller's transaction: the same message again gives the same ids and changes nothing. For
+/// Takes a message in one transaction: the same message again gives the same ids and changes nothing. For
 /// somebody known this is one statement for the rate limits, one for the person, two for the quota, and one each for session, run and message.
 ///
 /// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
 /// again.
-pub fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
-    inbound::validate(&incoming.inbound)?;
+fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
     let ingested = ingest_once(tx, desk, incoming)?;
     // What was taken before is counted no second time. Last, so that those who write to one tenant wait for its row as
     // briefly as can be.
@@ -180,47 +78,17 @@ fn ingest_once(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage)
     }
     let outcome = tx.attempt(|tx| {
         let person = sender_identity::find_or_add(tx, &desk.ids, inbound, &addresses, incoming.now)?;
-        try_ingest(tx, desk, incoming, person)?.ok_or(Stop::Twin)
+        try_ingest(tx, desk, incoming, person)?.ok_or(Rollback::Because(Twin))
     });
     match outcome {
         Ok(ingested) => Ok(ingested),
-        Err(Stop::Twin) => load_duplicate(tx, incoming, &addresses),
-        Err(Stop::Failed(error)) => Err(error),
+        Err(Rollback::Because(Twin)) => load_duplicate(tx, incoming, &addresses),
+        Err(Rollback::Failed(error)) => Err(error),
     }
 }
 
-/// Why the taking of a stranger's message is undone.
-enum Stop {
-    /// It was taken while this waited; nobody new is left behind for it.
-    Twin,
-    Failed(Error),
-}
-
-impl From<munshi_store::Error> for Stop {
-    fn from(error: munshi_store::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<DuplicateMessage> for IngestOutcome {
-    fn from(seen: DuplicateMessage) -> Self {
-        Self {
-            run: seen.run,
-            session: seen.session,
-            message: seen.message,
-            person: seen.person,
-            fate: IngestStatus::SeenBefore,
-            begun: None,
-            halted: None,
-        }
-    }
-}
+/// Another took the message while this waited; nobody new is left behind for it.
+struct Twin;
 
 /// The ids of then, for whoever sent it then: nobody learns of another's run by guessing its id.
 fn load_duplicate(

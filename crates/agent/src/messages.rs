@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{AttachedFile, BindingId, Id, MessageId, RunId, SessionId, Timestamp};
+use munshi_types::{
+    AttachedFile, BindingId, Id, MessageId, OutboundMessage, ReplyAddress, RunId, SessionId, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,6 +94,19 @@ pub struct Message {
     pub marks: Value,
     pub suggestions: Vec<String>,
     pub said_at: Timestamp,
+}
+
+impl Message {
+    /// As it is sent.
+    pub(crate) fn to_outbound(&self, to: &ReplyAddress) -> OutboundMessage {
+        OutboundMessage {
+            id: self.id,
+            to: to.clone(),
+            text: self.text.clone(),
+            suggestions: self.suggestions.clone(),
+            language: self.language.clone(),
+        }
+    }
 }
 
 pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<Message>> {

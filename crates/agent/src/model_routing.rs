@@ -1,10 +1,53 @@
-//! The models a turn is answered by.
+//! The models that may be asked in a binding's name, and on whose account.
 
 use std::sync::Arc;
 
 use munshi_llm::ModelTarget;
-use munshi_llm::gateway::ModelRoute;
+use munshi_llm::gateway::{Capability, ModelRoute};
+use munshi_safety::budget::{BudgetAccount, BudgetLane, DurableBudget, UsagePlan};
+use munshi_safety::policy::DataResidency;
+use munshi_tiers::BindingResolution;
 use munshi_types::tier::Agent;
+use munshi_types::{PersonId, RunId};
+
+use crate::engine::TurnEngineInner;
+
+/// Who pays for calls of models.
+pub(crate) struct CallPayer {
+    pub(crate) person: Option<PersonId>,
+    pub(crate) lane: BudgetLane,
+    pub(crate) run: Option<RunId>,
+}
+
+impl TurnEngineInner {
+    /// Those of the agent's route that the plan and the tenant's residency permit.
+    pub(crate) fn resolve_permitted_route(
+        &self,
+        binding: &BindingResolution,
+        plan: UsagePlan,
+        residency: &DataResidency,
+    ) -> ModelRoute {
+        let route = resolve_route(&binding.agent.body, &self.route, self.gateway.targets());
+        ModelRoute { permitted: self.settings.classes.permitted(plan), ..residency.restrict(route) }
+    }
+
+    pub(crate) fn build_durable_budget(
+        &self,
+        binding: &BindingResolution,
+        payer: CallPayer,
+    ) -> DurableBudget {
+        let CallPayer { person, lane, run } = payer;
+        let zone = binding.zone.clone();
+        DurableBudget {
+            db: self.db.clone(),
+            governor: Arc::new(self.office.governor.clone()),
+            tenant: binding.tenant,
+            account: BudgetAccount { binding: Some(binding.binding_id), person, lane, zone },
+            run,
+            clock: self.clock.clone(),
+        }
+    }
+}
 
 /// The agent's choice over the installation's. A use for which the agent names only models that are not there counts as
 /// unsaid: a tenant's folder answers on a machine that has none of its models yet.
@@ -22,10 +65,15 @@ pub(crate) fn resolve_route(
     route
 }
 
+/// Only the model of this machine.
+pub(crate) fn restrict_to_local(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
+    let names = here.map(str::to_owned).into_iter().collect();
+    ModelRoute { targets: [(Capability::Default, names)].into(), permitted: None, ..route.clone() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_llm::gateway::Capability;
     use serde_json::json;
 
     #[test]

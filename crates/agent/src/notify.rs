@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use munshi_identity::persons;
+use munshi_lang::Locale;
 use munshi_safety::pipeline::TaintSource;
 use munshi_store::Tx;
 use munshi_tiers::prompt::UtteranceText;
-use munshi_types::{MessageId, OutboundMessage, RunId};
+use munshi_types::RunId;
 
 use crate::engine::TurnEngineInner;
 use crate::error::Result;
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::reply_language::resolve_locale;
 use crate::sessions::{self, Session, SessionUpdate};
 use crate::{outbox, retention, taint_bits};
 
@@ -22,6 +25,12 @@ pub(crate) struct ConversationNotice {
     pub(crate) marks: ReplyMarks,
     /// Whose words stand in it, beside our own.
     pub(crate) tainted: BTreeSet<TaintSource>,
+}
+
+/// In which voice the person of a conversation is spoken to, who has written nothing just now.
+pub(crate) fn find_voice(tx: &mut Tx<'_>, session: &Session) -> Result<Locale> {
+    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+    Ok(resolve_locale(session.language.as_ref(), profile))
 }
 
 /// Says it, in the name of the run that it comes from.
@@ -38,9 +47,8 @@ pub(crate) fn post_notice(
     let Some(place) = sessions::record_reply(tx, session.id, &SessionUpdate::default(), now)? else {
         return Ok(());
     };
-    let id: MessageId = inner.ids.next();
     let message = Message {
-        id,
+        id: inner.ids.next(),
         session: session.id,
         number: place.number,
         run,
@@ -49,19 +57,18 @@ pub(crate) fn post_notice(
         channel: session.channel,
         outside_id: None,
         tokens: UtteranceText::new(&text).tokens(),
-        text: text.clone(),
+        text,
         attached: Vec::new(),
         language: session.language.clone(),
         standing: MessageStatus::Whole,
         generation: 1,
         marks: serde_json::to_value(&marks).unwrap_or_default(),
-        suggestions: suggestions.clone(),
+        suggestions,
         said_at: now,
     };
     messages::add(tx, &message)?;
-    if let Some(to) = session.reply_to.clone() {
-        let outbound = OutboundMessage { id, to, text, suggestions, language: session.language.clone() };
-        outbox::enqueue(tx, &inner.desk.queue, session.id, &outbound, now)?;
+    if let Some(to) = &session.reply_to {
+        outbox::enqueue(tx, &inner.desk.queue, session.id, &message.to_outbound(to), now)?;
     }
     if retention::is_summary_due(place.number, place.summarised) {
         retention::enqueue_summary(tx, &inner.desk.queue, session.id)?;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::client_context::ClientCallRequest;
+use crate::decisions::{self, TurnTimings};
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::event::{RunEvent, TurnUsage};
@@ -19,7 +20,6 @@ use crate::messages::{self, Message, MessageStatus};
 use crate::runs::{self, Run};
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, RunStep};
-use crate::turn::TurnTimings;
 
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(1);
@@ -97,24 +97,15 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
         params![id],
         |row| row.get(0),
     )?;
-    let timings = timings(tx, id)?;
+    let timings = decisions::find_timings(tx, id)?.unwrap_or_default();
     let approval = find_pending_approval(tx, &run)?;
-    Ok(Some(build_outcome(run, reply, (calls, handed, cut), (approval, timings, violations))))
-}
-
-fn build_outcome(
-    run: Run,
-    reply: Option<Message>,
-    (calls, handed, cut): (Vec<ToolCallRecord>, Vec<ClientCallRequest>, bool),
-    (approval, timings, violations): (Option<ApprovalId>, TurnTimings, Vec<String>),
-) -> RunOutcome {
     let degraded = reply.as_ref().is_some_and(|reply| reply.standing == MessageStatus::Degraded);
     let usage = reply.as_ref().map(usage).unwrap_or_default();
     let (message, text, language, suggestions) = match reply {
         Some(reply) => (Some(reply.id), reply.text, reply.language, reply.suggestions),
         None => Default::default(),
     };
-    RunOutcome {
+    Ok(Some(RunOutcome {
         run: run.id,
         session: run.session,
         message,
@@ -131,7 +122,7 @@ fn build_outcome(
         usage,
         timings,
         violations,
-    }
+    }))
 }
 
 /// Each once, as it stands: one that waited has a step for that and one for its end.
@@ -184,26 +175,4 @@ fn find_pending_approval(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId
     };
     let open = pending.iter().filter(|known| known.state == ApprovalStatus::Pending && waits(known.id));
     Ok(open.map(|approval| approval.id).next_back())
-}
-
-fn timings(tx: &mut Tx<'_>, id: RunId) -> Result<TurnTimings> {
-    let found = tx.optional(
-        "SELECT ingest_micros, prepare_micros, think_micros, act_micros, check_micros, respond_micros,
-                first_word_micros, total_micros
-         FROM decisions WHERE tenant_id = $1 AND run_id = $2",
-        params![id],
-        |row| {
-            Ok(TurnTimings {
-                ingest: row.get(0)?,
-                prepare: row.get(1)?,
-                think: row.get(2)?,
-                act: row.get(3)?,
-                check: row.get(4)?,
-                respond: row.get(5)?,
-                first_word: row.get(6)?,
-                total: row.get(7)?,
-            })
-        },
-    )?;
-    Ok(found.unwrap_or_default())
 }

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::RUNS;
-use crate::engine::{TurnEngine, TurnEngineInner};
-use crate::error::Result;
+use crate::engine::{RecoveryCursor, TurnEngine, TurnEngineInner};
+use crate::error::{Error, Result};
 use crate::expired_approvals::ConversationJournal;
 use crate::runs::{self, LEASE, Run, RunRecoveryScope};
 use crate::snapshot::ExchangeCallOutcome;
@@ -28,9 +28,6 @@ const REGISTER: Duration = Duration::from_secs(3600);
 /// wait, the next go begins where this one ended.
 const PAGE: u32 = 500;
 const PAGES: usize = 4;
-
-/// Behind which run the next reading begins; none is the first.
-pub(crate) type RecoveryCursor = Option<(Timestamp, RunId)>;
 
 impl TurnEngine {
     /// Takes up what a dead process left and sweeps until `stop` is cancelled; then [finishes](Self::finish).
@@ -127,6 +124,34 @@ impl TurnEngine {
                 }
             }
         });
+    }
+
+    /// Goes on with a run that waited for a person, after somebody answered elsewhere. One that somebody works on, that has
+    /// ended, or of which nothing was answered is left alone: it would only ask again.
+    pub async fn resume(&self, tenant: TenantId, run: RunId) -> Result<()> {
+        let engine = self.clone();
+        self.run_detached(async move { engine.resume_if_answered(tenant, run).await }).await
+    }
+
+    /// Goes on with every run that somebody's login at a connector's service lets go on.
+    pub async fn resume_after_login(&self) -> Result<()> {
+        let engine = self.clone();
+        self.run_detached(async move { engine.sweep_answered().await.map(drop) }).await
+    }
+
+    async fn resume_if_answered(&self, tenant: TenantId, run: RunId) -> Result<()> {
+        let (now, inner) = (self.inner.clock.now(), self.inner.clone());
+        let unit = move |tx: &mut Tx<'_>| -> Result<_> {
+            let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
+            match known.state == RunState::WaitingApproval && can_resume(tx, &inner, &known, now)? {
+                true => Ok(runs::claim(tx, run, inner.desk.terms(now))?),
+                false => Ok(None),
+            }
+        };
+        if let Some(run) = self.inner.db.write(tenant, unit).await? {
+            self.start(run.lease(tenant), None);
+        }
+        Ok(())
     }
 
     /// Stops every turn of this process where it is, as a crash would. Another takes them up.

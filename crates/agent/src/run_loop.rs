@@ -42,7 +42,7 @@ impl TurnEngineInner {
         let stop = room.renew_stop_token();
         let (mut tries, mut waiting) = (1, waiting);
         let failed = loop {
-            let work = self.clone().run_turn(held, waiting.take(), (room.clone(), stop.clone()), None);
+            let work = self.clone().run_turn(held, waiting.take(), room.clone(), stop.clone(), None);
             match self.run_under_lease(held, &stop, AssertUnwindSafe(work).catch_unwind()).await {
                 Some(Ok(Ok(next))) => return next,
                 None | Some(Ok(Err(Error::LostRun(_)))) => {
@@ -60,7 +60,7 @@ impl TurnEngineInner {
         };
         tracing::error!(run = %held.run, error = %failed, "turn failed");
         let halt = HaltReason::Broken(failed);
-        let excuse = self.clone().run_turn(held, None, (room, stop.clone()), Some(halt.clone()));
+        let excuse = self.clone().run_turn(held, None, room, stop.clone(), Some(halt.clone()));
         match self.run_under_lease(held, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
             Some(Ok(Ok(next))) => return next,
             Some(Ok(Err(Error::LostRun(_)))) | None => {}
@@ -158,7 +158,8 @@ impl TurnEngineInner {
         self: Arc<Self>,
         held: RunLease,
         waiting: Option<PendingTurn>,
-        (room, stop): (Arc<RunChannel>, CancellationToken),
+        room: Arc<RunChannel>,
+        stop: CancellationToken,
         broken: Option<HaltReason>,
     ) -> Result<Option<RunLease>> {
         let (place, ingest) = match waiting {
@@ -185,12 +186,13 @@ impl TurnEngineInner {
         let inner = self.clone();
         let work = async {
             let mut turn = Turn::prepare(self, held, place, room, stop).await?;
+            let mut notes = turn.begin_notes();
             turn.set_ingest_time(ingest);
             let end = match broken {
                 Some(halt) => TurnOutcome::Halted(halt),
-                None => turn.run_stages().await?,
+                None => turn.run_stages(&mut notes).await?,
             };
-            turn.respond(end).await
+            turn.respond(end, notes).await
         };
         pass.run_guarded(&inner, Box::pin(work)).await
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use munshi_safety::budget::ModelClasses;
 
-use crate::holders::ProcessIdentity;
+use crate::process_identity::ProcessIdentity;
 
 #[derive(Clone, Debug)]
 pub struct TurnSettings {

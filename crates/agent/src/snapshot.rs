@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use munshi_llm::ChatMessage;
+use munshi_llm::gateway::CallSpend;
+use munshi_llm::pricing::Cost;
+use munshi_llm::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
 use munshi_safety::audit::to_canonical_json;
-use munshi_safety::budget::RunUse;
+use munshi_safety::budget::{BudgetAmount, RunUse};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
 use munshi_types::{ActId, ApprovalId, HolderId, Timestamp};
@@ -15,7 +17,6 @@ use serde_json::Value;
 use crate::event::RunEvent;
 use crate::marks::ReplyMark;
 use crate::state::HaltReason;
-use crate::turn_budget::{ReservationUse, sum};
 
 /// What a limit stands in the way of is tried again this often, also where it frees later: limits are raised, too.
 const AGAIN: Duration = Duration::from_secs(15 * 60);
@@ -79,6 +80,39 @@ pub struct RunSnapshot {
     pub halt: Option<HaltReason>,
 }
 
+/// What the calls took out of the message's reservation; a part of the snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReservationUse {
+    pub tokens: u64,
+    pub output: u64,
+    pub money: Cost,
+    /// Some call had no price; all of it then counts at the worst one.
+    pub is_unpriced: bool,
+}
+
+/// What two runs, one after the other, have used; the time is the second's own.
+pub(crate) fn sum(one: RunUse, other: RunUse) -> RunUse {
+    let iterations = one.iterations.saturating_add(other.iterations);
+    RunUse { iterations, ..one.with_call(other.tokens, other.money) }
+}
+
+impl ReservationUse {
+    pub(crate) fn plus(self, spent: CallSpend) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(spent.tokens),
+            output: self.output.saturating_add(spent.output),
+            money: self.money.plus(spent.cost.unwrap_or_default()),
+            is_unpriced: self.is_unpriced || (spent.cost.is_none() && spent.tokens > 0),
+        }
+    }
+
+    /// What the reservation is settled with.
+    pub fn amount(self) -> BudgetAmount {
+        let money = (!self.is_unpriced).then_some(self.money);
+        BudgetAmount { tokens: self.tokens, output: self.output, money, ..BudgetAmount::interaction() }
+    }
+}
+
 /// Where a call stands: in which exchange, and which of its calls.
 pub type CallIndex = (usize, usize);
 
@@ -96,10 +130,7 @@ impl RunSnapshot {
     pub fn pending_approvals(&self) -> Vec<ApprovalId> {
         let waiting = |called: &ExchangeCall| match called.outcome {
             ExchangeCallOutcome::Waiting { approval, .. } => Some(approval),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Handed { .. }
-            | ExchangeCallOutcome::Ended { .. } => None,
+            _ => None,
         };
         self.iter_calls().filter_map(waiting).collect()
     }
@@ -138,10 +169,7 @@ impl RunSnapshot {
         let calls = self.exchanges.last().into_iter().flat_map(|exchange| &exchange.calls);
         calls.filter_map(|called| match called.outcome {
             ExchangeCallOutcome::Handed { number } => Some((number, called)),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Waiting { .. }
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Ended { .. } => None,
+            _ => None,
         })
     }
 
@@ -150,6 +178,12 @@ impl RunSnapshot {
         let mut whole = self.taint.clone();
         whole.sources.extend(&self.inherited);
         whole
+    }
+
+    /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
+    pub(crate) fn for_pause(&self, epoch: i64) -> Self {
+        let (said, marks) = (String::new(), Vec::new());
+        Self { said, marks, drawn: ReservationUse::default(), rested: epoch, survived: 0, ..self.clone() }
     }
 
     /// Every place there is.
@@ -177,10 +211,7 @@ impl RunSnapshot {
         }
         let ended = match &outcome {
             ExchangeCallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
-            ExchangeCallOutcome::Open
-            | ExchangeCallOutcome::Waiting { .. }
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Handed { .. } => None,
+            _ => None,
         };
         called.outcome = outcome;
         let (tool, key, call) =
@@ -294,6 +325,15 @@ pub struct ToolExchange {
     pub calls: Vec<ExchangeCall>,
 }
 
+/// The id of a call that no provider made.
+pub(crate) const OWN_CALL: &str = "call-0";
+
+/// A model's message that calls one tool, made here.
+pub(crate) fn build_call_message(tool: &str, arguments: Value) -> ChatMessage {
+    let call = ToolCall { id: OWN_CALL.to_owned(), name: tool.to_owned(), arguments };
+    ChatMessage { role: ModelRole::Assistant, parts: vec![ModelMessagePart::ToolCall(call)] }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeCall {
     /// The provider's id of the call.
@@ -307,6 +347,16 @@ pub struct ExchangeCall {
 }
 
 impl ExchangeCall {
+    /// The tool and what it said, where it said something.
+    pub(crate) fn find_result(&self) -> Option<(String, Value)> {
+        match &self.outcome {
+            ExchangeCallOutcome::Ended { ok: true, result } => {
+                Some((self.tool.clone(), result.get("result").cloned().unwrap_or_default()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether its question, or the yes to it, has run out of time.
     pub fn has_expired(&self) -> bool {
         matches!(&self.outcome, ExchangeCallOutcome::Ended { result, .. } if is_expired(result))

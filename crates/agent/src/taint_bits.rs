@@ -78,7 +78,8 @@ impl WindowTaint {
     pub(crate) fn compute_reply_bits(
         self,
         own: &BTreeSet<TaintSource>,
-        (session, history): (&Session, &[Message]),
+        session: &Session,
+        history: &[Message],
         text: &str,
     ) -> i64 {
         let said = extract_shingles(text);

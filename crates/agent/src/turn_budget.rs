@@ -7,15 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_llm::ModelError;
 use munshi_llm::gateway::{CallBudget, CallSpend};
-use munshi_llm::pricing::Cost;
 use munshi_safety::budget::{
-    BudgetAmount, DurableBudget, OpenReservation, PriceConversion, RunBudget, RunExhaustion, RunUse,
+    DurableBudget, OpenReservation, PriceConversion, RunBudget, RunExhaustion, RunUse,
 };
 use munshi_types::{ReservationId, Timestamp};
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::snapshot::RunSnapshot;
+use crate::snapshot::{ReservationUse, RunSnapshot, sum};
 
 /// How often, and how long, a call that was broken off is waited for.
 const QUIET: u32 = 50;
@@ -44,39 +42,6 @@ struct State {
     held: HashMap<ReservationId, CallSpend>,
     next: u128,
     spent_out: Option<RunExhaustion>,
-}
-
-/// What the calls took out of the message's reservation; a part of the snapshot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReservationUse {
-    pub tokens: u64,
-    pub output: u64,
-    pub money: Cost,
-    /// Some call had no price; all of it then counts at the worst one.
-    pub is_unpriced: bool,
-}
-
-/// What two runs, one after the other, have used; the time is the second's own.
-pub(crate) fn sum(one: RunUse, other: RunUse) -> RunUse {
-    let iterations = one.iterations.saturating_add(other.iterations);
-    RunUse { iterations, ..one.with_call(other.tokens, other.money) }
-}
-
-impl ReservationUse {
-    fn plus(self, spent: CallSpend) -> Self {
-        Self {
-            tokens: self.tokens.saturating_add(spent.tokens),
-            output: self.output.saturating_add(spent.output),
-            money: self.money.plus(spent.cost.unwrap_or_default()),
-            is_unpriced: self.is_unpriced || (spent.cost.is_none() && spent.tokens > 0),
-        }
-    }
-
-    /// What the reservation is settled with.
-    pub fn amount(self) -> BudgetAmount {
-        let money = (!self.is_unpriced).then_some(self.money);
-        BudgetAmount { tokens: self.tokens, output: self.output, money, ..BudgetAmount::interaction() }
-    }
 }
 
 impl TurnBudget {
@@ -211,6 +176,8 @@ impl CallBudget for TurnBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use munshi_llm::pricing::Cost;
+    use munshi_safety::budget::BudgetAmount;
 
     fn spend(tokens: u64, micros: Option<i64>) -> CallSpend {
         CallSpend { tokens, output: tokens / 2, cost: micros.map(Cost::from_micros) }

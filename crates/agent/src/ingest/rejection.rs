@@ -1,7 +1,6 @@
 //! A message that is answered at the door: by a limit, or since it may not be kept.
 
 use munshi_store::Tx;
-use munshi_types::OutboundMessage;
 
 use super::draft::IngestDraft;
 use super::{Admission, FixedReply, IngestOutcome, IngestServices, IngestStatus, RoutedMessage};
@@ -56,14 +55,7 @@ pub(super) fn reject_message(
         decisions::add(tx, about, &decision, now)?;
     }
     if let Some(to) = &inbound.reply_to {
-        let outbound = OutboundMessage {
-            id: reply.id,
-            to: to.clone(),
-            text: reply.text,
-            suggestions: reply.suggestions,
-            language: reply.language,
-        };
-        outbox::enqueue(tx, &desk.queue, new.session.id, &outbound, now)?;
+        outbox::enqueue(tx, &desk.queue, new.session.id, &reply.to_outbound(to), now)?;
     }
     Ok(IngestOutcome { halted: Some(halt), ..new.build_outcome(IngestStatus::Begun) })
 }

@@ -9,27 +9,14 @@ use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobQueue, JobRegistry};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, MessageId, OutboundMessage};
-use serde::{Deserialize, Serialize};
 
+use super::delivery_job::{DeliveryPayload, KIND, TRIES, enqueue_job};
 use super::rows::{self, OutboxState, OutboxUpdate};
 use super::{ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability};
 use crate::error::{Error, Result};
 
-pub const KIND: &str = "outbox.deliver";
-
-/// So often a message is tried before it is given up, about an hour after it was said.
-pub const TRIES: u32 = 12;
 /// Somebody waits for it, so the first pauses are short.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(1800) };
-/// Beyond that the job has some to spare: a process that dies at the last try must not leave a message behind that
-/// stands in the way of all that follow.
-pub(super) const SPARE: u32 = 8;
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct DeliveryPayload {
-    pub message: MessageId,
-}
-
 /// Sends what stands in the outbox through the senders there are.
 #[derive(Clone)]
 pub struct OutboxDeliverer {
@@ -165,7 +152,7 @@ impl OutboxDeliverer {
             }
             // The row is no longer among the unsent, so the first of them is the next.
             if let Some(next) = rows::lock_session_queue(tx, message)?.into_iter().next() {
-                rows::enqueue_job(tx, &queue, next.message)?;
+                enqueue_job(tx, &queue, next.message)?;
             }
             lease.complete(tx, now)?;
             Ok(())

@@ -8,9 +8,11 @@
 //! To add a way out, implement [`ChannelSender`] and hand it to the engine.
 
 mod deliver;
+mod delivery_job;
 mod rows;
 
-pub use deliver::{KIND, OutboxDeliverer, TRIES};
+pub use deliver::OutboxDeliverer;
+pub use delivery_job::{KIND, TRIES};
 pub use rows::{OutboxState, OutboxView, find, list_unsent};
 
 pub(crate) use rows::enqueue;

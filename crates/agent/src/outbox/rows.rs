@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use munshi_jobs::{JobQueue, NewJob, Priority};
+use munshi_jobs::JobQueue;
 use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, JobId, MessageId, OutboundMessage, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::deliver::{DeliveryPayload, KIND, SPARE, TRIES};
+use super::delivery_job::enqueue_job;
 use crate::columns::{read_count, read_enum, read_json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -81,13 +81,6 @@ pub(crate) fn enqueue(
         ],
     )?;
     enqueue_job(tx, queue, outbound.id)
-}
-
-/// Makes the job that sends a message.
-pub(super) fn enqueue_job(tx: &mut Tx<'_>, queue: &JobQueue, message: MessageId) -> crate::Result<()> {
-    let job = NewJob::new(KIND, &DeliveryPayload { message })?.priority(Priority::Urgent);
-    queue.enqueue(tx, &job.attempts(TRIES + SPARE))?;
-    Ok(())
 }
 
 pub fn find(tx: &mut Tx<'_>, message: MessageId) -> Result<Option<OutboxView>> {

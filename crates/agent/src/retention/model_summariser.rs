@@ -9,7 +9,7 @@ use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, Model
 use munshi_llm::{ChatMessage as Said, ChatRequest};
 use munshi_pack::PackTurnContext;
 use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
-use munshi_safety::budget::{self, BudgetLane, DurableBudget};
+use munshi_safety::budget::{self, BudgetLane};
 use munshi_safety::pipeline::CallerAudience;
 use munshi_store::Tx;
 use munshi_tiers::{AddressResolution, BindingResolution};
@@ -23,9 +23,9 @@ use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::marks::ReplyMarks;
 use crate::messages::MessageSpeaker;
+use crate::model_routing::CallPayer;
 use crate::sessions::Session;
-use crate::turn::mask_people;
-use crate::{model_routing, sessions};
+use crate::{mask_people, sessions};
 
 /// What it is asked. What was said comes after it as the person's message, and is nothing to be obeyed.
 const TASK: &str = "Below is an older part of a conversation between a person and their assistant. Write down in at most 150 words what \
@@ -91,9 +91,7 @@ impl Cheap {
         };
         let (session, people, plan, residency) = inner.db.read(tenant, read).await?;
         let person = session.person;
-        let own = model_routing::resolve_route(&place.agent.body, &inner.route, inner.gateway.targets());
-        let own = residency.restrict(own);
-        let route = Arc::new(ModelRoute { permitted: inner.settings.classes.permitted(plan), ..own });
+        let route = Arc::new(inner.resolve_permitted_route(&place, plan, &residency));
         let request = ChatRequest {
             system: vec![TASK.to_owned()],
             messages: vec![Said::user(render_transcript(material))],
@@ -105,7 +103,7 @@ impl Cheap {
             route,
             request: Arc::new(request),
             veil: Some(Arc::new(self.build_redactor(tenant, &session, &people, material)?)),
-            account: self.account(tenant, &place, material, person),
+            account: self.account(&place, person),
         };
         match inner.gateway.complete(call).await {
             Ok(reply) => Ok(Some(reply.text())),
@@ -149,27 +147,14 @@ impl Cheap {
         Ok(veil)
     }
 
-    fn account(
-        &self,
-        tenant: TenantId,
-        place: &BindingResolution,
-        material: &SummaryInput,
-        person: PersonId,
-    ) -> CallBilling {
+    fn account(&self, place: &BindingResolution, person: PersonId) -> CallBilling {
         let inner = &self.0;
-        let account = budget::BudgetAccount {
-            binding: Some(material.binding),
-            person: Some(person),
-            lane: BudgetLane::Background,
-            zone: place.zone.clone(),
-        };
-        let governor = Arc::new(inner.office.governor.clone());
-        let (db, clock) = (inner.db.clone(), inner.clock.clone());
+        let payer = CallPayer { person: Some(person), lane: BudgetLane::Background, run: None };
         CallBilling {
-            tenant,
-            about: CallSubject { run: None, binding: Some(material.binding.as_uuid()) },
-            budget: Arc::new(DurableBudget { db: db.clone(), governor, tenant, account, run: None, clock }),
-            tab: Arc::new(StoredCallLog::new(db)),
+            tenant: place.tenant,
+            about: CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) },
+            budget: Arc::new(inner.build_durable_budget(place, payer)),
+            tab: Arc::new(StoredCallLog::new(inner.db.clone())),
             prices: None,
         }
     }

@@ -9,7 +9,7 @@ use munshi_types::{BindingId, RunId, Timestamp};
 
 use super::measure::TurnMeasure;
 use super::tally::{TurnTally, TurnTallyLine, TurnTallyLines};
-use crate::columns::read_json;
+use crate::columns::{read_enum, read_json};
 use crate::runs::MESSAGE;
 
 /// So many turns are read at once.
@@ -109,7 +109,7 @@ fn read_turn(row: &Row<'_>) -> Result<Turn> {
     Ok(Turn {
         run: row.get("run_id")?,
         binding: row.get("binding_id")?,
-        channel: channel(&row.get::<String>("channel")?)?,
+        channel: read_enum(row, "channel")?,
         at: row.get("at")?,
         is_real: kind.is_none_or(|kind| kind == MESSAGE),
         outcome: row.get("outcome")?,
@@ -136,11 +136,6 @@ fn read_turn(row: &Row<'_>) -> Result<Turn> {
             (TurnMeasure::Total, row.get("total_micros")?),
         ],
     })
-}
-
-fn channel(text: &str) -> Result<Channel> {
-    let found = Channel::ALL.into_iter().find(|channel| channel.as_str() == text);
-    found.ok_or_else(|| Broken::Decode(format!("unknown channel `{text}`")))
 }
 
 /// When was counted last.
@@ -213,7 +208,7 @@ pub(super) fn list_days(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<
                 outcomes,
                 histograms: read_json(row, "histograms")?,
             };
-            let channel = channel(&row.get::<String>("channel")?)?;
+            let channel = read_enum(row, "channel")?;
             let day = day.parse().map_err(|_| Broken::Decode(format!("invalid date `{day}`")))?;
             Ok((day, TurnTallyLine { binding: row.get("binding_id")?, channel, tally }))
         },

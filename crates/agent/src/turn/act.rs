@@ -6,27 +6,28 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::CallRecorder;
 use munshi_llm::{ChatMessage, ModelMessagePart};
-use munshi_safety::pipeline::{ActCaller, ActConcern, ProposalMode, Taint};
+use munshi_safety::pipeline::{ActCaller, ProposalMode, Taint};
 use munshi_tiers::precedence;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
-use super::choose::{FailedCallFollowUp, find_result};
+use super::choose::{FailedCallFollowUp, PendingSearch};
 use super::detach::DispatchRequest;
 use super::journal::{CallJournal, body};
-use super::pause::{DelayedAct, TurnPause};
+use super::notes::{ActDetails, KnownActs, StageNotes};
+use super::setup::TurnSetup;
+use super::state::SAME;
+use super::turn_outcome::{DelayedAct, TurnPause};
 use super::{Turn, evidence, prepare, setup};
 use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::runs;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, call_key};
+use crate::snapshot::{
+    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, call_key,
+};
 use crate::state::{HaltReason, RunState};
 
-/// The same call is not tried a third time.
-const SAME: u32 = 2;
-/// A denied wish is replanned once.
-const DENIALS: u32 = 2;
 /// How often one asks for an act that somebody else is doing, and for how long.
 const PAUSE: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -48,17 +49,17 @@ pub(crate) enum ActStageOutcome {
 impl Turn {
     /// The model's wish becomes calls, each with the act it will be. Nothing is done yet.
     pub(crate) fn queue_tool_calls(&mut self, asked: ChatMessage) -> Option<HaltReason> {
-        let most = u32::from(self.place.agent.body.limits.tool_calls);
-        if self.snapshot.calls >= most {
+        let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
+        if self.state.snapshot.calls >= most {
             return Some(HaltReason::ToolCap);
         }
         self.reply.break_paragraph();
         let (mut calls, mut handed) = (Vec::new(), 0);
         for part in &asked.parts {
             let ModelMessagePart::ToolCall(call) = part else { continue };
-            self.snapshot.calls += 1;
-            let outcome = match self.snapshot.calls > most {
-                false if self.is_client_tool(&call.name) => {
+            self.state.snapshot.calls += 1;
+            let outcome = match self.state.snapshot.calls > most {
+                false if self.setup.is_client_tool(&call.name) => {
                     match self.reply.can_disclose(&flatten_text(&call.arguments)) {
                         true => ExchangeCallOutcome::Handed { number: handed },
                         false => ExchangeCallOutcome::Ended { ok: false, result: build_withheld_result() },
@@ -72,99 +73,93 @@ impl Turn {
                 call_id: call.id.clone(),
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
-                act: self.engine.ids.next(),
+                act: self.setup.engine.ids.next(),
                 outcome,
             });
         }
-        self.snapshot.exchanges.push(ToolExchange { asked, calls });
+        self.state.snapshot.exchanges.push(ToolExchange { asked, calls });
         None
     }
 
     /// Does every call that has not ended. What a dead process began is asked for, not done again.
-    pub(crate) async fn act(&mut self) -> Result<ActStageOutcome> {
+    pub(crate) async fn act(&mut self, notes: &mut StageNotes) -> Result<ActStageOutcome> {
         let begun = Instant::now();
-        let acted = self.act_on_all().await;
+        let acted = self.act_on_all(notes).await;
         self.timings.act += begun.elapsed();
         acted
     }
 
-    async fn act_on_all(&mut self) -> Result<ActStageOutcome> {
+    async fn act_on_all(&mut self, notes: &mut StageNotes) -> Result<ActStageOutcome> {
         let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
-        let mut places = std::collections::VecDeque::from(self.snapshot.call_indexes());
+        let mut search: Option<PendingSearch> = None;
+        let most_failures = u32::from(self.setup.binding.agent.body.limits.tool_failures);
+        let mut places = std::collections::VecDeque::from(self.state.snapshot.call_indexes());
         while let Some(place) = places.pop_front() {
-            let Some(called) = self.snapshot.find_call(place).cloned() else { continue };
+            let Some(called) = self.state.snapshot.find_call(place).cloned() else { continue };
             if matches!(
                 called.outcome,
                 ExchangeCallOutcome::Ended { .. } | ExchangeCallOutcome::Handed { .. }
             ) {
                 continue;
             }
-            if self.stop.is_cancelled() {
+            if self.setup.stop.is_cancelled() {
                 return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
             }
-            if self.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
+            if self.state.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
                 return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
             }
-            match self.call_tool(place, &called).await? {
+            match self.call_tool(place, &called, notes).await? {
                 ToolAnswer::Waiting(approval) => pause.asked.push(*approval),
                 ToolAnswer::Refused(refusal)
-                    if self.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
+                    if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
                 {
                     pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
                 }
                 ToolAnswer::Failed { .. }
-                    if self.snapshot.find_call(place).is_some_and(ExchangeCall::needs_login) =>
+                    if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::needs_login) =>
                 {
                     pause.is_shut = true;
                 }
                 answer => {
-                    let known = self.snapshot.call_indexes();
-                    let halt = match self.find_follow_up(&called, &answer) {
+                    let known = self.state.snapshot.call_indexes();
+                    let halt = match self.find_follow_up(&called, &answer, search.as_ref()) {
                         Some(FailedCallFollowUp::Call(tool, arguments)) => {
-                            self.queue_follow_up(&called, &answer, (tool, arguments))
+                            let halt = self.queue_tool_calls(build_call_message(&tool, arguments));
+                            search = self.begin_search(&called, &answer).or(search);
+                            halt
                         }
                         // The other calls are made first: nothing of the wish is lost to a question.
                         Some(FailedCallFollowUp::Ask(asked)) => {
                             questions.push((called, asked));
                             None
                         }
-                        None => self.check_stuck(&called.tool),
+                        None => self.state.check_stuck(&called.tool, most_failures),
                     };
                     if let Some(halt) = halt {
                         return Ok(ActStageOutcome::Halted(halt));
                     }
                     places.extend(
-                        self.snapshot.call_indexes().into_iter().filter(|place| !known.contains(place)),
+                        self.state.snapshot.call_indexes().into_iter().filter(|place| !known.contains(place)),
                     );
                 }
             }
         }
         Ok(match pause.is_empty() {
             false => ActStageOutcome::Waiting(pause),
-            true if self.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
-            true if self.ask_choice(questions) => ActStageOutcome::Asked,
+            true if self.state.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
+            true if self.ask_choice(questions, notes.model.heard, search.as_ref()) => ActStageOutcome::Asked,
             true => ActStageOutcome::On,
         })
     }
 
-    fn is_client_tool(&self, tool: &str) -> bool {
-        self.prepared.brought.as_ref().is_some_and(|brought| brought.find_by_alias(tool).is_some())
-    }
-
-    /// Whether going on would be trying the same for ever.
-    fn check_stuck(&self, tool: &str) -> Option<HaltReason> {
-        let most = u32::from(self.place.agent.body.limits.tool_failures).max(1);
-        let same = self.snapshot.failures.iter().any(|(key, count)| key.contains(' ') && *count >= SAME);
-        if same || self.snapshot.failures_of(tool) >= most {
-            return Some(HaltReason::Stuck(tool.to_owned()));
-        }
-        (self.snapshot.denials >= DENIALS).then(|| HaltReason::Stuck("the call was refused twice".to_owned()))
-    }
-
-    async fn call_tool(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+    async fn call_tool(
+        &mut self,
+        place: CallIndex,
+        called: &ExchangeCall,
+        notes: &mut StageNotes,
+    ) -> Result<ToolAnswer> {
         let begun = Instant::now();
-        if !self.shown.contains(&called.act) {
-            self.shown.insert(called.act);
+        if notes.acts.shown.insert(called.act) {
             self.reply.record_event(RunEvent::ToolCall {
                 call: called.call_id.clone(),
                 tool: called.tool.clone(),
@@ -172,9 +167,9 @@ impl Turn {
             });
         }
         self.enter(RunState::CheckingSafety);
-        let (answer, is_stored) = self.answer(place, called).await?;
+        let (answer, is_stored) = self.answer(place, called, notes).await?;
         self.observe(place, &answer);
-        if let Some(called) = self.snapshot.find_call(place).filter(|_| !is_stored) {
+        if let Some(called) = self.state.snapshot.find_call(place).filter(|_| !is_stored) {
             let body = body(called);
             self.step(RunState::Observing, body, begun.elapsed());
         }
@@ -182,17 +177,22 @@ impl Turn {
     }
 
     /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
-    async fn answer(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn answer(
+        &mut self,
+        place: CallIndex,
+        called: &ExchangeCall,
+        notes: &mut StageNotes,
+    ) -> Result<(ToolAnswer, bool)> {
         let begun = Instant::now();
         loop {
-            let (answer, is_stored) = self.dispatch_call(place, called).await?;
+            let (answer, is_stored) = self.dispatch_call(place, called, notes).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
-            if self.taken_up.remove(&called.act) && self.take_over_left(called).await {
+            if notes.acts.taken_up.remove(&called.act) && self.setup.take_over_left(called).await {
                 continue;
             }
-            if self.stop.is_cancelled() {
+            if self.setup.stop.is_cancelled() {
                 return Ok((answer, is_stored));
             }
             if begun.elapsed() > PATIENCE {
@@ -206,81 +206,77 @@ impl Turn {
         }
     }
 
-    /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
-    async fn take_over_left(&self, called: &ExchangeCall) -> bool {
-        let taken = self.engine.dispatcher.take_over_orphaned(self.tenant, called.act).await;
-        taken.unwrap_or_else(|error| {
-            tracing::warn!(act = %called.act, %error, "orphaned act takeover failed");
-            false
-        })
-    }
-
-    async fn dispatch_call(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn dispatch_call(
+        &mut self,
+        place: CallIndex,
+        called: &ExchangeCall,
+        notes: &mut StageNotes,
+    ) -> Result<(ToolAnswer, bool)> {
         let journal = self.journal(place, called);
-        let conduct = Arc::new(self.place.agent.body.policy.clone());
-        let mut tools = self.tools();
-        tools.extend(self.find_connector_tool(&called.tool));
-        let known = match self.is_known(called) {
+        let conduct = Arc::new(self.setup.binding.agent.body.policy.clone());
+        let mut tools = self.setup.tools();
+        tools.extend(self.setup.find_connector_tool(&called.tool));
+        let known = match is_known(called, &notes.acts) {
             true => {
                 let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
                 let again = DispatchRequest::Again { act, conduct, tools };
-                self.dispatch((place, called), again, journal.clone()).await
+                self.dispatch(place, called, again, journal.clone()).await
             }
             false => Ok(None),
         };
         let answered = match known {
             Ok(Some(answer)) => Ok(Some(answer)),
             Ok(None) => {
-                let (concerns, named) = self.concerns(called).await?;
-                self.concerned.insert(called.act, concerns.clone());
-                self.prepared.named.insert(called.act, named);
+                let details = self.setup.check_act(called).await?;
+                let concerns = details.concerns.clone();
+                notes.acts.details.insert(called.act, details);
                 let want = ToolCallRequest {
                     act: called.act,
                     name: called.tool.clone(),
                     arguments: called.arguments.clone(),
-                    offered: self.run.kind != runs::LATE
+                    offered: self.setup.run.kind != runs::LATE
                         && tools.iter().any(|tool| tool.as_str() == called.tool),
-                    wanted: if self.run.kind == runs::REHEARSAL {
+                    wanted: if self.setup.run.kind == runs::REHEARSAL {
                         ProposalMode::Rehearsal
                     } else {
                         ProposalMode::Act
                     },
-                    caller: self.caller(),
+                    caller: self.setup.caller(),
                     agent: conduct,
-                    taint: self.taint(called),
+                    taint: self.taint(called, notes.model.target.as_deref()),
                     concerns,
                 };
                 let anew = DispatchRequest::Anew(Box::new(want));
-                self.dispatch((place, called), anew, journal.clone()).await
+                self.dispatch(place, called, anew, journal.clone()).await
             }
             Err(error) => Err(error),
         };
         if journal.lost.load(Ordering::SeqCst) {
-            return Err(Error::LostRun(self.held.run));
+            return Err(Error::LostRun(self.setup.held.run));
         }
         if !journal.written.load(Ordering::SeqCst) {
-            self.steps.splice(0..0, journal.steps.iter().cloned());
-            journal.calls.iter().for_each(|call| self.tab.add(call.clone()));
+            self.state.steps.splice(0..0, journal.steps.iter().cloned());
+            journal.calls.iter().for_each(|call| self.setup.call_log.add(call.clone()));
         }
         let answer = answered?.ok_or(Error::NoRun)?;
-        self.begun.insert(called.act);
+        notes.acts.begun.insert(called.act);
         Ok((answer, journal.observed.load(Ordering::SeqCst)))
     }
 
     /// Whose words an act may rest on. The model of this machine makes its first call of the message alone: what the
     /// conversation has read before can't have talked it into anything.
-    fn taint(&self, called: &ExchangeCall) -> Taint {
-        let is_here = self.target.is_some() && self.target.as_deref() == self.engine.local_model();
-        if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
-            return setup::compute_initial_taint(&self.prepared);
+    fn taint(&self, called: &ExchangeCall, target: Option<&str>) -> Taint {
+        let is_here = target.is_some() && target == self.setup.engine.local_model();
+        if is_here && !self.state.snapshot.is_read && self.state.snapshot.exchanges.len() == 1 {
+            return setup::compute_initial_taint(&self.setup.prepared);
         }
-        let mut taint = self.snapshot.whole_taint();
+        let mut taint = self.state.snapshot.whole_taint();
         if taint.is_clean() || !taint.holds_private {
             return taint;
         }
-        let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
+        let calls = self.state.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
         for before in calls.take_while(|call| call.act != called.act) {
-            match self.tool(&before.tool) {
+            match self.setup.tool(&before.tool) {
                 Some(tool) => taint.record_choices(&before.arguments, &tool.known),
                 None => taint.record_unknown_call(),
             }
@@ -288,75 +284,31 @@ impl Turn {
         taint
     }
 
-    /// Whether the act may stand in the books: it was begun by this or by another process.
-    fn is_known(&self, called: &ExchangeCall) -> bool {
-        self.begun.contains(&called.act)
-            || self.taken_up.contains(&called.act)
-            || matches!(
-                called.outcome,
-                ExchangeCallOutcome::Waiting { .. } | ExchangeCallOutcome::Login { .. }
-            )
-    }
-
     fn journal(&mut self, place: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
         self.sync();
-        let tool = self.tool(&called.tool);
+        let tool = self.setup.tool(&called.tool);
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
-            held: self.held,
-            snapshot: self.snapshot.clone(),
+            held: self.setup.held,
+            snapshot: self.state.snapshot.clone(),
             place,
-            steps: std::mem::take(&mut self.steps),
-            calls: self.tab.take(),
+            steps: std::mem::take(&mut self.state.steps),
+            calls: self.setup.call_log.take(),
             is_inside,
             lost: AtomicBool::new(false),
             written: Arc::default(),
             observed: Arc::default(),
-            clock: self.engine.clock.clone(),
+            clock: self.setup.engine.clock.clone(),
             since: Instant::now(),
         })
     }
 
-    pub(crate) fn tools(&self) -> Vec<ToolName> {
-        precedence::select_tools(&self.place.team.body, &self.place.agent.body)
-    }
-
-    fn caller(&self) -> ActCaller {
-        ActCaller {
-            principal: self.prepared.principal.clone(),
-            door: self.prepared.scene.door,
-            binding: Some(self.run.binding),
-            run: Some(self.held.run),
-            session: Some(self.run.session.as_uuid()),
-            zone: self.place.zone.clone(),
-            background: false,
-            key: self.run.program_key(),
-        }
-    }
-
-    /// What packs want confirmed, and what a question should name.
-    async fn concerns(&self, called: &ExchangeCall) -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
-        if self.engine.house.checks.is_empty() {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
-        let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
-        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
-            let mut concerns = Vec::new();
-            for check in &house.checks {
-                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
-            }
-            Ok((concerns, prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)?))
-        };
-        self.engine.db.read(self.tenant, read).await
-    }
-
     /// The turn's own record of what the act's transaction has written down already.
     fn observe(&mut self, place: CallIndex, answer: &ToolAnswer) {
-        let when = EpochStamp { epoch: self.held.epoch, now: self.engine.clock.now() };
-        self.snapshot.record_answer(place, answer, when);
-        let Some(called) = self.snapshot.find_call(place).cloned() else { return };
-        self.hide_people(&called);
+        let when = EpochStamp { epoch: self.setup.held.epoch, now: self.setup.engine.clock.now() };
+        self.state.snapshot.record_answer(place, answer, when);
+        let Some(called) = self.state.snapshot.find_call(place).cloned() else { return };
+        self.setup.hide_people(&called);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
                 self.reply.record_event(RunEvent::ToolResult {
@@ -366,8 +318,8 @@ impl Turn {
                     result: result.clone(),
                 });
                 self.reply.update_context(|context| evidence::add(context, result));
-                if let Some((tool, result)) = find_result(&called) {
-                    self.observe_entities(&tool, &result);
+                if let Some((tool, result)) = called.find_result() {
+                    self.state.observe_entities(&self.setup, &tool, &result);
                 }
             }
             (_, ToolAnswer::Waiting(approval)) => {
@@ -379,6 +331,63 @@ impl Turn {
             _ => {}
         }
     }
+}
+
+impl TurnSetup {
+    fn is_client_tool(&self, tool: &str) -> bool {
+        self.prepared.brought.as_ref().is_some_and(|brought| brought.find_by_alias(tool).is_some())
+    }
+
+    /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
+    async fn take_over_left(&self, called: &ExchangeCall) -> bool {
+        let taken = self.engine.dispatcher.take_over_orphaned(self.tenant(), called.act).await;
+        taken.unwrap_or_else(|error| {
+            tracing::warn!(act = %called.act, %error, "orphaned act takeover failed");
+            false
+        })
+    }
+
+    pub(crate) fn tools(&self) -> Vec<ToolName> {
+        precedence::select_tools(&self.binding.team.body, &self.binding.agent.body)
+    }
+
+    fn caller(&self) -> ActCaller {
+        ActCaller {
+            principal: self.prepared.principal.clone(),
+            door: self.prepared.scene.door,
+            binding: Some(self.run.binding),
+            run: Some(self.held.run),
+            session: Some(self.run.session.as_uuid()),
+            zone: self.binding.zone.clone(),
+            background: false,
+            key: self.run.program_key(),
+        }
+    }
+
+    /// What packs say of a call before it is made.
+    async fn check_act(&self, called: &ExchangeCall) -> Result<ActDetails> {
+        if self.engine.house.checks.is_empty() {
+            return Ok(ActDetails::default());
+        }
+        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<ActDetails> {
+            let mut concerns = Vec::new();
+            for check in &house.checks {
+                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
+            }
+            let named = prepare::collect_act_details(tx, &house, &scene, (&tool, &arguments), None)?;
+            Ok(ActDetails { concerns, named })
+        };
+        self.engine.db.read(self.tenant(), read).await
+    }
+}
+
+/// Whether the act may stand in the books: it was begun by this or by another process.
+fn is_known(called: &ExchangeCall, acts: &KnownActs) -> bool {
+    let waits =
+        matches!(called.outcome, ExchangeCallOutcome::Waiting { .. } | ExchangeCallOutcome::Login { .. });
+    waits || acts.may_have_begun(called.act)
 }
 
 /// What stands in arguments, to be looked at as words are.

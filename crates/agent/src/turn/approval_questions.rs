@@ -8,6 +8,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Turn;
+use super::notes::{PickedChoice, StageNotes};
+use super::setup::TurnSetup;
 use crate::act_words;
 use crate::marks::{ReplyMarks, ShownApproval};
 use crate::runs;
@@ -19,110 +21,113 @@ const QUOTED: usize = 160;
 
 impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
-    pub(crate) fn ask_approvals(&mut self, approvals: &[Approval]) {
+    pub(crate) fn ask_approvals(&mut self, approvals: &[Approval], notes: &StageNotes) {
         for approval in approvals {
-            let words = self.render_concerns(approval).unwrap_or_else(|| self.describe_approval(approval));
+            let words = self
+                .render_concerns(approval, notes)
+                .unwrap_or_else(|| self.describe_approval(approval, notes));
             self.reply.say(&words);
         }
-        let phrase = if approvals.iter().all(|approval| self.can_approve(approval)) {
+        let phrase = if approvals.iter().all(|approval| self.setup.can_approve(approval)) {
             "ask-go-ahead"
         } else {
             "waiting-approval"
         };
-        let words = self.phrase(phrase, &[]);
-        self.reply.say(&words);
+        self.say_phrase(phrase, &[]);
     }
 
     /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
     /// neither done nor forgotten.
-    pub(crate) fn repeat_approvals(&mut self) {
-        let is_busy = self.is_answer || self.prepared.brought.is_some() || self.run.kind != runs::MESSAGE;
-        if is_busy || self.asks_something() || !self.has_seen_last() {
+    pub(crate) fn repeat_approvals(&mut self, notes: &mut StageNotes) {
+        let is_busy = notes.questions.is_answer
+            || self.setup.prepared.brought.is_some()
+            || self.setup.run.kind != runs::MESSAGE;
+        if is_busy || self.asks_something(notes) || !self.setup.has_seen_last() {
             return;
         }
         let waiting: Vec<Approval> =
-            self.prepared.pending.iter().filter(|one| self.can_repeat_approval(one)).cloned().collect();
+            self.setup.prepared.pending.iter().filter(|one| self.can_repeat_approval(one)).cloned().collect();
         for approval in &waiting {
-            let words =
-                format!("{}\n{}", self.phrase("approval-asked", &[]), self.describe_approval(approval));
+            let words = format!(
+                "{}\n{}",
+                self.setup.phrase("approval-asked", &[]),
+                self.describe_approval(approval, notes)
+            );
             self.reply.say(&words);
-            self.asks.push(ShownApproval::from(approval));
+            notes.questions.asks.push(ShownApproval::from(approval));
         }
         if !waiting.is_empty() {
-            let words = self.phrase("ask-go-ahead", &[]);
-            self.reply.say(&words);
+            self.say_phrase("ask-go-ahead", &[]);
         }
     }
 
     /// Whether the reply asks something of its own: a yes would be to that.
-    pub(super) fn asks_something(&self) -> bool {
+    pub(super) fn asks_something(&self, notes: &StageNotes) -> bool {
         let asks = self.reply.text().trim_end().ends_with(['?', '？']);
-        asks || !self.state.is_empty() || self.entities.pending_question().is_some() || self.which.is_some()
+        let is_open = self.state.entities.pending_question().is_some() || notes.questions.which.is_some();
+        asks || is_open || !notes.model.state.is_empty()
     }
 
     fn can_repeat_approval(&self, approval: &Approval) -> bool {
-        let now = self.engine.clock.now();
-        let is_open =
-            approval.expires_at > now && self.snapshot.iter_calls().all(|called| called.act != approval.act);
-        let marks = self.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
+        let now = self.setup.engine.clock.now();
+        let is_open = approval.expires_at > now
+            && self.state.snapshot.iter_calls().all(|called| called.act != approval.act);
+        let marks =
+            self.setup.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
         let asked = marks.filter(|marks| marks.find_approval(approval.id).is_some()).count();
-        is_open && asked < TIMES && self.is_own(approval) && self.can_approve(approval)
+        is_open && asked < TIMES && self.setup.is_own(approval) && self.setup.can_approve(approval)
     }
 
     /// What the packs found, in their phrases, where nothing else is asked about, after what would be written. A message
     /// that a pack read by itself, where no model had a hand in it, is told by those phrases alone.
-    fn render_concerns(&self, approval: &Approval) -> Option<String> {
-        let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
+    fn render_concerns(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
+        let is_read = self.state.snapshot.is_read && self.state.snapshot.model_calls == 0;
         let is_all = approval.question.reasons.iter().all(|reason| {
             *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
         });
-        let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
-        let lead = (!is_read).then(|| self.describe_in_phrases(approval)).flatten();
+        let concerns = notes.acts.details.get(&approval.act).map(|details| &details.concerns);
+        let concerns = concerns.filter(|concerns| is_all && !concerns.is_empty())?;
+        let lead = (!is_read).then(|| self.describe_in_phrases(approval, notes)).flatten();
         // What is named already is not said twice.
-        let named = self.prepared.named.get(&approval.act).filter(|_| lead.is_some());
+        let named = notes.acts.find_named(approval, &self.setup.prepared).filter(|_| lead.is_some());
         let is_said = |concern: &&ActConcern| named.is_some_and(|named| named.contains(concern));
         let unsaid = concerns.iter().filter(|concern| !is_said(concern));
-        let said = unsaid.map(|concern| self.phrase(&concern.phrase, &concern.slots));
+        let said = unsaid.map(|concern| self.setup.phrase(&concern.phrase, &concern.slots));
         Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
-    }
-
-    pub(crate) fn can_approve(&self, approval: &Approval) -> bool {
-        let principal = &self.prepared.principal;
-        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
-        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
     }
 
     /// Whether the reply ends with our own question whether to go on, as the offline model asks it before what it is not
     /// sure of.
     pub(super) fn asks_to_go_on(&self) -> bool {
-        let question = self.phrase("ask-go-ahead", &[]);
+        let question = self.setup.phrase("ask-go-ahead", &[]);
         !question.is_empty() && self.reply.text().trim_end().ends_with(question.trim_end())
     }
 
     /// What is asked about, in the person's own language as far as the tool has words in it.
-    pub(super) fn describe_approval(&self, approval: &Approval) -> String {
-        let told = self.describe_in_phrases(approval).or_else(|| quote_only_text(&approval.arguments));
+    pub(super) fn describe_approval(&self, approval: &Approval, notes: &StageNotes) -> String {
+        let told = self.describe_in_phrases(approval, notes).or_else(|| quote_only_text(&approval.arguments));
         told.unwrap_or_else(|| approval.words.clone())
     }
 
     /// In the tool's own words, and what packs name of it.
-    fn describe_in_phrases(&self, approval: &Approval) -> Option<String> {
-        let tool = self.tool(&approval.tool)?;
-        let arguments = self.substitute_names(&approval.arguments);
-        let words = act_words::render(&tool.known.spec, &arguments, self.prepared.tongue.voice);
-        let named = self.prepared.named.get(&approval.act).into_iter().flatten();
-        let named = named.map(|named| self.phrase(&named.phrase, &named.slots));
+    fn describe_in_phrases(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
+        let tool = self.setup.tool(&approval.tool)?;
+        let arguments = self.substitute_names(&approval.arguments, notes.questions.picked.as_ref());
+        let words = act_words::render(&tool.known.spec, &arguments, self.setup.prepared.tongue.voice);
+        let named = notes.acts.find_named(approval, &self.setup.prepared).into_iter().flatten();
+        let named = named.map(|named| self.setup.phrase(&named.phrase, &named.slots));
         let lines: Vec<String> = words.into_iter().chain(named).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// The arguments with names in the place of ids that the person has never seen. One whose name is not known any more
     /// says nothing.
-    fn substitute_names(&self, arguments: &Value) -> Value {
+    fn substitute_names(&self, arguments: &Value, picked: Option<&PickedChoice>) -> Value {
         let Value::Object(fields) = arguments else { return arguments.clone() };
         let named = fields.iter().filter_map(|(field, value)| {
-            let picked = self.picked.as_ref().filter(|(known, _)| known == value);
-            let name = picked.map(|(_, label)| label.clone()).or_else(|| self.find_entity_name(value));
+            let picked = picked.filter(|picked| picked.value == *value);
+            let name =
+                picked.map(|picked| picked.label.clone()).or_else(|| self.state.find_entity_name(value));
             match name {
                 Some(name) => Some((field.clone(), Value::from(name))),
                 None if value.as_str().is_some_and(|text| text.parse::<Uuid>().is_ok()) => None,
@@ -131,10 +136,13 @@ impl Turn {
         });
         Value::Object(named.collect())
     }
+}
 
-    fn find_entity_name(&self, id: &Value) -> Option<String> {
-        let id = id.as_str()?;
-        self.entities.known().find(|known| known.id == id).map(|known| known.name)
+impl TurnSetup {
+    pub(crate) fn can_approve(&self, approval: &Approval) -> bool {
+        let principal = &self.prepared.principal;
+        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
+        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
     }
 }
 

@@ -7,31 +7,48 @@ use munshi_store::Tx;
 use serde_json::Value;
 
 use super::Turn;
-use super::choose::find_result;
+use super::notes::LastModelCall;
+use super::setup::TurnSetup;
 use crate::error::Result;
 
 impl Turn {
-    pub(crate) async fn check(&mut self) -> Result<()> {
+    /// Gives what was found wrong beside what the rules found.
+    pub(crate) async fn check(&mut self, model: &LastModelCall) -> Result<Vec<String>> {
         let begun = Instant::now();
         self.reply.finish();
-        if !self.engine.house.checks.is_empty() {
-            let (scene, draft) = (&self.prepared.scene, self.reply.text());
-            let results: Vec<Value> = self.results().map(|(_, result)| result).collect();
-            let checks = self.engine.house.checks.iter();
+        let mut found = Vec::new();
+        if !self.setup.engine.house.checks.is_empty() {
+            let (scene, draft) = (&self.setup.prepared.scene, self.reply.text());
+            let results: Vec<Value> =
+                self.state.list_results().into_iter().map(|(_, result)| result).collect();
+            let checks = self.setup.engine.house.checks.iter();
             let objections = checks.flat_map(|check| check.check_reply(scene, draft, &results)).collect();
-            self.apply_objections(objections);
+            found.extend(self.apply_objections(objections));
             // Last, so that no other objection takes its place.
-            let mismatches = self.mismatches().await?;
-            self.apply_objections(mismatches);
-            self.insert_proposal_details().await?;
+            let mismatches = self.setup.find_mismatches(self.state.list_results()).await?;
+            found.extend(self.apply_objections(mismatches));
+            self.insert_proposal_details(&model.state).await?;
         }
         self.timings.check += begun.elapsed();
-        Ok(())
+        Ok(found)
     }
 
+    fn apply_objections(&mut self, objections: Vec<Objection>) -> Vec<String> {
+        if let Some(instead) = objections.iter().find(|objection| objection.replaces) {
+            let words = self.setup.phrase(&instead.phrase, &instead.slots);
+            self.reply.replace(&words);
+        } else {
+            for objection in &objections {
+                self.say_phrase(&objection.phrase, &objection.slots);
+            }
+        }
+        objections.into_iter().map(|objection| objection.what).collect()
+    }
+}
+
+impl TurnSetup {
     /// What does not agree after it was done; it is said, never passed over.
-    async fn mismatches(&self) -> Result<Vec<Objection>> {
-        let done: Vec<(String, Value)> = self.results().collect();
+    async fn find_mismatches(&self, done: Vec<(String, Value)>) -> Result<Vec<Objection>> {
         if done.is_empty() {
             return Ok(Vec::new());
         }
@@ -45,24 +62,6 @@ impl Turn {
             }
             Ok(found)
         };
-        self.engine.db.read(self.tenant, read).await
-    }
-
-    fn apply_objections(&mut self, objections: Vec<Objection>) {
-        if let Some(instead) = objections.iter().find(|objection| objection.replaces) {
-            let words = self.phrase(&instead.phrase, &instead.slots);
-            self.reply.replace(&words);
-        } else {
-            for objection in &objections {
-                let words = self.phrase(&objection.phrase, &objection.slots);
-                self.reply.say(&words);
-            }
-        }
-        self.objections.extend(objections.into_iter().map(|objection| objection.what));
-    }
-
-    /// What the tools of this turn said, as they said it.
-    fn results(&self) -> impl Iterator<Item = (String, Value)> {
-        self.snapshot.iter_calls().filter_map(find_result)
+        self.engine.db.read(self.tenant(), read).await
     }
 }

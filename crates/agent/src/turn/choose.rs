@@ -1,18 +1,19 @@
 //! A name that is several people's, or nobody's: a search comes before giving up, a numbered question before guessing,
 //! and the pick that answers it makes the call it was about.
 
-use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_tools::{FailureHint, ToolAnswer};
+use munshi_types::ActId;
 use serde_json::Value;
 
 use super::approval_questions::quote;
-use super::consent::build_call_message;
-use super::{Turn, TurnOutcome, mask_people};
+use super::notes::{PickedChoice, QuestionNotes, StageNotes};
+use super::setup::TurnSetup;
+use super::{Turn, TurnOutcome};
 use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
 use crate::entities::SessionEntities;
+use crate::mask_people;
 use crate::messages::MessageSpeaker;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
-use crate::state::HaltReason;
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message};
 
 /// What a failed call leads to beside being told to the model.
 pub(crate) enum FailedCallFollowUp {
@@ -22,26 +23,34 @@ pub(crate) enum FailedCallFollowUp {
     Ask(ChoiceQuestion),
 }
 
+/// A search that is made for a call that found nothing.
+pub(crate) struct PendingSearch {
+    failed: ExchangeCall,
+    hint: FailureHint,
+    search: ActId,
+}
+
 impl Turn {
     /// A message that picks one of the choices that were shown last makes that call, and no model has to guess it.
-    pub(crate) fn handle_pick(&mut self) -> Option<TurnOutcome> {
+    pub(crate) fn handle_pick(&mut self, questions: &mut QuestionNotes) -> Option<TurnOutcome> {
         // Who wrote before the choices were shown has picked none of them; the question stays.
-        if !self.has_seen_last() {
+        if !self.setup.has_seen_last() {
             return None;
         }
-        let (asked, text) = (self.entities.pending_question().cloned(), &self.prepared.message.text);
-        let picked = self.entities.pick(text);
+        let (asked, text) =
+            (self.state.entities.pending_question().cloned(), &self.setup.prepared.message.text);
+        let picked = self.state.entities.pick(text);
         if let (None, Some(asked)) = (&picked, asked) {
             if asked.is_declined(text) {
-                let words = self.phrase("cancelled", &[]);
-                self.reply.say(&words);
+                self.say_phrase("cancelled", &[]);
                 return Some(TurnOutcome::Replied);
             }
-            self.passed_by = asked.into_repeat(text);
+            questions.passed_by = asked.into_repeat(text);
         }
         let picked = picked?;
         let arguments = picked.arguments?;
-        self.picked = Some((picked.choice.value, picked.choice.label));
+        let (value, label) = (picked.choice.value, picked.choice.label);
+        questions.picked = Some(PickedChoice { value, label });
         self.queue_tool_calls(build_call_message(&picked.tool, arguments)).map(TurnOutcome::Halted)
     }
 
@@ -50,8 +59,10 @@ impl Turn {
         &self,
         called: &ExchangeCall,
         answer: &ToolAnswer,
+        search: Option<&PendingSearch>,
     ) -> Option<FailedCallFollowUp> {
-        if let Some(led) = self.find_search_follow_up(called, answer) {
+        let search = search.filter(|made| made.search == called.act);
+        if let Some(led) = search.and_then(|made| self.setup.resolve_search(made, called, answer)) {
             return Some(led);
         }
         let ToolAnswer::Failed { next: Some(next), .. } = answer else { return None };
@@ -60,8 +71,8 @@ impl Turn {
                 ChoiceQuestion::from_hint(&called.tool, &called.arguments, next).map(FailedCallFollowUp::Ask)
             }
             FailureHint::Search { .. } => {
-                let (tool, arguments) = choices::find_fallback_search(next, &self.tools())?;
-                let again = self.snapshot.iter_calls().any(|known| {
+                let (tool, arguments) = choices::find_fallback_search(next, &self.setup.tools())?;
+                let again = self.state.snapshot.iter_calls().any(|known| {
                     known.act != called.act && known.tool == tool.as_str() && known.arguments == arguments
                 });
                 (!again).then(|| FailedCallFollowUp::Call(tool.to_string(), arguments))
@@ -69,23 +80,104 @@ impl Turn {
         }
     }
 
-    /// Where this call was the search for another that found nothing: what that one becomes.
-    fn find_search_follow_up(
+    /// The search that the last call is, where a failure led to it.
+    pub(crate) fn begin_search(&self, failed: &ExchangeCall, answer: &ToolAnswer) -> Option<PendingSearch> {
+        let made = self.state.snapshot.exchanges.last()?.calls.last()?;
+        let ToolAnswer::Failed { next: Some(next), .. } = answer else { return None };
+        Some(PendingSearch { failed: failed.clone(), hint: next.as_ref().clone(), search: made.act })
+    }
+
+    /// Asks the person which one they mean, in our own words, where that is all there is to say: of several questions, and
+    /// of what else was looked up or failed, a model tells. What was done beside it is said with it.
+    pub(crate) fn ask_choice(
+        &mut self,
+        mut questions: Vec<(ExchangeCall, ChoiceQuestion)>,
+        heard: usize,
+        search: Option<&PendingSearch>,
+    ) -> bool {
+        let (Some((failed, asked)), true) = (questions.pop(), questions.is_empty()) else { return false };
+        if !self.is_all_else_written(&failed, heard, search) {
+            return false;
+        }
+        let words = match asked.render(&self.setup.engine.book, self.setup.prepared.tongue.voice) {
+            Ok(words) => words,
+            Err(error) => {
+                tracing::error!(%error, "choice rendering failed");
+                return false;
+            }
+        };
+        let done = self.describe_done(heard);
+        if !done.is_empty() {
+            let lead = self.setup.phrase("done", &[]);
+            self.reply.say(&[lead].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
+        }
+        self.reply.say(&words);
+        self.state.entities.set_pending_question(asked);
+        true
+    }
+
+    /// Puts a choice once more that the message has passed by, where something was to be written: it is neither done nor
+    /// forgotten.
+    pub(crate) fn repeat_choice(&mut self, notes: &mut StageNotes) {
+        let Some(asked) = notes.questions.passed_by.take() else { return };
+        let writes = self.setup.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
+        let is_said_anew =
+            self.state.snapshot.iter_calls().any(|called| asked.is_about(&called.tool, &called.arguments));
+        if !writes || is_said_anew || self.asks_something(notes) {
+            return;
+        }
+        let said = self
+            .setup
+            .prepared
+            .history
+            .iter()
+            .rev()
+            .find(|message| message.speaker == MessageSpeaker::Person);
+        let said = said.map(|message| quote(message.text.trim())).unwrap_or_default();
+        let lead = self.setup.phrase("approval-asked", &[]);
+        match asked.render(&self.setup.engine.book, self.setup.prepared.tongue.voice) {
+            Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
+            Err(error) => return tracing::error!(%error, "repeating choice failed"),
+        }
+        self.state.entities.set_pending_question(asked);
+    }
+
+    /// Whether all that was called beside it was written, or led to it.
+    fn is_all_else_written(
         &self,
+        failed: &ExchangeCall,
+        heard: usize,
+        search: Option<&PendingSearch>,
+    ) -> bool {
+        let led_here = |called: &ExchangeCall| {
+            search.is_some_and(|made| made.failed.act == called.act || made.search == called.act)
+        };
+        let is_written = |called: &ExchangeCall| {
+            let writes = self.setup.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
+            writes && matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. })
+        };
+        let unheard = self.state.snapshot.exchanges.iter().skip(heard).flat_map(|exchange| &exchange.calls);
+        let mut others = unheard.filter(|called| called.act != failed.act);
+        others.all(|called| led_here(called) || is_written(called))
+    }
+}
+
+impl TurnSetup {
+    /// Where this call was the search for another that found nothing: what that one becomes.
+    fn resolve_search(
+        &self,
+        search: &PendingSearch,
         called: &ExchangeCall,
         answer: &ToolAnswer,
     ) -> Option<FailedCallFollowUp> {
         let ToolAnswer::Done(seen) = answer else { return None };
-        let (first, next) = self
-            .searching
-            .as_ref()
-            .filter(|(_, _, search)| *search == called.act)
-            .map(|(first, next, _)| (first, next))?;
+        let first = &search.failed;
         let first_tool = self.tool(&first.tool)?;
         let mut found = SessionEntities::default();
         found.observe(&self.tool(&called.tool)?.known.spec, &seen.value);
         let found: Vec<_> = found.known().collect();
-        match choices::resolve_fallback_search(&first_tool.known.spec, &first.arguments, next, &found) {
+        match choices::resolve_fallback_search(&first_tool.known.spec, &first.arguments, &search.hint, &found)
+        {
             FallbackSearchOutcome::One(arguments) => {
                 Some(FailedCallFollowUp::Call(first.tool.clone(), arguments))
             }
@@ -94,116 +186,12 @@ impl Turn {
         }
     }
 
-    /// Makes the call that a failure leads to.
-    pub(crate) fn queue_follow_up(
-        &mut self,
-        called: &ExchangeCall,
-        answer: &ToolAnswer,
-        (tool, arguments): (String, Value),
-    ) -> Option<HaltReason> {
-        let halt = self.queue_tool_calls(build_call_message(&tool, arguments));
-        let made = self.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
-        if let (ToolAnswer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
-            self.searching = Some((called.clone(), next.as_ref().clone(), made.act));
-        }
-        halt
-    }
-
-    /// Asks the person which one they mean, in our own words, where that is all there is to say: of several questions, and
-    /// of what else was looked up or failed, a model tells. What was done beside it is said with it.
-    pub(crate) fn ask_choice(&mut self, mut questions: Vec<(ExchangeCall, ChoiceQuestion)>) -> bool {
-        let (Some((failed, asked)), true) = (questions.pop(), questions.is_empty()) else { return false };
-        if !self.is_all_else_written(&failed) {
-            return false;
-        }
-        let words = match asked.render(&self.engine.book, self.prepared.tongue.voice) {
-            Ok(words) => words,
-            Err(error) => {
-                tracing::error!(%error, "choice rendering failed");
-                return false;
-            }
-        };
-        let done = self.describe_done(self.heard);
-        if !done.is_empty() {
-            let lead = self.phrase("done", &[]);
-            self.reply.say(&[lead].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
-        }
-        self.reply.say(&words);
-        self.entities.set_pending_question(asked);
-        true
-    }
-
-    /// Puts a choice once more that the message has passed by, where something was to be written: it is neither done nor
-    /// forgotten.
-    pub(crate) fn repeat_choice(&mut self) {
-        let Some(asked) = self.passed_by.take() else { return };
-        let writes = self.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
-        let is_said_anew =
-            self.snapshot.iter_calls().any(|called| asked.is_about(&called.tool, &called.arguments));
-        if !writes || is_said_anew || self.asks_something() {
-            return;
-        }
-        let said =
-            self.prepared.history.iter().rev().find(|message| message.speaker == MessageSpeaker::Person);
-        let said = said.map(|message| quote(message.text.trim())).unwrap_or_default();
-        let lead = self.phrase("approval-asked", &[]);
-        match asked.render(&self.engine.book, self.prepared.tongue.voice) {
-            Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
-            Err(error) => return tracing::error!(%error, "repeating choice failed"),
-        }
-        self.entities.set_pending_question(asked);
-    }
-
-    /// Whether all that was called beside it was written, or led to it.
-    fn is_all_else_written(&self, failed: &ExchangeCall) -> bool {
-        let led_here = |called: &ExchangeCall| {
-            let search = self.searching.as_ref();
-            search.is_some_and(|(first, _, search)| first.act == called.act || *search == called.act)
-        };
-        let is_written = |called: &ExchangeCall| {
-            let writes = self.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
-            writes && matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. })
-        };
-        let unheard = self.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);
-        let mut others = unheard.filter(|called| called.act != failed.act);
-        others.all(|called| led_here(called) || is_written(called))
-    }
-
-    /// Takes in what the tools of this turn have named, also those of a process that died.
-    pub(crate) fn restore_entities(&mut self) {
-        self.veil.add_names(mask_people::list_known_people(&self.entities));
-        self.snapshot.iter_calls().for_each(|called| self.hide_people(called));
-        let known: Vec<(String, Value)> = self.snapshot.iter_calls().filter_map(find_result).collect();
-        for (tool, result) in known {
-            self.observe_entities(&tool, &result);
-        }
-    }
-
-    pub(crate) fn observe_entities(&mut self, tool: &str, result: &Value) {
-        if let Some(tool) = self.tool(tool) {
-            self.entities.observe(&tool.known.spec, result);
-            if tool.known.connector.maker == ConnectorOrigin::Foreign {
-                self.entities.add_taint(TaintSource::Connector, self.prepared.message.number);
-            }
-        }
-    }
-
     /// Whom a call told of, done or failed, no model elsewhere reads by name.
     pub(crate) fn hide_people(&self, called: &ExchangeCall) {
         if let ExchangeCallOutcome::Ended { result, .. } = &called.outcome {
             let tool = self.tool(&called.tool);
             let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
-            self.veil.add_names(mask_people::extract_people(result, scope));
+            self.redactor.add_names(mask_people::extract_people(result, scope));
         }
-    }
-}
-
-/// The tool and what it said, where it said something.
-pub(crate) fn find_result(called: &ExchangeCall) -> Option<(String, Value)> {
-    match &called.outcome {
-        ExchangeCallOutcome::Ended { ok: true, result } => {
-            Some((called.tool.clone(), result.get("result").cloned().unwrap_or_default()))
-        }
-        _ => None,
     }
 }

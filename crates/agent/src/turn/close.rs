@@ -1,21 +1,20 @@
 //! Ending a run of which nothing can be prepared any more: its binding is gone, or reading it breaks whoever tries.
 
-use munshi_lang::{Locale, ScriptForm};
 use munshi_safety::acts::{self, Act, ActState, in_plain_words};
-use munshi_types::tier::LanguageCode;
-use munshi_types::{Language, TenantId};
+use munshi_types::TenantId;
 
+use super::reply::first_generation;
 use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::MessageStatus;
+use crate::reply_language::resolve_locale;
 use crate::runs::{self, Run, RunLease};
 use crate::sessions::{self, SessionUpdate};
+use crate::snapshot::ReservationUse;
 use crate::state::HaltReason;
 use crate::taint_bits;
-use crate::turn::first_generation;
-use crate::turn_budget::ReservationUse;
 
 impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
@@ -115,11 +114,4 @@ impl TurnEngineInner {
 
 fn degraded_amount(drawn: ReservationUse) -> munshi_safety::budget::BudgetAmount {
     drawn.amount().without_billing()
-}
-
-/// In which voice somebody is spoken to who has written nothing just now.
-pub(crate) fn resolve_locale(code: Option<&LanguageCode>, profile: Option<Language>) -> Locale {
-    let language = code.and_then(LanguageCode::language).or(profile).unwrap_or(Language::English);
-    let form = if code.is_some_and(LanguageCode::is_latin) { ScriptForm::Latin } else { ScriptForm::Native };
-    Locale::new(language, form)
 }

@@ -7,22 +7,22 @@ use munshi_tiers::prompt::{ConnectorToolSpec, tool_tokens};
 use munshi_tools::Tool;
 use munshi_types::ToolName;
 
-use super::Turn;
+use super::setup::TurnSetup;
 use crate::messages::MessageSpeaker;
 
 /// What was said before tells less than the message itself.
 const EARLIER: f32 = 0.4;
 const MOST_EARLIER: usize = 3;
 
-impl Turn {
+impl TurnSetup {
     /// A tool of the installation or of the tenant's connectors.
     pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
-        self.engine.dispatcher.find_tool(self.tenant, name)
+        self.engine.dispatcher.find_tool(self.tenant(), name)
     }
 
     /// The name, where it is a connector's tool that this turn has.
     pub(crate) fn find_connector_tool(&self, name: &str) -> Option<ToolName> {
-        let shelf = self.engine.dispatcher.tenant_tools(self.tenant)?;
+        let shelf = self.engine.dispatcher.tenant_tools(self.tenant())?;
         let tool = shelf.get(name)?;
         self.has(tool).then(|| tool.known.spec.name.clone())
     }
@@ -30,21 +30,21 @@ impl Turn {
     /// The connector tools that fit this message best. The choice stays the same through a turn unless a connector
     /// changes, so that the provider's cache still matches.
     pub(crate) fn select_connector_tools(&self) -> Vec<ConnectorToolSpec> {
-        if self.place.agent.body.connectors.is_empty() {
+        if self.binding.agent.body.connectors.is_empty() {
             return Vec::new();
         }
-        let Some(shelf) = self.engine.dispatcher.tenant_tools(self.tenant) else { return Vec::new() };
+        let Some(shelf) = self.engine.dispatcher.tenant_tools(self.tenant()) else { return Vec::new() };
         let prepared = &self.prepared;
         let earlier = prepared.history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Person);
         let said: Vec<(&str, f32)> = std::iter::once((prepared.message.text.as_str(), 1.0))
             .chain(earlier.take(MOST_EARLIER).map(|said| (said.text.as_str(), EARLIER)))
             .collect();
-        let chosen = shelf.choose(&said, self.place.cast.free_tool_slots(), |tool| self.has(tool));
+        let chosen = shelf.choose(&said, self.binding.cast.free_tool_slots(), |tool| self.has(tool));
         chosen.into_iter().map(to_tool_spec).collect()
     }
 
     fn has(&self, tool: &Tool) -> bool {
-        let (team, agent) = (&self.place.team.body, &self.place.agent.body);
+        let (team, agent) = (&self.binding.team.body, &self.binding.agent.body);
         precedence::allows_connector_tool(team, agent, &tool.known.connector.name, &tool.known.spec.name)
     }
 }

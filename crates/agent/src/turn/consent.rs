@@ -2,70 +2,92 @@
 
 use std::sync::Arc;
 
+use munshi_identity::Principal;
 use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
-use munshi_llm::{ChatMessage as Asking, ModelMessagePart, ModelRole, ToolCall};
-use munshi_safety::acts::{self, Act};
+use munshi_safety::acts::{self, Act, ActServices};
 use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
 };
 use munshi_store::Tx;
-use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
-use serde_json::Value;
+use munshi_types::{ActId, ApprovalId, Id, KeyId, RunId, Timestamp};
 
-use super::{Turn, TurnOutcome, think};
+use super::notes::{QuestionNotes, StageNotes};
+use super::setup::TurnSetup;
+use super::{Turn, TurnOutcome};
 use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngine;
-use crate::error::{Error, Result};
+use crate::error::{Result, Rollback};
 use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
-use crate::runs;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, merge_taint};
+use crate::runs::{self, RunLease};
+use crate::snapshot::{
+    ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message, merge_taint,
+};
 use crate::state::RunState;
 
 /// More are not offered to choose from.
 const MOST: usize = 9;
 
 /// Why an answer was not taken; everything of it is undone.
-enum Stop {
-    Not(ApprovalAnswerOutcome),
-    Failed(Error),
+type Stop = Rollback<ApprovalAnswerOutcome>;
+
+/// A question that the message answers, as it was shown.
+struct AnsweredQuestion {
+    approval: Approval,
+    shown: ShownApproval,
+    decision: ApprovalDecision,
 }
 
-impl From<munshi_store::Error> for Stop {
-    fn from(error: munshi_store::Error) -> Self {
-        Self::Failed(error.into())
+/// What is recorded of an answer, in the transaction of what follows from it.
+struct ChatAnswer {
+    approval: ApprovalId,
+    /// Of what the person was shown.
+    digest: String,
+    decision: ApprovalDecision,
+    who: Principal,
+    key: Option<KeyId>,
+    office: Arc<ActServices>,
+    now: Timestamp,
+}
+
+impl ChatAnswer {
+    fn record(&self, tx: &mut Tx<'_>) -> Result<(), Stop> {
+        let said = ApprovalAnswer {
+            who: &self.who,
+            answer: self.decision,
+            shown: Some(self.digest.as_str()),
+            covers: ApprovalCoverage::Act,
+            via: "chat",
+            key: self.key,
+        };
+        match approvals::answer(tx, &self.office, self.approval, &said, self.now)? {
+            ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(()),
+            other => Err(Stop::Because(other)),
+        }
     }
 }
 
-impl From<munshi_safety::Error> for Stop {
-    fn from(error: munshi_safety::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
+fn save_answered(tx: &mut Tx<'_>, held: RunLease, snapshot: &RunSnapshot) -> Result<()> {
+    let progress = RunProgress { held, state: RunState::Acting, snapshot, steps: &[], calls: &[] };
+    commit::save_progress(tx, &progress)
 }
 
 impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
-    pub(crate) async fn consent(&mut self) -> Result<Option<TurnOutcome>> {
-        if let Some(phrase) = self.snapshot.phrase.clone() {
-            let words = self.phrase(&phrase, &[]);
-            self.reply.say(&words);
+    pub(crate) async fn consent(&mut self, notes: &mut StageNotes) -> Result<Option<TurnOutcome>> {
+        if let Some(phrase) = self.state.snapshot.phrase.clone() {
+            self.say_phrase(&phrase, &[]);
             return Ok(Some(TurnOutcome::Replied));
         }
-        let now = self.engine.clock.now();
+        let now = self.setup.engine.clock.now();
         let open = |approval: &&Approval| approval.expires_at > now;
-        let mut pending: Vec<Approval> = self.prepared.pending.iter().filter(open).cloned().collect();
+        let mut pending: Vec<Approval> = self.setup.prepared.pending.iter().filter(open).cloned().collect();
         pending.sort_by_key(|approval| (approval.asked_at, approval.id));
-        let Some(marks) = self.last_shown_marks() else { return Ok(None) };
-        let text = self.prepared.message.text.clone();
-        if let Some((which, shown, answer)) = find_chosen(&marks, &pending, &text) {
-            return self.answer_question(which, shown, answer).await;
+        let Some(marks) = self.setup.last_shown_marks() else { return Ok(None) };
+        let text = self.setup.prepared.message.text.clone();
+        if let Some(answered) = find_chosen(&marks, &pending, &text) {
+            return self.answer_question(answered, notes).await;
         }
-        let answer = match yes_no::classify_reply(&text) {
+        let decision = match yes_no::classify_reply(&text) {
             Bare::Yes => ApprovalDecision::Yes,
             Bare::No => ApprovalDecision::No,
             Bare::Other => return Ok(None),
@@ -75,146 +97,118 @@ impl Turn {
         match pending.as_slice() {
             [] => Ok(None),
             [one] => match marks.find_approval(one.id).cloned() {
-                Some(shown) => self.answer_question(one.clone(), shown, answer).await,
+                Some(shown) => {
+                    let answered = AnsweredQuestion { approval: one.clone(), shown, decision };
+                    self.answer_question(answered, notes).await
+                }
                 None => Ok(None),
             },
             several => {
-                self.is_answer = true;
-                let several = several.to_vec();
-                self.ask_which(&several, answer);
+                notes.questions.is_answer = true;
+                self.ask_which(several, decision, notes);
                 Ok(Some(TurnOutcome::Replied))
             }
         }
     }
 
-    fn ask_which(&mut self, pending: &[Approval], answer: ApprovalDecision) {
-        let mut words = self.phrase("ask-which-approval", &[]);
+    fn ask_which(&mut self, pending: &[Approval], decision: ApprovalDecision, notes: &mut StageNotes) {
+        let mut words = self.setup.phrase("ask-which-approval", &[]);
         for (at, approval) in pending.iter().take(MOST).enumerate() {
-            words.push_str(&format!("\n{}. {}", at + 1, self.describe_approval(approval)));
+            words.push_str(&format!("\n{}. {}", at + 1, self.describe_approval(approval, notes)));
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);
-        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(ShownApproval::from).collect();
+        let others = offered.clone().filter(|one| !self.setup.is_own(one));
+        notes.questions.asks = others.map(ShownApproval::from).collect();
         let approvals = offered.map(ShownApproval::from).collect();
-        self.which = Some(PendingApprovalChoice { is_yes: answer == ApprovalDecision::Yes, approvals });
+        let is_yes = decision == ApprovalDecision::Yes;
+        notes.questions.which = Some(PendingApprovalChoice { is_yes, approvals });
     }
 
     /// Puts before whoever may answer it whether something happened that broke off in this turn.
-    pub(crate) async fn ask_outcomes(&mut self) -> Result<()> {
+    pub(crate) async fn ask_outcomes(&mut self, questions: &mut QuestionNotes) -> Result<()> {
         let unknown = |called: &ExchangeCall| match &called.outcome {
             ExchangeCallOutcome::Ended { result, .. } if result["code"] == "unknown_outcome" => {
                 Some(called.act)
             }
             _ => None,
         };
-        let acts: Vec<ActId> = self.snapshot.iter_calls().filter_map(unknown).collect();
+        let acts: Vec<ActId> = self.state.snapshot.iter_calls().filter_map(unknown).collect();
         if acts.is_empty() {
             return Ok(());
         }
-        let session = self.run.session.as_uuid();
+        let session = self.setup.run.session.as_uuid();
         let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::list_pending(tx, session)?) };
-        let pending = self.engine.db.read(self.tenant, read).await?;
+        let pending = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let about = |one: &&Approval| one.kind == ApprovalKind::Outcome && acts.contains(&one.act);
         for question in pending.iter().filter(about) {
-            if self.can_approve(question) {
+            if self.setup.can_approve(question) {
                 self.reply.say(&question.words);
-                self.asks.push(ShownApproval::from(question));
+                questions.asks.push(ShownApproval::from(question));
             }
         }
         Ok(())
     }
 
-    /// Whether this conversation goes on with it: an act that was asked for here.
-    pub(super) fn is_own(&self, approval: &Approval) -> bool {
-        approval.kind == ApprovalKind::Act && self.prepared.is_pending_here(approval)
-    }
-
     async fn answer_question(
         &mut self,
-        approval: Approval,
-        shown: ShownApproval,
-        answer: ApprovalDecision,
+        answered: AnsweredQuestion,
+        notes: &mut StageNotes,
     ) -> Result<Option<TurnOutcome>> {
-        self.is_answer = true;
+        notes.questions.is_answer = true;
+        let (approval, decision) = (&answered.approval, answered.decision);
         // A program may take back what it asked for; all else is for a person to say.
-        if self.prepared.is_program && (approval.kind, answer) != (ApprovalKind::Act, ApprovalDecision::No) {
-            let words = self.phrase("waiting-approval", &[]);
-            self.reply.say(&words);
+        if self.setup.prepared.is_program
+            && (approval.kind, decision) != (ApprovalKind::Act, ApprovalDecision::No)
+        {
+            self.say_phrase("waiting-approval", &[]);
             return Ok(Some(TurnOutcome::Replied));
         }
-        let answered = match self.is_own(&approval) {
-            true => self.take_over(&approval, shown, answer).await,
-            false => self.answer_other(&approval, shown, answer).await,
+        let stored = match self.setup.is_own(approval) {
+            true => self.take_over(&answered).await,
+            false => self.answer_other(&answered).await,
         };
-        match answered {
+        match stored {
             Ok(snapshot) => {
-                self.snapshot = snapshot;
-                self.purse.set_previous_use(self.snapshot.before);
-                // What a pack read by itself is told by no model elsewhere, whoever goes on with it.
-                if self.snapshot.is_read {
-                    self.route = Arc::new(think::restrict_to_local(&self.route, self.engine.local_model()));
-                }
-                self.taken_up.extend(self.snapshot.iter_calls().map(|called| called.act));
-                self.shown.extend(self.snapshot.iter_calls().map(|called| called.act));
-                match self.snapshot.phrase.clone() {
+                self.state.snapshot = snapshot;
+                self.setup.budget.set_previous_use(self.state.snapshot.before);
+                notes.acts.take_up(&self.state.snapshot);
+                match self.state.snapshot.phrase.clone() {
                     Some(phrase) => {
-                        let words = self.phrase(&phrase, &[]);
-                        self.reply.say(&words);
+                        self.say_phrase(&phrase, &[]);
                         Ok(Some(TurnOutcome::Replied))
                     }
                     None => Ok(None),
                 }
             }
             // Somebody else's to answer: they are told that it waits, once more.
-            Err(Stop::Not(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
-                let words = self.phrase("waiting-approval", &[]);
-                self.reply.say(&words);
+            Err(Stop::Because(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
+                self.say_phrase("waiting-approval", &[]);
                 Ok(Some(TurnOutcome::Replied))
             }
-            Err(Stop::Not(_)) => Ok(None),
+            Err(Stop::Because(_)) => Ok(None),
             Err(Stop::Failed(error)) => Err(error),
         }
     }
 
     /// Somebody else's act, or whether something happened: the answer is noted, and the run that waits for it goes on
     /// in its own conversation.
-    async fn answer_other(
-        &mut self,
-        approval: &Approval,
-        shown: ShownApproval,
-        answer: ApprovalDecision,
-    ) -> Result<RunSnapshot, Stop> {
+    async fn answer_other(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, principal) = (self.held, self.prepared.principal.clone());
-        let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
-        let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
-        let (id, act) = (approval.id, approval.act);
-        let key = self.run.key_use.as_ref().map(|used| used.key);
+        let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
+        let act = answered.approval.act;
+        let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.state.snapshot.clone() };
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
-            let progress =
-                RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
-            commit::save_progress(tx, &progress)?;
+            save_answered(tx, held, &snapshot)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
-            let shown = Some(shown.digest.as_str());
-            let said = ApprovalAnswer {
-                who: &principal,
-                answer,
-                shown,
-                covers: ApprovalCoverage::Act,
-                via: "chat",
-                key,
-            };
-            match approvals::answer(tx, &office, id, &said, now)? {
-                ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => {
-                    Ok((snapshot, waiting))
-                }
-                other => Err(Stop::Not(other)),
-            }
+            said.record(tx)?;
+            Ok((snapshot, waiting))
         };
-        let (snapshot, waiting) = self.engine.db.write(self.tenant, unit).await?;
-        if let Some(run) = waiting.filter(|run| *run != self.held.run) {
+        let (snapshot, waiting) = self.setup.engine.db.write(self.setup.tenant(), unit).await?;
+        if let Some(run) = waiting.filter(|run| *run != held.run) {
             // Found by the next sweep where this fails: the answer stands.
-            if let Err(error) = (TurnEngine { inner: self.engine.clone() }).resume(self.tenant, run).await {
+            let engine = TurnEngine { inner: self.setup.engine.clone() };
+            if let Err(error) = engine.resume(self.setup.tenant(), run).await {
                 tracing::warn!(%run, %error, "resuming run after approval failed");
             }
         }
@@ -222,77 +216,68 @@ impl Turn {
     }
 
     /// The answer, the end of the run that waited, and this run's beginning with its work: all or nothing.
-    async fn take_over(
-        &mut self,
-        approval: &Approval,
-        shown: ShownApproval,
-        answer: ApprovalDecision,
-    ) -> Result<RunSnapshot, Stop> {
+    async fn take_over(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
-        let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
-        let (id, act) = (approval.id, approval.act);
-        let key = self.run.key_use.as_ref().map(|used| used.key);
+        let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
+        let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
-            let act = acts::find(tx, act)?.ok_or(Stop::Not(ApprovalAnswerOutcome::Unknown))?;
-            let waiting = act.rests_on.caller.run;
-            let theirs = waiting
-                .filter(|run| *run != held.run)
-                .map(|run| supersede_waiting_run(tx, run, id, answer, now));
-            let theirs = theirs.transpose()?.flatten();
-            let snapshot = match answer {
-                ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, id),
+            let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
+            let waiting = act.rests_on.caller.run.filter(|run| *run != held.run);
+            let theirs = waiting.map(|run| supersede_waiting_run(tx, run, &said)).transpose()?.flatten();
+            let snapshot = match said.decision {
+                ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, said.approval),
                 ApprovalDecision::No => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
-            let progress =
-                RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
-            commit::save_progress(tx, &progress)?;
-            let shown = Some(shown.digest.as_str());
-            let said = ApprovalAnswer {
-                who: &principal,
-                answer,
-                shown,
-                covers: ApprovalCoverage::Act,
-                via: "chat",
-                key,
-            };
-            match approvals::answer(tx, &office, id, &said, now)? {
-                ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(snapshot),
-                other => Err(Stop::Not(other)),
-            }
+            save_answered(tx, held, &snapshot)?;
+            said.record(tx)?;
+            Ok(snapshot)
         };
-        self.engine.db.write(self.tenant, unit).await
+        self.setup.engine.db.write(self.setup.tenant(), unit).await
+    }
+}
+
+impl TurnSetup {
+    fn build_chat_answer(&self, answered: &AnsweredQuestion) -> ChatAnswer {
+        ChatAnswer {
+            approval: answered.approval.id,
+            digest: answered.shown.digest.clone(),
+            decision: answered.decision,
+            who: self.prepared.principal.clone(),
+            key: self.run.key_use.as_ref().map(|used| used.key),
+            office: self.engine.office.clone(),
+            now: self.engine.clock.now(),
+        }
+    }
+
+    /// Whether this conversation goes on with it: an act that was asked for here.
+    pub(super) fn is_own(&self, approval: &Approval) -> bool {
+        approval.kind == ApprovalKind::Act && self.prepared.is_pending_here(approval)
     }
 }
 
 /// The one of several that a number picks, where the last thing we said was to name one.
-fn find_chosen(
-    marks: &ReplyMarks,
-    pending: &[Approval],
-    text: &str,
-) -> Option<(Approval, ShownApproval, ApprovalDecision)> {
+fn find_chosen(marks: &ReplyMarks, pending: &[Approval], text: &str) -> Option<AnsweredQuestion> {
     let which = marks.which.as_ref()?;
     let shown = which.approvals.get(number(text)?.checked_sub(1)?)?;
     let approval = pending.iter().find(|approval| approval.id == shown.approval)?.clone();
-    Some((approval, shown.clone(), if which.is_yes { ApprovalDecision::Yes } else { ApprovalDecision::No }))
+    let decision = if which.is_yes { ApprovalDecision::Yes } else { ApprovalDecision::No };
+    Some(AnsweredQuestion { approval, shown: shown.clone(), decision })
 }
 
 /// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
 fn supersede_waiting_run(
     tx: &mut Tx<'_>,
     run: RunId,
-    answered: ApprovalId,
-    answer: ApprovalDecision,
-    now: Timestamp,
+    said: &ChatAnswer,
 ) -> Result<Option<RunSnapshot>, Stop> {
     let Some(known) = runs::find(tx, run)? else { return Ok(None) };
     let others = known.snapshot.iter_calls().any(
-        |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != answered),
+        |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != said.approval),
     );
-    if answer == ApprovalDecision::No && others {
+    if said.decision == ApprovalDecision::No && others {
         return Ok(None);
     }
-    Ok(runs::supersede(tx, run, now)?.map(|run| run.snapshot))
+    Ok(runs::supersede(tx, run, said.now)?.map(|run| run.snapshot))
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.
@@ -310,19 +295,11 @@ fn adopt_snapshot(
         let taint = merge_taint(mine.taint, act.rests_on.taint);
         let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None };
         let (tool, arguments) = (act.tool, act.arguments);
-        let called = ExchangeCall { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
+        let called = ExchangeCall { call_id: OWN_CALL.to_owned(), tool, arguments, act: act.id, outcome };
         let exchanges = vec![ToolExchange { asked, calls: vec![called] }];
         return RunSnapshot { exchanges, calls: 1, is_read, taint, ..mine };
     };
     mine.inherit_from(theirs)
-}
-
-const CALL: &str = "call-0";
-
-/// A model's message that calls one tool, made here.
-pub(crate) fn build_call_message(tool: &str, arguments: Value) -> Asking {
-    let call = ToolCall { id: CALL.to_owned(), name: tool.to_owned(), arguments };
-    Asking { role: ModelRole::Assistant, parts: vec![ModelMessagePart::ToolCall(call)] }
 }
 
 /// A message that is a number and nothing more, in any script.

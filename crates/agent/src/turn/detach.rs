@@ -10,12 +10,13 @@ use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Turn;
+use super::setup::TurnSetup;
 use crate::commit::{self, RunProgress};
 use crate::deferred_results::{self, DetachOutcome, DetachableJournal};
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::runs;
-use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome};
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall};
 use crate::state::RunState;
 
 /// How long one waits for an act that is not decided about when its soft limit is over.
@@ -42,21 +43,22 @@ impl Turn {
     /// to itself: it goes on, here or after a crash elsewhere, and is told of later.
     pub(super) async fn dispatch(
         &self,
-        (place, called): (CallIndex, &ExchangeCall),
+        place: CallIndex,
+        called: &ExchangeCall,
         asked: DispatchRequest,
         journal: Arc<dyn ActJournal>,
     ) -> Result<Option<ToolAnswer>> {
-        let soft = self.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
-        let Some(soft) = soft.filter(|_| self.run.kind == runs::MESSAGE) else {
-            return Ok(self.send_to_dispatcher(asked, journal).await?);
+        let soft = self.setup.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
+        let Some(soft) = soft.filter(|_| self.setup.run.kind == runs::MESSAGE) else {
+            return Ok(self.setup.send_to_dispatcher(asked, journal).await?);
         };
         let is_told = AtomicBool::new(false);
-        let leaving = Arc::new(DetachableJournal { inner: self.engine.clone(), journal, is_told });
-        let asking = self.send_to_dispatcher(asked, leaving.clone());
-        let (engine, session) = (TurnEngine { inner: self.engine.clone() }, self.run.session);
-        let tenant = self.tenant;
-        let abandon = self.engine.abandon.clone();
-        let call = self.engine.tasks.spawn(async move {
+        let leaving = Arc::new(DetachableJournal { inner: self.setup.engine.clone(), journal, is_told });
+        let asking = self.setup.send_to_dispatcher(asked, leaving.clone());
+        let (engine, session) = (TurnEngine { inner: self.setup.engine.clone() }, self.setup.run.session);
+        let tenant = self.setup.tenant();
+        let abandon = self.setup.engine.abandon.clone();
+        let call = self.setup.engine.tasks.spawn(async move {
             tokio::select! {
                 biased;
                 // As a crash would: whoever takes the act up knows what to do about it.
@@ -71,7 +73,7 @@ impl Turn {
         });
         // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.
         let call = AbortOnDropHandle::new(call);
-        let Some(ended) = self.wait_or_detach((place, called), soft, call).await? else {
+        let Some(ended) = self.wait_or_detach(place, called, soft, call).await? else {
             return Ok(Some(ToolAnswer::Working { act: called.act }));
         };
         match ended {
@@ -88,7 +90,8 @@ impl Turn {
     /// How the call ended; none where it is left to itself.
     async fn wait_or_detach(
         &self,
-        (place, called): (CallIndex, &ExchangeCall),
+        place: CallIndex,
+        called: &ExchangeCall,
         soft: Duration,
         mut call: AbortOnDropHandle<Option<Said>>,
     ) -> Result<Option<Result<Option<Said>, JoinError>>> {
@@ -115,26 +118,10 @@ impl Turn {
         Ok(None)
     }
 
-    fn send_to_dispatcher(
-        &self,
-        asked: DispatchRequest,
-        journal: Arc<dyn ActJournal>,
-    ) -> impl Future<Output = Said> + Send + 'static {
-        let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant);
-        async move {
-            match asked {
-                DispatchRequest::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
-                DispatchRequest::Again { act, conduct, tools } => {
-                    dispatcher.resume(tenant, act, conduct, &tools, journal).await
-                }
-            }
-        }
-    }
-
     /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
     async fn detach_call(&self, place: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
-        let (held, act, now) = (self.held, called.act, self.engine.clock.now());
-        let mut snapshot = self.snapshot.clone();
+        let (held, act, now) = (self.setup.held, called.act, self.setup.engine.clock.now());
+        let mut snapshot = self.state.snapshot.clone();
         snapshot.record_answer(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
             let left = deferred_results::detach(tx, act, held.run, now)?;
@@ -150,19 +137,28 @@ impl Turn {
             }
             Ok(left)
         };
-        self.engine.db.write(self.tenant, unit).await
-    }
-
-    /// Whether all that was asked for last goes on by itself: then there is nothing to tell but that.
-    pub(super) fn is_detached(&self) -> bool {
-        let last =
-            self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
-        let is_left = |called: &ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { result, .. } if result["code"] == ToolAnswer::WORKING);
-        !last.is_empty() && last.iter().all(is_left)
+        self.setup.engine.db.write(self.setup.tenant(), unit).await
     }
 
     pub(super) fn say_working(&mut self) {
-        let words = self.phrase("working-on-it", &[]);
-        self.reply.say(&words);
+        self.say_phrase("working-on-it", &[]);
+    }
+}
+
+impl TurnSetup {
+    fn send_to_dispatcher(
+        &self,
+        asked: DispatchRequest,
+        journal: Arc<dyn ActJournal>,
+    ) -> impl Future<Output = Said> + Send + 'static {
+        let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant());
+        async move {
+            match asked {
+                DispatchRequest::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
+                DispatchRequest::Again { act, conduct, tools } => {
+                    dispatcher.resume(tenant, act, conduct, &tools, journal).await
+                }
+            }
+        }
     }
 }

@@ -5,44 +5,47 @@ use munshi_safety::acts::in_plain_words;
 use munshi_tools::ToolAnswer;
 use serde_json::Value;
 
+use super::notes::KnownActs;
+use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::deferred_results;
+use crate::phrases::log_unrendered;
 use crate::runs;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
 use crate::state::HaltReason;
 
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
-    pub(crate) fn excuse(&mut self, halt: &HaltReason) {
-        if self.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
+    pub(crate) fn excuse(&mut self, halt: &HaltReason, acts: &KnownActs) {
+        if self.setup.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
             return self.report_late_result();
         }
         let phrase = match halt {
             // "Try again" would have it done twice.
-            _ if self.has_done_something() => "stopped",
+            _ if self.has_done_something(acts) => "stopped",
             HaltReason::OverBudget(_) => "limit-reached",
             HaltReason::RunSpent(_) | HaltReason::ToolCap => "too-much",
-            HaltReason::Stuck(_) if self.snapshot.denials > 0 => "not-permitted",
+            HaltReason::Stuck(_) if self.state.snapshot.denials > 0 => "not-permitted",
             HaltReason::Stuck(_) => "stuck",
             HaltReason::RefusedAtDoor(_) => "aadhaar-refused",
             HaltReason::Cancelled => "cancelled",
             HaltReason::NoModel(_) | HaltReason::Broken(_) => "error",
         };
-        let words = self.phrase(phrase, &[]);
+        let words = self.setup.phrase(phrase, &[]);
         let done = self.describe_done(0);
         self.reply.say(&[words].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
     }
 
     /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
     fn report_late_result(&mut self) {
-        let results = self.snapshot.iter_calls().filter_map(|called| match &called.outcome {
+        let results = self.state.snapshot.iter_calls().filter_map(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok: true, result } => {
                 result.get("result").map(deferred_results::render_result)
             }
             _ => None,
         });
         let words = results.collect::<Vec<_>>().join("\n");
-        let lead = self.phrase("late-result", &[]);
+        let lead = self.setup.phrase("late-result", &[]);
         self.reply.say(&lead);
         self.reply.push_model_text(&format!("\n{words}"));
         self.reply.finish();
@@ -53,53 +56,60 @@ impl Turn {
         // What goes on by itself may still fail.
         let is_done = |called: &&ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { ok: true, result } if result["code"] != ToolAnswer::WORKING);
         let words = |called: &ExchangeCall| {
-            let tool = self.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
+            let tool = self.setup.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
             let spec = &tool.known.spec;
             Some(in_plain_words(spec, &called.arguments))
         };
-        match self.run.kind == runs::REHEARSAL {
+        match self.setup.run.kind == runs::REHEARSAL {
             true => Vec::new(),
             false => {
-                let calls = self.snapshot.exchanges.iter().skip(from).flat_map(|exchange| &exchange.calls);
+                let calls =
+                    self.state.snapshot.exchanges.iter().skip(from).flat_map(|exchange| &exchange.calls);
                 calls.filter(is_done).filter_map(words).collect()
             }
         }
     }
 
     /// Whether what is said at the end is an excuse, which nobody is billed for. Where something was done, it is none.
-    pub(crate) fn is_excuse(&self, end: &TurnOutcome) -> bool {
-        matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something()
+    pub(crate) fn is_excuse(&self, end: &TurnOutcome, acts: &KnownActs) -> bool {
+        matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something(acts)
     }
 
     /// Whether anything may have changed in the world: what failed surely did not.
-    fn has_done_something(&self) -> bool {
+    fn has_done_something(&self, acts: &KnownActs) -> bool {
         let unknown = |result: &Value| result["code"] == "unknown_outcome";
         let wrote = |tool: &str| {
-            let tool = self.tool(tool);
+            let tool = self.setup.tool(tool);
             tool.is_none_or(|tool| tool.known.spec.effect.writes())
         };
-        self.snapshot.iter_calls().any(|called| match &called.outcome {
+        self.state.snapshot.iter_calls().any(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
-            ExchangeCallOutcome::Open => {
-                let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
-                is_begun && wrote(&called.tool)
-            }
+            ExchangeCallOutcome::Open => acts.may_have_begun(called.act) && wrote(&called.tool),
             ExchangeCallOutcome::Waiting { .. }
             | ExchangeCallOutcome::Login { .. }
             | ExchangeCallOutcome::Handed { .. } => false,
         })
     }
+}
 
+impl Turn {
+    /// Says something of our own.
+    pub(super) fn say_phrase(&mut self, name: &str, slots: &[(String, String)]) {
+        let words = self.setup.phrase(name, slots);
+        self.reply.say(&words);
+    }
+}
+
+impl TurnSetup {
     /// Words of the phrasebook. One that can't be said is our mistake, and no reason to say nothing.
     pub(crate) fn phrase(&self, name: &str, slots: &[(String, String)]) -> String {
         let fills: Vec<(&str, PlaceholderValue<'_>)> =
             slots.iter().map(|(name, text)| (name.as_str(), PlaceholderValue::Text(text))).collect();
         let voice = self.prepared.tongue.voice;
         let own = self.engine.book.render(name, voice, &fills);
-        own.or_else(|_| self.engine.house.render_phrase(voice, name, slots)).unwrap_or_else(|error| {
-            tracing::error!(%error, phrase = name, "phrase rendering failed");
-            self.engine.book.render("error", voice, &[]).unwrap_or_default()
-        })
+        let rendered = own.or_else(|_| self.engine.house.render_phrase(voice, name, slots));
+        log_unrendered(rendered, name)
+            .unwrap_or_else(|| self.engine.book.render("error", voice, &[]).unwrap_or_default())
     }
 }
 

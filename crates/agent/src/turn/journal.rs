@@ -46,23 +46,21 @@ impl CallJournal {
     fn write(
         &self,
         tx: &mut Tx<'_>,
-        state: RunState,
-        snapshot: &RunSnapshot,
-        (steps, calls): (&[NewRunStep], &[CallRecord]),
+        progress: &RunProgress<'_>,
         stored: &Arc<AtomicBool>,
     ) -> munshi_store::Result<()> {
-        let progress = RunProgress { held: self.held, state, snapshot, steps, calls };
-        match commit::save_progress(tx, &progress) {
+        match commit::save_progress(tx, progress) {
             Ok(()) => {
                 let stored = stored.clone();
                 tx.after_commit(move || stored.store(true, Ordering::SeqCst));
                 Ok(())
             }
-            Err(Error::Store(error)) => Err(error),
-            // The act's transaction is undone: it is the other's to do.
             Err(error) => {
-                self.lost.store(true, Ordering::SeqCst);
-                Err(munshi_store::Error::Refused(error.to_string()))
+                // The act's transaction is undone: it is the other's to do.
+                if !matches!(error, Error::Store(_)) {
+                    self.lost.store(true, Ordering::SeqCst);
+                }
+                Err(error.into_store())
             }
         }
     }
@@ -90,7 +88,8 @@ impl ActJournal for CallJournal {
             }
             ActDecision::Refused(_) | ActDecision::Past(_) => RunState::CheckingSafety,
         };
-        self.write(tx, state, &snapshot, (&self.steps, &self.calls), &self.written)
+        let (held, steps, calls) = (self.held, &self.steps, &self.calls);
+        self.write(tx, &RunProgress { held, state, snapshot: &snapshot, steps, calls }, &self.written)
     }
 
     fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
@@ -102,12 +101,15 @@ impl ActJournal for CallJournal {
             micros: i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX),
             at: self.clock.now(),
         });
+        let (unwritten, calls): (&[NewRunStep], &[CallRecord]) =
+            if self.is_inside { (&self.steps, &self.calls) } else { (&[], &[]) };
+        let steps: Vec<NewRunStep> = unwritten.iter().cloned().chain(observed).collect();
+        let state = RunState::Observing;
+        let progress = RunProgress { held: self.held, state, snapshot: &snapshot, steps: &steps, calls };
+        self.write(tx, &progress, &self.observed)?;
         if !self.is_inside {
-            let steps: Vec<NewRunStep> = observed.into_iter().collect();
-            return self.write(tx, RunState::Observing, &snapshot, (&steps, &[]), &self.observed);
+            return Ok(());
         }
-        let steps: Vec<NewRunStep> = self.steps.iter().cloned().chain(observed).collect();
-        self.write(tx, RunState::Observing, &snapshot, (&steps, &self.calls), &self.observed)?;
         let written = self.written.clone();
         tx.after_commit(move || written.store(true, Ordering::SeqCst));
         Ok(())

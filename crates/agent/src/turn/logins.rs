@@ -6,42 +6,54 @@ use munshi_identity::{Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, RunId};
 
-use super::{Turn, TurnOutcome, resolve_locale};
+use super::notes::QuestionNotes;
+use super::{Turn, TurnOutcome};
 use crate::engine::TurnEngineInner;
 use crate::error::Result;
 use crate::expired_approvals::find_conversation;
 use crate::notify::{self, ConversationNotice};
+use crate::phrases::log_unrendered;
 use crate::runs;
 
 impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
     /// where it is something else.
-    pub(super) async fn accept_login_code(&mut self) -> Result<Option<TurnOutcome>> {
-        if !self.snapshot.may_wait || !can_log_in(self.prepared.principal.role()) {
+    pub(super) async fn accept_login_code(
+        &mut self,
+        questions: &mut QuestionNotes,
+    ) -> Result<Option<TurnOutcome>> {
+        if !self.state.snapshot.may_wait || !can_log_in(self.setup.prepared.principal.role()) {
             return Ok(None);
         }
-        let (engine, person) = (self.engine.clone(), self.run.person);
-        let words = self.prepared.message.text.clone();
+        let (engine, person) = (self.setup.engine.clone(), self.setup.run.person);
+        let words = self.setup.prepared.message.text.clone();
         if extract_digits(&words).is_none() {
             return Ok(None);
         }
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             Ok(engine.dispatcher.verify_login_code(tx, person, &words)?)
         };
-        let Some(connector) = self.engine.db.write(self.tenant, unit).await? else { return Ok(None) };
-        self.is_answer = true;
-        let words = self.phrase("login-proved", &slots(&connector));
-        self.reply.say(&words);
+        let Some(connector) = self.setup.engine.db.write(self.setup.tenant(), unit).await? else {
+            return Ok(None);
+        };
+        questions.is_answer = true;
+        self.say_phrase("login-proved", &slots(&connector));
         Ok(Some(TurnOutcome::Replied))
     }
 
     /// Says what has to be done before this goes on. What was said and has not been done since is not said again.
     pub(super) async fn ask_to_log_in(&mut self) -> Result<()> {
-        for connector in self.snapshot.connectors_awaiting_login() {
-            let told_at =
-                self.snapshot.told_logins.iter().find(|(known, _)| *known == connector).map(|told| told.1);
-            let (engine, run, person) = (self.engine.clone(), self.held.run, self.run.person);
-            let is_theirs = can_log_in(self.prepared.principal.role());
+        for connector in self.state.snapshot.connectors_awaiting_login() {
+            let told_at = self
+                .state
+                .snapshot
+                .told_logins
+                .iter()
+                .find(|(known, _)| *known == connector)
+                .map(|told| told.1);
+            let (engine, run, person) =
+                (self.setup.engine.clone(), self.setup.held.run, self.setup.run.person);
+            let is_theirs = can_log_in(self.setup.prepared.principal.role());
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
                 let last = engine.dispatcher.find_login_time(tx, &name)?;
@@ -54,17 +66,19 @@ impl Turn {
                 notify_admins(tx, &engine, run, &name)?;
                 Ok(Some(None))
             };
-            let Some(offered) = self.engine.db.write(self.tenant, unit).await? else { continue };
+            let Some(offered) = self.setup.engine.db.write(self.setup.tenant(), unit).await? else {
+                continue;
+            };
             let words = match offered {
                 Some(link) => {
-                    let words = self.phrase("login-needed", &slots(&connector));
-                    format!("{words}\n{link}\n{}", self.phrase("login-code", &[]))
+                    let words = self.setup.phrase("login-needed", &slots(&connector));
+                    format!("{words}\n{link}\n{}", self.setup.phrase("login-code", &[]))
                 }
-                None => self.phrase("login-asked", &slots(&connector)),
+                None => self.setup.phrase("login-asked", &slots(&connector)),
             };
             self.reply.say(&words);
-            self.snapshot.told_logins.retain(|(known, _)| *known != connector);
-            self.snapshot.told_logins.push((connector, self.engine.clock.now()));
+            self.state.snapshot.told_logins.retain(|(known, _)| *known != connector);
+            self.state.snapshot.told_logins.push((connector, self.setup.engine.clock.now()));
         }
         Ok(())
     }
@@ -94,23 +108,13 @@ fn notify_admins(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector
         let Some(link) = inner.dispatcher.create_login_link(tx, connector, session.person)? else {
             return Ok(());
         };
-        let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
-        let voice = resolve_locale(session.language.as_ref(), profile);
+        let voice = notify::find_voice(tx, &session)?;
         let fills = [("name", munshi_lang::PlaceholderValue::Text(connector))];
-        let say = |name: &str| {
-            inner.book.render(name, voice, &fills).unwrap_or_else(|error| {
-                tracing::error!(%error, phrase = name, "phrase rendering failed");
-                String::new()
-            })
-        };
+        let say =
+            |name: &str| log_unrendered(inner.book.render(name, voice, &fills), name).unwrap_or_default();
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
-        notify::post_notice(
-            tx,
-            inner,
-            &session,
-            run.id,
-            ConversationNotice { text, ..ConversationNotice::default() },
-        )?;
+        let notice = ConversationNotice { text, ..ConversationNotice::default() };
+        notify::post_notice(tx, inner, &session, run.id, notice)?;
     }
     Ok(())
 }

@@ -7,53 +7,33 @@ use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
 use munshi_types::{ActId, MessageId, Timestamp};
 
+use super::notes::StageNotes;
+use super::setup::TurnSetup;
+use super::turn_outcome::TurnPause;
 use super::{Turn, TurnOutcome};
 use crate::commit::{TurnCommit, TurnStatus};
 use crate::error::Result;
+use crate::phrases::log_unrendered;
 use crate::runs::RunLease;
 use crate::sessions::SessionUpdate;
-use crate::snapshot::ExchangeCall;
-
-#[derive(Debug, Default)]
-pub(crate) struct TurnPause {
-    /// Questions to a person.
-    pub(crate) asked: Vec<Approval>,
-    /// What somebody agreed to, and a limit stands in the way of.
-    pub(crate) delayed: Vec<DelayedAct>,
-    /// Somebody has to log in at a connector's service.
-    pub(crate) is_shut: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DelayedAct {
-    pub(crate) act: ActId,
-    /// When the limit frees, where that is known.
-    pub(crate) until: Option<Timestamp>,
-}
-
-impl TurnPause {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.asked.is_empty() && self.delayed.is_empty() && !self.is_shut
-    }
-}
 
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
-    pub(crate) async fn report_pause(&mut self, pause: &TurnPause) -> Result<()> {
+    pub(crate) async fn report_pause(&mut self, pause: &TurnPause, notes: &StageNotes) -> Result<()> {
         for delayed in &pause.delayed {
-            if self.snapshot.told_delayed.contains(&delayed.act) {
+            if self.state.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
             }
-            let Some(approval) = self.find_approval(delayed.act).await? else { continue };
+            let Some(approval) = self.setup.find_approval(delayed.act).await? else { continue };
             // Who is promised a time has it before the yes runs out.
             let until = delayed.until.filter(|until| *until < approval.expires_at);
-            let words = format!("{}\n{}", approval.words, self.render_wait_time(until));
+            let words = format!("{}\n{}", approval.words, self.setup.render_wait_time(until));
             self.reply.say(&words);
-            self.snapshot.told_delayed.push(delayed.act);
+            self.state.snapshot.told_delayed.push(delayed.act);
         }
         self.ask_to_log_in().await?;
         if !pause.asked.is_empty() {
-            self.ask_approvals(&pause.asked);
+            self.ask_approvals(&pause.asked, notes);
         }
         Ok(())
     }
@@ -67,35 +47,50 @@ impl Turn {
     pub(crate) async fn pause_silently(mut self) -> Result<Option<RunLease>> {
         self.sync();
         // To look whether a limit has freed is no step of the run's work.
-        self.snapshot.used.iterations = self.run.snapshot.used.iterations;
-        let spent = self.purse.drawn().amount();
+        self.state.snapshot.used.iterations = self.setup.run.snapshot.used.iterations;
+        let spent = self.setup.budget.drawn().amount();
         let response = TurnCommit {
-            held: self.held,
-            session: self.run.session,
-            binding: self.run.binding,
-            channel: self.run.channel,
-            ending: TurnStatus::Waiting(Box::new(self.paused_snapshot())),
+            held: self.setup.held,
+            session: self.setup.run.session,
+            binding: self.setup.run.binding,
+            channel: self.setup.run.channel,
+            ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.held.epoch))),
             reply: None,
             deliver: None,
-            settle: self.run.reservation.map(|reservation| (reservation, spent)),
+            settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: SessionUpdate::default(),
-            steps: std::mem::take(&mut self.steps),
-            calls: self.tab.take(),
+            steps: std::mem::take(&mut self.state.steps),
+            calls: self.setup.call_log.take(),
             violations: Vec::new(),
             brought: None,
             decision: None,
             questions: Vec::new(),
-            now: self.engine.clock.now(),
+            now: self.setup.engine.clock.now(),
         };
-        let none: MessageId = self.engine.ids.next();
-        let next = self.store(response, none).await?;
+        let none: MessageId = self.setup.engine.ids.next();
+        let next = self.setup.store(response, none).await?;
         // Whoever follows it finds what was said before in the store.
-        self.engine.hub.forget(self.held);
+        self.setup.engine.hub.forget(self.setup.held);
         Ok(next)
     }
 
+    /// Says what is not done because its time was over, once, in whatever the turn says at its end.
+    pub(crate) async fn report_expired(&mut self) -> Result<()> {
+        for act in self.state.list_unreported_expiries() {
+            let Some(approval) = self.setup.find_approval(act).await? else { continue };
+            let was_agreed = approval.answered_via.is_some();
+            let phrase =
+                self.setup.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
+            self.reply.say(&format!("{phrase}\n{}", approval.words));
+            self.state.snapshot.told_expired.push(act);
+        }
+        Ok(())
+    }
+}
+
+impl TurnSetup {
     fn render_wait_time(&self, until: Option<Timestamp>) -> String {
-        let local = until.map(|until| until.to_jiff().to_zoned(self.place.zone.to_jiff()));
+        let local = until.map(|until| until.to_jiff().to_zoned(self.binding.zone.to_jiff()));
         // To the minute, and never too early.
         let minute = local.and_then(|local| {
             let full = local.round(Unit::Minute).ok()?;
@@ -105,44 +100,11 @@ impl Turn {
         let fills =
             [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
         let said = self.engine.book.render("waiting-limit", self.prepared.tongue.voice, &fills);
-        said.unwrap_or_else(|error| {
-            tracing::error!(%error, "phrase rendering failed");
-            self.phrase("waiting-limit-open", &[])
-        })
-    }
-
-    /// Whether nothing is left to say but that a question ran out of time: no model has to be asked for that.
-    pub(crate) fn has_only_expired(&self) -> bool {
-        let last = self.snapshot.exchanges.last();
-        let calls = last.map_or(&[][..], |exchange| exchange.calls.as_slice());
-        calls.iter().any(|called| self.is_unreported_expiry(called))
-            && calls.iter().all(ExchangeCall::has_expired)
-    }
-
-    fn is_unreported_expiry(&self, called: &ExchangeCall) -> bool {
-        called.has_expired() && !self.snapshot.told_expired.contains(&called.act)
-    }
-
-    /// Says what is not done because its time was over, once, in whatever the turn says at its end.
-    pub(crate) async fn report_expired(&mut self) -> Result<()> {
-        let untold: Vec<ActId> = self
-            .snapshot
-            .iter_calls()
-            .filter(|called| self.is_unreported_expiry(called))
-            .map(|called| called.act)
-            .collect();
-        for act in untold {
-            let Some(approval) = self.find_approval(act).await? else { continue };
-            let was_agreed = approval.answered_via.is_some();
-            let phrase = self.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
-            self.reply.say(&format!("{phrase}\n{}", approval.words));
-            self.snapshot.told_expired.push(act);
-        }
-        Ok(())
+        log_unrendered(said, "waiting-limit").unwrap_or_else(|| self.phrase("waiting-limit-open", &[]))
     }
 
     async fn find_approval(&self, act: ActId) -> Result<Option<Approval>> {
         let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::find_by_act(tx, act)?) };
-        self.engine.db.read(self.tenant, read).await
+        self.engine.db.read(self.tenant(), read).await
     }
 }

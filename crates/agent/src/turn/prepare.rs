@@ -6,7 +6,6 @@ use std::sync::Arc;
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution};
 use munshi_privacy::{KnownPeopleCache, ProtectedPeople};
-use munshi_safety::acts::ActServices;
 use munshi_safety::approvals::{self, Approval, ApprovalKind, ApprovalStatus};
 use munshi_safety::budget::{self, OpenReservation, UsagePlan};
 use munshi_safety::pipeline::{ActConcern, CallerAudience, TaintSource};
@@ -18,12 +17,13 @@ use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
-use super::reply_language::ReplyLanguage;
 use crate::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
+use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::outbox::{self, OutboxState};
+use crate::reply_language::ReplyLanguage;
 use crate::runs::Run;
 use crate::sessions::{self, Session};
 
@@ -72,9 +72,10 @@ pub(crate) fn read(
     tx: &mut Tx<'_>,
     run: &Run,
     place: &BindingResolution,
-    (house, office): (&Arc<PackRegistry>, &ActServices),
+    engine: &TurnEngineInner,
     now: Timestamp,
 ) -> Result<PreparedTurn> {
+    let (house, office) = (&engine.house, &engine.office);
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
     let Told { message, history, brought, resumed, recalled, strange } =
         load_conversation(tx, run, &mut session)?;
@@ -94,7 +95,7 @@ pub(crate) fn read(
         now,
         zone: place.zone.clone(),
     };
-    let tongue = detect_reply_language(house, &scene, (&message, &history), person.as_ref(), place);
+    let tongue = detect_reply_language(house, &scene, &message, &history, person.as_ref(), place);
     scene.language = Some(tongue.person.clone());
     let mut gathered = PromptContribution::default();
     for source in &house.contexts {
@@ -168,7 +169,7 @@ fn collect_pending_details(
     for one in own.filter(|one| one.kind == ApprovalKind::Act) {
         all.insert(
             one.act,
-            collect_act_details(tx, (house, scene), (&one.tool, &one.arguments), Some(one.asked_at))?,
+            collect_act_details(tx, house, scene, (&one.tool, &one.arguments), Some(one.asked_at))?,
         );
     }
     Ok(all)
@@ -177,7 +178,8 @@ fn collect_pending_details(
 /// What packs name of an act.
 pub(crate) fn collect_act_details(
     tx: &mut Tx<'_>,
-    (house, scene): (&PackRegistry, &PackTurnContext),
+    house: &PackRegistry,
+    scene: &PackTurnContext,
     act: (&str, &Value),
     since: Option<Timestamp>,
 ) -> Result<Vec<ActConcern>> {
@@ -311,7 +313,8 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
 fn detect_reply_language(
     house: &PackRegistry,
     scene: &PackTurnContext,
-    (message, history): (&Message, &[Message]),
+    message: &Message,
+    history: &[Message],
     person: Option<&Person>,
     place: &BindingResolution,
 ) -> ReplyLanguage {

@@ -6,25 +6,25 @@ use serde_json::Value;
 
 use super::{Turn, prepare};
 use crate::error::Result;
+use crate::phrases::log_unrendered;
 
 const QUESTION: &str = "ask-go-ahead";
 
 impl Turn {
     /// Puts what packs name of a proposed act before the question whether to go on.
-    pub(crate) async fn insert_proposal_details(&mut self) -> Result<()> {
-        let Some((tool, arguments)) = self.state.iter().find_map(|state| parse_proposal(state)) else {
+    pub(crate) async fn insert_proposal_details(&mut self, state: &[String]) -> Result<()> {
+        let Some((tool, arguments)) = state.iter().find_map(|state| parse_proposal(state)) else {
             return Ok(());
         };
         let Some((voice, before, question)) = self.split_question() else { return Ok(()) };
-        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (house, scene) = (self.setup.engine.house.clone(), self.setup.prepared.scene.clone());
         let read = move |tx: &mut Tx<'_>| {
-            prepare::collect_act_details(tx, (&house, &scene), (&tool, &arguments), None)
+            prepare::collect_act_details(tx, &house, &scene, (&tool, &arguments), None)
         };
-        let named = self.engine.db.read(self.tenant, read).await?;
+        let named = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let said = named.iter().filter_map(|one| {
-            let said = self.engine.house.render_phrase(voice, &one.phrase, &one.slots);
-            said.inspect_err(|error| tracing::error!(%error, phrase = one.phrase, "phrase rendering failed"))
-                .ok()
+            let said = self.setup.engine.house.render_phrase(voice, &one.phrase, &one.slots);
+            log_unrendered(said, &one.phrase)
         });
         let lines: Vec<String> = said.collect();
         if !lines.is_empty() {
@@ -37,7 +37,7 @@ impl Turn {
     fn split_question(&self) -> Option<(Locale, String, String)> {
         let text = self.reply.text().trim_end();
         Locale::all().find_map(|voice| {
-            let question = self.engine.book.render(QUESTION, voice, &[]).ok()?;
+            let question = self.setup.engine.book.render(QUESTION, voice, &[]).ok()?;
             let before = text.strip_suffix(question.trim_end())?.trim_end().to_owned();
             Some((voice, before, question))
         })

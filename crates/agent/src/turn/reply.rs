@@ -10,6 +10,7 @@ use munshi_lang::{Locale, Phrasebook};
 
 use crate::event::{EventId, RunEvent};
 use crate::marks::ReplyMark;
+use crate::phrases::log_unrendered;
 use crate::run_channels::RunChannel;
 use crate::runs::RunLease;
 
@@ -184,10 +185,10 @@ impl ReplyWriter {
         for piece in pieces {
             match piece {
                 ReplyPiece::Text(words) => text.push_str(&words),
-                ReplyPiece::Say(phrase) => match self.book.render(phrase, self.voice, &[]) {
-                    Ok(words) => text.push_str(&words),
-                    Err(error) => tracing::error!(%error, phrase, "phrase rendering of a rule failed"),
-                },
+                ReplyPiece::Say(phrase) => {
+                    let words = log_unrendered(self.book.render(phrase, self.voice, &[]), phrase);
+                    text.push_str(&words.unwrap_or_default());
+                }
             }
         }
         text

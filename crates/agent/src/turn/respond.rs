@@ -9,11 +9,13 @@ use munshi_types::tier::TierKind;
 use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use super::pause::TurnPause;
-use super::{Turn, TurnOutcome, turn_metrics};
+use super::notes::{KnownActs, LastModelCall, StageNotes};
+use super::setup::TurnSetup;
+use super::turn_outcome::TurnPause;
+use super::{Turn, TurnOutcome};
 use crate::client_context::{ClientCallRequest, call_id};
 use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
-use crate::decisions::{StageMicros, TierTokens, TurnDecision};
+use crate::decisions::{TierTokens, TurnDecision};
 use crate::error::{Error, Result};
 use crate::event::{RunEvent, TurnUsage};
 use crate::marks::{ReplyMarks, ShownApproval};
@@ -22,124 +24,148 @@ use crate::runs::{self, RunLease};
 use crate::sessions::SessionUpdate;
 use crate::state::{HaltReason, RunState};
 use crate::suggest::{ExpectedAnswer, SuggestionContext, suggest};
+use crate::turn_metrics;
 
 /// How often storing is tried while the database can't be reached, and the first pause between; it doubles.
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How a turn ends, as it is stored and told.
+struct TurnEnding {
+    outcome: TurnOutcome,
+    /// What was found wrong beside what the rules found.
+    objections: Vec<String>,
+    /// What is said is an excuse, which nobody is billed for.
+    is_excuse: bool,
+    /// The reply's.
+    message: MessageId,
+    suggestions: Vec<String>,
+    /// When storing began.
+    begun: Instant,
+}
+
 impl Turn {
     /// Stores the end and tells it. Gives the next run of the session, which is this process's to go on with.
-    pub(crate) async fn respond(mut self, end: TurnOutcome) -> Result<Option<RunLease>> {
+    pub(crate) async fn respond(
+        mut self,
+        end: TurnOutcome,
+        mut notes: StageNotes,
+    ) -> Result<Option<RunLease>> {
         self.enter(RunState::Responding);
-        let end = self.write_ending(end).await?;
-        self.purse.wait_for_settlement().await;
-        if self.is_silent(&end) {
+        let (outcome, objections) = self.write_ending(end, &mut notes).await?;
+        self.setup.budget.wait_for_settlement().await;
+        if self.is_silent(&outcome) {
             return self.pause_silently().await;
         }
         self.record_first_word();
         let begun = Instant::now();
-        let message: MessageId = self.engine.ids.next();
-        let suggestions = self.suggestions(&end);
-        let last = self.last_events(&end, message, &suggestions);
-        let response = self.build_commit(&end, message, suggestions, &last, begun);
+        let message: MessageId = self.setup.engine.ids.next();
+        let suggestions = self.suggestions(&outcome, &notes.model.proposed);
+        let is_excuse = self.is_excuse(&outcome, &notes.acts);
+        let ending = TurnEnding { outcome, objections, is_excuse, message, suggestions, begun };
+        let last = self.last_events(&ending);
+        let response = self.build_commit(&ending, notes, &last);
         let decision = response.decision.clone();
-        let next = self.store(response, message).await?;
-        if let Some(decision) = decision.filter(|_| self.run.kind == runs::MESSAGE) {
-            turn_metrics::record_turn(self.run.channel, &decision, &self.timings.read(begun.elapsed()));
+        let next = self.setup.store(response, message).await?;
+        if let Some(decision) = decision.filter(|_| self.setup.run.kind == runs::MESSAGE) {
+            turn_metrics::record_turn(self.setup.run.channel, &decision, &self.timings.read(begun.elapsed()));
         }
         for event in last {
             self.reply.record_event(event);
         }
-        self.reply.room().end(self.engine.clock.now());
+        self.reply.room().end(self.setup.engine.clock.now());
         // It may go on elsewhere: what is said of it then is not in this room.
-        if matches!(end, TurnOutcome::Waiting(_)) {
-            self.engine.hub.forget(self.held);
+        if matches!(ending.outcome, TurnOutcome::Waiting(_)) {
+            self.setup.engine.hub.forget(self.setup.held);
         }
         Ok(next)
     }
 
     /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
-    async fn write_ending(&mut self, end: TurnOutcome) -> Result<TurnOutcome> {
-        match end {
+    async fn write_ending(
+        &mut self,
+        end: TurnOutcome,
+        notes: &mut StageNotes,
+    ) -> Result<(TurnOutcome, Vec<String>)> {
+        let mut objections = Vec::new();
+        let outcome = match end {
             TurnOutcome::Replied => {
-                self.check().await?;
-                self.ask_outcomes().await?;
+                objections = self.check(&notes.model).await?;
+                self.ask_outcomes(&mut notes.questions).await?;
                 self.report_expired().await?;
                 if !self.reply.text().trim().is_empty() {
-                    self.repeat_choice();
-                    self.repeat_approvals();
+                    self.repeat_choice(notes);
+                    self.repeat_approvals(notes);
                 }
-                Ok(match self.reply.text().trim().is_empty() {
-                    true => self.halt_with_excuse(HaltReason::NoModel("the reply is empty".to_owned())),
+                match self.reply.text().trim().is_empty() {
+                    true => {
+                        let halt = HaltReason::NoModel("the reply is empty".to_owned());
+                        self.halt_with_excuse(halt, &notes.acts)
+                    }
                     false => TurnOutcome::Replied,
-                })
+                }
             }
             TurnOutcome::Waiting(pause) => {
                 self.reply.finish();
                 self.report_expired().await?;
-                self.report_pause(&pause).await?;
-                Ok(TurnOutcome::Waiting(pause))
+                self.report_pause(&pause, notes).await?;
+                TurnOutcome::Waiting(pause)
             }
             TurnOutcome::Halted(halt) => {
                 self.report_expired().await?;
-                Ok(self.halt_with_excuse(halt))
+                self.halt_with_excuse(halt, &notes.acts)
             }
             TurnOutcome::Handed => {
                 self.reply.finish();
-                Ok(TurnOutcome::Handed)
+                TurnOutcome::Handed
             }
-        }
+        };
+        Ok((outcome, objections))
     }
 
-    fn halt_with_excuse(&mut self, halt: HaltReason) -> TurnOutcome {
-        self.excuse(&halt);
+    fn halt_with_excuse(&mut self, halt: HaltReason, acts: &KnownActs) -> TurnOutcome {
+        self.excuse(&halt, acts);
         TurnOutcome::Halted(halt)
     }
 
     /// What the person may want to say next.
-    fn suggestions(&self, end: &TurnOutcome) -> Vec<String> {
+    fn suggestions(&self, end: &TurnOutcome, proposed: &[String]) -> Vec<String> {
         // Nobody has been answered yet.
         if matches!(end, TurnOutcome::Handed) {
             return Vec::new();
         }
         let may_say_yes = |pause: &TurnPause| {
-            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.can_approve(approval))
+            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.setup.can_approve(approval))
         };
-        let waits = match (end, self.entities.pending_question()) {
+        let waits = match (end, self.state.entities.pending_question()) {
             (TurnOutcome::Waiting(pause), _) if may_say_yes(pause) => ExpectedAnswer::YesOrNo,
             (TurnOutcome::Replied, Some(asked)) => ExpectedAnswer::Choice(asked),
             (TurnOutcome::Replied, None) if self.asks_to_go_on() => ExpectedAnswer::YesOrNo,
             _ => ExpectedAnswer::Nothing,
         };
         let called: Vec<Tool> =
-            self.snapshot.iter_calls().filter_map(|called| self.tool(&called.tool)).collect();
-        let offered: Vec<Tool> = self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
+            self.state.snapshot.iter_calls().filter_map(|called| self.setup.tool(&called.tool)).collect();
+        let offered: Vec<Tool> =
+            self.setup.tools().iter().filter_map(|tool| self.setup.tool(tool.as_str())).collect();
         let hints = SuggestionContext {
-            voice: self.prepared.tongue.voice,
-            message: &self.prepared.message.text,
+            voice: self.setup.prepared.tongue.voice,
+            message: &self.setup.prepared.message.text,
             waits,
             called: called.iter().map(|tool| &tool.known.spec).collect(),
             offered: offered.iter().map(|tool| &tool.known.spec).collect(),
-            proposed: &self.proposed,
-            taint: &self.snapshot.whole_taint(),
+            proposed,
+            taint: &self.state.snapshot.whole_taint(),
         };
-        suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
+        suggest(&hints, &self.setup.engine.book).unwrap_or_else(|error| {
             tracing::error!(%error, "rendering suggestions failed");
             Vec::new()
         })
     }
 
-    fn build_commit(
-        &mut self,
-        end: &TurnOutcome,
-        message: MessageId,
-        suggestions: Vec<String>,
-        last: &[RunEvent],
-        begun: Instant,
-    ) -> TurnCommit {
+    fn build_commit(&mut self, ending: &TurnEnding, notes: StageNotes, last: &[RunEvent]) -> TurnCommit {
         self.sync();
-        let is_excuse = self.is_excuse(end);
-        let amount = self.purse.drawn().amount();
+        let (end, is_excuse) = (&ending.outcome, ending.is_excuse);
+        let amount = self.setup.budget.drawn().amount();
         let spent = if is_excuse { amount.without_billing() } else { amount };
         let mut events = self.reply.marks().to_vec();
         events.extend(self.reply.plan_marks(last.to_vec()));
@@ -147,72 +173,73 @@ impl Turn {
             TurnOutcome::Waiting(pause) => pause.asked.iter().map(ShownApproval::from).collect(),
             TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Halted(_) => Vec::new(),
         };
-        let state = std::mem::take(&mut self.state);
-        let asks = std::mem::take(&mut self.asks);
-        let (which, stays) = (self.which.take(), self.snapshot.is_read);
-        let said = (&self.prepared.session, self.prepared.history.as_slice());
-        let tainted = self.window.compute_reply_bits(&self.snapshot.taint.sources, said, self.reply.text());
-        let marks = ReplyMarks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
+        let StageNotes { mut model, questions, .. } = notes;
+        let stays = self.state.snapshot.is_read;
+        let (prepared, own) = (&self.setup.prepared, &self.state.snapshot.taint.sources);
+        let (session, history, text) = (&prepared.session, &prepared.history, self.reply.text());
+        let tainted = self.setup.window.compute_reply_bits(own, session, history, text);
+        let marks = ReplyMarks {
+            events,
+            state: std::mem::take(&mut model.state),
+            asked,
+            asks: questions.asks,
+            which: questions.which,
+            stays,
+            tainted: Some(tainted),
+        };
         let reply = ReplyRecord {
-            id: message,
+            id: ending.message,
             text: self.reply.text().to_owned(),
-            language: Some(self.language_of(end)),
+            language: Some(self.setup.language_of(end)),
             tokens: UtteranceText::new(self.reply.text()).tokens(),
             standing: if is_excuse { MessageStatus::Degraded } else { MessageStatus::Whole },
             generation: self.reply.generation(),
             marks: serde_json::to_value(&marks).unwrap_or_default(),
-            suggestions,
+            suggestions: ending.suggestions.clone(),
         };
-        let violations = self.violations(end);
-        let (state, since) = self.entered;
+        let violations = self.violations(ending);
         let carried = matches!(end, TurnOutcome::Handed).then(|| Box::new(self.record_client_calls()));
-        let body = if self.is_cut { json!({ "cut": true }) } else { end_body(end) };
-        self.step(state, body, since.elapsed());
-        let decision = self.decision(end, is_excuse, violations.len(), begun);
+        let body = if model.is_cut { json!({ "cut": true }) } else { end_body(end) };
+        self.step(self.timings.state, body, self.timings.entered_at.elapsed());
+        let decision = self.decision(ending, &model, violations.len());
         TurnCommit {
-            held: self.held,
-            session: self.run.session,
-            binding: self.run.binding,
-            channel: self.run.channel,
+            held: self.setup.held,
+            session: self.setup.run.session,
+            binding: self.setup.run.binding,
+            channel: self.setup.run.channel,
             ending: match end {
                 TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
                 TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
-                TurnOutcome::Waiting(_) => TurnStatus::Waiting(Box::new(self.paused_snapshot())),
+                TurnOutcome::Waiting(_) => {
+                    TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.held.epoch)))
+                }
             },
             reply: Some(reply),
-            deliver: self.run.reply_to.clone(),
-            settle: self.run.reservation.map(|reservation| (reservation, spent)),
+            deliver: self.setup.run.reply_to.clone(),
+            settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: self.session_update(),
-            steps: std::mem::take(&mut self.steps),
-            calls: self.tab.take(),
+            steps: std::mem::take(&mut self.state.steps),
+            calls: self.setup.call_log.take(),
             violations,
             decision: Some(Box::new(decision)),
-            questions: self.snapshot.pending_approvals(),
-            brought: self.prepared.brought.is_some().then_some(carried),
-            now: self.engine.clock.now(),
+            questions: self.state.snapshot.pending_approvals(),
+            brought: self.setup.prepared.brought.is_some().then_some(carried),
+            now: self.setup.engine.clock.now(),
         }
-    }
-
-    /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
-    pub(crate) fn paused_snapshot(&self) -> crate::snapshot::RunSnapshot {
-        let mut snapshot = self.snapshot.clone();
-        (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
-        snapshot.drawn = Default::default();
-        snapshot.note_progress(self.held.epoch);
-        snapshot
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
     fn record_client_calls(&mut self) -> crate::snapshot::RunSnapshot {
-        let brought = self.prepared.brought.as_ref();
+        let brought = self.setup.prepared.brought.as_ref();
         let named = |alias: &str| {
             brought.and_then(|brought| brought.find_by_alias(alias)).map(|tool| tool.name.clone())
         };
         let handed: Vec<ClientCallRequest> = self
+            .state
             .snapshot
             .client_calls()
             .map(|(number, called)| ClientCallRequest {
-                id: call_id(self.held.run, number),
+                id: call_id(self.setup.held.run, number),
                 tool: named(&called.tool).unwrap_or_else(|| called.tool.clone()),
                 arguments: called.arguments.clone(),
             })
@@ -220,22 +247,17 @@ impl Turn {
         for handing in handed {
             self.step(RunState::Observing, json!({ "handed": handing }), Duration::ZERO);
         }
-        self.paused_snapshot()
+        self.state.snapshot.for_pause(self.setup.held.epoch)
     }
 
     fn session_update(&self) -> SessionUpdate {
-        let entities = serde_json::to_value(&self.entities).ok();
-        let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
-        let language = Some(self.prepared.tongue.person.clone());
+        let entities = serde_json::to_value(&self.state.entities).ok();
+        let entities = entities.filter(|entities| *entities != self.setup.prepared.session.entities);
+        let language = Some(self.setup.prepared.tongue.person.clone());
         SessionUpdate { language, entities, masked: self.encode_pseudonyms() }
     }
 
-    fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
-        let tongue = &self.prepared.tongue;
-        if matches!(end, TurnOutcome::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
-    }
-
-    fn violations(&self, end: &TurnOutcome) -> Vec<ViolationRecord> {
+    fn violations(&self, ending: &TurnEnding) -> Vec<ViolationRecord> {
         let mut broken: Vec<ViolationRecord> =
             self.reply.violations().iter().map(ViolationRecord::from).collect();
         let own = |rule: &str, what: &str| ViolationRecord {
@@ -244,89 +266,78 @@ impl Turn {
             severity: "log".to_owned(),
             what: what.to_owned(),
         };
-        let most = u32::from(self.place.agent.body.limits.tool_calls);
-        if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.snapshot.calls > most {
+        let most = u32::from(self.setup.binding.agent.body.limits.tool_calls);
+        if matches!(ending.outcome, TurnOutcome::Halted(HaltReason::ToolCap))
+            || self.state.snapshot.calls > most
+        {
             broken.push(own("tool-cap", "the turn requested more tool calls than the agent may make"));
         }
-        broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
+        broken.extend(ending.objections.iter().map(|what| own("pack-check", what)));
         broken
     }
 
-    fn decision(
-        &self,
-        end: &TurnOutcome,
-        is_degraded: bool,
-        violations: usize,
-        begun: Instant,
-    ) -> TurnDecision {
-        let (place, usage) = (&self.place, self.usage());
-        let timings = self.timings.read(begun.elapsed());
-        let dynamic = self.report.shares.iter().filter(|share| !share.section.is_static());
+    fn decision(&self, ending: &TurnEnding, model: &LastModelCall, violations: usize) -> TurnDecision {
+        let usage = self.usage();
+        let timings = self.timings.read(ending.begun.elapsed());
+        let dynamic = model.report.shares.iter().filter(|share| !share.section.is_static());
         let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
-        let schemas = self.report.tokens(PromptSection::ToolSchemas);
-        let own = self.report.tier_tokens(TierKind::Agent).saturating_sub(dynamic);
+        let schemas = model.report.tokens(PromptSection::ToolSchemas);
+        let own = model.report.tier_tokens(TierKind::Agent).saturating_sub(dynamic);
         TurnDecision {
-            binding_version: place.binding_version,
-            human_version: place.human.version,
-            team_version: place.team.version,
-            agent_version: place.agent.version,
-            slice: place.slice.clone(),
-            language: Some(self.prepared.tongue.person.clone()),
-            outcome: outcome(end).to_owned(),
-            target: self.target.clone(),
-            is_degraded,
+            outcome: outcome(&ending.outcome).to_owned(),
+            target: model.target.clone(),
+            is_degraded: ending.is_excuse,
             model_calls: usage.model_calls,
             tool_calls: usage.tool_calls,
             violations: u32::try_from(violations).unwrap_or(u32::MAX),
             tokens: TierTokens {
-                human: self.report.tier_tokens(TierKind::Human),
-                team: self.report.tier_tokens(TierKind::Team),
+                human: model.report.tier_tokens(TierKind::Human),
+                team: model.report.tier_tokens(TierKind::Team),
                 agent: own.max(schemas),
                 dynamic,
             },
             output_tokens: u32::try_from(usage.output_tokens).unwrap_or(u32::MAX),
             cost: usage.cost_micros,
-            micros: StageMicros {
-                ingest: timings.ingest,
-                prepare: timings.prepare,
-                think: timings.think,
-                act: timings.act,
-                check: timings.check,
-                respond: timings.respond,
-                first_word: timings.first_word,
-                total: timings.total,
-            },
+            micros: timings,
+            ..TurnDecision::of_binding(&self.setup.binding, &self.setup.prepared.tongue.person)
         }
     }
 
     /// What all calls of the run came to.
     fn usage(&self) -> TurnUsage {
-        let (used, output) = (self.purse.used(), self.purse.output());
+        let (used, output) = (self.setup.budget.used(), self.setup.budget.output());
         TurnUsage {
             input_tokens: used.tokens.saturating_sub(output),
             output_tokens: output,
-            cost_micros: self.purse.is_priced().then(|| used.money.as_micros()),
-            model_calls: self.snapshot.model_calls,
-            tool_calls: self.snapshot.calls,
+            cost_micros: self.setup.budget.is_priced().then(|| used.money.as_micros()),
+            model_calls: self.state.snapshot.model_calls,
+            tool_calls: self.state.snapshot.calls,
         }
     }
 
     /// What followers are told once it is stored; it is stored with the reply, so that those who come later are told
     /// the same.
-    fn last_events(&self, end: &TurnOutcome, message: MessageId, suggestions: &[String]) -> Vec<RunEvent> {
+    fn last_events(&self, ending: &TurnEnding) -> Vec<RunEvent> {
         let done = RunEvent::Done {
-            run: self.held.run,
-            message,
-            decision_id: self.held.run,
+            run: self.setup.held.run,
+            message: ending.message,
+            decision_id: self.setup.held.run,
             usage: self.usage(),
-            state: state(end).as_str().to_owned(),
-            degraded: self.is_excuse(end),
+            state: state(&ending.outcome).as_str().to_owned(),
+            degraded: ending.is_excuse,
         };
-        let suggestions = suggestions.to_vec();
+        let suggestions = ending.suggestions.clone();
         match suggestions.is_empty() {
             true => vec![done],
             false => vec![RunEvent::Suggestions { suggestions }, done],
         }
+    }
+}
+
+impl TurnSetup {
+    fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
+        let tongue = &self.prepared.tongue;
+        if matches!(end, TurnOutcome::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
     }
 
     /// Tries until it is stored, surely refused, or somebody else's. Gives the next run of the session.
@@ -335,7 +346,8 @@ impl Turn {
         let now = response.now;
         for number in 1..=TRIES {
             let (desk, response) = (self.engine.desk.clone(), response.clone());
-            let stored = self.engine.db.write(self.tenant, move |tx| commit::save_turn(tx, &desk, &response));
+            let stored =
+                self.engine.db.write(self.tenant(), move |tx| commit::save_turn(tx, &desk, &response));
             match stored.await {
                 Ok(responded) => return Ok(responded.next),
                 Err(Error::LostRun(run)) => return self.check_already_stored(run, message, now).await,
@@ -361,7 +373,7 @@ impl Turn {
             let is_ours = runs::find(tx, run)?.is_some_and(|run| run.reply == Some(message));
             if is_ours { Ok(runs::find_next_claimed(tx, run, now)?) } else { Err(Error::LostRun(run)) }
         };
-        self.engine.db.read(self.tenant, read).await
+        self.engine.db.read(self.tenant(), read).await
     }
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use munshi_types::{ClientScreen, Timestamp};
 
-use super::Turn;
+use super::setup::TurnSetup;
 use crate::marks::ReplyMarks;
 use crate::messages::{Message, MessageSpeaker};
 
 /// Channels tell the time to the second, and by clocks of their own.
 const CLOCK_ERROR: Duration = Duration::from_secs(3);
 
-impl Turn {
+impl TurnSetup {
     /// What stood in the last of our words that the person had before them.
     pub(super) fn last_shown_marks(&self) -> Option<ReplyMarks> {
         serde_json::from_value(self.last_shown()?.marks.clone()).ok()

@@ -1,27 +1,161 @@
-//! What a turn stands on: whose words it has read, who is hidden, what it may cost, what the rules know.
+//! What is decided before the first stage: whose turn it is, who is hidden, what it may cost, what the rules know.
 
 use std::sync::Arc;
 
-use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, GuardrailRuleSet, MessageSignals};
-use munshi_llm::gateway::ModelRoute;
+use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, MessageSignals};
+use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
-use munshi_safety::budget::{BudgetAccount, BudgetLane, DurableBudget, OpenReservation};
+use munshi_safety::budget::{BudgetLane, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tiers::BindingResolution;
+use munshi_types::TenantId;
 use munshi_types::tier::LanguageLock;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::prepare::PreparedTurn;
-use super::think;
+use super::reply::ReplySettings;
 use crate::engine::TurnEngineInner;
-use crate::entities::SessionEntities;
+use crate::entities::{EntityWindow, SessionEntities};
 use crate::error::Result;
 use crate::messages::{Message, MessageSpeaker};
-use crate::model_routing;
-use crate::runs::Run;
+use crate::model_routing::{self, CallPayer};
+use crate::rules::BindingRules;
+use crate::runs::{self, Run, RunLease};
 use crate::snapshot::RunSnapshot;
 use crate::taint_bits::{self, WindowTaint};
 use crate::turn_budget::TurnBudget;
+
+/// What is decided before the first stage. It is the same in every stage; what is shared with calls of models (budget,
+/// call log, redactor) counts by itself.
+pub(crate) struct TurnSetup {
+    pub(crate) engine: Arc<TurnEngineInner>,
+    pub(crate) held: RunLease,
+    /// As it was read, with the snapshot that the turn goes on from.
+    pub(crate) run: Run,
+    pub(crate) binding: Arc<BindingResolution>,
+    pub(crate) rules: BindingRules,
+    pub(crate) prepared: PreparedTurn,
+    /// The models that may be asked, unless a pack read the message by itself.
+    route: Arc<ModelRoute>,
+    pub(crate) limit: RunBudget,
+    /// Whose words stand in what the turn is told of the conversation.
+    pub(crate) window: WindowTaint,
+    pub(crate) budget: Arc<TurnBudget>,
+    pub(crate) call_log: Arc<InMemoryCallLog>,
+    pub(crate) redactor: PseudonymRedactor,
+    /// Cancelled when the turn is no longer wanted.
+    pub(crate) stop: CancellationToken,
+}
+
+/// What was read, and what the turn was handed.
+pub(super) struct TurnInput {
+    pub(super) held: RunLease,
+    pub(super) run: Run,
+    pub(super) binding: Arc<BindingResolution>,
+    pub(super) prepared: PreparedTurn,
+    pub(super) stop: CancellationToken,
+}
+
+impl TurnSetup {
+    /// With what the turn goes on from: the snapshot, and what the conversation has spoken of.
+    pub(super) fn build(
+        engine: Arc<TurnEngineInner>,
+        input: TurnInput,
+    ) -> Result<(Self, RunSnapshot, SessionEntities)> {
+        let TurnInput { held, run, binding, mut prepared, stop } = input;
+        let rules = engine.rules.get_or_build(&binding)?;
+        let mut snapshot = begin_snapshot(&engine, &run, &mut prepared);
+        let (entities, window) = load_entities(&prepared, &mut snapshot);
+        let limit = engine.office.governor.settings().run;
+        let seconds = limit.seconds.min(u64::from(binding.agent.body.limits.turn_seconds));
+        let setup = Self {
+            budget: Arc::new(build_budget(&engine, &run, &binding, &prepared, &snapshot)),
+            route: Arc::new(engine.resolve_permitted_route(&binding, prepared.plan, &prepared.residency)),
+            redactor: build_redactor(&engine, &prepared, &snapshot)?,
+            limit: RunBudget { seconds, ..limit },
+            call_log: Arc::default(),
+            engine,
+            held,
+            run,
+            binding,
+            rules,
+            prepared,
+            window,
+            stop,
+        };
+        Ok((setup, snapshot, entities))
+    }
+
+    pub(crate) const fn tenant(&self) -> TenantId {
+        self.held.tenant
+    }
+
+    /// The models that may be asked now: where a pack read the message by itself, the model of this machine alone.
+    pub(super) fn route_for(&self, snapshot: &RunSnapshot) -> Arc<ModelRoute> {
+        match snapshot.is_read {
+            true => Arc::new(model_routing::restrict_to_local(&self.route, self.engine.local_model())),
+            false => self.route.clone(),
+        }
+    }
+
+    pub(super) fn build_reply_settings(&self) -> ReplySettings {
+        ReplySettings {
+            book: self.engine.book.clone(),
+            voice: self.prepared.tongue.voice,
+            rules: self.rules.set.clone(),
+            context: self.build_guardrail_context(),
+        }
+    }
+
+    fn build_guardrail_context(&self) -> GuardrailContext {
+        let (prepared, rules) = (&self.prepared, &self.rules.set);
+        let speech = &self.binding.human.body.speech;
+        let listed = match speech.lock {
+            LanguageLock::Open => &[],
+            LanguageLock::Listed => speech.languages.as_slice(),
+            LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
+        };
+        let allowed = listed.iter().filter_map(|code| {
+            let form = code.is_latin().then_some(munshi_lang::ScriptForm::Latin);
+            Some(Allowed { language: code.language()?, form })
+        });
+        let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
+        let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);
+        let said = MessageSignals::new(&prepared.message.text);
+        GuardrailContext {
+            asked_if_ai: has("admits-ai") && said.asks_if_ai(),
+            turns_since_price: has("price-cooldown")
+                .then(|| count_turns_since_price(&prepared.history))
+                .flatten(),
+            asked_price: has("price-cooldown") && said.asks_price(),
+            red_flag: has("red-flag") && has_unresolved_danger(&prepared.history),
+            persona: Some(self.binding.human.body.name.clone()),
+            model_names: self.engine.remote_model_names(),
+            lock: allowed.collect(),
+            person_language: Some(prepared.tongue.voice.language),
+            person_said: prepared.message.text.clone(),
+            person_name: name,
+            ..GuardrailContext::default()
+        }
+    }
+}
+
+/// The run's own as it was stored, or what a program's answers go on from.
+fn begin_snapshot(engine: &TurnEngineInner, run: &Run, prepared: &mut PreparedTurn) -> RunSnapshot {
+    let mut snapshot = run.snapshot.clone();
+    snapshot.started_at.get_or_insert(run.began_at);
+    if snapshot.taint == Taint::default() {
+        snapshot.taint = compute_initial_taint(prepared);
+    }
+    if let (Some(resumed), Some(brought), true) =
+        (prepared.resumed.take(), &prepared.brought, snapshot.exchanges.is_empty())
+    {
+        snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
+    }
+    snapshot.may_wait = run.kind == runs::MESSAGE && engine.dispatcher.supports_login_links();
+    snapshot
+}
 
 /// A member's own message does not taint. A visitor's does, and so do recalled passages and what a client program sent. A
 /// message that a program wrote is nobody's own words, whomever its key stands for. Context from packs and results of our
@@ -44,13 +178,12 @@ pub(super) fn compute_initial_taint(prepared: &PreparedTurn) -> Taint {
 
 /// The conversation's entities, and the taint of its messages in the prompt, including those that came while the run
 /// waited.
-pub(super) fn load_entities(
-    prepared: &PreparedTurn,
-    snapshot: &mut RunSnapshot,
-) -> (SessionEntities, WindowTaint) {
+fn load_entities(prepared: &PreparedTurn, snapshot: &mut RunSnapshot) -> (SessionEntities, WindowTaint) {
     let mut entities = SessionEntities::from_stored(&prepared.session.entities);
     let window = WindowTaint::from_history(&prepared.session, &prepared.history);
-    let named = entities.refresh_taint(&prepared.session, prepared.message.number);
+    let (session, number) = (&prepared.session, prepared.message.number);
+    let (tainted, summarised) = (session.tainted, session.summarised);
+    let named = entities.refresh_taint(&EntityWindow { tainted, summarised, number });
     snapshot.inherited.extend(window.sources());
     snapshot.inherited.extend(taint_bits::sources(named));
     snapshot.taint.holds_private |= has_private_context(prepared);
@@ -66,23 +199,9 @@ fn has_private_context(prepared: &PreparedTurn) -> bool {
     told || said || !prepared.strange.is_empty()
 }
 
-/// The models this turn may ask: those of the agent's route that the plan and the tenant's residency permit. Where a
-/// pack read the message by itself, the model of this machine alone.
-pub(super) fn build_route(
-    engine: &TurnEngineInner,
-    prepared: &PreparedTurn,
-    binding: &BindingResolution,
-    snapshot: &RunSnapshot,
-) -> ModelRoute {
-    let route = model_routing::resolve_route(&binding.agent.body, &engine.route, engine.gateway.targets());
-    let permitted = engine.settings.classes.permitted(prepared.plan);
-    let route = ModelRoute { permitted, ..prepared.residency.restrict(route) };
-    if snapshot.is_read { think::restrict_to_local(&route, engine.local_model()) } else { route }
-}
-
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
 /// come first; what others had hidden meanwhile comes behind them and is not forgotten.
-pub(super) fn build_redactor(
+fn build_redactor(
     engine: &TurnEngineInner,
     prepared: &PreparedTurn,
     snapshot: &RunSnapshot,
@@ -103,64 +222,21 @@ pub(super) fn build_redactor(
 }
 
 /// What was set aside is read back and not reckoned anew: prices, models and the agent may be others by now.
-pub(super) fn build_budget(
+fn build_budget(
     engine: &TurnEngineInner,
     run: &Run,
-    place: &BindingResolution,
-    (aside, snapshot): (Option<OpenReservation>, &RunSnapshot),
+    binding: &BindingResolution,
+    prepared: &PreparedTurn,
+    snapshot: &RunSnapshot,
 ) -> TurnBudget {
-    let account = BudgetAccount {
-        binding: Some(run.binding),
-        person: Some(run.person),
-        lane: BudgetLane::People,
-        zone: place.zone.clone(),
-    };
-    let governor = Arc::new(engine.office.governor.clone());
-    let (db, clock) = (engine.db.clone(), engine.clock.clone());
-    let more = DurableBudget { db, governor, tenant: place.tenant, account, run: Some(run.id), clock };
-    let limit = engine.office.governor.settings().run;
-    TurnBudget::new(more, limit, aside, snapshot)
+    let payer = CallPayer { person: Some(run.person), lane: BudgetLane::People, run: Some(run.id) };
+    let more = engine.build_durable_budget(binding, payer);
+    TurnBudget::new(more, engine.office.governor.settings().run, prepared.aside, snapshot)
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.
 const PRICES: usize = 24;
 const DANGERS: usize = 6;
-
-pub(super) fn context(
-    engine: &TurnEngineInner,
-    prepared: &PreparedTurn,
-    place: &BindingResolution,
-    rules: &GuardrailRuleSet,
-) -> GuardrailContext {
-    let speech = &place.human.body.speech;
-    let listed = match speech.lock {
-        LanguageLock::Open => &[],
-        LanguageLock::Listed => speech.languages.as_slice(),
-        LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
-    };
-    let allowed = listed.iter().filter_map(|code| {
-        let form = code.is_latin().then_some(munshi_lang::ScriptForm::Latin);
-        Some(Allowed { language: code.language()?, form })
-    });
-    let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
-    let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);
-    let said = MessageSignals::new(&prepared.message.text);
-    GuardrailContext {
-        asked_if_ai: has("admits-ai") && said.asks_if_ai(),
-        turns_since_price: has("price-cooldown")
-            .then(|| count_turns_since_price(&prepared.history))
-            .flatten(),
-        asked_price: has("price-cooldown") && said.asks_price(),
-        red_flag: has("red-flag") && has_unresolved_danger(&prepared.history),
-        persona: Some(place.human.body.name.clone()),
-        model_names: engine.remote_model_names(),
-        lock: allowed.collect(),
-        person_language: Some(prepared.tongue.voice.language),
-        person_said: prepared.message.text.clone(),
-        person_name: name,
-        ..GuardrailContext::default()
-    }
-}
 
 /// How many replies ago a price was named.
 fn count_turns_since_price(history: &[Message]) -> Option<u32> {

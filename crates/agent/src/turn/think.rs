@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
-use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute, RoutingHints};
+use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, RoutingHints};
 use munshi_llm::{
     ChatEvent as Said, ChatMessage, ChatReply as Whole, ChatRequest, ModelError, ModelMessagePart, ModelRole,
     ToolChoice,
@@ -14,6 +14,8 @@ use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
 use super::Turn;
+use super::notes::LastModelCall;
+use super::setup::TurnSetup;
 use crate::error::Result;
 use crate::marks::ReplyMarks;
 use crate::messages::{self, MessageSpeaker};
@@ -36,32 +38,32 @@ pub(crate) enum ThinkStageOutcome {
 }
 
 impl Turn {
-    pub(crate) async fn think(&mut self) -> Result<ThinkStageOutcome> {
+    pub(crate) async fn think(&mut self, model: &mut LastModelCall) -> Result<ThinkStageOutcome> {
         self.enter(RunState::Thinking);
-        self.heard = self.snapshot.exchanges.len();
+        model.heard = self.state.snapshot.exchanges.len();
         let begun = Instant::now();
-        let thought = self.ask().await;
+        let thought = self.ask(model).await;
         self.timings.think += begun.elapsed();
         thought
     }
 
-    async fn ask(&mut self) -> Result<ThinkStageOutcome> {
+    async fn ask(&mut self, model: &mut LastModelCall) -> Result<ThinkStageOutcome> {
         let (raw, marks) = (self.reply.raw().to_owned(), self.reply.marks().to_vec());
         let shown = self.reply.text().len();
         let mut tries = 0;
         loop {
-            let request = match self.build_request() {
+            let request = match self.build_request(model) {
                 Ok(request) => request,
                 Err(too_large) => {
                     return Ok(ThinkStageOutcome::Halted(HaltReason::Broken(too_large.to_string())));
                 }
             };
-            match self.stream_reply(request).await {
-                Ok(whole) => return Ok(self.interpret_reply(whole)),
+            match self.stream_reply(request, model).await {
+                Ok(whole) => return Ok(self.interpret_reply(whole, model)),
                 Err(fault) => {
                     let was_shown = self.reply.text().len() > shown;
                     let again =
-                        fault == ModelError::Interrupted && tries < AGAIN && !self.stop.is_cancelled();
+                        fault == ModelError::Interrupted && tries < AGAIN && !self.setup.stop.is_cancelled();
                     // What was shown is void once nothing follows it, too: half a sentence is no answer.
                     match was_shown && fault != ModelError::Cancelled {
                         true => self.reply.reset("the model's reply was interrupted", &raw, &marks),
@@ -79,9 +81,9 @@ impl Turn {
 
     fn halt_for(&self, fault: &ModelError) -> HaltReason {
         match fault {
-            ModelError::Cancelled if self.stop.is_cancelled() => HaltReason::Cancelled,
+            ModelError::Cancelled if self.setup.stop.is_cancelled() => HaltReason::Cancelled,
             ModelError::Cancelled => HaltReason::RunSpent("the turn reached its time limit".to_owned()),
-            ModelError::OverBudget(what) => match self.purse.exhaustion() {
+            ModelError::OverBudget(what) => match self.setup.budget.exhaustion() {
                 Some(spent) => HaltReason::RunSpent(spent.to_string()),
                 None => HaltReason::OverBudget(what.clone()),
             },
@@ -90,12 +92,12 @@ impl Turn {
     }
 
     /// A reply without words and without calls is none.
-    fn interpret_reply(&mut self, whole: Whole) -> ThinkStageOutcome {
+    fn interpret_reply(&self, whole: Whole, model: &mut LastModelCall) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
             return ThinkStageOutcome::Wants(whole.message);
         }
-        self.state = states(&whole.message);
-        self.is_cut = whole.stop == StopReason::MaxTokens;
+        model.state = states(&whole.message);
+        model.is_cut = whole.stop == StopReason::MaxTokens;
         if self.reply.raw().trim().is_empty() {
             return ThinkStageOutcome::Halted(HaltReason::NoModel(format!(
                 "the model returned an empty reply ({})",
@@ -106,9 +108,14 @@ impl Turn {
     }
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
-    async fn stream_reply(&mut self, request: ChatRequest) -> Result<Whole, ModelError> {
-        let (call, hints) = (self.build_model_call(request), self.hints());
-        let (gateway, stop, left) = (self.engine.gateway.clone(), self.stop.clone(), self.time_left());
+    async fn stream_reply(
+        &mut self,
+        request: ChatRequest,
+        model: &mut LastModelCall,
+    ) -> Result<Whole, ModelError> {
+        let (call, hints) = (self.build_model_call(request), self.setup.hints());
+        let (gateway, stop, left) =
+            (self.setup.engine.gateway.clone(), self.setup.stop.clone(), self.time_left());
         let deadline = tokio::time::sleep(left);
         tokio::pin!(deadline);
         let opened = async {
@@ -121,7 +128,7 @@ impl Turn {
             () = &mut deadline => return Err(ModelError::Cancelled),
             live = opened => live?,
         };
-        self.target = Some(live.target().name.clone());
+        model.target = Some(live.target().name.clone());
         if live.target().is_local() {
             // It speaks in our own phrases, which come in the person's language whatever the persona's lock.
             self.reply.update_context(|context| context.lock.clear());
@@ -143,9 +150,9 @@ impl Turn {
         }
         let (rest, proposed) = splitter.finish();
         self.show_model_text(rest.trim_end());
-        self.proposed = proposed;
-        self.snapshot.model_calls += 1;
-        self.is_first_asked = false;
+        model.proposed = proposed;
+        self.state.snapshot.model_calls += 1;
+        model.has_answered = true;
         assembler.finish()
     }
 
@@ -165,20 +172,110 @@ impl Turn {
     }
 
     fn build_model_call(&self, request: ChatRequest) -> ModelCall {
-        let about =
-            CallSubject { run: Some(self.held.run.as_uuid()), binding: Some(self.run.binding.as_uuid()) };
+        let about = CallSubject {
+            run: Some(self.setup.held.run.as_uuid()),
+            binding: Some(self.setup.run.binding.as_uuid()),
+        };
         ModelCall {
             wanted: Capability::Default,
-            route: self.route.clone(),
+            route: self.setup.route_for(&self.state.snapshot),
             request: Arc::new(request),
-            veil: Some(Arc::new(self.veil.clone())),
+            veil: Some(Arc::new(self.setup.redactor.clone())),
             account: CallBilling {
-                tenant: self.tenant,
+                tenant: self.setup.tenant(),
                 about,
-                budget: self.purse.clone(),
-                tab: self.tab.clone(),
+                budget: self.setup.budget.clone(),
+                tab: self.setup.call_log.clone(),
                 prices: None,
             },
+        }
+    }
+
+    fn build_request(&mut self, model: &mut LastModelCall) -> Result<ChatRequest, prompt::PromptTooLarge> {
+        let moment = self.build_turn_context();
+        let assembled = prompt::assemble(&self.setup.binding.cast, &moment)?;
+        let marks = assembled.marks.clone();
+        let words = Arc::new(self.setup.rules.prompt.with_marks(marks));
+        self.reply.update_context(|context| context.prompt = Some(words.clone()));
+        model.report = assembled.report.clone();
+        let mut request = assembled.into_request();
+        request.language = Some(self.setup.prepared.tongue.person.clone());
+        self.setup.add_client_tools(&mut request, !model.has_answered);
+        // It words what has come, and sees nothing of what else its turn has done: it would do that again.
+        if self.setup.run.kind == runs::LATE {
+            request.tool_choice = ToolChoice::None;
+        }
+        // Behind the cache boundary: what people may say next is of no use to those who listen.
+        if let Some(dynamic) = request.system.last_mut().filter(|_| self.setup.run.channel != Channel::Voice)
+        {
+            dynamic.push_str(ASKING);
+        }
+        self.restore_model_state(&mut request);
+        Ok(request)
+    }
+
+    /// What a model wanted back with its last message goes back with it: only the message right before the person's.
+    fn restore_model_state(&self, request: &mut ChatRequest) {
+        let Some(before) = self
+            .setup
+            .prepared
+            .prompt_messages()
+            .pop()
+            .filter(|said| said.speaker == MessageSpeaker::Persona)
+        else {
+            return;
+        };
+        let marks: ReplyMarks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
+        // Each step of this turn is a message of the model and one of tools.
+        let place = request.messages.len().checked_sub(2 + 2 * self.state.snapshot.exchanges.len());
+        let message = place.and_then(|place| request.messages.get_mut(place));
+        if let Some(message) = message.filter(|message| message.role == ModelRole::Assistant) {
+            message.parts.extend(marks.state.into_iter().map(|data| ModelMessagePart::State { data }));
+        }
+    }
+
+    fn build_turn_context(&self) -> prompt::TurnContext {
+        let prepared = &self.setup.prepared;
+        let gathered = prepared.gathered.clone();
+        prompt::TurnContext {
+            envelope: prompt::TurnEnvelope {
+                now: self.setup.engine.clock.now(),
+                zone: self.setup.binding.zone.clone(),
+                channel: self.setup.run.channel,
+                locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
+                language: Some(prepared.tongue.person.clone()),
+                situation: Default::default(),
+            },
+            profile: self
+                .setup
+                .notes()
+                .chain(gathered.profile)
+                .chain(self.state.entities.render_for_prompt(&prepared.message.text))
+                .collect(),
+            facts: gathered.facts,
+            recall: gathered.recall,
+            summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
+            history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
+            message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
+            exchanges: self.state.snapshot.exchanges.iter().map(step).collect(),
+            words: gathered.words,
+            tools: self.setup.select_connector_tools(),
+            key: self.setup.engine.fence_key,
+        }
+    }
+}
+
+impl TurnSetup {
+    /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
+    /// the model to say.
+    fn add_client_tools(&self, request: &mut ChatRequest, is_first: bool) {
+        let Some(brought) = &self.prepared.brought else { return };
+        request.tools.extend(brought.specs());
+        if is_first && !request.tools.is_empty() {
+            request.tool_choice = brought.tool_choice();
+        }
+        if let Some(most) = brought.most_output {
+            request.max_output_tokens = request.max_output_tokens.min(most.max(1));
         }
     }
 
@@ -187,88 +284,8 @@ impl Turn {
         RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
     }
 
-    fn build_request(&mut self) -> Result<ChatRequest, prompt::PromptTooLarge> {
-        let moment = self.build_turn_context();
-        let assembled = prompt::assemble(&self.place.cast, &moment)?;
-        let marks = assembled.marks.clone();
-        let words = Arc::new(self.rules.prompt.with_marks(marks));
-        self.reply.update_context(|context| context.prompt = Some(words.clone()));
-        self.report = assembled.report.clone();
-        let mut request = assembled.into_request();
-        request.language = Some(self.prepared.tongue.person.clone());
-        self.add_client_tools(&mut request);
-        // It words what has come, and sees nothing of what else its turn has done: it would do that again.
-        if self.run.kind == runs::LATE {
-            request.tool_choice = ToolChoice::None;
-        }
-        // Behind the cache boundary: what people may say next is of no use to those who listen.
-        if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
-            dynamic.push_str(ASKING);
-        }
-        self.restore_model_state(&mut request);
-        Ok(request)
-    }
-
-    /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
-    /// the model to say.
-    fn add_client_tools(&self, request: &mut ChatRequest) {
-        let Some(brought) = &self.prepared.brought else { return };
-        request.tools.extend(brought.specs());
-        if self.is_first_asked && !request.tools.is_empty() {
-            request.tool_choice = brought.tool_choice();
-        }
-        if let Some(most) = brought.most_output {
-            request.max_output_tokens = request.max_output_tokens.min(most.max(1));
-        }
-    }
-
-    /// What a model wanted back with its last message goes back with it: only the message right before the person's.
-    fn restore_model_state(&self, request: &mut ChatRequest) {
-        let Some(before) =
-            self.prepared.prompt_messages().pop().filter(|said| said.speaker == MessageSpeaker::Persona)
-        else {
-            return;
-        };
-        let marks: ReplyMarks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
-        // Each step of this turn is a message of the model and one of tools.
-        let place = request.messages.len().checked_sub(2 + 2 * self.snapshot.exchanges.len());
-        let message = place.and_then(|place| request.messages.get_mut(place));
-        if let Some(message) = message.filter(|message| message.role == ModelRole::Assistant) {
-            message.parts.extend(marks.state.into_iter().map(|data| ModelMessagePart::State { data }));
-        }
-    }
-
     fn notes(&self) -> impl Iterator<Item = UntrustedText> {
         self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(render_note)
-    }
-
-    fn build_turn_context(&self) -> prompt::TurnContext {
-        let prepared = &self.prepared;
-        let gathered = prepared.gathered.clone();
-        prompt::TurnContext {
-            envelope: prompt::TurnEnvelope {
-                now: self.engine.clock.now(),
-                zone: self.place.zone.clone(),
-                channel: self.run.channel,
-                locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
-                language: Some(prepared.tongue.person.clone()),
-                situation: Default::default(),
-            },
-            profile: self
-                .notes()
-                .chain(gathered.profile)
-                .chain(self.entities.render_for_prompt(&prepared.message.text))
-                .collect(),
-            facts: gathered.facts,
-            recall: gathered.recall,
-            summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
-            history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
-            message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
-            exchanges: self.snapshot.exchanges.iter().map(step).collect(),
-            words: gathered.words,
-            tools: self.select_connector_tools(),
-            key: self.engine.fence_key,
-        }
     }
 }
 
@@ -309,10 +326,4 @@ fn states(message: &ChatMessage) -> Vec<String> {
             _ => None,
         })
         .collect()
-}
-
-/// Only the model of this machine.
-pub(crate) fn restrict_to_local(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
-    let names = here.map(str::to_owned).into_iter().collect();
-    ModelRoute { targets: [(Capability::Default, names)].into(), permitted: None, ..route.clone() }
 }

@@ -2,26 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
-/// In microseconds, by stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TurnTimings {
-    pub ingest: i64,
-    pub prepare: i64,
-    pub think: i64,
-    pub act: i64,
-    pub check: i64,
-    pub respond: i64,
-    /// Until the first word was shown, from when the message came.
-    pub first_word: Option<i64>,
-    pub total: i64,
-}
+use crate::decisions::TurnTimings;
+use crate::state::RunState;
 
 /// The clocks of a turn under way.
 #[derive(Debug)]
 pub(crate) struct TurnStopwatch {
     pub(crate) begun: Instant,
+    /// Where the run is, and since when.
+    pub(crate) state: RunState,
+    pub(crate) entered_at: Instant,
     pub(crate) ingest: Duration,
     pub(crate) prepare: Duration,
     pub(crate) think: Duration,
@@ -37,6 +27,8 @@ impl TurnStopwatch {
         let zero = Duration::ZERO;
         Self {
             begun,
+            state: RunState::Preparing,
+            entered_at: begun,
             ingest: zero,
             prepare: zero,
             think: zero,
@@ -45,6 +37,16 @@ impl TurnStopwatch {
             first_word: None,
             waited: zero,
         }
+    }
+
+    /// A new state; gives the last one and how long it took. None where it is the same.
+    pub(crate) fn enter(&mut self, state: RunState) -> Option<(RunState, Duration)> {
+        if self.state == state {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.state, state);
+        let since = std::mem::replace(&mut self.entered_at, Instant::now());
+        Some((before, since.elapsed()))
     }
 
     pub(crate) fn mark_prepared(&mut self) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::civil::{Date, date};
 use munshi_agent::commit::TurnStatus;
-use munshi_agent::decisions::{StageMicros, TierTokens, TurnDecision};
+use munshi_agent::decisions::{TierTokens, TurnDecision, TurnTimings};
 use munshi_agent::rollups::{self, TurnMeasure, TurnStatsReport, TurnTally, TurnTallyLine};
 use munshi_agent::runs;
 use munshi_types::Zone;
@@ -22,7 +22,7 @@ fn decision(total: i64) -> TurnDecision {
         tokens: TierTokens { human: 100, team: 200, agent: 300, dynamic: 50 },
         output_tokens: 20,
         cost: Some(1500),
-        micros: StageMicros {
+        micros: TurnTimings {
             ingest: 900,
             prepare: 2000,
             think: total - 4000,
@@ -30,7 +30,7 @@ fn decision(total: i64) -> TurnDecision {
             respond: 300,
             first_word: Some(total / 2),
             total,
-            ..StageMicros::default()
+            ..TurnTimings::default()
         },
         ..TurnDecision::default()
     }

@@ -1,7 +1,7 @@
 //! The end of a turn: everything or nothing.
 
 use munshi_agent::commit::{RunProgress, TurnStatus, ViolationRecord, save_progress};
-use munshi_agent::decisions::{StageMicros, TurnDecision};
+use munshi_agent::decisions::{TurnDecision, TurnTimings};
 use munshi_agent::sessions::SessionUpdate;
 use munshi_agent::steps::{self, NewRunStep};
 use munshi_agent::{HaltReason, RunSnapshot, RunState, messages, sessions};
@@ -58,7 +58,7 @@ tables! {
             rule: "no-promises".to_owned(), tier: "team".to_owned(), severity: "log".to_owned(), what: "a promise".to_owned(),
         }];
         response.decision = Some(Box::new(TurnDecision {
-            outcome: "done".to_owned(), model_calls: 2, micros: StageMicros { total: 900, ..StageMicros::default() }, ..TurnDecision::default()
+            outcome: "done".to_owned(), model_calls: 2, micros: TurnTimings { total: 900, ..TurnTimings::default() }, ..TurnDecision::default()
         }));
         response.learned = SessionUpdate {
             language: Some("hi-latn".parse().unwrap()), entities: Some(json!({"ramesh": 1})), masked: Some(json!({"slots": []})),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_agent::client_context::{
     ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem, ClientToolSpec,
 };
-use munshi_agent::{KeyUse, MessageReceipt, RunOutcome, RunRecoveryScope, RunState};
+use munshi_agent::{KeyUse, MessageReceipt, ReceiveOptions, RunOutcome, RunRecoveryScope, RunState};
 use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_llm::ChatEvent as Said;
@@ -37,8 +37,12 @@ fn typed() -> KeyUse {
     KeyUse { key: IdGenerator::system().next(), speaks_as: KeySpeaker::Person, ceiling }
 }
 
+fn with(brought: ClientContext) -> ReceiveOptions {
+    ReceiveOptions { brought: Some(brought), key_use: Some(typed()), ..ReceiveOptions::default() }
+}
+
 async fn bring(shop: &Shop, id: &str, text: &str, brought: ClientContext) -> MessageReceipt {
-    shop.engine.receive_with_context(shop.message(shop.staff, id, text), brought, typed()).await.unwrap()
+    shop.engine.receive_with_options(shop.message(shop.staff, id, text), with(brought)).await.unwrap()
 }
 
 async fn brought(shop: &Shop, id: &str, text: &str, brought: ClientContext) -> RunOutcome {
@@ -109,7 +113,7 @@ on_both! {
         assert!(first.suggestions.is_empty() && first.text.is_empty(), "{first:?}");
         let (attached, back) = answered(&first, "{\"lit\":true}");
         let message = munshi_types::InboundMessage { attached, ..shop.message(shop.staff, "2", "") };
-        let received = shop.engine.receive_with_context(message, back, typed()).await.unwrap();
+        let received = shop.engine.receive_with_options(message, with(back)).await.unwrap();
         asked(&shop, 2).await;
         shop.engine.abandon();
         let other = shop.again(&test, [ScriptedTurn::text("It is lit.")]).await;

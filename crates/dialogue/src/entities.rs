@@ -12,25 +12,16 @@ mod findings;
 
 use munshi_lang::list_position::{self, ListPosition};
 use munshi_lang::{ContactDirectory, NumberKind, UnderstandingContext, fold, understand};
-use munshi_safety::pipeline::TaintSource;
 use munshi_tiers::prompt::UntrustedText;
 use munshi_types::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::choices::{ChoiceAnswer, ChoiceQuestion};
-use crate::sessions::Session;
-use crate::taint_bits;
-use findings::{ResultEntity, ResultList};
+pub use findings::{EntityRef, MOST};
+use findings::{LONGEST_ID, LONGEST_KIND, LONGEST_NAME, ResultList};
 
-/// So many things are kept, the newest.
-pub const MOST: usize = 20;
 const MOST_ALIASES: usize = 4;
-/// In letters.
-const LONGEST_NAME: usize = 80;
-/// In bytes.
-const LONGEST_ID: usize = 64;
-const LONGEST_KIND: usize = 32;
 /// What a prompt is told of them, in letters.
 const LONGEST_TOLD: usize = 1_500;
 /// A longer message is read no further.
@@ -48,6 +39,17 @@ pub struct SessionEntities {
     /// Whose words, beside our own, names may be; none where that was never asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<EntityTaint>,
+}
+
+/// The part of its conversation that a turn is told of.
+#[derive(Clone, Copy, Debug)]
+pub struct EntityWindow {
+    /// What is known of the whole session, as bits.
+    pub tainted: i64,
+    /// The last message that stands in the summary.
+    pub summarised: i64,
+    /// The turn's own message.
+    pub number: i64,
 }
 
 /// Whose words some of the names are.
@@ -78,29 +80,13 @@ struct Shown {
     of: Vec<EntityRef>,
 }
 
-/// One thing that is meant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EntityRef {
-    pub kind: String,
-    pub id: String,
-    pub name: String,
-}
-
-impl EntityRef {
-    fn refers_to(&self, entity: &Entity) -> bool {
-        self.kind == entity.kind && self.id == entity.id
-    }
-}
-
 impl Entity {
+    fn is(&self, one: &EntityRef) -> bool {
+        self.kind == one.kind && self.id == one.id
+    }
+
     fn reference(&self) -> EntityRef {
         EntityRef { kind: self.kind.clone(), id: self.id.clone(), name: self.name.clone() }
-    }
-}
-
-impl From<ResultEntity> for EntityRef {
-    fn from(ResultEntity { kind, id, name }: ResultEntity) -> Self {
-        Self { kind, id, name }
     }
 }
 
@@ -112,21 +98,21 @@ impl SessionEntities {
         stored
     }
 
-    /// Notes that names came from somebody else's tool, in the turn of a message.
-    pub(crate) fn add_taint(&mut self, source: TaintSource, number: i64) {
+    /// Notes that names came from somebody else's tool, in the turn of a message: whose they are, as bits.
+    pub fn add_taint(&mut self, bits: i64, number: i64) {
         let known = self.read.map_or(0, |read| read.bits);
-        self.read = Some(EntityTaint { bits: known | taint_bits::bits(&[source].into()), number });
+        self.read = Some(EntityTaint { bits: known | bits, number });
     }
 
     /// Whose words the names are, as bits, for the turn of a message. Once what brought them has left the conversation they
     /// are forgotten with it. What was kept before this was asked has what was known of its session, from now on.
-    pub(crate) fn refresh_taint(&mut self, session: &Session, number: i64) -> i64 {
-        if self.read.is_none() && session.tainted != 0 && !self.is_empty() {
-            self.read = Some(EntityTaint { bits: session.tainted, number });
+    pub fn refresh_taint(&mut self, window: &EntityWindow) -> i64 {
+        if self.read.is_none() && window.tainted != 0 && !self.is_empty() {
+            self.read = Some(EntityTaint { bits: window.tainted, number: window.number });
         }
         match self.read {
             None => 0,
-            Some(read) if read.number > session.summarised => read.bits,
+            Some(read) if read.number > window.summarised => read.bits,
             Some(_) => {
                 *self = Self { read: Some(EntityTaint { bits: 0, number: i64::MAX }), ..Self::default() };
                 0
@@ -149,20 +135,20 @@ impl SessionEntities {
         let module = parts.next().unwrap_or_default();
         let found = findings::scan(result, parts.next().unwrap_or(module));
         for thing in found.things.into_iter().take(MOST).collect::<Vec<_>>().into_iter().rev() {
-            self.move_to_front(thing.into());
+            self.move_to_front(thing);
         }
         // A list with things in it says more than a bare count beside it.
         let last = found.lists.iter().rev();
         let best = last.clone().find(|list| !list.of.is_empty()).or_else(|| last.clone().next());
         if let Some(ResultList { kind, count, of }) = best.cloned() {
-            self.shown = Some(Shown { kind, count, of: of.into_iter().map(EntityRef::from).collect() });
+            self.shown = Some(Shown { kind, count, of });
         }
         self.enforce_limits();
     }
 
     /// Makes it the newest.
     fn move_to_front(&mut self, thing: EntityRef) {
-        let aliases = match self.known.iter().position(|known| thing.refers_to(known)) {
+        let aliases = match self.known.iter().position(|known| known.is(&thing)) {
             Some(at) => self.known.remove(at).aliases,
             None => Vec::new(),
         };
@@ -292,7 +278,7 @@ impl SessionEntities {
             add(&mut text, ": ", places);
         }
         let others = self.known.iter().filter(|one| {
-            self.shown.as_ref().is_none_or(|shown| !shown.of.iter().any(|listed| listed.refers_to(one)))
+            self.shown.as_ref().is_none_or(|shown| !shown.of.iter().any(|listed| one.is(listed)))
         });
         let others = others.map(|one| format!("{} {} (id {})", one.kind, one.name, one.id));
         let lead = if text.is_empty() { "Spoken of: " } else { ". Also spoken of: " };

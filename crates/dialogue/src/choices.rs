@@ -83,23 +83,23 @@ impl ChoiceQuestion {
         (!self.choices.is_empty()).then_some(self)
     }
 
-    pub(crate) fn tool(&self) -> &str {
+    pub fn tool(&self) -> &str {
         &self.tool
     }
 
     /// Whether a message says no to it and nothing else.
-    pub(crate) fn is_declined(&self, text: &str) -> bool {
+    pub fn is_declined(&self, text: &str) -> bool {
         classify_reply(text) == YesNoAnswer::No && text.split_whitespace().count() <= NO_WORDS
     }
 
     /// The question for another time, where a message passed it by. Who says no to it wants it no more.
-    pub(crate) fn into_repeat(self, text: &str) -> Option<Self> {
+    pub fn into_repeat(self, text: &str) -> Option<Self> {
         let is_over = self.again || classify_reply(text) == YesNoAnswer::No;
         (!is_over).then_some(Self { again: true, ..self })
     }
 
     /// Whether a call is the one that it is about, whomever it names.
-    pub(crate) fn is_about(&self, tool: &str, arguments: &Value) -> bool {
+    pub fn is_about(&self, tool: &str, arguments: &Value) -> bool {
         let others = |value: &Value| {
             let mut rest = value.as_object().cloned().unwrap_or_default();
             rest.remove(&self.argument);

@@ -5,8 +5,7 @@ use std::time::Duration;
 use metrics::{counter, histogram};
 use munshi_types::tier::Channel;
 
-use super::TurnTimings;
-use crate::decisions::TurnDecision;
+use crate::decisions::{TurnDecision, TurnTimings};
 
 /// A turn that ended, or waits for a person, and is stored.
 pub(crate) fn record_turn(channel: Channel, decision: &TurnDecision, took: &TurnTimings) {

@@ -1,9 +1,15 @@
 //! What a tool's result speaks of: things with an id and a name, lists of them, and how many there are.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{LONGEST_ID, LONGEST_KIND, LONGEST_NAME, MOST};
-
+/// So many things are kept, the newest.
+pub const MOST: usize = 20;
+/// In letters.
+pub(super) const LONGEST_NAME: usize = 80;
+/// In bytes.
+pub(super) const LONGEST_ID: usize = 64;
+pub(super) const LONGEST_KIND: usize = 32;
 /// So many values of a result are looked at, so deep.
 const MOST_VALUES: usize = 2_000;
 const DEEPEST: usize = 12;
@@ -19,8 +25,8 @@ const ANY: [&str; 12] = [
 ];
 
 /// Something with an id and a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ResultEntity {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityRef {
     pub kind: String,
     pub id: String,
     pub name: String,
@@ -31,13 +37,13 @@ pub(super) struct ResultEntity {
 pub(super) struct ResultList {
     pub kind: String,
     pub count: u64,
-    pub of: Vec<ResultEntity>,
+    pub of: Vec<EntityRef>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct ResultFindings {
     /// In the order of the result.
-    pub things: Vec<ResultEntity>,
+    pub things: Vec<EntityRef>,
     /// The last is the one the result ends with.
     pub lists: Vec<ResultList>,
 }
@@ -93,7 +99,7 @@ impl Walk {
     }
 
     fn array(&mut self, items: &[Value], kind: &str, told: Option<u64>, depth: usize) {
-        let of: Vec<ResultEntity> =
+        let of: Vec<EntityRef> =
             items.iter().filter_map(|item| parse_entity(item.as_object()?, kind)).take(MOST).collect();
         for item in items {
             self.value(item, kind, depth);
@@ -145,12 +151,12 @@ impl Walk {
     }
 }
 
-fn parse_entity(fields: &Map<String, Value>, kind: &str) -> Option<ResultEntity> {
+fn parse_entity(fields: &Map<String, Value>, kind: &str) -> Option<EntityRef> {
     let name = NAMES.iter().find_map(|name| fields.get(*name)?.as_str());
     let name = line(name?, LONGEST_NAME).filter(|name| name.chars().any(char::is_alphanumeric))?;
     let said = KINDS.iter().find_map(|key| parse_kind(fields.get(*key)?.as_str()?));
     let (own, id) = id_of(fields)?;
-    Some(ResultEntity { kind: said.or(own).unwrap_or_else(|| kind.to_owned()), id, name })
+    Some(EntityRef { kind: said.or(own).unwrap_or_else(|| kind.to_owned()), id, name })
 }
 
 /// The id, and the kind that its field names: `lead_id`.

@@ -62,6 +62,13 @@ fn english() -> LanguageCode {
     HumanLanguages::default().languages.swap_remove(0)
 }
 
+/// In which voice somebody is spoken to who has written nothing just now.
+pub(crate) fn resolve_locale(code: Option<&LanguageCode>, profile: Option<Language>) -> Locale {
+    let language = code.and_then(LanguageCode::language).or(profile).unwrap_or(Language::English);
+    let form = if code.is_some_and(LanguageCode::is_latin) { ScriptForm::Latin } else { ScriptForm::Native };
+    Locale::new(language, form)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,25 @@
+//! What storing turns needs beside a transaction.
+
+use std::sync::Arc;
+
+use munshi_jobs::JobQueue;
+use munshi_safety::budget::BudgetGovernor;
+use munshi_types::{HolderId, IdGenerator, Timestamp};
+
+use crate::runs::LeaseTerms;
+
+/// What storing turns needs beside a transaction.
+#[derive(Clone)]
+pub struct IngestServices {
+    pub governor: Arc<BudgetGovernor>,
+    pub queue: JobQueue,
+    pub ids: IdGenerator,
+    /// The process that works on what is taken in here; none where nobody could tell whether it lives.
+    pub holder: Option<HolderId>,
+}
+
+impl IngestServices {
+    pub(crate) const fn terms(&self, now: Timestamp) -> LeaseTerms {
+        LeaseTerms { now, holder: self.holder }
+    }
+}

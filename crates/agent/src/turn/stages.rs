@@ -1,0 +1,126 @@
+//! The order of the stages: what needs no model comes first, then acting and thinking take turns until there is a reply.
+
+use std::time::Duration;
+
+use munshi_pack::PackReading;
+use munshi_safety::budget::RunUse;
+use munshi_safety::pipeline::TaintSource;
+
+use super::act::ActStageOutcome;
+use super::notes::{KnownActs, QuestionNotes, StageNotes};
+use super::think::ThinkStageOutcome;
+use super::{Turn, TurnOutcome};
+use crate::error::Result;
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
+use crate::state::HaltReason;
+
+impl Turn {
+    /// Walks the stages until there is something to store.
+    pub(crate) async fn run_stages(&mut self, notes: &mut StageNotes) -> Result<TurnOutcome> {
+        self.timings.mark_prepared();
+        if let Some(halt) = self.state.snapshot.halt.clone() {
+            return Ok(TurnOutcome::Halted(halt));
+        }
+        if self.state.snapshot.exchanges.is_empty() {
+            if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
+                return Ok(end);
+            }
+            if let Some(end) = self.consent(notes).await? {
+                return Ok(end);
+            }
+            if let Some(end) = self.begin_without_model(&mut notes.questions) {
+                return Ok(end);
+            }
+        }
+        loop {
+            if let Some(halt) = self.check_limits() {
+                return Ok(TurnOutcome::Halted(halt));
+            }
+            match self.act(notes).await? {
+                ActStageOutcome::On if self.state.has_only_expired() => return Ok(TurnOutcome::Replied),
+                ActStageOutcome::On if self.state.is_detached() => {
+                    self.say_working();
+                    return Ok(TurnOutcome::Replied);
+                }
+                ActStageOutcome::On => {}
+                ActStageOutcome::Asked => return Ok(TurnOutcome::Replied),
+                ActStageOutcome::Waiting(pause) => return Ok(TurnOutcome::Waiting(pause)),
+                ActStageOutcome::Handed => return Ok(TurnOutcome::Handed),
+                ActStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
+            }
+            if let Some(halt) = self.check_limits() {
+                return Ok(TurnOutcome::Halted(halt));
+            }
+            if self.state.snapshot.is_read && self.setup.engine.local_model().is_none() {
+                self.say_done(&notes.acts);
+                return Ok(TurnOutcome::Replied);
+            }
+            match self.think(&mut notes.model).await? {
+                ThinkStageOutcome::Said => return Ok(TurnOutcome::Replied),
+                ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
+                ThinkStageOutcome::Wants(message) => {
+                    if let Some(halt) = self.queue_tool_calls(message) {
+                        return Ok(TurnOutcome::Halted(halt));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.
+    fn begin_without_model(&mut self, questions: &mut QuestionNotes) -> Option<TurnOutcome> {
+        let is_fresh =
+            |turn: &Self| turn.state.snapshot.exchanges.is_empty() && turn.state.snapshot.model_calls == 0;
+        if !is_fresh(self) {
+            return None;
+        }
+        let end = self.handle_pick(questions);
+        if end.is_none() && is_fresh(self) { self.try_pack_readers() } else { end }
+    }
+
+    /// Every transition asks: is it still wanted, and is there anything left to go on with?
+    fn check_limits(&mut self) -> Option<HaltReason> {
+        if self.setup.stop.is_cancelled() {
+            return Some(HaltReason::Cancelled);
+        }
+        let money = self.setup.budget.used();
+        let used = self.state.snapshot.used.with_iteration();
+        self.state.snapshot.used = RunUse { tokens: money.tokens, money: money.money, ..used }
+            .with_elapsed(self.timings.work_time());
+        let used = sum(self.state.snapshot.used, self.state.snapshot.before);
+        self.setup.limit.check(&used).err().map(|spent| HaltReason::RunSpent(spent.to_string()))
+    }
+
+    /// How long the turn may still take.
+    pub(super) fn time_left(&self) -> Duration {
+        Duration::from_secs(self.setup.limit.seconds).saturating_sub(self.timings.work_time())
+    }
+
+    /// A pack may know what the message is without any model.
+    fn try_pack_readers(&mut self) -> Option<TurnOutcome> {
+        let scene = self.setup.prepared.scene.clone();
+        let reading = self.setup.engine.house.readers.iter().find_map(|reader| reader.read(&scene))?;
+        self.state.snapshot.is_read = true;
+        match reading {
+            PackReading::Say { phrase, slots } => {
+                self.say_phrase(&phrase, &slots);
+                Some(TurnOutcome::Replied)
+            }
+            PackReading::Call { tool, arguments } => {
+                self.state.snapshot.taint.sources.insert(TaintSource::Document);
+                self.state.snapshot.taint.own_words.clear();
+                self.queue_tool_calls(build_call_message(&tool, arguments)).map(TurnOutcome::Halted)
+            }
+        }
+    }
+
+    /// What a pack had done, where no model of this machine can tell of it.
+    fn say_done(&mut self, acts: &KnownActs) {
+        let is_ok =
+            |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
+        if self.state.snapshot.iter_calls().all(is_ok) {
+            return self.say_phrase("done", &[]);
+        }
+        self.excuse(&HaltReason::Broken(String::new()), acts);
+    }
+}
