@@ -38,5 +38,6 @@ mod tenant;
 mod terminal;
 mod tiers;
 mod understand;
+mod upgrade;
 mod usage;
 mod vault;
