@@ -26,7 +26,7 @@ pub(crate) async fn examine(config: &Config) -> DoctorFinding {
                 NAME_PROXY,
             ),
         },
-        Err(error) => DoctorFinding::from_failure("port", to_command_failure(error)),
+        Err(error) => DoctorFinding::from_failure("port", to_command_failure(&error)),
     }
 }
 

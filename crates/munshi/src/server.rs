@@ -28,9 +28,9 @@ pub(crate) struct ServerBootstrap {
 
 impl ServerBootstrap {
     pub(crate) async fn bind(config: &Config, clock: &dyn Clock) -> Result<Self> {
-        let metrics = Metrics::install(clock).map_err(to_command_failure)?;
+        let metrics = Metrics::install(clock).map_err(|error| to_command_failure(&error))?;
         let server = HttpServer::bind(&config.server.listen.to_string()).await;
-        Ok(Self { server: server.map_err(to_command_failure)?, metrics, proofs: None })
+        Ok(Self { server: server.map_err(|error| to_command_failure(&error))?, metrics, proofs: None })
     }
 
     /// The same, with other proofs of who is at a page.
@@ -106,9 +106,9 @@ async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
 }
 
 /// Why the server could not be started, with the exit code that scripts expect.
-pub(crate) fn to_command_failure(error: munshi_web::Error) -> CommandFailure {
+pub(crate) fn to_command_failure(error: &munshi_web::Error) -> CommandFailure {
     use munshi_web::Error;
-    let exit = match &error {
+    let exit = match error {
         Error::AddressInUse { .. } | Error::AddressRefused { .. } => Exit::Refused,
         Error::AddressUnusable { .. } | Error::Filter { .. } => Exit::Settings,
         Error::AlreadySetUp(_) => Exit::Failed,
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_taken_address_is_refused_with_what_to_do() {
         let failure =
-            to_command_failure(munshi_web::Error::AddressInUse { address: "127.0.0.1:1".to_owned() });
+            to_command_failure(&munshi_web::Error::AddressInUse { address: "127.0.0.1:1".to_owned() });
         assert_eq!(
             (failure.exit, failure.message.as_str()),
             (Exit::Refused, "127.0.0.1:1 is already in use")

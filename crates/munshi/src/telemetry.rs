@@ -20,7 +20,7 @@ pub(crate) fn start(config: &Config, paint: ColourMode, clock: Arc<dyn Clock>) -
         service_name: config.telemetry.service_name.clone(),
         sample_percent: config.telemetry.sample_ratio() * 100.0,
     };
-    telemetry::init(&options, clock).map_err(to_command_failure)
+    telemetry::init(&options, clock).map_err(|error| to_command_failure(&error))
 }
 
 fn format(wanted: LogFormat, paint: ColourMode) -> LogLineFormat {
