@@ -15,7 +15,7 @@ const LOCK: &str = "Cargo.lock";
 const PRODUCT: &str = "munshi";
 const REGISTRY: &str = "registry+";
 /// So many packages of others may the product be built of.
-const MOST_SHIPPED: usize = 330;
+const MOST_SHIPPED: usize = 332;
 /// Others have not agreed on one version of these yet.
 const TWICE: [&str; 12] = [
     "base64",
