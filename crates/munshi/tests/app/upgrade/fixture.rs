@@ -112,7 +112,10 @@ impl UpgradedInstallation {
         let header = lines.next().unwrap();
         let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
         let columns = ["kind", "amount", "contact", "category", "item", "quantity"].map(place);
+        // What somebody said may go over several lines; it comes after these columns.
+        let is_entry = |line: &Vec<&str>| line.len() > columns[5] && line[0].parse::<u32>().is_ok();
         let mut entries: Vec<String> = lines
+            .filter(is_entry)
             .map(|line| {
                 let words = columns.map(|column| line[column]).into_iter().filter(|word| !word.is_empty());
                 words.collect::<Vec<_>>().join(" ")
