@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-#[path = "src/fold.rs"]
+#[path = "src/fold/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 mod fold;
 #[path = "src/lexicon/slots.rs"]
@@ -28,7 +28,6 @@ const DRAVIDIAN: [&str; 4] = ["ta", "te", "kn", "ml"];
 
 fn main() -> Fallible<()> {
     println!("cargo::rerun-if-changed=lexicon");
-    println!("cargo::rerun-if-changed=src/fold.rs");
     println!("cargo::rerun-if-changed=src/fold");
     println!("cargo::rerun-if-changed=src/lexicon");
     println!("cargo::rerun-if-changed=build.rs");

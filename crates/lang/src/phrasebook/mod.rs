@@ -95,7 +95,7 @@ impl Phrasebook {
     /// The phrases the core says: questions back, fallbacks, confirmations, greetings, errors.
     pub fn core() -> Result<Self, PhraseError> {
         let mut book = Self::default();
-        book.add_files(&crate::phrase_files!("../phrases"))?;
+        book.add_files(&crate::phrase_files!("../../phrases"))?;
         Ok(book)
     }
 

@@ -1,19 +1,19 @@
 //! A hostile model against the whole stack: whatever it proposes, replays, forges or answers, no invariant of
 //! `docs/safety.md` breaks, as a model of the world sees it that knows nothing of what the pipeline decided.
 
-#[path = "hostile/attack.rs"]
+#[path = "attack.rs"]
 mod attack;
-#[path = "hostile/ends.rs"]
+#[path = "ends.rs"]
 mod ends;
-#[path = "hostile/log.rs"]
+#[path = "log.rs"]
 mod log;
-#[path = "hostile/moves.rs"]
+#[path = "moves.rs"]
 mod moves;
-#[path = "hostile/oracle.rs"]
+#[path = "oracle.rs"]
 mod oracle;
-#[path = "hostile/tools.rs"]
+#[path = "tools.rs"]
 mod tools;
-#[path = "hostile/victim.rs"]
+#[path = "victim.rs"]
 mod victim;
 
 use std::collections::BTreeSet;

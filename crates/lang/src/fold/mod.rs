@@ -6,7 +6,7 @@
 //! - [`stem`]: also the sounds Dravidian spellings mix (t/d, p/b, k/g); number morphemes match on it
 //! - [`skeleton`]: also aspirates and vowel quality; only near matches rest on it
 
-#[path = "fold/romanise.rs"]
+#[path = "romanise.rs"]
 mod romanise;
 
 #[allow(unused_imports, reason = "the build script folds too, and asks less")]

@@ -29,7 +29,7 @@ const FOR_AN_HOUR: &str = "public, max-age=3600";
 /// A text of `assets/` as it was when the program was built.
 macro_rules! file {
     ($path:literal) => {
-        include_str!(concat!("../assets/", $path))
+        include_str!(concat!("../../assets/", $path))
     };
 }
 
