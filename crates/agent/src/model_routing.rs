@@ -13,6 +13,7 @@ use munshi_types::{PersonId, RunId};
 use crate::engine::TurnEngineInner;
 
 /// Who pays for calls of models.
+#[derive(Clone, Copy)]
 pub(crate) struct CallPayer {
     pub(crate) person: Option<PersonId>,
     pub(crate) lane: BudgetLane,

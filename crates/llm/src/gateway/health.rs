@@ -46,12 +46,8 @@ impl TargetBreakers {
         // What a person or the budget ended says nothing about the target.
         let is_told = fault.is_some_and(|fault| fault.blames_target() || fault.retry_after().is_some());
         if is_told {
-            match blocked_until {
-                Some(until) => {
-                    tracing::warn!(model = target, outcome, %until, "model call failed; circuit open")
-                }
-                None => tracing::warn!(model = target, outcome, "model call failed"),
-            }
+            let until = blocked_until.map(|until| until.to_string());
+            tracing::warn!(model = target, outcome, until, "model call failed");
         }
     }
 

@@ -44,7 +44,7 @@ fn start(test: &TestDb, model: Option<Arc<dyn Provider>>) -> TestApp {
     let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(test.clock.clone(), test.ids.clone()));
     let builder = TestApp::builder(test).with_packs(PackRegistry::install_all(&[pack]).unwrap());
     let builder = builder.with_targets(vec![ModelTarget::offline()]);
-    model.into_iter().fold(builder, |builder, model| builder.with_model(model)).build()
+    model.into_iter().fold(builder, munshi_test_app::TestAppBuilder::with_model).build()
 }
 
 impl Shop {

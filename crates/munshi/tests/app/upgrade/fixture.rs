@@ -296,9 +296,9 @@ fn follow_plan(request: &Value, plans: &Value) -> Answer {
     let Some((_, plan)) = text.split_once("Please: ") else {
         return Answer::words("We open at nine. Come soon.");
     };
-    let plan = plan.split('.').next().unwrap().split(", ").filter(|word| *word != "wait");
+    let mut plan = plan.split('.').next().unwrap().split(", ").filter(|word| *word != "wait");
     let answered = messages[last..].iter().filter(|one| one["role"] == "tool").count();
-    match plan.skip(answered).next() {
+    match plan.nth(answered) {
         Some(word) => {
             let step = &plans[word];
             Answer::call(step["tool"].as_str().unwrap(), step["arguments"].clone())
