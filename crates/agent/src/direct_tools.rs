@@ -79,6 +79,9 @@ impl TurnEngine {
     pub async fn resume_tool(&self, place: Arc<BindingResolution>, act: ActId) -> Result<Option<ToolAnswer>> {
         let engine = self.clone();
         self.run_detached(async move {
+            if !place.agent.body.connectors.is_empty() {
+                engine.inner.dispatcher.wait_for_connectors(place.tenant).await;
+            }
             let tools: Vec<ToolName> =
                 engine.inner.tools_of(&place).iter().map(|one| one.tool.known.spec.name.clone()).collect();
             let conduct = Arc::new(place.agent.body.policy.clone());

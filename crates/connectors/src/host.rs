@@ -444,4 +444,13 @@ impl ConnectorHostState {
                 fleet.boats.values().all(|boat| boat.now.borrow().standing.state != ConnectorState::Starting)
             })
     }
+
+    /// Whether a tool is missing that this process, or the next one, may still bring: a connector whose first start failed
+    /// is tried again, and one that stops with this process starts with the next.
+    pub(crate) fn may_bring_tools(&self, tenant: TenantId) -> bool {
+        let is_tried_again = |boat: &Boat| {
+            boat.now.borrow().standing.state == ConnectorState::Restarting && boat.shown.borrow().is_none()
+        };
+        self.stop.is_cancelled() || self.with_fleet(tenant, |fleet| fleet.boats.values().any(is_tried_again))
+    }
 }

@@ -18,7 +18,7 @@ impl TenantToolSource for ConnectorHost {
     }
 
     fn is_settled(&self, tenant: TenantId) -> bool {
-        self.inner.is_settled(tenant)
+        self.inner.is_settled(tenant) && !self.inner.may_bring_tools(tenant)
     }
 
     fn create_login_link(

@@ -1,5 +1,6 @@
 //! What is taken up later: acts whose process died, questions without an answer, refusals that were only counted.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,8 +74,11 @@ impl ToolDispatcher {
     /// What it has begun itself is left alone.
     pub async fn sweep_orphaned(&self, journal: Arc<dyn ActJournal>) -> Result<u32> {
         let (mut taken, mut failed) = (0, None);
+        let mut waited = HashSet::new();
         for act in self.db.platform(ACTS).read(|tx| acts::list_leased(tx, MOST_LEFT)).await? {
-            self.wait_for_connectors(act.tenant).await;
+            if waited.insert(act.tenant) {
+                self.wait_for_connectors(act.tenant).await;
+            }
             match self.take_over(act, TakeoverReason::Surely, journal.clone()).await {
                 Ok(ended) => taken += u32::from(ended.is_some()),
                 Err(error) => failed = failed.or(Some(error)),

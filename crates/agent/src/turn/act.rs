@@ -212,6 +212,13 @@ impl Turn {
         called: &ExchangeCall,
         notes: &mut StageNotes,
     ) -> Result<(ToolAnswer, bool)> {
+        // Its connector may be about to start; without the tool the act would be taken for another one.
+        if is_known(called, &notes.acts) && self.setup.tool(&called.tool).is_none() {
+            tokio::select! {
+                () = self.setup.stop.cancelled() => {}
+                () = self.setup.engine.dispatcher.wait_for_connectors(self.setup.tenant()) => {}
+            }
+        }
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.setup.binding.agent.body.policy.clone());
         let mut tools = self.setup.tools();
