@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use crate::names::OFFLINE;
+use crate::outline::{KnownSections, SectionOutline};
 use crate::problem::{ConfigProblem, ConfigProblems, SettingOrigin};
 use crate::reader::ConfigReader;
 use crate::secret::RedactedUrl;
-use crate::section::{ConfigSection, SectionOutline};
+use crate::section::ConfigSection;
 use crate::sections::{
     AuditSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, LogSection, ModelsSection,
     RoutesSection, ServerSection, SignInSection, StoreSection, TelemetrySection, VaultSection, WebSection,
@@ -25,7 +26,7 @@ macro_rules! sections {
         }
 
         /// Every section, in the order of the example and the docs.
-        pub(crate) const SECTIONS: &[SectionOutline] = &[$(SectionOutline::of::<$section>()),+];
+        pub(crate) const SECTIONS: KnownSections = KnownSections(&[$(SectionOutline::of::<$section>()),+]);
 
         impl Config {
             fn read_from(reader: &mut ConfigReader) -> Option<Self> {
@@ -56,7 +57,7 @@ sections! {
 impl Config {
     /// Reads the file and the variables. Either every setting is good, or every problem is reported.
     pub fn load(sources: &ConfigSources) -> Result<Self, ConfigProblems> {
-        let mut reader = ConfigReader::open(sources);
+        let mut reader = ConfigReader::open(sources, SECTIONS);
         let taken = Self::read_from(&mut reader);
         let mut problems = reader.into_problems();
         problems.extend(taken.as_ref().and_then(Self::check_owner_url));

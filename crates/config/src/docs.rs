@@ -1,7 +1,7 @@
 //! The reference of every key, as `docs/configuration.md` holds it.
 
 use crate::config::SECTIONS;
-use crate::section::{SectionCardinality, SectionOutline, SettingDefinition};
+use crate::outline::{SectionCardinality, SectionOutline, SettingDefinition};
 
 const INTRODUCTION: &str = "\
 # Configuration

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::config::SECTIONS;
-use crate::section::{SectionCardinality, SettingDefinition};
+use crate::outline::{SectionCardinality, SettingDefinition};
 
 const INTRODUCTION: &str = "\
 # Munshi settings. Every key is listed with its default; uncomment a key to change it.
@@ -14,7 +14,7 @@ const INTRODUCTION: &str = "\
 /// The file as text. Prose begins with `# `, a key at its default with `#` alone.
 pub fn render_example() -> String {
     let mut text = INTRODUCTION.to_owned();
-    for outline in SECTIONS {
+    for outline in SECTIONS.iter() {
         text.push('\n');
         for line in outline.doc {
             add(&mut text, format_args!("# {}", line.trim()));

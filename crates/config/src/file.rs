@@ -6,14 +6,12 @@ use munshi_toml::{QuotedValue, SyntaxProblem, TomlSource, decode_utf8};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::SECTIONS;
 use crate::kinds::RawSetting;
 use crate::names::{self, SectionInstance};
+use crate::outline::{KnownSections, SectionCardinality, SectionOutline, heading};
 use crate::problem::{ConfigProblem, SettingOrigin};
-use crate::reader::SourcedSetting;
-use crate::section::{SectionCardinality, SectionOutline, heading};
+use crate::sourced::SourcedSetting;
 use crate::sources::ConfigFileSource;
-use crate::spelling;
 
 /// What the file says, by the key's path, and what is wrong with it. The values themselves are not judged.
 #[derive(Debug, Default)]
@@ -25,13 +23,13 @@ pub(crate) struct FileSettings {
 }
 
 impl FileSettings {
-    pub(crate) fn read(source: &ConfigFileSource) -> Self {
+    pub(crate) fn read(source: &ConfigFileSource, known: KnownSections) -> Self {
         match source {
-            ConfigFileSource::Text { name, bytes } => Self::parse(name, bytes),
+            ConfigFileSource::Text { name, bytes } => Self::parse(name, bytes, known),
             ConfigFileSource::Path(path) => {
                 let name = path.display().to_string();
                 match std::fs::read(path) {
-                    Ok(bytes) => Self::parse(&name, &bytes),
+                    Ok(bytes) => Self::parse(&name, &bytes, known),
                     Err(error) => Self::from_io_error(&name, &error),
                 }
             }
@@ -54,7 +52,7 @@ impl FileSettings {
         Self { problems: vec![problem], ..Self::default() }
     }
 
-    fn parse(name: &str, bytes: &[u8]) -> Self {
+    fn parse(name: &str, bytes: &[u8], known: KnownSections) -> Self {
         let report = |slip: SyntaxProblem| ConfigProblem {
             place: SettingOrigin::at_position(name, slip.position),
             key: None,
@@ -67,7 +65,7 @@ impl FileSettings {
         };
         let (source, table, slips) = TomlSource::parse(text, 0..text.len());
         let problems = slips.into_iter().map(report).collect();
-        let mut walk = Walk { name, source, file: Self { problems, ..Self::default() } };
+        let mut walk = Walk { name, source, known, file: Self { problems, ..Self::default() } };
         walk.root(table.get_ref());
         walk.file
     }
@@ -77,6 +75,7 @@ impl FileSettings {
 struct Walk<'a> {
     name: &'a str,
     source: TomlSource<'a>,
+    known: KnownSections,
     file: FileSettings,
 }
 
@@ -84,7 +83,7 @@ impl Walk<'_> {
     fn root(&mut self, root: &DeTable<'_>) {
         for (name, value) in root {
             let place = self.origin(name);
-            let known = SECTIONS.iter().find(|outline| outline.name == name.get_ref().as_ref());
+            let known = self.known.find(name.get_ref());
             match (known, value.get_ref()) {
                 (Some(outline), DeValue::Table(table)) if outline.many == SectionCardinality::No => {
                     self.section(outline, None, table);
@@ -93,8 +92,10 @@ impl Walk<'_> {
                 (Some(outline), other) => {
                     self.add(not_a_section(&outline.heading(), outline.name, other, place));
                 }
-                (None, DeValue::Table(table)) => self.add(unknown_section(name.get_ref(), table, place)),
-                (None, _) => self.add(unknown_key(None, None, name.get_ref(), place)),
+                (None, DeValue::Table(table)) => {
+                    self.add(unknown_section(self.known, name.get_ref(), table, place));
+                }
+                (None, _) => self.add(unknown_key(self.known, None, None, name.get_ref(), place)),
             }
         }
     }
@@ -158,7 +159,7 @@ impl Walk<'_> {
                 }
                 None => {
                     let place = self.origin(name);
-                    self.add(unknown_key(Some(outline), under, name.get_ref(), place));
+                    self.add(unknown_key(self.known, Some(outline), under, name.get_ref(), place));
                 }
             }
         }
@@ -215,19 +216,22 @@ fn duplicate_name_problem(name: &str, twin: &SectionInstance, place: &SettingOri
     }
 }
 
-fn unknown_section(name: &str, table: &DeTable<'_>, place: SettingOrigin) -> ConfigProblem {
+fn unknown_section(
+    known: KnownSections,
+    name: &str,
+    table: &DeTable<'_>,
+    place: SettingOrigin,
+) -> ConfigProblem {
     let by_key =
-        || table.keys().find_map(|key| spelling::find_key(name, key.get_ref())).map(|key| key.section);
-    let hint = match spelling::find_section(name).or_else(by_key) {
+        || table.keys().find_map(|key| known.suggest_key(name, key.get_ref())).map(|key| key.section);
+    let hint = match known.suggest_section(name).or_else(by_key) {
         Some(section) => {
-            let known = SECTIONS.iter().find(|outline| outline.name == section);
-            let heading = known.map_or_else(|| section.to_owned(), SectionOutline::heading);
+            let heading = known.find(section).map_or_else(|| section.to_owned(), SectionOutline::heading);
             format!("did you mean [{heading}]?")
         }
         None => {
-            let known: Vec<String> =
-                SECTIONS.iter().map(|outline| format!("[{}]", outline.heading())).collect();
-            format!("the sections are {}", known.join(", "))
+            let all: Vec<String> = known.iter().map(|outline| format!("[{}]", outline.heading())).collect();
+            format!("the sections are {}", all.join(", "))
         }
     };
     let what = format!("unknown section {}", QuotedValue(name));
@@ -235,6 +239,7 @@ fn unknown_section(name: &str, table: &DeTable<'_>, place: SettingOrigin) -> Con
 }
 
 fn unknown_key(
+    known: KnownSections,
     outline: Option<&SectionOutline>,
     under: Option<&str>,
     name: &str,
@@ -249,7 +254,7 @@ fn unknown_key(
         let names: Vec<&str> = outline?.keys.iter().map(|key| key.name).collect();
         Some(format!("[{section}] has {}", names.join(", ")))
     };
-    let meant = spelling::find_key(section, name).map(|key| {
+    let meant = known.suggest_key(section, name).map(|key| {
         let path = if key.section == section { key.path_in(under) } else { key.path() };
         format!("did you mean `{path}`?")
     });

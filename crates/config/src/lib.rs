@@ -29,12 +29,15 @@ mod example;
 mod file;
 pub mod kinds;
 mod names;
+pub mod outline;
 pub mod problem;
 pub mod reader;
+pub mod redacted;
 pub mod secret;
 pub mod section;
 pub mod sections;
 pub mod show;
+mod sourced;
 pub mod sources;
 mod spelling;
 mod variables;
@@ -44,6 +47,7 @@ pub use docs::render_docs;
 pub use example::render_example;
 pub use names::OFFLINE;
 pub use problem::{ConfigProblem, ConfigProblems, SettingOrigin};
+pub use redacted::RedactedSetting;
 pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
     AuditSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice, LogFormat,
@@ -51,5 +55,5 @@ pub use sections::{
     RoutesSection, RoutingStrategyChoice, ServerSection, SignInSection, StoreSection, TelemetrySection,
     TenantPlan, ThinkingModeChoice, VaultSection,
 };
-pub use show::{EffectiveConfig, EffectiveSetting, RedactedSetting};
+pub use show::{EffectiveConfig, EffectiveSetting};
 pub use sources::{ConfigSources, has_display};

@@ -7,18 +7,12 @@ use toml::de::DeValue;
 use crate::file::FileSettings;
 use crate::kinds::{HomeFolders, RawSetting, SettingFault, SettingKind};
 use crate::names::SectionInstance;
+use crate::outline::{KnownSections, SettingDefinition, heading};
 use crate::problem::{ConfigProblem, SettingOrigin};
-use crate::section::{SettingDefinition, heading};
 use crate::show::EffectiveSetting;
+use crate::sourced::SourcedSetting;
 use crate::sources::ConfigSources;
 use crate::variables::EnvironmentSettings;
-
-/// A value as somebody wrote it.
-#[derive(Clone, Debug)]
-pub(crate) struct SourcedSetting {
-    pub(crate) raw: RawSetting,
-    pub(crate) place: SettingOrigin,
-}
 
 /// What all sources say, handed out key by key. It gathers the problems and what each key came to.
 #[derive(Debug)]
@@ -33,9 +27,9 @@ pub struct ConfigReader {
 }
 
 impl ConfigReader {
-    pub(crate) fn open(sources: &ConfigSources) -> Self {
-        let file = sources.file.as_ref().map(FileSettings::read).unwrap_or_default();
-        let variables = EnvironmentSettings::read(&sources.variables, file.names);
+    pub(crate) fn open(sources: &ConfigSources, known: KnownSections) -> Self {
+        let file = sources.file.as_ref().map(|file| FileSettings::read(file, known)).unwrap_or_default();
+        let variables = EnvironmentSettings::read(&sources.variables, file.names, known);
         let problems = [file.problems, variables.problems].concat();
         Self {
             variables: variables.values,

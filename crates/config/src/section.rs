@@ -1,75 +1,7 @@
 //! A section is written once, as a documented struct with defaults; the rest follows from that text.
 
+use crate::outline::{SectionCardinality, SectionOutline, SettingDefinition};
 use crate::reader::ConfigReader;
-
-/// One key as its section's file defines it; the example, the docs and the hints are made from this.
-#[derive(Clone, Copy, Debug)]
-pub struct SettingDefinition {
-    pub section: &'static str,
-    /// Whether the section stands for many, each under a name.
-    pub many: SectionCardinality,
-    pub name: &'static str,
-    /// The doc comment, a line each, as the compiler hands it over (with its leading space).
-    pub doc: &'static [&'static str],
-    /// The default as it would stand in the file; where there are many, an example.
-    pub default: &'static str,
-    /// What may be written, in words: "a whole number from 1 to 3600".
-    pub expects: fn() -> String,
-}
-
-/// How often a section can stand in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SectionCardinality {
-    No,
-    /// As often as one likes, `[section.name]` each; with a name for the example.
-    Named(&'static str),
-}
-
-impl SectionCardinality {
-    /// What stands for the name people choose.
-    const NAME: &'static str = "NAME";
-
-    const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::No => None,
-            Self::Named(_) => Some(Self::NAME),
-        }
-    }
-}
-
-impl SettingDefinition {
-    /// `server.listen`, `models.NAME.key`
-    pub fn path(&self) -> String {
-        self.path_in(self.many.name())
-    }
-
-    /// `MUNSHI__SERVER__LISTEN`, `MUNSHI__MODELS__NAME__KEY`
-    pub fn variable(&self) -> String {
-        self.variable_in(self.many.name())
-    }
-
-    /// `models.sonnet.key` for `sonnet`.
-    pub(crate) fn path_in(&self, name: Option<&str>) -> String {
-        format!("{}.{}", heading(self.section, name), self.name)
-    }
-
-    pub(crate) fn variable_in(&self, name: Option<&str>) -> String {
-        let name = name.map(|name| format!("__{}", name.replace('-', "_"))).unwrap_or_default();
-        format!("{PREFIX}{}{name}__{}", self.section, self.name).to_uppercase()
-    }
-
-    pub fn doc_lines(&self) -> impl Iterator<Item = &'static str> {
-        self.doc.iter().map(|line| line.trim())
-    }
-}
-
-/// `server`, or `models.sonnet` for `sonnet`.
-pub(crate) fn heading(section: &str, name: Option<&str>) -> String {
-    name.map_or_else(|| section.to_owned(), |name| format!("{section}.{name}"))
-}
-
-/// What every variable of ours begins with.
-pub const PREFIX: &str = "MUNSHI__";
 
 /// What the `section!` and `named_section!` macros write for a section.
 pub trait ConfigSection: Sized {
@@ -82,23 +14,9 @@ pub trait ConfigSection: Sized {
     fn read_from(reader: &mut ConfigReader) -> Option<Self>;
 }
 
-/// A section as a value, for those that walk over all of them.
-#[derive(Clone, Copy, Debug)]
-pub struct SectionOutline {
-    pub name: &'static str,
-    pub many: SectionCardinality,
-    pub doc: &'static [&'static str],
-    pub keys: &'static [SettingDefinition],
-}
-
 impl SectionOutline {
     pub const fn of<S: ConfigSection>() -> Self {
         Self { name: S::NAME, many: S::MANY, doc: S::DOC, keys: S::KEYS }
-    }
-
-    /// `server`, `models.NAME`
-    pub(crate) fn heading(&self) -> String {
-        heading(self.name, self.many.name())
     }
 }
 
@@ -127,11 +45,11 @@ macro_rules! section {
 
         impl $crate::section::ConfigSection for $name {
             const NAME: &'static str = $section;
-            const MANY: $crate::section::SectionCardinality = $crate::section::SectionCardinality::No;
+            const MANY: $crate::outline::SectionCardinality = $crate::outline::SectionCardinality::No;
             const DOC: &'static [&'static str] = &[$($doc),+];
-            const KEYS: &'static [$crate::section::SettingDefinition] = &[$($crate::section::SettingDefinition {
+            const KEYS: &'static [$crate::outline::SettingDefinition] = &[$($crate::outline::SettingDefinition {
                 section: $section,
-                many: $crate::section::SectionCardinality::No,
+                many: $crate::outline::SectionCardinality::No,
                 name: $crate::section::key_name!($field $($key)?),
                 doc: &[$($key_doc),+],
                 default: stringify!($default),
@@ -188,16 +106,16 @@ macro_rules! named_section {
 
         impl $crate::section::ConfigSection for $all {
             const NAME: &'static str = $section;
-            const MANY: $crate::section::SectionCardinality = $crate::section::SectionCardinality::Named($example);
+            const MANY: $crate::outline::SectionCardinality = $crate::outline::SectionCardinality::Named($example);
             const DOC: &'static [&'static str] = &[$($doc),+];
-            const KEYS: &'static [$crate::section::SettingDefinition] = &[$($crate::section::SettingDefinition {
+            const KEYS: &'static [$crate::outline::SettingDefinition] = &[$($crate::outline::SettingDefinition {
                 section: $section,
                 many: <$all as $crate::section::ConfigSection>::MANY,
                 name: stringify!($must),
                 doc: &[$($must_doc),+],
                 default: stringify!($must_example),
                 expects: <$must_kind as $crate::kinds::SettingKind>::expects,
-            },)+ $($crate::section::SettingDefinition {
+            },)+ $($crate::outline::SettingDefinition {
                 section: $section,
                 many: <$all as $crate::section::ConfigSection>::MANY,
                 name: $crate::section::key_name!($field $($key)?),

@@ -2,21 +2,11 @@
 
 use std::fmt;
 
-use munshi_toml::writer::quote;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use crate::outline::SettingDefinition;
 use crate::problem::SettingOrigin;
-use crate::section::SettingDefinition;
-
-/// A value in the form it would have in the file; a secret is dots already.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(untagged)]
-pub enum RedactedSetting {
-    Text(String),
-    Whole(u64),
-    Flag(bool),
-    List(Vec<String>),
-}
+use crate::redacted::RedactedSetting;
 
 /// One key and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,19 +64,6 @@ pub struct EffectiveConfig {
 impl EffectiveConfig {
     pub(crate) fn new(entries: Vec<EffectiveSetting>) -> Self {
         Self { entries }
-    }
-}
-
-impl fmt::Display for RedactedSetting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.write_str(&quote(text)),
-            Self::Whole(number) => number.fmt(f),
-            Self::Flag(flag) => flag.fmt(f),
-            Self::List(words) => {
-                write!(f, "[{}]", words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", "))
-            }
-        }
     }
 }
 

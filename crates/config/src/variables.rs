@@ -5,13 +5,11 @@ use std::ffi::OsString;
 
 use munshi_toml::QuotedValue;
 
-use crate::config::SECTIONS;
 use crate::kinds::RawSetting;
 use crate::names::{self, SectionInstance};
+use crate::outline::{KnownSections, PREFIX, SectionCardinality, SectionOutline, SettingDefinition};
 use crate::problem::{ConfigProblem, SettingOrigin};
-use crate::reader::SourcedSetting;
-use crate::section::{PREFIX, SectionCardinality, SectionOutline, SettingDefinition};
-use crate::spelling;
+use crate::sourced::SourcedSetting;
 
 /// What the variables say, by the key's path, and what is wrong with their names.
 #[derive(Debug, Default)]
@@ -23,26 +21,30 @@ pub(crate) struct EnvironmentSettings {
 }
 
 impl EnvironmentSettings {
-    pub(crate) fn read(variables: &BTreeMap<OsString, OsString>, names: Vec<SectionInstance>) -> Self {
+    pub(crate) fn read(
+        variables: &BTreeMap<OsString, OsString>,
+        names: Vec<SectionInstance>,
+        known: KnownSections,
+    ) -> Self {
         let mut found = Self { names, ..Self::default() };
         for (name, value) in variables {
             // Ours are plain ASCII, so a name that is not Unicode is somebody else's.
             if let Some(name) = name.to_str().filter(|name| name.to_uppercase().starts_with("MUNSHI_")) {
-                found.add(name, value);
+                found.add(known, name, value);
             }
         }
         found
     }
 
-    fn add(&mut self, variable: &str, value: &OsString) {
+    fn add(&mut self, known: KnownSections, variable: &str, value: &OsString) {
         let place = SettingOrigin::Environment { variable: variable.to_owned() };
-        let path = match parse_variable(variable) {
+        let path = match parse_variable(known, variable) {
             Some(Known { key, name: None }) => key.path(),
             Some(Known { key, name: Some(name) }) => match self.resolve_name(key.section, name, &place) {
                 Ok(name) => key.path_in(Some(&name)),
                 Err(problem) => return self.problems.push(problem),
             },
-            None => return self.problems.extend(report_unknown(variable, place)),
+            None => return self.problems.extend(report_unknown(known, variable, place)),
         };
         match value.to_str() {
             Some(value) => {
@@ -85,45 +87,38 @@ struct Known {
     name: Option<String>,
 }
 
-fn parse_variable(variable: &str) -> Option<Known> {
-    let single = keys().find(|key| key.many == SectionCardinality::No && key.variable() == variable);
+fn parse_variable(known: KnownSections, variable: &str) -> Option<Known> {
+    let single = known.keys().find(|key| key.many == SectionCardinality::No && key.variable() == variable);
     single.map(|key| Known { key, name: None }).or_else(|| {
-        let (outline, name, key) = split(variable)?;
-        let key = outline.keys.iter().find(|known| known.name.to_uppercase() == key)?;
+        let (outline, name, key) = split(known, variable)?;
+        let key = outline.keys.iter().find(|one| one.name.to_uppercase() == key)?;
         let capital = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
         name.chars().all(capital).then(|| Known { key, name: Some(name.to_lowercase()) })
     })
 }
 
 /// `MUNSHI__MODELS__SONNET__KEY` as the section, `SONNET` and `KEY`.
-fn split(variable: &str) -> Option<(&'static SectionOutline, &str, &str)> {
+fn split(known: KnownSections, variable: &str) -> Option<(&'static SectionOutline, &str, &str)> {
     let (section, rest) = variable.strip_prefix(PREFIX)?.split_once("__")?;
-    let outline = list_named_sections().find(|outline| outline.name.to_uppercase() == section)?;
+    let outline = known.named().find(|outline| outline.name.to_uppercase() == section)?;
     let (name, key) = rest.split_once("__")?;
     Some((outline, name, key))
 }
 
-fn keys() -> impl Iterator<Item = &'static SettingDefinition> {
-    SECTIONS.iter().flat_map(|outline| outline.keys)
-}
-
-fn list_named_sections() -> impl Iterator<Item = &'static SectionOutline> {
-    SECTIONS.iter().filter(|outline| outline.many != SectionCardinality::No)
-}
-
 /// `MUNSHI_SERVER_LISTEN` is surely meant for us; any other name without the double underscore may be
 /// somebody else's.
-fn report_unknown(variable: &str, place: SettingOrigin) -> Option<ConfigProblem> {
+fn report_unknown(known: KnownSections, variable: &str, place: SettingOrigin) -> Option<ConfigProblem> {
     let meant = match variable.strip_prefix(PREFIX) {
-        Some(rest) => match split(variable) {
+        Some(rest) => match split(known, variable) {
             Some((outline, name, key)) => suggest_named(outline, name, key),
             None => {
                 let (section, key) = rest.split_once("__").unwrap_or(("", rest));
-                spelling::find_key(&section.to_lowercase(), &key.to_lowercase())
+                known
+                    .suggest_key(&section.to_lowercase(), &key.to_lowercase())
                     .map(SettingDefinition::variable)
             }
         },
-        None => Some(suggest_by_plain_name(variable)?),
+        None => Some(suggest_by_plain_name(known, variable)?),
     };
     let hint = match meant {
         Some(meant) => format!("did you mean {meant}?"),
@@ -144,13 +139,14 @@ fn suggest_named(outline: &SectionOutline, name: &str, key: &str) -> Option<Stri
 }
 
 /// A name whose underscores are too few.
-fn suggest_by_plain_name(variable: &str) -> Option<String> {
-    let single = keys()
+fn suggest_by_plain_name(known: KnownSections, variable: &str) -> Option<String> {
+    let single = known
+        .keys()
         .find(|key| key.many == SectionCardinality::No && normalise(&key.variable()) == normalise(variable));
     single.map(SettingDefinition::variable).or_else(|| {
         let rest = variable.to_uppercase();
         let rest = rest.strip_prefix("MUNSHI_")?;
-        list_named_sections().find_map(|outline| {
+        known.named().find_map(|outline| {
             let rest = rest.strip_prefix(&format!("{}_", outline.name.to_uppercase()))?;
             let ends = outline.keys.iter().filter_map(|key| {
                 let name = rest.strip_suffix(&format!("_{}", key.name.to_uppercase()))?.trim_matches('_');

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use munshi_toml::QuotedValue;
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 #[derive(Debug)]
 pub enum SocketAddressKind {}

@@ -51,8 +51,8 @@ macro_rules! choice {
                 $crate::kinds::read_choice(raw, &[$(($word, Self::$variant)),+])
             }
 
-            fn show(value: &Self) -> $crate::show::RedactedSetting {
-                $crate::show::RedactedSetting::Text(value.as_str().to_owned())
+            fn show(value: &Self) -> $crate::redacted::RedactedSetting {
+                $crate::redacted::RedactedSetting::Text(value.as_str().to_owned())
             }
         }
     };

@@ -3,7 +3,7 @@
 use munshi_toml::QuotedValue;
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// Text in the form of tracing's filter. A lone word must be a level: tracing would take `inof` for the name
 /// of a module and quietly log nothing else.

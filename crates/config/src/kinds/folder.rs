@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use munshi_toml::QuotedValue;
 
 use super::{RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// What the machine says of the person's folders, taken from the variables once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

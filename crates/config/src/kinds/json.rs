@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 #[derive(Debug)]
 pub enum JsonTableKind {}

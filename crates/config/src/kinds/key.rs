@@ -1,8 +1,8 @@
 //! A key that is sent in a header and shown as dots.
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
+use crate::redacted::RedactedSetting;
 use crate::secret::ConfigSecret;
-use crate::show::RedactedSetting;
 
 /// Empty for none.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use munshi_toml::QuotedValue;
 use toml::de::DeValue;
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind, SlugKind, TextKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// Names, each once; the first comes first.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ pub use price::{DollarsKind, OptionalDollarsKind, RupeesKind, TokenPriceKind};
 pub use text::{HeaderNameKind, OptionalTextKind, SlugKind, TextKind};
 pub use url::{BaseUrlKind, EndpointKind, SecretStoreUrlKind, StoreUrlKind};
 
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// How one kind of value is read and shown. The value is the type the rest of Munshi works with.
 pub trait SettingKind {

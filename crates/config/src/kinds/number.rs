@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// A plain number of things.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::list::items;
 use super::{HeaderNameKind, HomeFolders, RawSetting, SettingFault, SettingKind};
+use crate::redacted::RedactedSetting;
 use crate::secret::{ConfigSecret, DOTS};
-use crate::show::RedactedSetting;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameValuePair {

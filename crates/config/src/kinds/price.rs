@@ -1,7 +1,7 @@
 //! Dollars, exact to the millionth: for a million tokens, or as an amount.
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// For a million tokens. The value is in millionths of a dollar.
 #[derive(Debug)]

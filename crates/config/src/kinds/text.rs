@@ -3,7 +3,7 @@
 use munshi_toml::QuotedValue;
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
-use crate::show::RedactedSetting;
+use crate::redacted::RedactedSetting;
 
 /// It must say something.
 #[derive(Debug)]

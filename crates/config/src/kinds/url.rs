@@ -1,8 +1,8 @@
 //! Addresses of other services. They may hold a password, so no message repeats what was written.
 
 use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
+use crate::redacted::RedactedSetting;
 use crate::secret::{ConfigSecret, RedactedUrl, has_scheme};
-use crate::show::RedactedSetting;
 
 /// A database; empty for the default one.
 #[derive(Debug)]

@@ -2,10 +2,12 @@ use munshi_toml::QuotedValue;
 
 use crate::kinds::{CountKind, ModelNameListKind, PhraseListKind, ResidencyListKind, choice};
 use crate::names::OFFLINE;
+use crate::outline::SettingDefinition;
 use crate::problem::{ConfigProblem, SettingOrigin};
 use crate::reader::ConfigReader;
-use crate::section::{ConfigSection, SettingDefinition, section};
-use crate::show::{EffectiveSetting, RedactedSetting};
+use crate::redacted::RedactedSetting;
+use crate::section::{ConfigSection, section};
+use crate::show::EffectiveSetting;
 
 choice! {
     /// How the model for a turn is chosen among the routes.
