@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use munshi_connectors::{ConnectorState, ConnectorTimings};
 use munshi_test_support::{PATIENCE, wait_until};
-use munshi_tools::ToolAnswer;
+use munshi_tools::{TenantToolSource, ToolAnswer};
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
@@ -143,6 +143,19 @@ async fn one_that_ends_at_once_is_restarted_so_often_and_no_more() {
     assert_eq!(standing.restarts, 2, "as often as the pace allows");
     assert!(shop.log("odd").contains("I can't find my settings"), "{}", shop.log("odd"));
     good_one_works(&shop).await;
+    assert!(shop.host.is_settled(shop.tenant), "nobody waits for one that was given up");
+    shop.host.stop().await;
+    assert!(!shop.host.is_settled(shop.tenant), "the next process may bring what this one has stopped");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_is_tried_again_may_still_bring_its_tools() {
+    let pause = Duration::from_secs(600);
+    let pace = ConnectorTimings { pause, longest_pause: pause, ..QUICK };
+    let shop = Shop::paced(sqlite().await, &odd("odd", "loop", None), pace).await;
+    shop.start().await;
+    shop.until_state("odd", ConnectorState::Restarting).await;
+    assert!(!shop.host.is_settled(shop.tenant));
     shop.host.stop().await;
 }
 

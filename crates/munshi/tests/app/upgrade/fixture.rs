@@ -62,6 +62,7 @@ impl UpgradedInstallation {
         let installation = Installation::on(engine)
             .with("PATH", environment::path())
             .with("MUNSHI__SERVER__ADDRESS_REQUESTS_PER_MINUTE", "10000")
+            .with("MUNSHI__SERVER__KEY_REQUESTS_PER_MINUTE", "10000")
             .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
             .with("MUNSHI__MODELS__LOCAL__MODEL", "small")
             .with("MUNSHI__MODELS__LOCAL__BASE_URL", format!("http://{}/v1", model.address))
