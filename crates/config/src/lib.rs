@@ -8,9 +8,11 @@
 //! # Layout
 //! - [`sections`]: one file per section; each key is one line with its doc, kind and default
 //! - [`kinds`]: how a value is read, refused and shown (address, folder, numbers in bounds, choices, URLs)
+//! - [`outline`]: sections and keys as values
 //! - [`section`]: the `section!` and `named_section!` macros that turn those lines into a struct and a table of keys
 //! - [`sources`]: the file and the variables, and where the file is looked for
-//! - `file`, `variables`: what was written where; `reader`: who wins; `names`: the names of `[models.NAME]`
+//! - `file`, `variables`: what was written where (`sourced`); `reader`: who wins; `names`: the names of `[models.NAME]`
+//! - [`redacted`]: a value as it is shown
 //! - [`problem`]: what is wrong, where, and what to do
 //! - [`show`], [`render_example`], [`render_docs`]: the settings as people see them, all from the table of keys
 //!
