@@ -178,7 +178,12 @@ impl SessionEntities {
         let listed = self.shown.as_ref().map(|shown| shown.of.as_slice()).unwrap_or_default();
         let at = |place: ListPosition| place.index(listed.len()).and_then(|at| listed.get(at)).cloned();
         if let Some(one) = list_position::parse_choice(text).and_then(at) {
-            return vec![one];
+            // Somebody may bear the name of a number: whoever does is meant as much.
+            let said = fold::normalize_spelling(text);
+            let bears_it = |known: &&Entity| fold::normalize_spelling(&known.name) == said && !known.is(&one);
+            let namesakes: Vec<EntityRef> =
+                self.known.iter().filter(bears_it).map(Entity::reference).collect();
+            return std::iter::once(one).chain(namesakes).collect();
         }
         let mut meant: Vec<EntityRef> =
             list_position::find_mentioned(text).into_iter().filter_map(at).collect();

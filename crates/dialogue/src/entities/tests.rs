@@ -47,6 +47,14 @@ fn i_think_i_only_have_one() {
 }
 
 #[test]
+fn a_name_that_is_a_number_means_both() {
+    let names = ["Asha", "Bilal", "Chitra", "Deepa", "Ettu", "Farida", "Gopal", "Hema"];
+    let known = leads(&names);
+    assert_eq!(meant(&known, "Ettu"), ["L-008", "L-005"], "eight in Malayalam, and a person");
+    assert_eq!(meant(&known, "8"), ["L-008"]);
+}
+
+#[test]
 fn places_and_names_in_any_script() {
     let known = leads(&["Ramesh Kumar", "Suresh Gupta", "Water on Monday"]);
     for (text, id) in [
