@@ -1,6 +1,6 @@
 //! All connectors of all tenants that this process runs, and the shelves their tools stand on.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -85,6 +85,8 @@ pub(crate) struct ConnectorHostState {
     running: Mutex<HashMap<TenantId, Fleet>>,
     /// Whether the store was asked at least once.
     looked: watch::Sender<bool>,
+    /// Tenants whose connectors did not run when the store was last asked, since nothing was to be done for them.
+    resting: Mutex<HashSet<TenantId>>,
 }
 
 /// The connectors of one tenant.
@@ -138,6 +140,7 @@ impl ConnectorHost {
             shelving: AsyncMutex::default(),
             running: Mutex::default(),
             looked: watch::channel(false).0,
+            resting: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -165,22 +168,25 @@ impl ConnectorHost {
     /// Looks once at what is declared, of all tenants, and starts and stops what differs.
     pub async fn reconcile(&self) -> Result<()> {
         let versions = self.inner.db.platform(CONNECTORS).read(rows::list_versions).await?;
-        for gone in self
-            .inner
-            .tenants()
-            .into_iter()
-            .filter(|known| versions.iter().all(|(tenant, _)| tenant != known))
+        let (active, resting): (Vec<_>, Vec<_>) = versions.into_iter().partition(|file| file.is_active);
+        let mut resting: HashSet<TenantId> = resting.iter().map(|file| file.tenant).collect();
+        self.inner.with_resting(|known| known.extend(&resting));
+        for gone in
+            self.inner.tenants().into_iter().filter(|known| active.iter().all(|file| file.tenant != *known))
         {
             // A tenant that rests, or was put away: nothing is done for it.
             self.apply_entries(gone, 0, ConnectorEntries::default()).await;
         }
         // One whose file can't be read keeps nobody else's from being taken up.
         let mut failed = None;
-        for (tenant, version) in versions {
+        for rows::FileVersion { tenant, version, .. } in active {
             if let Err(error) = self.reconcile_tenant(tenant, version).await {
+                self.inner.with_resting(|known| known.contains(&tenant).then(|| resting.insert(tenant)));
                 failed.get_or_insert(error);
             }
         }
+        // Those that went on are known to be started by now.
+        self.inner.with_resting(|known| *known = resting);
         self.inner.looked.send_replace(true);
         failed.map_or(Ok(()), Err)
     }
@@ -370,6 +376,10 @@ impl ConnectorHostState {
         act(running.entry(tenant).or_default())
     }
 
+    fn with_resting<T>(&self, act: impl FnOnce(&mut HashSet<TenantId>) -> T) -> T {
+        act(&mut self.resting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn tenants(&self) -> Vec<TenantId> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.iter().filter(|(_, fleet)| !fleet.boats.is_empty()).map(|(tenant, _)| *tenant).collect()
@@ -440,6 +450,7 @@ impl ConnectorHostState {
 
     pub(crate) fn is_settled(&self, tenant: TenantId) -> bool {
         *self.looked.borrow()
+            && !self.with_resting(|resting| resting.contains(&tenant))
             && self.with_fleet(tenant, |fleet| {
                 fleet.boats.values().all(|boat| boat.now.borrow().standing.state != ConnectorState::Starting)
             })

@@ -59,15 +59,26 @@ pub fn save_entries(
     Ok(version + 1)
 }
 
-/// Which version each tenant is at, of those that something may be done for.
-pub(crate) fn list_versions(tx: &mut PlatformTx<'_>) -> Result<Vec<(TenantId, i64)>> {
+/// The newest version of a tenant's file.
+pub(crate) struct FileVersion {
+    pub tenant: TenantId,
+    pub version: i64,
+    /// Whether something may be done for the tenant now.
+    pub is_active: bool,
+}
+
+/// Which version each tenant is at that has a file.
+pub(crate) fn list_versions(tx: &mut PlatformTx<'_>) -> Result<Vec<FileVersion>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT f.tenant_id, MAX(f.version) FROM connector_files f JOIN tenants t ON t.id = f.tenant_id
-             WHERE t.status = 'active' GROUP BY f.tenant_id",
+            "SELECT f.tenant_id, MAX(f.version), t.status FROM connector_files f JOIN tenants t ON t.id = f.tenant_id
+             GROUP BY f.tenant_id, t.status",
         ),
         &[],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| {
+            let status: String = row.get(2)?;
+            Ok(FileVersion { tenant: row.get(0)?, version: row.get(1)?, is_active: status == "active" })
+        },
     )?)
 }
 

@@ -21,6 +21,9 @@ const MOST: u32 = 100;
 const MOST_LEFT: u32 = 10_000;
 /// How long what was left waits for the connectors of its tenant, and how often it looks.
 const SETTLING: Duration = Duration::from_secs(60);
+/// How long an act that was begun or agreed to waits for its own tool: a connector may take a minute to start, fail, and
+/// start again.
+const TOOL_WAIT: Duration = Duration::from_secs(300);
 const SETTLING_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a sweep did.
@@ -139,13 +142,17 @@ impl ToolDispatcher {
     /// Waits until each connector of the tenant has started or failed to, for a minute at most. An act that was begun before
     /// this process would be taken for another one while its tool is missing.
     pub async fn wait_for_connectors(&self, tenant: TenantId) {
-        let settled = async {
-            while self.is_unsettled(tenant) {
-                tokio::time::sleep(SETTLING_PAUSE).await;
-            }
-        };
-        if tokio::time::timeout(SETTLING, settled).await.is_err() {
+        let is_settled = || !self.is_unsettled(tenant);
+        if !wait_until(SETTLING, is_settled).await {
             tracing::warn!(%tenant, "connectors are still starting; resuming without them");
+        }
+    }
+
+    /// Waits until a tool is there, or can't come any more because each connector has started or was given up.
+    pub async fn wait_for_tool(&self, tenant: TenantId, name: &str) {
+        let is_decided = || self.find_tool(tenant, name).is_some() || !self.is_unsettled(tenant);
+        if !wait_until(TOOL_WAIT, is_decided).await {
+            tracing::warn!(%tenant, tool = name, "connector is still starting; its act can't go on");
         }
     }
 
@@ -207,4 +214,14 @@ impl ToolDispatcher {
             }
         }
     }
+}
+
+/// Whether it came to be in this time.
+async fn wait_until(limit: Duration, is_so: impl Fn() -> bool) -> bool {
+    let looking = async {
+        while !is_so() {
+            tokio::time::sleep(SETTLING_PAUSE).await;
+        }
+    };
+    tokio::time::timeout(limit, looking).await.is_ok()
 }

@@ -216,7 +216,7 @@ impl Turn {
         if is_known(called, &notes.acts) && self.setup.tool(&called.tool).is_none() {
             tokio::select! {
                 () = self.setup.stop.cancelled() => {}
-                () = self.setup.engine.dispatcher.wait_for_connectors(self.setup.tenant()) => {}
+                () = self.setup.engine.dispatcher.wait_for_tool(self.setup.tenant(), &called.tool) => {}
             }
         }
         let journal = self.journal(place, called);

@@ -18,6 +18,7 @@ mod approvals;
 mod aside;
 mod brought;
 mod connectors;
+mod connectors_away;
 mod consent;
 mod crashes;
 mod delayed;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use munshi_connectors::{ConnectorState, ConnectorTimings};
 use munshi_test_support::{PATIENCE, wait_until};
 use munshi_tools::{TenantToolSource, ToolAnswer};
-use munshi_types::Clock;
+use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
 
 use crate::behaving::sqlite;
@@ -156,6 +156,30 @@ async fn one_that_is_tried_again_may_still_bring_its_tools() {
     shop.start().await;
     shop.until_state("odd", ConnectorState::Restarting).await;
     assert!(!shop.host.is_settled(shop.tenant));
+    shop.host.stop().await;
+}
+
+/// Nothing runs for a tenant at rest: when it goes on, a missing tool may still come.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_that_goes_on_after_a_pause_waits_for_its_connectors() {
+    let shop = Shop::open(sqlite().await, &odd("good", "good", None)).await;
+    shop.start().await;
+    good_one_works(&shop).await;
+    let set = |status| {
+        let (db, tenant) = (shop.test.db.clone(), shop.tenant);
+        async move {
+            let platform = db.platform(munshi_store::tenants::TENANTS);
+            platform.write(move |tx| munshi_store::tenants::set_status(tx, tenant, status)).await.unwrap();
+        }
+    };
+    set(TenantStatus::Paused).await;
+    shop.host.reconcile().await.unwrap();
+    set(TenantStatus::Active).await;
+    assert!(!shop.host.is_settled(shop.tenant), "its connectors are not started yet");
+    shop.host.reconcile().await.unwrap();
+    shop.until_state("good", ConnectorState::Ready).await;
+    assert!(shop.host.is_settled(shop.tenant));
+    good_one_works(&shop).await;
     shop.host.stop().await;
 }
 

@@ -42,8 +42,8 @@ pub fn begin(
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
-    let digest = ActDigest::compute(proposal);
     let known = store::find_for_update(tx, proposal.act)?;
+    let digest = compute_digest(proposal, known.as_ref());
     if let Some(act) = &known {
         if act.digest != digest {
             return refuse_changed(tx, office, proposal, now);
@@ -74,6 +74,17 @@ pub fn begin(
         ActVerdict::Ask(question) => desk.request_approval(question),
         ActVerdict::Apply(cleared) => desk.grant(cleared, PermitMode::Apply),
         ActVerdict::Rehearse(cleared) => desk.grant(cleared, PermitMode::Rehearse),
+    }
+}
+
+/// A known act stays the one it is while its connector is away: refused as another one, it would be proposed anew and
+/// done twice.
+fn compute_digest(proposal: &Proposal, known: Option<&Act>) -> ActDigest {
+    match known {
+        Some(act) if proposal.tool.is_none() && !act.connector.is_empty() => {
+            ActDigest::compute_with_connector(proposal, Some(&act.connector))
+        }
+        _ => ActDigest::compute(proposal),
     }
 }
 
@@ -133,7 +144,9 @@ impl Desk<'_, '_> {
     fn refuse(&mut self, refusal: ActRefusal) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
         let was_waiting = self.shown.is_some();
-        let waits = was_waiting && refusal.code.is_transient();
+        // A tool that was there when it was asked about may come back with its connector.
+        let is_away = refusal.code == RefusalCode::UnknownTool;
+        let waits = was_waiting && (is_away || refusal.code.is_transient());
         if waits || !was_waiting {
             let most = self.policy.rates.refused_per_minute;
             if let RefusalReporting::Counted(again_at, untold) =

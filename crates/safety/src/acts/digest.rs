@@ -14,9 +14,17 @@ pub struct ActDigest([u8; 32]);
 
 impl ActDigest {
     pub fn compute(proposal: &Proposal) -> Self {
+        Self::compute_with_connector(
+            proposal,
+            proposal.tool.as_ref().map(|tool| tool.connector.name.as_str()),
+        )
+    }
+
+    /// The same, of a tool that is this connector's: where the tool itself is away, such as while its connector starts.
+    pub(super) fn compute_with_connector(proposal: &Proposal, connector: Option<&str>) -> Self {
         let mut what = json!({
             "tool": proposal.name,
-            "connector": proposal.tool.as_ref().map(|tool| tool.connector.name.as_str()),
+            "connector": connector,
             "arguments": *proposal.arguments,
             "tenant": proposal.caller.principal.tenant,
             "person": proposal.caller.principal.person,

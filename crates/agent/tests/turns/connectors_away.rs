@@ -1,0 +1,215 @@
+//! An act of a connector that is not there when its run goes on: it waits for the tool, and is never taken for another one.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_agent::{MessageReceipt, RunRecoveryScope, RunState};
+use munshi_safety::acts::Permit;
+use munshi_safety::approvals::ApprovalDecision;
+use munshi_safety::policy;
+use munshi_store::{Tx, params};
+use munshi_test_support::database::MORNING;
+use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::{TestDb, wait_until};
+use munshi_tools::{
+    ConnectorOrigin, NoActJournal, RemoteToolHandler, Result, TenantToolSource, TenantTools, ToolConnector,
+    ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
+};
+use munshi_types::{Effect, Reach, TenantId, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::turns::approvals::answer;
+use crate::turns::support::{Plan, Shop};
+
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\"]\nconnectors = [\"books\"]\n\
+                     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+/// Long enough that whoever does not wait has gone on by then.
+const A_WHILE: Duration = Duration::from_millis(400);
+
+#[derive(Default)]
+struct Service {
+    done: Mutex<Vec<Value>>,
+    hangs: AtomicBool,
+}
+
+struct Add(Arc<Service>);
+
+#[async_trait]
+impl RemoteToolHandler for Add {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        self.0.done.lock().unwrap().push(permit.arguments().clone());
+        if self.0.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        Ok(ToolOutput::new(json!({ "added": true })))
+    }
+}
+
+/// A host whose connector is there, is starting, or is gone.
+struct Host {
+    tools: Arc<TenantTools>,
+    is_there: AtomicBool,
+    is_settled: AtomicBool,
+}
+
+impl Host {
+    fn set(&self, is_there: bool, is_settled: bool) {
+        self.is_there.store(is_there, Ordering::SeqCst);
+        self.is_settled.store(is_settled, Ordering::SeqCst);
+    }
+}
+
+impl TenantToolSource for Host {
+    fn tenant_tools(&self, _tenant: TenantId) -> Arc<TenantTools> {
+        if self.is_there.load(Ordering::SeqCst) { self.tools.clone() } else { Arc::default() }
+    }
+
+    fn is_settled(&self, _tenant: TenantId) -> bool {
+        self.is_settled.load(Ordering::SeqCst)
+    }
+}
+
+struct Books {
+    shop: Shop,
+    service: Arc<Service>,
+    host: Arc<Host>,
+}
+
+impl Books {
+    async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
+        let service = Arc::new(Service::default());
+        let mut registry = ToolRegistry::default();
+        let read = ToolSpec::read_only("books_add".parse().unwrap(), "Adds a line.", "books.line.add");
+        let parameters = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+        let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
+        let connector = ToolConnector {
+            name: "books".to_owned(),
+            maker: ConnectorOrigin::Foreign,
+            declares: true,
+            conduct: None,
+        };
+        registry.add(spec, connector, ToolHandler::Far(Arc::new(Add(service.clone())))).unwrap();
+        let tools = Arc::new(TenantTools::new(registry, BTreeSet::new()));
+        let host =
+            Arc::new(Host { tools, is_there: AtomicBool::new(true), is_settled: AtomicBool::new(true) });
+        let plan = Plan { agent: AGENT.to_owned(), shelves: Some(host.clone()), ..Plan::default() };
+        let shop = Shop::open_with(test, script, plan).await;
+        let text = format!(
+            "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+             [connectors.books]\nautonomy = \"{level}\"\nread = [\"*\"]\nwrite = [\"*\"]\n"
+        );
+        let policy = policy::parse(&text).unwrap();
+        let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy, "test", "", MORNING).map(drop);
+        shop.db.write(shop.tenant, put).await.unwrap();
+        Self { shop, service, host }
+    }
+
+    fn done(&self) -> usize {
+        self.service.done.lock().unwrap().len()
+    }
+
+    /// Somebody asks for it, and the owner's yes comes while the connector stands as it is told.
+    async fn agreed(&self, test: &TestDb, (is_there, is_settled): (bool, bool)) -> MessageReceipt {
+        let received = self.shop.say("1", "add rice to the books").await;
+        let waits = self.shop.outcome(&received).await;
+        assert_eq!(waits.state, RunState::WaitingApproval, "{waits:?}");
+        self.host.set(is_there, is_settled);
+        let yes = ApprovalDecision::Yes;
+        answer(test, &self.shop, self.shop.owner, waits.approval.unwrap(), yes).await;
+        self.shop.engine.resume(self.shop.tenant, received.run).await.unwrap();
+        received
+    }
+
+    /// A process that died while the service was asked.
+    async fn died_in_the_call(&self) -> MessageReceipt {
+        self.service.hangs.store(true, Ordering::SeqCst);
+        let received = self.shop.say("1", "add rice to the books").await;
+        wait_until(async || self.done() == 1).await;
+        self.shop.engine.abandon();
+        self.service.hangs.store(false, Ordering::SeqCst);
+        received
+    }
+
+    async fn act_states(&self) -> Vec<(String, Option<String>)> {
+        let read = |tx: &mut Tx<'_>| {
+            tx.all("SELECT state, code FROM acts WHERE tenant_id = $1", params![], |row| {
+                Ok((row.get("state")?, row.get("code")?))
+            })
+        };
+        self.shop.db.read(self.shop.tenant, read).await.unwrap()
+    }
+}
+
+fn add() -> ScriptedTurn {
+    ScriptedTurn::call("books_add", &json!({ "text": "rice" }))
+}
+
+fn state(name: &str) -> Vec<(String, Option<String>)> {
+    vec![(name.to_owned(), None)]
+}
+
+on_both! {
+    async fn a_yes_waits_for_a_connector_that_starts(test: TestDb) {
+        let books = Books::open(&test, "propose", [add(), ScriptedTurn::text("It is added.")]).await;
+        let received = books.agreed(&test, (false, false)).await;
+        tokio::time::sleep(A_WHILE).await;
+        assert_eq!((books.done(), books.act_states().await), (0, state("waiting")));
+        books.host.set(true, true);
+        let done = books.shop.outcome(&received).await;
+        assert_eq!((done.text.as_str(), done.state), ("It is added.", RunState::Done));
+        assert_eq!((books.done(), books.act_states().await), (1, state("applied")));
+    }
+
+    /// What was agreed to is kept for when the connector comes back, and the model is not told to propose it anew.
+    async fn a_yes_for_a_tool_that_is_gone_is_kept(test: TestDb) {
+        let books = Books::open(&test, "propose", [add(), ScriptedTurn::text("The books are away.")]).await;
+        let received = books.agreed(&test, (false, true)).await;
+        let done = books.shop.outcome(&received).await;
+        assert_eq!((done.text.as_str(), books.done()), ("The books are away.", 0));
+        assert_eq!(books.act_states().await, state("waiting"));
+        let told = format!("{:?}", books.shop.model.requests().last().unwrap().request.messages);
+        assert!(told.contains("unknown_tool") && !told.contains("Propose it as a new act"), "{told}");
+    }
+
+    async fn a_run_that_waits_for_its_connector_can_be_cancelled(test: TestDb) {
+        let books = Books::open(&test, "propose", [add()]).await;
+        let received = books.agreed(&test, (false, false)).await;
+        tokio::time::sleep(A_WHILE).await;
+        books.shop.engine.cancel(books.shop.tenant, received.run).await.unwrap();
+        let ended = books.shop.outcome(&received).await;
+        assert_eq!((ended.state, books.done()), (RunState::Halted, 0), "{ended:?}");
+    }
+
+    async fn a_half_done_act_is_recognised_when_its_connector_starts_late(test: TestDb) {
+        let books = Books::open(&test, "act", [add()]).await;
+        let received = books.died_in_the_call().await;
+        books.host.set(false, false);
+        let other = books.shop.again(&test, [ScriptedTurn::text("I can't tell.")]).await;
+        test.clock.advance(Duration::from_secs(120));
+        other.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        tokio::time::sleep(A_WHILE).await;
+        assert_eq!(books.act_states().await, state("intended"), "nobody decides about it without its tool");
+        books.host.set(true, true);
+        let done = other.outcome(&received).await;
+        assert_eq!((done.text.as_str(), books.done()), ("I can't tell.", 1));
+        assert_eq!(books.act_states().await, state("unknown"));
+    }
+
+    async fn a_half_done_act_whose_connector_is_gone_is_unknown_and_not_another_one(test: TestDb) {
+        let books = Books::open(&test, "act", [add()]).await;
+        let received = books.died_in_the_call().await;
+        books.host.set(false, true);
+        let other = books.shop.again(&test, [ScriptedTurn::text("I can't tell.")]).await;
+        test.clock.advance(Duration::from_secs(120));
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        let done = other.outcome(&received).await;
+        assert_eq!((done.text.as_str(), books.done()), ("I can't tell.", 1));
+        assert_eq!(books.act_states().await, state("unknown"));
+        let told = format!("{:?}", other.model.requests().last().unwrap().request.messages);
+        assert!(!told.contains("Propose it as a new act"), "{told}");
+    }
+}
