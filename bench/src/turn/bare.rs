@@ -178,6 +178,7 @@ impl Ready {
             calls: vec![call],
             violations: Vec::new(),
             questions: Vec::new(),
+            unfinished: Vec::new(),
             brought: None,
             decision: Some(Box::new(TurnDecision { outcome: "done".to_owned(), ..TurnDecision::default() })),
             now,

@@ -10,7 +10,9 @@ use munshi_safety::approvals;
 use munshi_safety::budget::{BudgetAmount, SettleOutcome};
 use munshi_store::{JsonText, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{ApprovalId, BindingId, MessageId, ReplyAddress, ReservationId, SessionId, Timestamp};
+use munshi_types::{
+    ActId, ApprovalId, BindingId, MessageId, ReplyAddress, ReservationId, SessionId, Timestamp,
+};
 use serde_json::Value;
 
 use crate::decisions::{self, TurnDecision};
@@ -22,7 +24,7 @@ use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{client_context, outbox, retention};
+use crate::{client_context, late_acts, outbox, retention};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -71,6 +73,8 @@ pub struct TurnCommit {
     pub decision: Option<Box<TurnDecision>>,
     /// Questions of the run. Where it is halted nobody may do by a later yes what nobody waits for any more.
     pub questions: Vec<ApprovalId>,
+    /// Acts that may still be happening while the run is halted: what comes of them is told in the conversation.
+    pub unfinished: Vec<ActId>,
     /// Of a run that a program brought something for: what whoever comes back with its tools' answers goes on from, where
     /// it was asked for some.
     pub brought: Option<Option<Box<RunSnapshot>>>,
@@ -142,6 +146,10 @@ pub struct CommittedTurn {
 /// nothing. [`Error::LostRun`] where somebody else has taken the run up.
 pub fn save_turn(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) -> Result<CommittedTurn> {
     let (held, now) = (response.held, response.now);
+    // Acts before budgets and sessions, as whoever ends an act holds them.
+    for act in &response.unfinished {
+        late_acts::detach(tx, *act, held.run, now)?;
+    }
     if let Some((reservation, spent)) = &response.settle {
         settle(tx, desk, *reservation, spent)?;
     }

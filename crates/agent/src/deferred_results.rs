@@ -7,14 +7,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use munshi_safety::acts::{self, ActDecision, ActState};
-use munshi_store::{Tx, params};
+use munshi_safety::acts::{self, ActDecision};
+use munshi_store::Tx;
 use munshi_tools::{ActJournal, ToolAnswer};
-use munshi_types::{ActId, RunId, Timestamp};
+use munshi_types::ActId;
 use serde_json::Value;
 
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
+use crate::late_acts;
 use crate::notify::{self, ConversationNotice};
 use crate::phrases::log_unrendered;
 use crate::runs::{self, NewRun, Run};
@@ -27,42 +28,10 @@ use crate::snapshot::{
 const LONGEST: usize = 1_500;
 const DEEPEST: usize = 4;
 
-/// Whether an act could be left to itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DetachOutcome {
-    Yes,
-    /// It is not decided about yet.
-    NotYet,
-    /// It has ended, or waits for a person: whoever waits hears it at once.
-    No,
-}
-
-/// From now on the act's end is told by whoever ends it. The act's own row is held meanwhile, so its end has either come
-/// or will find this.
-pub(crate) fn detach(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<DetachOutcome> {
-    match acts::find_for_update(tx, act)?.map(|act| act.state) {
-        None => Ok(DetachOutcome::NotYet),
-        Some(ActState::Intended) => {
-            tx.execute(
-                "INSERT INTO late_acts (tenant_id, act_id, run_id, since) VALUES ($1, $2, $3, $4)",
-                params![act, run, now],
-            )?;
-            Ok(DetachOutcome::Yes)
-        }
-        Some(_) => Ok(DetachOutcome::No),
-    }
-}
-
 /// Tells what came of an act that nobody waits for. False where somebody does.
 pub(crate) fn notify_result(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &ToolAnswer) -> Result<bool> {
     let Some(act) = find_act_id(answer) else { return Ok(false) };
-    let run = tx.optional(
-        "SELECT run_id FROM late_acts WHERE tenant_id = $1 AND act_id = $2",
-        params![act],
-        |row| row.get::<RunId>(0),
-    )?;
-    let Some(run) = run else { return Ok(false) };
-    tx.execute("DELETE FROM late_acts WHERE tenant_id = $1 AND act_id = $2", params![act])?;
+    let Some(run) = late_acts::take(tx, act)? else { return Ok(false) };
     let Some(run) = runs::find(tx, run)? else { return Ok(true) };
     let Some(session) = sessions::find_current(tx, run.session)? else { return Ok(true) };
     let voice = notify::find_voice(tx, &session)?;

@@ -13,7 +13,7 @@
 //!   run is carried to its end; `background_jobs`: what is done after it
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`], `process_identity`: which
 //!   process works on what, and which are dead; `isolation`: runs that may break their process;
-//!   `expired_approvals`: questions nobody answered in time, and the minutely sweep of acts; `deferred_results`: acts that a turn no longer waits for; `notify`: what we
+//!   `expired_approvals`: questions nobody answered in time, and the minutely sweep of acts; `deferred_results`, `late_acts`: acts that a turn no longer waits for; `notify`: what we
 //!   say by ourselves
 //! - [`follow`], `run_channels`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
 //! - `reply_language`: in which language somebody is answered; `phrases`: our own words; `mask_people`: whose names no
@@ -51,6 +51,7 @@ mod inbound_routing;
 pub mod ingest;
 mod isolation;
 pub mod key_use;
+mod late_acts;
 pub mod linking;
 pub mod marks;
 mod mask_people;

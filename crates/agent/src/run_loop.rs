@@ -13,7 +13,7 @@ use crate::engine::{PendingTurn, TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::isolation::TurnPass;
 use crate::run_channels::RunChannel;
-use crate::runs::{self, LEASE, RunLease};
+use crate::runs::{self, LEASE, RunLease, RunLeaseRenewal};
 use crate::state::HaltReason;
 use crate::turn::{Turn, TurnOutcome};
 
@@ -113,29 +113,12 @@ impl TurnEngineInner {
         stop: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let mut held_since = self.confirm_lease(held, stop).await?;
-        let keep = async {
-            loop {
-                tokio::time::sleep(self.settings.renew).await;
-                let (asked, now) = (Instant::now(), self.clock.now());
-                let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
-                match tokio::time::timeout_at(held_since + STOP, renewing).await {
-                    Ok(Ok(renewed)) => {
-                        held_since = asked;
-                        if renewed.cancel_asked {
-                            stop.cancel();
-                        }
-                    }
-                    Ok(Err(Error::LostRun(_))) => return,
-                    Ok(Err(error)) => tracing::warn!(run = %held.run, %error, "lease renewal failed"),
-                    Err(_) => tracing::warn!(run = %held.run, "lease renewal timed out"),
-                }
-                // Whoever takes the run up may rely on it that nobody is at its acts any more.
-                if held_since.elapsed() >= STOP {
-                    return;
-                }
-            }
+        let held_since = self.confirm_lease(held, stop).await?;
+        let renew = || {
+            let now = self.clock.now();
+            self.db.write(held.tenant, move |tx| runs::renew(tx, held, now))
         };
+        let keep = keep_lease(held, held_since, self.settings.renew, renew, stop);
         tokio::select! {
             done = work => Some(done),
             () = keep => None,
@@ -198,6 +181,103 @@ impl TurnEngineInner {
     }
 }
 
+/// Renews again and again. Returns when the run was lost, or could not be renewed for so long that it may be: whoever takes
+/// it up may rely on it that nobody is at its acts any more.
+async fn keep_lease<F>(
+    held: RunLease,
+    mut held_since: Instant,
+    every: Duration,
+    mut renew: impl FnMut() -> F,
+    stop: &CancellationToken,
+) where
+    F: Future<Output = Result<RunLeaseRenewal>>,
+{
+    loop {
+        let asked = (Instant::now() + every).min(held_since + STOP);
+        tokio::time::sleep_until(asked).await;
+        if held_since.elapsed() >= STOP {
+            return;
+        }
+        match tokio::time::timeout_at(held_since + STOP, renew()).await {
+            Ok(Ok(renewed)) => {
+                // From when it was asked for: the answer may have been long on its way.
+                held_since = asked;
+                if renewed.cancel_asked {
+                    stop.cancel();
+                }
+            }
+            Ok(Err(Error::LostRun(_))) => return,
+            Ok(Err(error)) => tracing::warn!(run = %held.run, %error, "lease renewal failed"),
+            Err(_) => tracing::warn!(run = %held.run, "lease renewal timed out"),
+        }
+    }
+}
+
 fn crash_loop_halt() -> HaltReason {
     HaltReason::Broken("aborted after repeated crashes".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_types::{RunId, TenantId, Timestamp};
+    use uuid::Uuid;
+
+    use super::*;
+
+    const EVERY: Duration = Duration::from_secs(10);
+
+    fn lease() -> RunLease {
+        RunLease {
+            tenant: TenantId::from_uuid(Uuid::from_u128(1)),
+            run: RunId::from_uuid(Uuid::from_u128(2)),
+            epoch: 1,
+            until: Timestamp::MAX,
+        }
+    }
+
+    /// How long a lease is kept by somebody whose renewals take so long and end so.
+    async fn kept(takes: Duration, answer: impl Fn(u32) -> Result<RunLeaseRenewal>) -> Duration {
+        let (begun, stop, mut asked) = (Instant::now(), CancellationToken::new(), 0);
+        let renew = || {
+            asked += 1;
+            let answer = answer(asked);
+            async move {
+                tokio::time::sleep(takes).await;
+                answer
+            }
+        };
+        let keep = keep_lease(lease(), begun, EVERY, renew, &stop);
+        let _ = tokio::time::timeout(Duration::from_secs(3_600), keep).await;
+        begun.elapsed()
+    }
+
+    fn renewed() -> Result<RunLeaseRenewal> {
+        Ok(RunLeaseRenewal { cancel_asked: false, lease_until: Timestamp::MAX })
+    }
+
+    fn failed() -> Result<RunLeaseRenewal> {
+        Err(Error::Store(munshi_store::Error::Busy("nobody answers".to_owned())))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_that_can_not_be_renewed_is_given_up_before_it_passes() {
+        let second = Duration::from_secs(1);
+        assert_eq!(kept(second * 600, |_| renewed()).await, STOP, "an answer that never comes");
+        assert_eq!(kept(second, |_| failed()).await, STOP, "refusals between which it waits");
+        // The last that succeeded was asked for ten seconds in.
+        assert_eq!(kept(second, |asked| if asked == 1 { renewed() } else { failed() }).await, EVERY + STOP);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_renewal_counts_from_when_it_was_asked_for() {
+        // Asked for at 10 s, answered at 24 s; asked for again at 34 s, which no longer comes in time.
+        assert_eq!(kept(Duration::from_secs(14), |_| renewed()).await, EVERY + STOP);
+        assert_eq!(kept(Duration::from_secs(1), |_| renewed()).await, Duration::from_secs(3_600), "kept on");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lost_run_is_left_at_once() {
+        let lost = |_| Err(Error::LostRun(lease().run));
+        assert_eq!(kept(Duration::ZERO, lost).await, EVERY);
+    }
 }

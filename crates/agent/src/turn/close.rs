@@ -70,6 +70,7 @@ impl TurnEngineInner {
             violations: Vec::new(),
             decision: None,
             questions: run.snapshot.pending_approvals(),
+            unfinished: acts.iter().filter(|act| is_unfinished(act)).map(|act| act.id).collect(),
             brought: Some(None),
             now: self.clock.now(),
         };
@@ -92,6 +93,10 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
         }
     }
     Ok(all)
+}
+
+fn is_unfinished(act: &Act) -> bool {
+    act.effect.writes() && act.state == ActState::Intended
 }
 
 impl TurnEngineInner {

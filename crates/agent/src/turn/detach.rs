@@ -12,9 +12,10 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Turn;
 use super::setup::TurnSetup;
 use crate::commit::{self, RunProgress};
-use crate::deferred_results::{self, DetachOutcome, DetachableJournal};
+use crate::deferred_results::DetachableJournal;
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
+use crate::late_acts::{self, DetachOutcome};
 use crate::runs;
 use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall};
 use crate::state::RunState;
@@ -124,7 +125,7 @@ impl Turn {
         let mut snapshot = self.state.snapshot.clone();
         snapshot.record_answer(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
-            let left = deferred_results::detach(tx, act, held.run, now)?;
+            let left = late_acts::detach(tx, act, held.run, now)?;
             if left == DetachOutcome::Yes {
                 let progress = RunProgress {
                     held,

@@ -3,6 +3,7 @@
 use munshi_lang::PlaceholderValue;
 use munshi_safety::acts::in_plain_words;
 use munshi_tools::ToolAnswer;
+use munshi_types::ActId;
 use serde_json::Value;
 
 use super::notes::KnownActs;
@@ -75,16 +76,29 @@ impl Turn {
         matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something(acts)
     }
 
+    /// Writes that were begun and have not ended as far as this turn knows.
+    pub(crate) fn list_unfinished(&self, acts: &KnownActs) -> Vec<ActId> {
+        let is_unfinished = |called: &&ExchangeCall| self.is_unfinished(called, acts);
+        self.state.snapshot.iter_calls().filter(is_unfinished).map(|called| called.act).collect()
+    }
+
+    fn is_unfinished(&self, called: &ExchangeCall, acts: &KnownActs) -> bool {
+        matches!(called.outcome, ExchangeCallOutcome::Open)
+            && acts.may_have_begun(called.act)
+            && self.is_write(called)
+    }
+
+    /// A tool that is gone may have been one that writes.
+    fn is_write(&self, called: &ExchangeCall) -> bool {
+        self.setup.tool(&called.tool).is_none_or(|tool| tool.known.spec.effect.writes())
+    }
+
     /// Whether anything may have changed in the world: what failed surely did not.
     fn has_done_something(&self, acts: &KnownActs) -> bool {
         let unknown = |result: &Value| result["code"] == "unknown_outcome";
-        let wrote = |tool: &str| {
-            let tool = self.setup.tool(tool);
-            tool.is_none_or(|tool| tool.known.spec.effect.writes())
-        };
         self.state.snapshot.iter_calls().any(|called| match &called.outcome {
-            ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
-            ExchangeCallOutcome::Open => acts.may_have_begun(called.act) && wrote(&called.tool),
+            ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && self.is_write(called),
+            ExchangeCallOutcome::Open => self.is_unfinished(called, acts),
             ExchangeCallOutcome::Waiting { .. }
             | ExchangeCallOutcome::Login { .. }
             | ExchangeCallOutcome::Handed { .. } => false,

@@ -65,6 +65,7 @@ impl Turn {
             brought: None,
             decision: None,
             questions: Vec::new(),
+            unfinished: Vec::new(),
             now: self.setup.engine.clock.now(),
         };
         let none: MessageId = self.setup.engine.ids.next();

@@ -173,7 +173,7 @@ impl Turn {
             TurnOutcome::Waiting(pause) => pause.asked.iter().map(ShownApproval::from).collect(),
             TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Halted(_) => Vec::new(),
         };
-        let StageNotes { mut model, questions, .. } = notes;
+        let StageNotes { mut model, questions, acts, .. } = notes;
         let stays = self.state.snapshot.is_read;
         let (prepared, own) = (&self.setup.prepared, &self.state.snapshot.taint.sources);
         let (session, history, text) = (&prepared.session, &prepared.history, self.reply.text());
@@ -202,6 +202,10 @@ impl Turn {
         let body = if model.is_cut { json!({ "cut": true }) } else { end_body(end) };
         self.step(self.timings.state, body, self.timings.entered_at.elapsed());
         let decision = self.decision(ending, &model, violations.len());
+        let unfinished = match end {
+            TurnOutcome::Halted(_) => self.list_unfinished(&acts),
+            TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Waiting(_) => Vec::new(),
+        };
         TurnCommit {
             held: self.setup.held,
             session: self.setup.run.session,
@@ -223,6 +227,7 @@ impl Turn {
             violations,
             decision: Some(Box::new(decision)),
             questions: self.state.snapshot.pending_approvals(),
+            unfinished,
             brought: self.setup.prepared.brought.is_some().then_some(carried),
             now: self.setup.engine.clock.now(),
         }

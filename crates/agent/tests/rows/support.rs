@@ -176,6 +176,7 @@ impl Shop {
             violations: Vec::new(),
             decision: None,
             questions: Vec::new(),
+            unfinished: Vec::new(),
             brought: None,
             now: self.now(),
         }

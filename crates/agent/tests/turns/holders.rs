@@ -61,4 +61,27 @@ on_both! {
         assert_eq!(outcome.text, "Hello.", "long before its lease passes");
         assert_eq!((epoch(&now, &left).await, epoch(&now, &others).await, epoch(&now, &living).await), (2, 1, 1));
     }
+
+    /// A node says every hour that it is there: one that has run for months is not forgotten while others come and go.
+    async fn a_process_that_says_it_is_there_is_not_forgotten(test: TestDb) {
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let (days, hour) = (Duration::from_secs(8 * 24 * 3600), Duration::from_secs(3600));
+        let old = stopped(Shop::open_with(&test, [], on("node", "one boot")).await).await;
+        let gone = stopped(old.beside(&test, [], on("gone", "another machine")).await).await;
+        test.clock.advance(days);
+        let old = stopped(old).await;
+        test.clock.advance(hour);
+        let _new = stopped(gone.beside(&test, [], on("new", "a third machine")).await).await;
+        let count = |node: &'static str| {
+            let read = move |tx: &mut munshi_store::PlatformTx<'_>| {
+                let known = "SELECT COUNT(*) FROM run_holders WHERE node = $1";
+                tx.one(munshi_store::across_tenants(known), munshi_store::params![node], |row| row.get::<i64>(0))
+            };
+            let db = old.db.clone();
+            async move { db.platform(munshi_agent::RUNS).read(read).await.unwrap() }
+        };
+        assert_eq!((count("node").await, count("gone").await, count("new").await), (1, 0, 1));
+    }
 }

@@ -248,6 +248,25 @@ on_both! {
         assert!(outcome.text.contains("milk") && !outcome.degraded, "{outcome:?}");
     }
 
+    /// Whether the fax was sent nobody knows while the run is set aside; whoever looks after the act tells it.
+    async fn what_became_of_an_act_is_told_after_its_run_was_set_aside(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("fax", &arguments("milk"))]).await;
+        shop.world.hangs.store(true, Ordering::SeqCst);
+        let received = shop.say("1", "fax for milk").await;
+        wait_until(async || shop.world.effects().len() == 1).await;
+        shop.engine.abandon();
+        let worn = r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#;
+        shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(worn, params![])).await.unwrap();
+        let outcome = last(&test, &shop, &received, Vec::new()).await;
+        assert!(matches!(outcome.halt, Some(HaltReason::Broken(_))), "{outcome:?}");
+        test.clock.advance(Duration::from_secs(120));
+        let next = shop.again(&test, []).await;
+        assert_eq!(next.engine.sweep_acts().await.unwrap().unknown, 1);
+        assert_eq!((shop.number(REPLIES).await, shop.world.effects().len()), (2, 1), "its end, and what became of the act");
+        next.engine.sweep_acts().await.unwrap();
+        assert_eq!(shop.number(REPLIES).await, 2, "once");
+    }
+
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
         for broken in [r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#, "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
             let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
