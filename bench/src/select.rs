@@ -108,7 +108,7 @@ fn build_tools() -> Result<TenantTools> {
             declares: true,
             conduct: None,
         };
-        registry.add(spec, connector, ToolHandler::Far(Arc::new(Nothing)))?;
+        registry.add(spec, connector, ToolHandler::Remote(Arc::new(Nothing)))?;
     }
     Ok(TenantTools::new(registry, BTreeSet::new()))
 }

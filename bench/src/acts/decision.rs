@@ -51,7 +51,7 @@ pub(super) fn print() -> Result<()> {
         sources: BTreeSet::from([TaintSource::Document]),
         own_words: vec!["राजू को पाँच सौ का माल दिया, दो बोरी चावल और तेल, शनिवार को पैसे देगा".to_owned()],
         holds_private: true,
-        choices: 0,
+        leaked_bits: 0,
     };
     let clean = || Taint::from_own_words("Raju ko paanch sau ka maal diya");
     for (name, effect, taint, profile, expected) in [

@@ -52,9 +52,9 @@ impl TurnEngine {
         all.retain(|one| only.is_none_or(|only| one.tool.known.spec.name.as_str() == only));
         let proposals: Vec<Proposal> =
             all.iter().map(|one| self.inner.build_probe_proposal(who, one)).collect();
-        let office = self.inner.office.clone();
+        let act_services = self.inner.act_services.clone();
         let open =
-            self.inner.db.read(who.tenant, move |tx| acts::check_open(tx, &office, &proposals)).await?;
+            self.inner.db.read(who.tenant, move |tx| acts::check_open(tx, &act_services, &proposals)).await?;
         let mut open: Vec<DirectTool> =
             all.into_iter().zip(open).filter_map(|(one, is_open)| is_open.then_some(one)).collect();
         let autonomy = |one: &DirectTool| one.place.agent.body.policy.autonomy;

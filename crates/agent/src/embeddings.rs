@@ -39,7 +39,7 @@ impl TurnEngine {
         texts: &[String],
     ) -> Result<Result<TextEmbeddings, TextEmbeddingFailure>> {
         let inner = &self.inner;
-        let settings = inner.office.clone();
+        let settings = inner.act_services.clone();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             Ok((load_plan(tx, settings.governor.settings())?, settings.load_policy(tx)?))
         };

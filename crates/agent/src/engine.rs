@@ -37,7 +37,7 @@ pub struct TurnEngineParts {
     /// The installation's own choice of models.
     pub route: Arc<ModelRoute>,
     pub dispatcher: ToolDispatcher,
-    pub office: Arc<ActServices>,
+    pub act_services: Arc<ActServices>,
     pub house: Arc<PackRegistry>,
     pub queue: JobQueue,
     pub book: Arc<Phrasebook>,
@@ -60,7 +60,7 @@ pub(crate) struct TurnEngineInner {
     pub(crate) gateway: Gateway,
     pub(crate) route: Arc<ModelRoute>,
     pub(crate) dispatcher: ToolDispatcher,
-    pub(crate) office: Arc<ActServices>,
+    pub(crate) act_services: Arc<ActServices>,
     pub(crate) house: Arc<PackRegistry>,
     pub(crate) book: Arc<Phrasebook>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -104,7 +104,7 @@ pub(crate) struct PendingTurn {
 impl TurnEngine {
     pub fn new(parts: TurnEngineParts) -> Self {
         let ids = IdGenerator::new(parts.clock.clone(), parts.random);
-        let governor = Arc::new(parts.office.governor.clone());
+        let governor = Arc::new(parts.act_services.governor.clone());
         let holder = parts.settings.process.is_some().then(|| ids.next());
         let desk = IngestServices { governor, queue: parts.queue, ids: ids.clone(), holder };
         let (process, born) = (holder.unwrap_or_else(|| ids.next()), parts.clock.now());
@@ -115,7 +115,7 @@ impl TurnEngine {
                 gateway: parts.gateway,
                 route: parts.route,
                 dispatcher: parts.dispatcher,
-                office: parts.office,
+                act_services: parts.act_services,
                 house: parts.house,
                 book: parts.book,
                 clock: parts.clock,

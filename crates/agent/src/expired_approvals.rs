@@ -71,7 +71,7 @@ fn notify_expiry(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpi
     if persons::find(tx, run.person)?.is_none_or(|asker| asker.role.is_none()) {
         tainted.insert(TaintSource::Visitor);
     }
-    let mut notices = match &expiry.fate {
+    let mut notices = match &expiry.outcome {
         ApprovalExpiryOutcome::Dropped => build_dropped_notices(tx, approval, &run)?,
         ApprovalExpiryOutcome::Escalated(to) => build_escalation_notices(tx, approval, &run, to)?,
     };

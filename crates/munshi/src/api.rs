@@ -46,7 +46,7 @@ pub(crate) async fn build(
         engine: turns.engine.clone(),
         keys: ApiKeyCache::new(db.clone(), clock.clone()),
         resolver,
-        office: turns.office.clone(),
+        act_services: turns.act_services.clone(),
         account: sign_in::build_services(config, &vault).await?,
         hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),

@@ -35,7 +35,7 @@ impl<'h> PackInstaller<'h> {
         let (name, conduct) = (self.pack.to_owned(), Some(self.conduct.clone()));
         self.register_tool(
             spec,
-            ToolConnector { name, maker: ConnectorOrigin::House, declares: true, conduct },
+            ToolConnector { name, maker: ConnectorOrigin::BuiltIn, declares: true, conduct },
             body,
         )
     }

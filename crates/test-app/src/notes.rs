@@ -46,7 +46,7 @@ pub fn build_spec(name: &str, effect: Effect) -> ToolSpec {
 
 /// Tools of our own.
 pub fn build_house_connector() -> ToolConnector {
-    ToolConnector { name: "shop".to_owned(), maker: ConnectorOrigin::House, declares: true, conduct: None }
+    ToolConnector { name: "shop".to_owned(), maker: ConnectorOrigin::BuiltIn, declares: true, conduct: None }
 }
 
 /// Tools of others.

@@ -77,7 +77,7 @@ impl Cheap {
         else {
             return Ok(None);
         };
-        let (id, budgets, everybody) = (material.session, inner.office.clone(), inner.clone());
+        let (id, budgets, everybody) = (material.session, inner.act_services.clone(), inner.clone());
         let (at, now) = (place.clone(), inner.clock.now());
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let session = sessions::find(tx, id)?.ok_or(Error::NoRun)?;

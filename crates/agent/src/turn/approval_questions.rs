@@ -83,7 +83,7 @@ impl Turn {
     fn render_concerns(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
         let is_read = self.state.snapshot.is_read && self.state.snapshot.model_calls == 0;
         let is_all = approval.question.reasons.iter().all(|reason| {
-            *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
+            *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Tainted)
         });
         let concerns = notes.acts.details.get(&approval.act).map(|details| &details.concerns);
         let concerns = concerns.filter(|concerns| is_all && !concerns.is_empty())?;

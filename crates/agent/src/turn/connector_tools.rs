@@ -50,7 +50,7 @@ impl TurnSetup {
 }
 
 fn to_tool_spec(tool: &Tool) -> ConnectorToolSpec {
-    let (tool, tokens) = tool.told.get_or_init(|| {
+    let (tool, tokens) = tool.prompt_spec.get_or_init(|| {
         let spec = &tool.known.spec;
         (Arc::new(spec.clone()), tool_tokens(spec))
     });

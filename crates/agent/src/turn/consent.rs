@@ -45,7 +45,7 @@ struct ChatAnswer {
     decision: ApprovalDecision,
     who: Principal,
     key: Option<KeyId>,
-    office: Arc<ActServices>,
+    act_services: Arc<ActServices>,
     now: Timestamp,
 }
 
@@ -59,7 +59,7 @@ impl ChatAnswer {
             via: "chat",
             key: self.key,
         };
-        match approvals::answer(tx, &self.office, self.approval, &said, self.now)? {
+        match approvals::answer(tx, &self.act_services, self.approval, &said, self.now)? {
             ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(()),
             other => Err(Stop::Because(other)),
         }
@@ -244,7 +244,7 @@ impl TurnSetup {
             decision: answered.decision,
             who: self.prepared.principal.clone(),
             key: self.run.key_use.as_ref().map(|used| used.key),
-            office: self.engine.office.clone(),
+            act_services: self.engine.act_services.clone(),
             now: self.engine.clock.now(),
         }
     }

@@ -48,7 +48,7 @@ impl Turn {
         asked: DispatchRequest,
         journal: Arc<dyn ActJournal>,
     ) -> Result<Option<ToolAnswer>> {
-        let soft = self.setup.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
+        let soft = self.setup.tool(&called.tool).and_then(|tool| tool.known.spec.wait_at_most);
         let Some(soft) = soft.filter(|_| self.setup.run.kind == runs::MESSAGE) else {
             return Ok(self.setup.send_to_dispatcher(asked, journal).await?);
         };

@@ -75,7 +75,7 @@ pub(crate) fn read(
     engine: &TurnEngineInner,
     now: Timestamp,
 ) -> Result<PreparedTurn> {
-    let (house, office) = (&engine.house, &engine.office);
+    let (house, act_services) = (&engine.house, &engine.act_services);
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
     let Told { message, history, brought, resumed, recalled, strange } =
         load_conversation(tx, run, &mut session)?;
@@ -115,8 +115,8 @@ pub(crate) fn read(
     let named = collect_pending_details(tx, house, &scene, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
-    let plan = budget::load_plan(tx, office.governor.settings())?;
-    let residency = office.load_policy(tx)?.residency.clone();
+    let plan = budget::load_plan(tx, act_services.governor.settings())?;
+    let residency = act_services.load_policy(tx)?.residency.clone();
     let aside = run
         .reservation
         .map(|reservation| budget::find_reservation(tx, reservation, now))

@@ -67,7 +67,7 @@ impl TurnSetup {
         let rules = engine.rules.get_or_build(&binding)?;
         let mut snapshot = begin_snapshot(&engine, &run, &mut prepared);
         let (entities, window) = load_entities(&prepared, &mut snapshot);
-        let limit = engine.office.governor.settings().run;
+        let limit = engine.act_services.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(binding.agent.body.limits.turn_seconds));
         let setup = Self {
             budget: Arc::new(build_budget(&engine, &run, &binding, &prepared, &snapshot)),
@@ -231,7 +231,7 @@ fn build_budget(
 ) -> TurnBudget {
     let payer = CallPayer { person: Some(run.person), lane: BudgetLane::People, run: Some(run.id) };
     let more = engine.build_durable_budget(binding, payer);
-    TurnBudget::new(more, engine.office.governor.settings().run, prepared.aside, snapshot)
+    TurnBudget::new(more, engine.act_services.governor.settings().run, prepared.aside, snapshot)
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.

@@ -38,7 +38,7 @@ pub enum ActDecision {
 /// anything else is told as it stands.
 pub fn begin(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
@@ -46,7 +46,7 @@ pub fn begin(
     let known = store::find_for_update(tx, proposal.act)?;
     if let Some(act) = &known {
         if act.digest != digest {
-            return refuse_changed(tx, office, proposal, now);
+            return refuse_changed(tx, act_services, proposal, now);
         }
         let may_go_on = match act.state {
             ActState::Waiting => approvals::find_grant(tx, proposal.act, digest, now)?.is_some(),
@@ -61,14 +61,14 @@ pub fn begin(
             return Ok((ActDecision::Past(Box::new(act.clone())), DeferredAuditEntries::default()));
         }
     }
-    let policy = office.load_policy(tx)?;
-    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.load_tenant_status(tx)? };
-    let mut books = TxDecisionStore { tx, office, digest, now, held: None };
+    let policy = act_services.load_policy(tx)?;
+    let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
+    let mut books = TxDecisionStore { tx, act_services, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
     let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.needs_login()));
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
-    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, attempt, held, shown, now };
+    let mut desk = Desk { tx, act_services, proposal, policy: &policy, digest, attempt, held, shown, now };
     match verdict {
         ActVerdict::Refuse(refusal) => desk.refuse(refusal),
         ActVerdict::Ask(question) => desk.request_approval(question),
@@ -80,11 +80,11 @@ pub fn begin(
 /// Another proposal under the name of a known act: told, and the known act stays as it is.
 fn refuse_changed(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
-    let most = office.load_policy(tx)?.rates.refused_per_minute;
+    let most = act_services.load_policy(tx)?.rates.refused_per_minute;
     if let RefusalReporting::Counted(again_at, untold) = refusals::record_refusal(tx, proposal, most, now)? {
         return Ok((ActDecision::Refused(refusals::build_rate_refusal(again_at)), untold));
     }
@@ -116,7 +116,7 @@ fn defer_audit(proposal: &Proposal, event: AuditEvent, mut payload: Value) -> De
 /// One decision on its way into the store.
 struct Desk<'a, 't> {
     tx: &'a mut Tx<'t>,
-    office: &'a ActServices,
+    act_services: &'a ActServices,
     proposal: &'a Proposal,
     policy: &'a Policy,
     digest: ActDigest,
@@ -157,7 +157,7 @@ impl Desk<'_, '_> {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
         let leaving = match tool.connector.maker {
-            ConnectorOrigin::House => Some((*self.proposal.arguments).clone()),
+            ConnectorOrigin::BuiltIn => Some((*self.proposal.arguments).clone()),
             ConnectorOrigin::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
         let Some(leaving) = leaving else {
@@ -166,7 +166,7 @@ impl Desk<'_, '_> {
         let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
         self.write(&ActUpdate { leaving: differs, ..ActUpdate::new(ActState::Waiting) })?;
         let approval =
-            approvals::insert(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
+            approvals::insert(self.tx, self.act_services, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
         let untold = self.defer_audit(AuditEvent::APPROVAL_ASKED, payload);
         // Trying it out would send what nobody has agreed to send.
@@ -239,7 +239,7 @@ impl Desk<'_, '_> {
 
     fn release(&mut self) -> Result<()> {
         match self.held.take() {
-            Some(held) => limits::release(self.tx, self.office, held),
+            Some(held) => limits::release(self.tx, self.act_services, held),
             None => Ok(()),
         }
     }

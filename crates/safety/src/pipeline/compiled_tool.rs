@@ -29,14 +29,14 @@ pub struct ToolConnector {
     pub maker: ConnectorOrigin,
     /// Whether it says what its tools do. One that does not stays at investigate.
     pub declares: bool,
-    /// How it may be used unless the tenant says otherwise; only a pack of the house has one.
+    /// How it may be used unless the tenant says otherwise; only a built-in pack has one.
     pub conduct: Option<Conduct>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectorOrigin {
-    /// A pack of the house: its tools work on our own tables, and what they are given leaves nowhere.
-    House,
+    /// A built-in pack: its tools work on our own tables, and what they are given leaves nowhere.
+    BuiltIn,
     /// Somebody else's program or service.
     Foreign,
 }

@@ -28,7 +28,7 @@ pub struct ApiParts {
     /// The same that the engine has.
     pub resolver: BindingResolver,
     /// The same that acts are done with: an approval is answered through it.
-    pub office: Arc<ActServices>,
+    pub act_services: Arc<ActServices>,
     pub codes: Arc<dyn CodeKeySource>,
     /// How operators sign in.
     pub account: SignInServices,
@@ -57,7 +57,7 @@ pub struct ApiState {
     /// What requests are authenticated with, which is seen through this.
     access: Access,
     pub(crate) engine: TurnEngine,
-    pub(crate) office: Arc<ActServices>,
+    pub(crate) act_services: Arc<ActServices>,
     pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
     pub(crate) logins: Option<ConnectorLogins>,
     pub(crate) patience: Duration,
@@ -92,7 +92,7 @@ impl Api {
         Self(Arc::new(ApiState {
             access,
             engine: parts.engine,
-            office: parts.office,
+            act_services: parts.act_services,
             senders: parts.senders,
             logins: parts.logins,
             patience: parts.patience,

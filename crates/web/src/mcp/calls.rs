@@ -64,8 +64,8 @@ pub(crate) async fn call(
 
 /// A call counts as a message does.
 pub(super) async fn check_limits(key: &AuthorizedCaller) -> Result<(), ApiError> {
-    let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
-    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, office.governor.settings())).await?;
+    let (api, tenant, act_services) = (&key.api, key.tenant(), key.api.act_services.clone());
+    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, act_services.governor.settings())).await?;
     let of_tenant = api.limits.check_tenant(tenant, plan)?;
     let of_person = match key.caller.principal.person {
         Some(person) => api.limits.check_person(tenant, &person.to_string())?,

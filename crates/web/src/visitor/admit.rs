@@ -133,14 +133,14 @@ async fn issue_challenge(guest: &PageVisitor, message: &str) -> Result<String, A
 
 async fn load_known(guest: &PageVisitor) -> Result<Known, ApiError> {
     let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
-    let office = guest.api.office.clone();
+    let act_services = guest.api.act_services.clone();
     let read = move |tx: &mut Tx<'_>| {
         let person = super::page_visitor::find_person(tx, &proved)?;
         let session = match &person {
             Some(person) => sessions::find_by_person(tx, binding, person.id)?,
             None => None,
         };
-        let plan = budget::load_plan(tx, office.governor.settings())?;
+        let plan = budget::load_plan(tx, act_services.governor.settings())?;
         Ok::<_, ApiError>(Known { person, plan, said: session.map_or(0, |session| session.messages) })
     };
     guest.api.db.read(guest.place.tenant, read).await

@@ -101,7 +101,7 @@ impl DecisionStore for Answers {
 impl Case {
     pub(super) fn of(spec: ToolSpec) -> Self {
         let maker =
-            if spec.effect == Effect::Inside { ConnectorOrigin::House } else { ConnectorOrigin::Foreign };
+            if spec.effect == Effect::Inside { ConnectorOrigin::BuiltIn } else { ConnectorOrigin::Foreign };
         Self::with(spec, connector(maker))
     }
 

@@ -69,7 +69,7 @@ pub(super) fn against(ask: &PolicyRequest<'_>, truth: &Truth) -> Vec<Invariant> 
 /// Whether a foreign tool would be given what is hidden from it: the listed field, and under a profile every number of a
 /// phone but the one a message goes to. Or whether it would write with a hole where the profile hid something.
 pub(super) fn leaks(ask: &PolicyRequest<'_>, tool: &CompiledTool, leaving: &Value) -> bool {
-    if tool.connector.maker == ConnectorOrigin::House {
+    if tool.connector.maker == ConnectorOrigin::BuiltIn {
         return false;
     }
     let told = |phone: &str| phone.contains(SECRET_PHONE) || phone.contains(THEIR_PHONE);

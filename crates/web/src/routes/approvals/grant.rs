@@ -73,7 +73,7 @@ pub(crate) async fn answer_approval(
         return Err(field_error("digest", "must be the digest that was shown: twelve hexadecimal digits"));
     }
     let shown = digest.clone();
-    let (caller, office, now) = (key.caller.clone(), key.api.office.clone(), key.api.clock.now());
+    let (caller, act_services, now) = (key.caller.clone(), key.api.act_services.clone(), key.api.clock.now());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = load_approval(tx, &caller, id)?;
         // It may take back what it asked for; a yes is a person's to say.
@@ -92,7 +92,7 @@ pub(crate) async fn answer_approval(
             via: &via,
             key: Some(caller.key),
         };
-        Ok(answer(tx, &office, id, &said, now)?)
+        Ok(answer(tx, &act_services, id, &said, now)?)
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
     let approval = resolve_outcome(answered, said, &shown)?;

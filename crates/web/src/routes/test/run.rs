@@ -80,8 +80,8 @@ pub(crate) async fn run_test(
     let role = resolve_role(&key, test.standing)?;
     let place = resolve_binding(&key, &test.binding).await?;
     let (api, tenant) = (&key.api, key.tenant());
-    let office = api.office.clone();
-    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, office.governor.settings())).await?;
+    let act_services = api.act_services.clone();
+    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, act_services.governor.settings())).await?;
     api.count_limits(tenant, vec![api.limits.check_tenant(tenant, plan)?]).await?;
     let mut inbound = InboundMessage {
         channel: Channel::Api,

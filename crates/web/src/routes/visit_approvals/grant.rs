@@ -52,7 +52,7 @@ pub(crate) async fn answer_approval(
     }
     let tenant = guest.place.tenant;
     let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
-    let (office, now, quoted) = (guest.api.office.clone(), guest.api.clock.now(), digest.clone());
+    let (act_services, now, quoted) = (guest.api.act_services.clone(), guest.api.clock.now(), digest.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = load_own_approval(tx, &proved, binding, id)?;
         let who = asked.person.principal(tx);
@@ -64,7 +64,7 @@ pub(crate) async fn answer_approval(
             via: "web",
             key: None,
         };
-        let answered = answer(tx, &office, id, &said, now)?;
+        let answered = answer(tx, &act_services, id, &said, now)?;
         Ok((asked, answered))
     };
     let (asked, answered) = guest.api.db.write(tenant, unit).await?;

@@ -47,7 +47,7 @@ pub(crate) fn build_view(
     asked: &VisitApprovalContext,
     approval: &Approval,
 ) -> Result<VisitApproval, ApiError> {
-    let yours = approvals::is_addressed_to(tx, &api.office, approval, &asked.person.principal(tx))?;
+    let yours = approvals::is_addressed_to(tx, &api.act_services, approval, &asked.person.principal(tx))?;
     Ok(VisitApproval::new(approval, yours, (&api.visits.tools, asked.voice)))
 }
 

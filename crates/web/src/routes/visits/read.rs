@@ -91,7 +91,7 @@ async fn load_thread(
     voice: Locale,
     before: Option<Cursor>,
 ) -> Result<Thread, ApiError> {
-    let (office, tools) = (guest.api.office.clone(), guest.api.visits.tools.clone());
+    let (act_services, tools) = (guest.api.act_services.clone(), guest.api.visits.tools.clone());
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next } = page;
@@ -100,7 +100,7 @@ async fn load_thread(
         let running = runs.into_iter().filter(is_running).map(|run| run.id);
         let mut waiting = Vec::new();
         for approval in approvals::list_pending(tx, session.id.as_uuid())? {
-            let yours = approvals::is_addressed_to(tx, &office, &approval, &person.principal(tx))?;
+            let yours = approvals::is_addressed_to(tx, &act_services, &approval, &person.principal(tx))?;
             waiting.push(VisitApproval::new(&approval, yours, (&tools, voice)));
         }
         let mut messages: Vec<VisitMessage> = items.into_iter().map(Into::into).collect();

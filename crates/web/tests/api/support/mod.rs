@@ -162,7 +162,7 @@ impl Installation {
             Some(known) => known,
             None => (business(&turns, "shop").await, business(&turns, "other").await),
         };
-        let TestApp { engine, db, clock, ids, resolver, office, packs, .. } = turns.clone();
+        let TestApp { engine, db, clock, ids, resolver, act_services: office, packs, .. } = turns.clone();
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -177,7 +177,7 @@ impl Installation {
             engine,
             keys: ApiKeyCache::new(db.clone(), clock.clone()),
             resolver,
-            office,
+            act_services: office,
             codes: Arc::new(FixedCodes),
             account: setup.account,
             hosts: hosts(),
