@@ -51,7 +51,7 @@ impl TurnEngine {
             pause: PAUSE,
             has_ended: false,
         };
-        if self.inner.hub.find(tenant, run).is_none() {
+        if self.inner.run_channels.find(tenant, run).is_none() {
             following.read().await?.ok_or(Error::NoRun)?;
         }
         Ok(following)
@@ -115,7 +115,7 @@ impl RunFollower {
 
     /// Where its events are by now. Some where one has to wait.
     async fn select_source(&mut self) -> Result<Option<(EventId, RunEvent)>> {
-        let room = self.inner.hub.find(self.tenant, self.run);
+        let room = self.inner.run_channels.find(self.tenant, self.run);
         // A room that has ended behind what was seen has nothing more: then the store has.
         if let Some(room) = room.filter(|room| room.next_after(self.after) != NextRunEvent::Gone) {
             self.source = Source::Live(room);

@@ -20,7 +20,8 @@ impl TurnEngine {
     /// Lets others tell whether this process lives.
     pub(crate) async fn register(&self) -> Result<()> {
         let inner = &self.inner;
-        let (Some(process), Some(holder)) = (inner.settings.process.clone(), inner.desk.holder) else {
+        let (Some(process), Some(holder)) = (inner.settings.process.clone(), inner.ingest_services.holder)
+        else {
             return Ok(());
         };
         let now = inner.clock.now();
@@ -31,7 +32,7 @@ impl TurnEngine {
     /// Takes up what processes left that are surely dead.
     pub(crate) async fn sweep_dead_holders(&self) -> Result<usize> {
         let inner = &self.inner;
-        let (Some(process), Some(holder)) = (&inner.settings.process, inner.desk.holder) else {
+        let (Some(process), Some(holder)) = (&inner.settings.process, inner.ingest_services.holder) else {
             return Ok(0);
         };
         let others = inner.db.platform(RUNS).read(move |tx| list_others(tx, holder)).await?;
@@ -39,15 +40,15 @@ impl TurnEngine {
         for (dead, other) in others {
             let latest = match process.prove_death(&other) {
                 Some(DeathProof::ProcessGone) => Timestamp::MAX,
-                Some(DeathProof::NodeRestarted) => inner.born.plus(runs::LEASE),
+                Some(DeathProof::NodeRestarted) => inner.holding_since.plus(runs::LEASE),
                 None => continue,
             };
-            let terms = inner.desk.terms(inner.clock.now());
+            let terms = inner.ingest_services.terms(inner.clock.now());
             let unit =
                 move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, (dead, latest), terms, MOST);
-            let held: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
-            taken += held.len();
-            held.into_iter().for_each(|held| self.start(held, None));
+            let leases: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
+            taken += leases.len();
+            leases.into_iter().for_each(|lease| self.start(lease, None));
         }
         Ok(taken)
     }

@@ -32,7 +32,7 @@ pub(crate) struct RunChannels {
 
 impl RunChannels {
     /// The room of a run that is worked on here from now on.
-    pub(crate) fn open(&self, held: RunLease, now: Timestamp) -> Arc<RunChannel> {
+    pub(crate) fn open(&self, lease: RunLease, now: Timestamp) -> Arc<RunChannel> {
         let mut rooms = lock(&self.rooms);
         let mut pruned = lock(&self.pruned);
         if rooms.len() >= FEW && pruned.is_none_or(|last| now < last || now.since(last) >= PRUNE) {
@@ -40,7 +40,7 @@ impl RunChannels {
             *pruned = Some(now);
         }
         drop(pruned);
-        let room = rooms.entry((held.tenant, held.run)).or_default().clone();
+        let room = rooms.entry((lease.tenant, lease.run)).or_default().clone();
         {
             // What it said before it ended or waited is not the beginning of what comes.
             let mut log = lock(&room.log);
@@ -56,13 +56,13 @@ impl RunChannels {
     }
 
     /// Which number a beginning of a reply has that comes after all that were told here under this take-up.
-    pub(crate) fn next_generation(&self, held: RunLease, first: u32) -> u32 {
-        self.find(held.tenant, held.run).map_or(first, |room| room.next_generation(first))
+    pub(crate) fn next_generation(&self, lease: RunLease, first: u32) -> u32 {
+        self.find(lease.tenant, lease.run).map_or(first, |room| room.next_generation(first))
     }
 
     /// Nobody here works on it any more, and what it said so far leads nowhere.
-    pub(crate) fn forget(&self, held: RunLease) {
-        if let Some(room) = lock(&self.rooms).remove(&(held.tenant, held.run)) {
+    pub(crate) fn forget(&self, lease: RunLease) {
+        if let Some(room) = lock(&self.rooms).remove(&(lease.tenant, lease.run)) {
             lock(&room.log).gone = true;
             room.changed.notify_waiters();
         }

@@ -206,7 +206,7 @@ impl TestAppBuilder {
             route: Arc::new(ModelRoute { targets: route.collect(), ..ModelRoute::default() }),
             dispatcher: dispatcher.clone(),
             act_services: act_services.clone(),
-            house: packs.clone(),
+            packs: packs.clone(),
             queue: queue.clone(),
             book: book.clone(),
             clock: clock.clone(),

@@ -62,7 +62,7 @@ impl ConfiguredEngine {
             dispatcher,
             act_services: act_services.clone(),
             book: Arc::new(book),
-            house,
+            packs: house,
             queue,
             clock: clock.clone(),
             random: Arc::new(SystemRandom),

@@ -17,7 +17,7 @@ use crate::state::HaltReason;
 pub struct RoutedMessage {
     pub inbound: InboundMessage,
     /// What a program sent along.
-    pub brought: Option<Arc<ClientContext>>,
+    pub client_context: Option<Arc<ClientContext>>,
     /// Of the run: [`MESSAGE`](crate::runs::MESSAGE), or [`REHEARSAL`](crate::runs::REHEARSAL).
     pub kind: &'static str,
     /// The API key it came through.

@@ -17,15 +17,15 @@ pub struct RunLeaseRenewal {
 }
 
 /// Goes on holding. [`Error::LostRun`] where somebody else has taken the run up.
-pub fn renew(tx: &mut Tx<'_>, held: RunLease, now: Timestamp) -> Result<RunLeaseRenewal> {
+pub fn renew(tx: &mut Tx<'_>, lease: RunLease, now: Timestamp) -> Result<RunLeaseRenewal> {
     let lease_until = now.plus(LEASE);
     let asked = tx.optional(
         "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until IS NOT NULL
          RETURNING cancel_asked",
-        params![held.run, held.epoch, lease_until],
+        params![lease.run, lease.epoch, lease_until],
         |row| row.get(0),
     )?;
-    let cancel_asked = asked.ok_or(Error::LostRun(held.run))?;
+    let cancel_asked = asked.ok_or(Error::LostRun(lease.run))?;
     Ok(RunLeaseRenewal { cancel_asked, lease_until })
 }
 
@@ -46,14 +46,14 @@ pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stored
 }
 
 /// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
-pub(crate) fn claim_from_dead(tx: &mut Tx<'_>, held: RunLease, terms: LeaseTerms) -> Stored<Option<Run>> {
+pub(crate) fn claim_from_dead(tx: &mut Tx<'_>, lease: RunLease, terms: LeaseTerms) -> Stored<Option<Run>> {
     let LeaseTerms { now, holder } = terms;
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
                    epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
-        params![held.run, held.epoch, now.plus(LEASE), holder],
+        params![lease.run, lease.epoch, now.plus(LEASE), holder],
         read,
     )
 }
@@ -214,14 +214,14 @@ fn read_lease(row: &munshi_store::Row<'_>) -> Stored<RunLease> {
 /// Writes where the run is, under the epoch it was taken up with.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
-    held: RunLease,
+    lease: RunLease,
     state: RunState,
     snapshot: &munshi_store::JsonText,
 ) -> Result<()> {
     let changed = tx.execute(
         "UPDATE runs SET state = $4, snapshot = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
-        params![held.run, held.epoch, state.as_str(), snapshot],
+        params![lease.run, lease.epoch, state.as_str(), snapshot],
     )?;
-    if changed == 1 { Ok(()) } else { Err(Error::LostRun(held.run)) }
+    if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
 }

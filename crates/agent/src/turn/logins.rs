@@ -52,7 +52,7 @@ impl Turn {
                 .find(|(known, _)| *known == connector)
                 .map(|told| told.1);
             let (engine, run, person) =
-                (self.setup.engine.clone(), self.setup.held.run, self.setup.run.person);
+                (self.setup.engine.clone(), self.setup.lease.run, self.setup.run.person);
             let is_theirs = can_log_in(self.setup.prepared.principal.role());
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {

@@ -42,8 +42,8 @@ pub(crate) struct ReplyWriter {
 }
 
 /// The number of a take-up's first beginning: one that no other take-up of the run had.
-pub(crate) fn first_generation(held: RunLease) -> u32 {
-    let epoch = u32::try_from(held.epoch).unwrap_or(u32::MAX);
+pub(crate) fn first_generation(lease: RunLease) -> u32 {
+    let epoch = u32::try_from(lease.epoch).unwrap_or(u32::MAX);
     epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1)
 }
 
@@ -57,8 +57,8 @@ pub(crate) struct ReplySettings {
 
 impl ReplyWriter {
     /// The first beginning of a take-up, or of another try within it.
-    pub(crate) fn begin(room: Arc<RunChannel>, held: RunLease, manner: ReplySettings) -> Self {
-        let generation = room.next_generation(first_generation(held));
+    pub(crate) fn begin(room: Arc<RunChannel>, lease: RunLease, manner: ReplySettings) -> Self {
+        let generation = room.next_generation(first_generation(lease));
         room.begin(generation, "the reply was restarted");
         let ReplySettings { book, voice, rules, context } = manner;
         Self {

@@ -66,7 +66,7 @@ pub(crate) async fn ask(
     let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.key_use() });
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
     let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
-    if received.fate == IngestStatus::SeenBefore {
+    if received.status == IngestStatus::SeenBefore {
         check_same_text(&key.api, &received, asked.message).await?;
     }
     await_outcome(key, received.run, patience).await

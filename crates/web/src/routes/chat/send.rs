@@ -109,7 +109,7 @@ pub(crate) async fn send_chat(
     let (inbound, options) = build_inbound(&key, message, &headers).await?;
     let text = inbound.text.clone();
     let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
-    if received.fate == Became::SeenBefore {
+    if received.status == Became::SeenBefore {
         check_same_text(&key.api, &received, text).await?;
     }
     let mut response = if streams {
@@ -206,7 +206,7 @@ async fn stream_answer(
 
 /// A stream that begins with what became of the message.
 pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLevel) -> RunStreamSource {
-    let behind = match received.fate {
+    let behind = match received.status {
         Became::Queued { behind } => Some(behind),
         Became::Begun | Became::SeenBefore => None,
     };
@@ -215,7 +215,7 @@ pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLeve
         session: received.session,
         message: received.message,
         person: received.person,
-        fate: (&received.fate).into(),
+        fate: (&received.status).into(),
         behind,
     };
     RunStreamSource {
@@ -229,7 +229,7 @@ pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLeve
 
 async fn await_answer(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
     let outcome = key.api.engine.wait_for_outcome(received.tenant, received.run);
-    let fate = (&received.fate).into();
+    let fate = (&received.status).into();
     match tokio::time::timeout(key.api.patience, outcome).await {
         Ok(outcome) => {
             let (received, person) = (received.message, received.person);

@@ -137,9 +137,10 @@ impl Asked {
         };
         munshi_agent::inbound::validate(&inbound)
             .map_err(|error| CompletionRefusal::for_param("messages", convert_turn_error(error)))?;
-        let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.key_use()) };
+        let options =
+            ReceiveOptions { client_context: Some(self.brought), limits, key_use: Some(key.key_use()) };
         let received = key.api.engine.receive_with_options(inbound, options).await?;
-        if received.fate == IngestStatus::SeenBefore {
+        if received.status == IngestStatus::SeenBefore {
             check_same_text(&key.api, &received, text).await?;
         }
         Ok((received, self.place.binding_name.to_string()))

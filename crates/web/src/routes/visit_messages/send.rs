@@ -139,7 +139,7 @@ pub(crate) async fn send_visit_message(
         Ok(received) => received,
         Err(error) => return Err(build_rejection(&guest, &said.message_id, error).await),
     };
-    if received.fate == IngestStatus::SeenBefore {
+    if received.status == IngestStatus::SeenBefore {
         check_same_text(&guest.api, &received, said.text).await?;
         check_resend_window(&guest, &received).await?;
     }
