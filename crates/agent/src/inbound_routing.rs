@@ -138,7 +138,7 @@ impl TurnEngineInner {
         let route = model_routing::resolve_route(&binding.agent.body, &self.route, self.gateway.targets());
         let uses = [Capability::ChatTools, Capability::Default, Capability::Multilingual, Capability::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
-        let budgets = binding.cast.budgets();
+        let budgets = binding.static_prompt.budgets();
         let output = budgets.output.map_or(2_048, u64::from);
         let input = u64::from(budgets.ceiling);
         let now = self.clock.now();

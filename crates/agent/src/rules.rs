@@ -40,7 +40,7 @@ impl BindingRulesCache {
             return Ok(known.clone());
         }
         let set = build_rule_set(&human.body, &team.body, &agent.body)?;
-        let text: Vec<&str> = binding.cast.blocks().map(|(_, text, _)| text).collect();
+        let text: Vec<&str> = binding.static_prompt.blocks().map(|(_, text, _)| text).collect();
         let rules =
             BindingRules { set, prompt: Arc::new(PromptFingerprint::new(&text.join("\n"), Vec::new())) };
         let mut kept = self.lock();

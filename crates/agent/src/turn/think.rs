@@ -193,7 +193,7 @@ impl Turn {
 
     fn build_request(&mut self, model: &mut LastModelCall) -> Result<ChatRequest, prompt::PromptTooLarge> {
         let moment = self.build_turn_context();
-        let assembled = prompt::assemble(&self.setup.binding.cast, &moment)?;
+        let assembled = prompt::assemble(&self.setup.binding.static_prompt, &moment)?;
         let marks = assembled.marks.clone();
         let words = Arc::new(self.setup.rules.prompt.with_marks(marks));
         self.reply.update_context(|context| context.prompt = Some(words.clone()));
