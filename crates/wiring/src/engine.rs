@@ -42,13 +42,13 @@ impl ConfiguredEngine {
         let wired = ConfiguredGateway::from_config(config, clock)?;
         // Only a server takes up what others left.
         let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
-        let house = packs::load_registry()?;
-        let mut book = house.book.clone();
+        let packs = packs::load_registry()?;
+        let mut book = packs.book.clone();
         munshi_guardrails::add_phrases(&mut book)
             .map_err(|error| CommandFailure::failed(error.to_string()))?;
         let act_services =
-            Arc::new(tools::build_act_services(config, clock.clone()).on_refusal(house.clone()));
-        let registry = Arc::new(house.tools.clone());
+            Arc::new(tools::build_act_services(config, clock.clone()).on_refusal(packs.clone()));
+        let registry = Arc::new(packs.tools.clone());
         let logins = connectors::build_logins(config, db, clock).await?;
         let host =
             connectors::build_host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
@@ -62,7 +62,7 @@ impl ConfiguredEngine {
             dispatcher,
             act_services: act_services.clone(),
             book: Arc::new(book),
-            packs: house,
+            packs,
             queue,
             clock: clock.clone(),
             random: Arc::new(SystemRandom),

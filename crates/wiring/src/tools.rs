@@ -20,7 +20,7 @@ use crate::{budget, packs};
 const SWEEP: &str = "acts.sweep";
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Every tool of this installation: those of the house and of its packs.
+/// Every tool of this installation: the built-in ones and those of its packs.
 pub fn registry() -> Result<ToolRegistry> {
     Ok(packs::load_registry()?.tools.clone())
 }

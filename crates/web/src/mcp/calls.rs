@@ -28,7 +28,7 @@ pub(crate) async fn call(
     offered: DirectTool,
     mut arguments: JsonObject,
     given: Option<String>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let spec = &offered.tool.known.spec;
     let access = if spec.effect.writes() { ApiAccess::Write } else { ApiAccess::Read };
@@ -55,7 +55,7 @@ pub(crate) async fn call(
     let who = key.caller.principal.clone();
     let caller = key.caller.key;
     let direct = DirectCall { who, key: caller, offered, arguments: Value::Object(arguments), act, wanted };
-    let answer = match tokio::time::timeout(patience, key.api.engine.call_tool(direct)).await {
+    let answer = match tokio::time::timeout(timeout, key.api.engine.call_tool(direct)).await {
         Ok(answer) => answer.map_err(convert_turn_error)?,
         Err(_) => ToolAnswer::Running { act },
     };

@@ -87,9 +87,9 @@ fn run(
 ) -> Result<()> {
     let config = context.config()?;
     let database = ConfiguredDatabase::single_connection(&config)?;
-    let house = packs::load_registry()?;
+    let packs = packs::load_registry()?;
     let (act_services, now) =
-        (build_act_services(&config, context.clock.clone()).on_refusal(house), context.now());
+        (build_act_services(&config, context.clock.clone()).on_refusal(packs), context.now());
     let ApprovalRefuseArguments { which: ApprovalSelectorArguments { id, of }, person, shown, author } =
         given;
     let via = format!("cli:{author}");

@@ -3,8 +3,8 @@
 use munshi_identity::keys::KeySpeaker;
 use munshi_safety::acts;
 use munshi_safety::approvals::{
-    Approval as Stored, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
-    ApprovalKind, ApprovalStatus, answer,
+    Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
+    ApprovalStatus, answer,
 };
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
@@ -105,7 +105,7 @@ pub(crate) fn resolve_outcome(
     answered: ApprovalAnswerOutcome,
     said: ApprovalDecision,
     shown: &str,
-) -> Result<Stored, ApiError> {
+) -> Result<Approval, ApiError> {
     let answered = match answered {
         ApprovalAnswerOutcome::Already(approval) if approval.digest.to_string() != shown => {
             ApprovalAnswerOutcome::Changed { now: approval.digest }
@@ -152,7 +152,7 @@ pub(crate) fn resolve_outcome(
 pub(crate) async fn resume_run(
     api: &ApiState,
     tenant: TenantId,
-    approval: &Stored,
+    approval: &Approval,
 ) -> Result<Option<RunId>, ApiError> {
     let act = approval.act;
     let found = api.db.read(tenant, move |tx| acts::find(tx, act)).await?;
