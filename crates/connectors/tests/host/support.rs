@@ -112,7 +112,7 @@ impl Node {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             ids: ids.clone(),
-            patience: PATIENCE,
+            timeout: PATIENCE,
         })
         .unwrap();
         let registry = Arc::new(ToolRegistry::default());
