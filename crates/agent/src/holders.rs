@@ -6,7 +6,7 @@
 //! on the node's data folder. A lost connection proves nothing: a holder that is cut off may still be at work, and
 //! keeps its lease.
 
-use munshi_store::{PlatformTx, Result as Stored, Row, across_tenants, params};
+use munshi_store::{PlatformTx, Result as StoreResult, Row, across_tenants, params};
 use munshi_types::{HolderId, Timestamp};
 
 use crate::RUNS;
@@ -55,7 +55,7 @@ impl TurnEngine {
 }
 
 /// Stores a process, and forgets those that hold nothing any more.
-fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Timestamp) -> Stored<()> {
+fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Timestamp) -> StoreResult<()> {
     tx.execute(
         across_tenants(
             "DELETE FROM run_holders WHERE NOT EXISTS (
@@ -75,7 +75,7 @@ fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Ti
 }
 
 /// The other processes that hold runs now.
-fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> Stored<Vec<(HolderId, ProcessIdentity)>> {
+fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> StoreResult<Vec<(HolderId, ProcessIdentity)>> {
     tx.all(
         across_tenants(
             "SELECT id, node, machine, pid, started FROM run_holders WHERE id <> $1 AND id IN (
@@ -86,7 +86,7 @@ fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> Stored<Vec<(HolderId, P
     )
 }
 
-fn read(row: &Row<'_>) -> Stored<(HolderId, ProcessIdentity)> {
+fn read(row: &Row<'_>) -> StoreResult<(HolderId, ProcessIdentity)> {
     let pid: i64 = row.get(3)?;
     let process = ProcessIdentity {
         node: row.get(1)?,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use munshi_lang::Phrasebook;
-use munshi_llm::chat::TokenUsage as Tokens;
+use munshi_llm::chat::TokenUsage;
 use munshi_llm::gateway::Capability;
 use munshi_privacy::find_aadhaar;
 use munshi_safety::budget::BudgetAmount;
@@ -148,8 +148,8 @@ impl TurnEngineInner {
                 continue;
             }
             // Where a model has no price for a cache, what is sent costs what it always does.
-            let plain = Tokens { input, output, ..Tokens::default() };
-            let written = Tokens { cache_write_1h: input, output, ..Tokens::default() };
+            let plain = TokenUsage { input, output, ..TokenUsage::default() };
+            let written = TokenUsage { cache_write_1h: input, output, ..TokenUsage::default() };
             let prices = self.gateway.prices();
             let cost = prices.cost(target, &plain, now).max(prices.cost(target, &written, now));
             most.tokens = input + output;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use munshi_identity::{Principal, persons};
 use munshi_llm::calls::StoredCallLog;
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute};
-use munshi_llm::{ChatMessage as Said, ChatRequest};
+use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::PackTurnContext;
 use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{self, BudgetLane};
@@ -94,7 +94,7 @@ impl Cheap {
         let route = Arc::new(inner.resolve_permitted_route(&binding, plan, &residency));
         let request = ChatRequest {
             system: vec![TASK.to_owned()],
-            messages: vec![Said::user(render_transcript(material))],
+            messages: vec![ChatMessage::user(render_transcript(material))],
             max_output_tokens: OUTPUT,
             ..ChatRequest::default()
         };

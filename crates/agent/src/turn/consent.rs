@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
+use munshi_lang::yes_no::{self, YesNoAnswer};
 use munshi_safety::acts::{self, Act, ActServices};
 use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
@@ -88,9 +88,9 @@ impl Turn {
             return self.answer_question(answered, notes).await;
         }
         let decision = match yes_no::classify_reply(&text) {
-            Bare::Yes => ApprovalDecision::Yes,
-            Bare::No => ApprovalDecision::No,
-            Bare::Other => return Ok(None),
+            YesNoAnswer::Yes => ApprovalDecision::Yes,
+            YesNoAnswer::No => ApprovalDecision::No,
+            YesNoAnswer::Other => return Ok(None),
         };
         // What else waits was not spoken of last: whoever says yes to a question says it to that one.
         pending.retain(|approval| marks.find_approval(approval.id).is_some());

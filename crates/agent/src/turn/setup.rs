@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, MessageSignals};
+use munshi_guardrails::{AllowedLanguage, GuardrailContext, MessageSignals};
 use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{BudgetLane, RunBudget};
@@ -118,7 +118,7 @@ impl TurnSetup {
         };
         let allowed = listed.iter().filter_map(|code| {
             let form = code.is_latin().then_some(munshi_lang::ScriptForm::Latin);
-            Some(Allowed { language: code.language()?, form })
+            Some(AllowedLanguage { language: code.language()?, form })
         });
         let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
         let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);

@@ -6,10 +6,9 @@ use std::time::Instant;
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, RoutingHints};
 use munshi_llm::{
-    ChatEvent as Said, ChatMessage, ChatReply as Whole, ChatRequest, ModelError, ModelMessagePart, ModelRole,
-    ToolChoice,
+    ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelRole, ToolChoice,
 };
-use munshi_tiers::prompt::{self, PromptExchange as Step, PromptTurn as Spoke, UntrustedText, UtteranceText};
+use munshi_tiers::prompt::{self, PromptExchange, PromptTurn, UntrustedText, UtteranceText};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
@@ -92,7 +91,7 @@ impl Turn {
     }
 
     /// A reply without words and without calls is none.
-    fn interpret_reply(&self, whole: Whole, model: &mut LastModelCall) -> ThinkStageOutcome {
+    fn interpret_reply(&self, whole: ChatReply, model: &mut LastModelCall) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
             return ThinkStageOutcome::Wants(whole.message);
         }
@@ -112,7 +111,7 @@ impl Turn {
         &mut self,
         request: ChatRequest,
         model: &mut LastModelCall,
-    ) -> Result<Whole, ModelError> {
+    ) -> Result<ChatReply, ModelError> {
         let (call, hints) = (self.build_model_call(request), self.setup.hints());
         let (gateway, stop, left) =
             (self.setup.engine.gateway.clone(), self.setup.stop.clone(), self.time_left());
@@ -143,7 +142,7 @@ impl Turn {
             };
             let Some(event) = event else { break };
             let event = event?;
-            if let Said::Text(words) = &event {
+            if let ChatEvent::Text(words) = &event {
                 self.show_model_text(&splitter.push(words));
             }
             assembler.push(&event)?;
@@ -294,15 +293,15 @@ fn render_note(note: &String) -> UntrustedText {
     UntrustedText::new(&format!("The program in which the person writes says: {note}"))
 }
 
-fn to_prompt_message(said: &messages::Message) -> Spoke {
+fn to_prompt_message(said: &messages::Message) -> PromptTurn {
     let speaker = match said.speaker {
         MessageSpeaker::Person => prompt::PromptSpeaker::Person,
         MessageSpeaker::Persona => prompt::PromptSpeaker::Persona,
     };
-    Spoke { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
+    PromptTurn { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
 }
 
-fn step(exchange: &ToolExchange) -> Step {
+fn step(exchange: &ToolExchange) -> PromptExchange {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
             ExchangeCallOutcome::Ended { ok, result } => (!ok, attachment::strip_content(result).to_string()),
@@ -314,7 +313,7 @@ fn step(exchange: &ToolExchange) -> Step {
         let (call_id, tool) = (called.call_id.clone(), called.tool.clone());
         prompt::PromptToolAnswer { call_id, tool, text: UntrustedText::new(&text), is_error }
     });
-    Step::new(exchange.asked.clone(), answers.collect())
+    PromptExchange::new(exchange.asked.clone(), answers.collect())
 }
 
 /// What the model wants back with this message.

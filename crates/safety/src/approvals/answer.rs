@@ -136,12 +136,12 @@ fn apply_to_act(
     answer: ApprovalDecision,
     now: Timestamp,
 ) -> Result<()> {
-    use acts::ActState as Act;
+    use acts::ActState;
     let (from, to) = match (approval.kind, answer) {
         (ApprovalKind::Act, ApprovalDecision::Yes) => return Ok(()),
-        (ApprovalKind::Act, ApprovalDecision::No) => (Act::Waiting, Act::Dropped),
-        (ApprovalKind::Outcome, ApprovalDecision::Yes) => (Act::Unknown, Act::Applied),
-        (ApprovalKind::Outcome, ApprovalDecision::No) => (Act::Unknown, Act::Failed),
+        (ApprovalKind::Act, ApprovalDecision::No) => (ActState::Waiting, ActState::Dropped),
+        (ApprovalKind::Outcome, ApprovalDecision::Yes) => (ActState::Unknown, ActState::Applied),
+        (ApprovalKind::Outcome, ApprovalDecision::No) => (ActState::Unknown, ActState::Failed),
     };
     acts::record_answer(tx, approval.act, from, to, now)?;
     Ok(())
