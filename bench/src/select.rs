@@ -104,7 +104,7 @@ fn build_tools() -> Result<TenantTools> {
         };
         let connector = ToolConnector {
             name: "work".to_owned(),
-            maker: ConnectorOrigin::Foreign,
+            origin: ConnectorOrigin::Foreign,
             declares: true,
             conduct: None,
         };

@@ -83,7 +83,7 @@ fn measure(effect: Effect, taint: Taint, profile: RedactionProfile, expected: &s
     let ids = IdGenerator::system();
     let mut connector = connector();
     if effect == Effect::Keyed {
-        connector.maker = munshi_safety::pipeline::ConnectorOrigin::Foreign;
+        connector.origin = munshi_safety::pipeline::ConnectorOrigin::Foreign;
     }
     let tool = CompiledTool::new(spec(effect)?, connector)?;
     let given = json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" });

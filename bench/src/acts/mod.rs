@@ -68,7 +68,7 @@ fn spec(effect: Effect) -> Result<ToolSpec> {
 fn connector() -> ToolConnector {
     ToolConnector {
         name: "ledger".to_owned(),
-        maker: ConnectorOrigin::BuiltIn,
+        origin: ConnectorOrigin::BuiltIn,
         declares: true,
         conduct: None,
     }

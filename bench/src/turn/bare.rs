@@ -64,13 +64,13 @@ impl Bare {
             inbound,
             binding: shop.place.binding_id,
             zone: shop.place.zone.clone(),
-            most: BudgetAmount {
+            max_budget: BudgetAmount {
                 tokens: 10_000,
                 output: 2_048,
                 money: Some(Cost::from_micros(40)),
                 ..BudgetAmount::interaction()
             },
-            least: None,
+            min_budget: None,
             language: said.language,
             tokens: said.tokens,
             door: Admission::Open,

@@ -46,8 +46,8 @@ impl TurnEngine {
             (CancelRequestOutcome::Unheld, Some(run)) => self.start(run.lease(tenant), None),
             (CancelRequestOutcome::Noted | CancelRequestOutcome::Unheld, _) => {}
         }
-        if let Some(room) = self.inner.run_channels.find(tenant, run) {
-            room.stop();
+        if let Some(run_channel) = self.inner.run_channels.find(tenant, run) {
+            run_channel.stop();
         }
         Ok(RunCancelOutcome::Asked)
     }

@@ -135,7 +135,8 @@ fn send_notice(
 ) -> Result<()> {
     let Notice { session, phrases: (before, after), asks } = notice;
     let voice = notify::find_voice(tx, session)?;
-    let phrase = |name: &str| log_unrendered(inner.book.render(name, voice, &[]), name).unwrap_or_default();
+    let phrase =
+        |name: &str| log_unrendered(inner.phrasebook.render(name, voice, &[]), name).unwrap_or_default();
     let mut text = format!("{}\n{}", phrase(before), approval.words);
     if let Some(after) = after {
         text = format!("{text}\n{}", phrase(after));

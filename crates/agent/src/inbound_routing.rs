@@ -104,18 +104,18 @@ impl TurnEngineInner {
         let door = match refused {
             true => {
                 let halt = HaltReason::RefusedAtDoor("an Aadhaar number".to_owned());
-                Admission::Shut(halt, build_fixed_reply(&self.book, "aadhaar-refused", &reply_language))
+                Admission::Shut(halt, build_fixed_reply(&self.phrasebook, "aadhaar-refused", &reply_language))
             }
             false => Admission::Open,
         };
-        let (book, heard) = (self.book.clone(), reply_language.clone());
+        let (book, heard) = (self.phrasebook.clone(), reply_language.clone());
         RoutedMessage {
             kind: runs::MESSAGE,
             key_use: None,
             binding: binding.binding_id,
             zone: binding.zone.clone(),
-            most: self.estimate_max_budget(binding),
-            least: self.can_answer_locally(binding).then(BudgetAmount::interaction),
+            max_budget: self.estimate_max_budget(binding),
+            min_budget: self.can_answer_locally(binding).then(BudgetAmount::interaction),
             language: language.filter(|_| door == Admission::Open),
             tokens: UtteranceText::new(&inbound.text).tokens(),
             door,

@@ -38,11 +38,11 @@ impl TurnEngine {
 impl TurnEngineInner {
     /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
     async fn run_one(self: Arc<Self>, lease: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
-        let room = self.run_channels.open(lease, self.clock.now());
-        let stop = room.renew_stop_token();
+        let run_channel = self.run_channels.open(lease, self.clock.now());
+        let stop = run_channel.renew_stop_token();
         let (mut tries, mut waiting) = (1, waiting);
         let failed = loop {
-            let work = self.clone().run_turn(lease, waiting.take(), room.clone(), stop.clone(), None);
+            let work = self.clone().run_turn(lease, waiting.take(), run_channel.clone(), stop.clone(), None);
             match self.run_under_lease(lease, &stop, AssertUnwindSafe(work).catch_unwind()).await {
                 Some(Ok(Ok(next))) => return next,
                 None | Some(Ok(Err(Error::LostRun(_)))) => {
@@ -60,7 +60,7 @@ impl TurnEngineInner {
         };
         tracing::error!(run = %lease.run, error = %failed, "turn failed");
         let halt = HaltReason::Broken(failed);
-        let excuse = self.clone().run_turn(lease, None, room, stop.clone(), Some(halt.clone()));
+        let excuse = self.clone().run_turn(lease, None, run_channel, stop.clone(), Some(halt.clone()));
         match self.run_under_lease(lease, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
             Some(Ok(Ok(next))) => return next,
             Some(Ok(Err(Error::LostRun(_)))) | None => {}
@@ -163,7 +163,7 @@ impl TurnEngineInner {
         self: Arc<Self>,
         lease: RunLease,
         waiting: Option<PendingTurn>,
-        room: Arc<RunChannel>,
+        run_channel: Arc<RunChannel>,
         stop: CancellationToken,
         broken: Option<HaltReason>,
     ) -> Result<Option<RunLease>> {
@@ -190,7 +190,7 @@ impl TurnEngineInner {
         }
         let inner = self.clone();
         let work = async {
-            let mut turn = Turn::prepare(self, lease, binding, room, stop).await?;
+            let mut turn = Turn::prepare(self, lease, binding, run_channel, stop).await?;
             let mut notes = turn.begin_notes();
             turn.set_ingest_time(ingest);
             let end = match broken {

@@ -192,7 +192,7 @@ fn translate_tool(
     spec.shows = source.entry.shows;
     let connector = ToolConnector {
         name: source.name.to_string(),
-        maker: ConnectorOrigin::Foreign,
+        origin: ConnectorOrigin::Foreign,
         declares,
         conduct: None,
     };

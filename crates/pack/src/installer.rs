@@ -35,7 +35,7 @@ impl<'h> PackInstaller<'h> {
         let (name, conduct) = (self.pack.to_owned(), Some(self.conduct.clone()));
         self.register_tool(
             spec,
-            ToolConnector { name, maker: ConnectorOrigin::BuiltIn, declares: true, conduct },
+            ToolConnector { name, origin: ConnectorOrigin::BuiltIn, declares: true, conduct },
             body,
         )
     }
@@ -47,7 +47,7 @@ impl<'h> PackInstaller<'h> {
         connector: ToolConnector,
         body: ToolHandler,
     ) -> Result<(), InvalidPack> {
-        if connector.maker != ConnectorOrigin::Foreign || connector.name == self.pack {
+        if connector.origin != ConnectorOrigin::Foreign || connector.name == self.pack {
             return self.reject(format!("connector {} is not foreign", connector.name));
         }
         self.register_tool(spec, connector, body)

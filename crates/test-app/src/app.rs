@@ -208,7 +208,7 @@ impl TestAppBuilder {
             act_services: act_services.clone(),
             packs: packs.clone(),
             queue: queue.clone(),
-            book: book.clone(),
+            phrasebook: book.clone(),
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             fence_key: FenceKey::new([7; 16]),

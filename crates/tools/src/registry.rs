@@ -37,7 +37,7 @@ impl ToolRegistry {
         }
         match (&body, spec.effect) {
             (ToolHandler::Read(_), Effect::Read) | (ToolHandler::Write(_), Effect::Inside) => {}
-            (ToolHandler::Remote(_), _) if connector.maker == ConnectorOrigin::BuiltIn => {
+            (ToolHandler::Remote(_), _) if connector.origin == ConnectorOrigin::BuiltIn => {
                 return Err(bad(
                     "it is remote, so its connector can't be a built-in one: its results are untrusted data",
                 ));

@@ -42,7 +42,7 @@ pub enum ResultOrigin {
 
 impl ResultOrigin {
     pub(crate) fn from_tool(tool: &Tool) -> Self {
-        match tool.known.connector.maker {
+        match tool.known.connector.origin {
             ConnectorOrigin::BuiltIn => Self::Own,
             ConnectorOrigin::Foreign => {
                 let (connector, shows) = (tool.known.connector.name.clone(), tool.known.spec.shows);

@@ -61,7 +61,7 @@ impl ConfiguredEngine {
             route: wired.route,
             dispatcher,
             act_services: act_services.clone(),
-            book: Arc::new(book),
+            phrasebook: Arc::new(book),
             packs,
             queue,
             clock: clock.clone(),

@@ -165,8 +165,8 @@ fn reserve(
         lane: BudgetLane::People,
         zone: incoming.zone.clone(),
     };
-    let mut reserved = ingest_services.governor.reserve(tx, &account, &incoming.most, incoming.now);
-    if let (Err(munshi_safety::Error::OverBudget(refused)), Some(least)) = (&reserved, &incoming.least)
+    let mut reserved = ingest_services.governor.reserve(tx, &account, &incoming.max_budget, incoming.now);
+    if let (Err(munshi_safety::Error::OverBudget(refused)), Some(least)) = (&reserved, &incoming.min_budget)
         && refused.on.measure != BudgetMeasure::Interactions
     {
         reserved = ingest_services.governor.reserve(tx, &account, least, incoming.now);

@@ -37,7 +37,7 @@ impl TurnEngineInner {
             HaltReason::Cancelled => "cancelled",
             _ => "error",
         };
-        let text = self.book.render(phrase, resolve_locale(language.as_ref(), None), &[]);
+        let text = self.phrasebook.render(phrase, resolve_locale(language.as_ref(), None), &[]);
         let text = text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
         let standing = if written.is_some() { MessageStatus::Whole } else { MessageStatus::Degraded };
         // The lines hold arguments of a run that may have read anything.

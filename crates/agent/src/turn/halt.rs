@@ -106,10 +106,10 @@ impl TurnSetup {
         let fills: Vec<(&str, PlaceholderValue<'_>)> =
             slots.iter().map(|(name, text)| (name.as_str(), PlaceholderValue::Text(text))).collect();
         let voice = self.prepared.reply_language.voice;
-        let own = self.engine.book.render(name, voice, &fills);
+        let own = self.engine.phrasebook.render(name, voice, &fills);
         let rendered = own.or_else(|_| self.engine.packs.render_phrase(voice, name, slots));
         log_unrendered(rendered, name)
-            .unwrap_or_else(|| self.engine.book.render("error", voice, &[]).unwrap_or_default())
+            .unwrap_or_else(|| self.engine.phrasebook.render("error", voice, &[]).unwrap_or_default())
     }
 }
 

@@ -110,8 +110,9 @@ fn notify_admins(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector
         };
         let voice = notify::find_voice(tx, &session)?;
         let fills = [("name", munshi_lang::PlaceholderValue::Text(connector))];
-        let say =
-            |name: &str| log_unrendered(inner.book.render(name, voice, &fills), name).unwrap_or_default();
+        let say = |name: &str| {
+            log_unrendered(inner.phrasebook.render(name, voice, &fills), name).unwrap_or_default()
+        };
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
         let notice = ConversationNotice { text, ..ConversationNotice::default() };
         notify::post_notice(tx, inner, &session, run.id, notice)?;

@@ -68,7 +68,7 @@ impl Turn {
         engine: Arc<TurnEngineInner>,
         lease: RunLease,
         binding: Arc<BindingResolution>,
-        room: Arc<RunChannel>,
+        run_channel: Arc<RunChannel>,
         stop: CancellationToken,
     ) -> Result<Self> {
         let begun = Instant::now();
@@ -97,11 +97,11 @@ impl Turn {
         }
         let (setup, snapshot, entities) =
             TurnSetup::build(engine, TurnInput { lease, run, binding, prepared, stop })?;
-        Ok(Self::new(setup, TurnState::new(snapshot, entities), room, begun))
+        Ok(Self::new(setup, TurnState::new(snapshot, entities), run_channel, begun))
     }
 
-    fn new(setup: TurnSetup, mut state: TurnState, room: Arc<RunChannel>, begun: Instant) -> Self {
-        let mut reply = ReplyWriter::begin(room, setup.lease, setup.build_reply_settings());
+    fn new(setup: TurnSetup, mut state: TurnState, run_channel: Arc<RunChannel>, begun: Instant) -> Self {
+        let mut reply = ReplyWriter::begin(run_channel, setup.lease, setup.build_reply_settings());
         reply.replay(&state.snapshot.said, &state.snapshot.marks);
         state.restore_entities(&setup);
         Self { setup, state, reply, timings: TurnStopwatch::begin(begun) }

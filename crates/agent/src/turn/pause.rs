@@ -99,7 +99,7 @@ impl TurnSetup {
         let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
         let fills =
             [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
-        let said = self.engine.book.render("waiting-limit", self.prepared.reply_language.voice, &fills);
+        let said = self.engine.phrasebook.render("waiting-limit", self.prepared.reply_language.voice, &fills);
         log_unrendered(said, "waiting-limit").unwrap_or_else(|| self.phrase("waiting-limit-open", &[]))
     }
 

@@ -38,7 +38,7 @@ impl Turn {
     fn split_question(&self) -> Option<(Locale, String, String)> {
         let text = self.reply.text().trim_end();
         Locale::all().find_map(|voice| {
-            let question = self.setup.engine.book.render(QUESTION, voice, &[]).ok()?;
+            let question = self.setup.engine.phrasebook.render(QUESTION, voice, &[]).ok()?;
             let before = text.strip_suffix(question.trim_end())?.trim_end().to_owned();
             Some((voice, before, question))
         })

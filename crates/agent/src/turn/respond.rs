@@ -73,8 +73,8 @@ impl Turn {
         for event in last {
             self.reply.record_event(event);
         }
-        self.reply.room().end(self.setup.engine.clock.now());
-        // It may go on elsewhere: what is said of it then is not in this room.
+        self.reply.run_channel().end(self.setup.engine.clock.now());
+        // It may go on elsewhere: what is said of it then is not in this channel.
         if matches!(ending.outcome, TurnOutcome::Waiting(_)) {
             self.setup.engine.run_channels.forget(self.setup.lease);
         }
@@ -156,7 +156,7 @@ impl Turn {
             proposed,
             taint: &self.state.snapshot.whole_taint(),
         };
-        suggest(&hints, &self.setup.engine.book).unwrap_or_else(|error| {
+        suggest(&hints, &self.setup.engine.phrasebook).unwrap_or_else(|error| {
             tracing::error!(%error, "rendering suggestions failed");
             Vec::new()
         })

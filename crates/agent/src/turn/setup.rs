@@ -101,7 +101,7 @@ impl TurnSetup {
 
     pub(super) fn build_reply_settings(&self) -> ReplySettings {
         ReplySettings {
-            book: self.engine.book.clone(),
+            phrasebook: self.engine.phrasebook.clone(),
             voice: self.prepared.reply_language.voice,
             rules: self.rules.set.clone(),
             context: self.build_guardrail_context(),

@@ -56,9 +56,9 @@ impl Turn {
                 return Ok(TurnOutcome::Replied);
             }
             match self.think(&mut notes.model).await? {
-                ThinkStageOutcome::Said => return Ok(TurnOutcome::Replied),
+                ThinkStageOutcome::Replied => return Ok(TurnOutcome::Replied),
                 ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
-                ThinkStageOutcome::Wants(message) => {
+                ThinkStageOutcome::ToolsRequested(message) => {
                     if let Some(halt) = self.queue_tool_calls(message) {
                         return Ok(TurnOutcome::Halted(halt));
                     }

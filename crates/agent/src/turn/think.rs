@@ -30,9 +30,9 @@ const AGAIN: u32 = 2;
 #[derive(Debug)]
 pub(crate) enum ThinkStageOutcome {
     /// The reply is whole.
-    Said,
+    Replied,
     /// Tools are to be called first.
-    Wants(ChatMessage),
+    ToolsRequested(ChatMessage),
     Halted(HaltReason),
 }
 
@@ -93,7 +93,7 @@ impl Turn {
     /// A reply without words and without calls is none.
     fn interpret_reply(&self, whole: ChatReply, model: &mut LastModelCall) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
-            return ThinkStageOutcome::Wants(whole.message);
+            return ThinkStageOutcome::ToolsRequested(whole.message);
         }
         model.state = states(&whole.message);
         model.is_cut = whole.stop == StopReason::MaxTokens;
@@ -103,7 +103,7 @@ impl Turn {
                 whole.stop.code()
             )));
         }
-        ThinkStageOutcome::Said
+        ThinkStageOutcome::Replied
     }
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.

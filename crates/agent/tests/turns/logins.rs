@@ -121,7 +121,7 @@ impl Office {
         let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
         let connector = ToolConnector {
             name: "books".to_owned(),
-            maker: ConnectorOrigin::Foreign,
+            origin: ConnectorOrigin::Foreign,
             declares: true,
             conduct: None,
         };

@@ -123,7 +123,7 @@ fn registry() -> ToolRegistry {
     let conduct = Conduct { autonomy: Autonomy::Act, read: open.clone(), write: open, ..Conduct::default() };
     let connector = ToolConnector {
         name: "notes".to_owned(),
-        maker: ConnectorOrigin::Foreign,
+        origin: ConnectorOrigin::Foreign,
         declares: true,
         conduct: Some(conduct),
     };

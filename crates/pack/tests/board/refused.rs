@@ -164,7 +164,7 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
             |room| {
                 let connector = ToolConnector {
                     name: "far".to_owned(),
-                    maker: ConnectorOrigin::BuiltIn,
+                    origin: ConnectorOrigin::BuiltIn,
                     declares: true,
                     conduct: None,
                 };

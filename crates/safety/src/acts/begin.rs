@@ -63,17 +63,18 @@ pub fn begin(
     }
     let policy = act_services.load_policy(tx)?;
     let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
-    let mut books = TxDecisionStore { tx, act_services, digest, now, held: None };
-    let verdict = decide(&ask, &mut books)?;
-    let held = books.held;
+    let mut decision_store = TxDecisionStore { tx, act_services, digest, now, reservation: None };
+    let verdict = decide(&ask, &mut decision_store)?;
+    let reservation = decision_store.reservation;
     let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.needs_login()));
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
-    let mut desk = Desk { tx, act_services, proposal, policy: &policy, digest, attempt, held, shown, now };
+    let mut recorder =
+        ActRecorder { tx, act_services, proposal, policy: &policy, digest, attempt, reservation, shown, now };
     match verdict {
-        ActVerdict::Refuse(refusal) => desk.refuse(refusal),
-        ActVerdict::Ask(question) => desk.request_approval(question),
-        ActVerdict::Apply(cleared) => desk.grant(cleared, PermitMode::Apply),
-        ActVerdict::Rehearse(cleared) => desk.grant(cleared, PermitMode::Rehearse),
+        ActVerdict::Refuse(refusal) => recorder.refuse(refusal),
+        ActVerdict::Ask(question) => recorder.request_approval(question),
+        ActVerdict::Apply(cleared) => recorder.grant(cleared, PermitMode::Apply),
+        ActVerdict::Rehearse(cleared) => recorder.grant(cleared, PermitMode::Rehearse),
     }
 }
 
@@ -114,7 +115,7 @@ fn defer_audit(proposal: &Proposal, event: AuditEvent, mut payload: Value) -> De
 }
 
 /// One decision on its way into the store.
-struct Desk<'a, 't> {
+struct ActRecorder<'a, 't> {
     tx: &'a mut Tx<'t>,
     act_services: &'a ActServices,
     proposal: &'a Proposal,
@@ -122,13 +123,13 @@ struct Desk<'a, 't> {
     digest: ActDigest,
     /// 1 the first time; more where it was not let in before.
     attempt: i64,
-    held: Option<ReservationId>,
+    reservation: Option<ReservationId>,
     /// What somebody agreed to let leave; there where the act has its row already, and was waiting.
     shown: Option<Value>,
     now: Timestamp,
 }
 
-impl Desk<'_, '_> {
+impl ActRecorder<'_, '_> {
     /// What a person approved is not lost to what passes by itself: it goes on waiting, until its approval expires.
     fn refuse(&mut self, refusal: ActRefusal) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
@@ -156,7 +157,7 @@ impl Desk<'_, '_> {
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
-        let leaving = match tool.connector.maker {
+        let leaving = match tool.connector.origin {
             ConnectorOrigin::BuiltIn => Some((*self.proposal.arguments).clone()),
             ConnectorOrigin::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
@@ -210,9 +211,9 @@ impl Desk<'_, '_> {
         let state = if mode == PermitMode::Apply { ActState::Intended } else { ActState::Rehearsing };
         let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
         let lease = Some(self.now.plus(ActServices::lease(tool.spec.timeout)));
-        self.write(&ActUpdate { held: self.held, lease, leaving, ..ActUpdate::new(state) })?;
+        self.write(&ActUpdate { reservation: self.reservation, lease, leaving, ..ActUpdate::new(state) })?;
         let mut permit = self.build_permit(&tool, cleared.arguments, mode);
-        permit.reservation = self.held;
+        permit.reservation = self.reservation;
         let payload = json!({
             "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
             "rehearsal": mode == PermitMode::Rehearse,
@@ -238,8 +239,8 @@ impl Desk<'_, '_> {
     }
 
     fn release(&mut self) -> Result<()> {
-        match self.held.take() {
-            Some(held) => limits::release(self.tx, self.act_services, held),
+        match self.reservation.take() {
+            Some(reservation) => limits::release(self.tx, self.act_services, reservation),
             None => Ok(()),
         }
     }

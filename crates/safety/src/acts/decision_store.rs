@@ -17,14 +17,14 @@ pub(super) struct TxDecisionStore<'a, 't> {
     pub digest: ActDigest,
     pub now: Timestamp,
     /// What was set aside on the way.
-    pub held: Option<ReservationId>,
+    pub reservation: Option<ReservationId>,
 }
 
 impl DecisionStore for TxDecisionStore<'_, '_> {
     fn reserve(&mut self, ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         match limits::reserve(self.tx, self.act_services, ask, self.now)? {
-            ActCapacity::Taken(held) => {
-                self.held = held;
+            ActCapacity::Taken(reservation) => {
+                self.reservation = reservation;
                 Ok(None)
             }
             ActCapacity::None(full) => Ok(Some(full)),

@@ -49,8 +49,8 @@ pub fn finish(
         return Err(Error::Invalid(format!("act {} has already ended or was taken over", permit.act)));
     }
     match (permit.reservation, permit.cost, outcome) {
-        (Some(held), _, ActOutcome::Failed { .. }) => limits::release(tx, act_services, held)?,
-        (Some(held), Some(cost), _) => limits::settle(tx, act_services, held, cost)?,
+        (Some(reservation), _, ActOutcome::Failed { .. }) => limits::release(tx, act_services, reservation)?,
+        (Some(reservation), Some(cost), _) => limits::settle(tx, act_services, reservation, cost)?,
         _ => {}
     }
     let (state, event, kept, payload) = describe_outcome(outcome);

@@ -79,8 +79,8 @@ fn to_budget_amount(act_services: &ActServices, cost: Money) -> BudgetAmount {
     BudgetAmount::money(act_services.governor.settings().rates.to_dollars(cost))
 }
 
-pub(super) fn release(tx: &mut Tx<'_>, act_services: &ActServices, held: ReservationId) -> Result<()> {
-    act_services.governor.release(tx, held)?;
+pub(super) fn release(tx: &mut Tx<'_>, act_services: &ActServices, reservation: ReservationId) -> Result<()> {
+    act_services.governor.release(tx, reservation)?;
     Ok(())
 }
 
@@ -88,9 +88,9 @@ pub(super) fn release(tx: &mut Tx<'_>, act_services: &ActServices, held: Reserva
 pub(super) fn settle(
     tx: &mut Tx<'_>,
     act_services: &ActServices,
-    held: ReservationId,
+    reservation: ReservationId,
     cost: Money,
 ) -> Result<()> {
-    act_services.governor.settle(tx, held, &to_budget_amount(act_services, cost))?;
+    act_services.governor.settle(tx, reservation, &to_budget_amount(act_services, cost))?;
     Ok(())
 }

@@ -20,9 +20,14 @@ pub fn preview(
     let policy = act_services.load_policy(tx)?;
     let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
     let undone = tx.attempt(|tx| -> Result<(), Undone> {
-        let mut books =
-            TxDecisionStore { tx, act_services, digest: ActDigest::compute(proposal), now, held: None };
-        Err(match trace(&ask, &mut books) {
+        let mut decision_store = TxDecisionStore {
+            tx,
+            act_services,
+            digest: ActDigest::compute(proposal),
+            now,
+            reservation: None,
+        };
+        Err(match trace(&ask, &mut decision_store) {
             Ok(seen) => Undone::Seen(Box::new(seen)),
             Err(error) => Undone::Broke(error),
         })

@@ -173,8 +173,8 @@ fn mark_unknown(
 ) -> Result<ActRecovery> {
     let kept = json!({ "ok": false, "code": "unknown_outcome", "retryable": false });
     store::end(tx, act.id, ActState::Intended, ActState::Unknown, Some(&kept), None, now)?;
-    if let (Some(held), Some(cost)) = (act.reservation, cost) {
-        limits::settle(tx, act_services, held, cost)?;
+    if let (Some(reservation), Some(cost)) = (act.reservation, cost) {
+        limits::settle(tx, act_services, reservation, cost)?;
     }
     approvals::ask_outcome(tx, act_services, act.id, now)?;
     let entry = NewAuditEntry {

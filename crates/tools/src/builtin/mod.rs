@@ -28,7 +28,7 @@ fn connector() -> ToolConnector {
     let conduct = Conduct { autonomy: Autonomy::Investigate, read: everything, ..Conduct::default() };
     ToolConnector {
         name: NAME.to_owned(),
-        maker: ConnectorOrigin::BuiltIn,
+        origin: ConnectorOrigin::BuiltIn,
         declares: true,
         conduct: Some(conduct),
     }

@@ -209,13 +209,13 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
 }
 
 pub(crate) fn house() -> ToolConnector {
-    ToolConnector { name: "shop".to_owned(), maker: ConnectorOrigin::BuiltIn, declares: true, conduct: None }
+    ToolConnector { name: "shop".to_owned(), origin: ConnectorOrigin::BuiltIn, declares: true, conduct: None }
 }
 
 pub(crate) fn foreign() -> ToolConnector {
     ToolConnector {
         name: "elsewhere".to_owned(),
-        maker: ConnectorOrigin::Foreign,
+        origin: ConnectorOrigin::Foreign,
         declares: true,
         conduct: None,
     }

@@ -27,7 +27,7 @@ pub(crate) fn describe_tool(one: &DirectTool) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(!writes)
         .destructive(writes && (spec.destructive || spec.dangerous))
-        .open_world(connector.maker == ConnectorOrigin::Foreign);
+        .open_world(connector.origin == ConnectorOrigin::Foreign);
     let mut tool = Tool::new(spec.name.to_string(), spec.description.clone(), schema(spec));
     tool.annotations = Some(annotations);
     if connector.declares {

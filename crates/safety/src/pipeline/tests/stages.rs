@@ -268,13 +268,13 @@ fn limits_say_which_and_are_asked_once() {
 fn what_leaves_is_redacted_and_what_stays_is_not() {
     let leaving =
         OutboundRedaction { profile: RedactionProfile::Standard, fields: HiddenFields::new(["phone"]) };
-    for (maker, effect) in [
+    for (origin, effect) in [
         (ConnectorOrigin::BuiltIn, Effect::Inside),
         (ConnectorOrigin::Foreign, Effect::Keyed),
         (ConnectorOrigin::Foreign, Effect::Read),
     ] {
         for wanted in [ProposalMode::Act, ProposalMode::Rehearsal] {
-            let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(maker));
+            let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(origin));
             case.policy.redaction = leaving.clone();
             case.proposal.wanted = wanted;
             case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "phone": "+91 98123 45678" }));
@@ -282,7 +282,7 @@ fn what_leaves_is_redacted_and_what_stays_is_not() {
                 panic!()
             };
             let left = cleared.arguments.to_string().contains("98123");
-            assert_eq!(left, maker == ConnectorOrigin::BuiltIn, "{maker:?} {effect:?} {wanted:?}");
+            assert_eq!(left, origin == ConnectorOrigin::BuiltIn, "{origin:?} {effect:?} {wanted:?}");
         }
     }
 }

@@ -210,7 +210,7 @@ fn spec(name: &str, effect: Effect, scope: &str) -> ToolSpec {
 }
 
 fn connector(name: &str, maker: ConnectorOrigin, declares: bool) -> ToolConnector {
-    ToolConnector { name: name.to_owned(), maker, declares, conduct: None }
+    ToolConnector { name: name.to_owned(), origin: maker, declares, conduct: None }
 }
 
 /// Names, effects and natures: one of everything the pipeline tells apart.
@@ -219,7 +219,7 @@ pub(super) fn registry(world: &Outside) -> ToolRegistry {
     let house = || connector("shop", ConnectorOrigin::BuiltIn, true);
     let foreign = || connector("elsewhere", ConnectorOrigin::Foreign, true);
     let mut add = |spec: ToolSpec, connector: ToolConnector| {
-        let body = match (connector.maker, spec.effect) {
+        let body = match (connector.origin, spec.effect) {
             (ConnectorOrigin::BuiltIn, Effect::Read) => ToolHandler::Read(Arc::new(List)),
             (ConnectorOrigin::BuiltIn, _) => ToolHandler::Write(Arc::new(Notes)),
             _ => ToolHandler::Remote(Arc::new(Liar { world: world.clone(), effect: spec.effect })),
