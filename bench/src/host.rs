@@ -116,9 +116,9 @@ impl Shop {
             pace: ConnectorTimings::default(),
         });
         host.start_tenant(tenant).await?;
-        let office =
+        let act_services =
             Arc::new(ActServices::new(ids.clone(), BudgetGovernor::new(BudgetSettings::default(), ids)));
-        let dispatcher = ToolDispatcher::new(test.db.clone(), office, registry, clock)
+        let dispatcher = ToolDispatcher::new(test.db.clone(), act_services, registry, clock)
             .with_connectors(Arc::new(host.clone()));
         Ok(Self { _test: test, host, dispatcher, owner })
     }

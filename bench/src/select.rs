@@ -104,11 +104,11 @@ fn build_tools() -> Result<TenantTools> {
         };
         let connector = ToolConnector {
             name: "work".to_owned(),
-            maker: ConnectorOrigin::Foreign,
+            origin: ConnectorOrigin::Foreign,
             declares: true,
             conduct: None,
         };
-        registry.add(spec, connector, ToolHandler::Far(Arc::new(Nothing)))?;
+        registry.add(spec, connector, ToolHandler::Remote(Arc::new(Nothing)))?;
     }
     Ok(TenantTools::new(registry, BTreeSet::new()))
 }

@@ -51,7 +51,7 @@ pub(super) fn print() -> Result<()> {
         sources: BTreeSet::from([TaintSource::Document]),
         own_words: vec!["राजू को पाँच सौ का माल दिया, दो बोरी चावल और तेल, शनिवार को पैसे देगा".to_owned()],
         holds_private: true,
-        choices: 0,
+        leaked_bits: 0,
     };
     let clean = || Taint::from_own_words("Raju ko paanch sau ka maal diya");
     for (name, effect, taint, profile, expected) in [
@@ -83,7 +83,7 @@ fn measure(effect: Effect, taint: Taint, profile: RedactionProfile, expected: &s
     let ids = IdGenerator::system();
     let mut connector = connector();
     if effect == Effect::Keyed {
-        connector.maker = munshi_safety::pipeline::ConnectorOrigin::Foreign;
+        connector.origin = munshi_safety::pipeline::ConnectorOrigin::Foreign;
     }
     let tool = CompiledTool::new(spec(effect)?, connector)?;
     let given = json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" });

@@ -66,7 +66,12 @@ fn spec(effect: Effect) -> Result<ToolSpec> {
 }
 
 fn connector() -> ToolConnector {
-    ToolConnector { name: "ledger".to_owned(), maker: ConnectorOrigin::House, declares: true, conduct: None }
+    ToolConnector {
+        name: "ledger".to_owned(),
+        origin: ConnectorOrigin::BuiltIn,
+        declares: true,
+        conduct: None,
+    }
 }
 
 fn conduct() -> Result<Conduct> {

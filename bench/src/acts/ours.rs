@@ -40,12 +40,12 @@ impl Ours {
         let ids = IdGenerator::system();
         let mut registry = ToolRegistry::default();
         registry.add(spec(Effect::Inside)?, connector(), ToolHandler::Write(Arc::new(LogSale)))?;
-        let office = Arc::new(ActServices::new(
+        let act_services = Arc::new(ActServices::new(
             ids.clone(),
             BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
         ));
         let dispatcher =
-            ToolDispatcher::new(shop.db.clone(), office, Arc::new(registry), Arc::new(SystemClock));
+            ToolDispatcher::new(shop.db.clone(), act_services, Arc::new(registry), Arc::new(SystemClock));
         Ok(Self { shop: Arc::new(shop), dispatcher, ids })
     }
 }

@@ -33,12 +33,12 @@ pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
     };
     let stored = Stored::new();
     let moment = stored.turn_context();
-    let full = assemble(&found.cast, &moment)?;
+    let full = assemble(&found.static_prompt, &moment)?;
     ensure!((7_500..=7_700).contains(&full.report.total), "a full prompt has {}", full.report.total);
 
     let turn = |moment: &TurnContext| -> Result<AssembledPrompt> {
         match resolver.resolve_cached(&key, Some("+919812345678")) {
-            Some(AddressResolution::Bound(found)) => Ok(assemble(&found.cast, moment)?),
+            Some(AddressResolution::Bound(found)) => Ok(assemble(&found.static_prompt, moment)?),
             _ => bail!("{ADDRESS} was forgotten"),
         }
     };
@@ -55,7 +55,7 @@ pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
     };
     row("from the address to the prompt", measure(|| turn(&moment)), Some(100.0));
     row("the same, the moment made from stored texts", measure(|| turn(&stored.turn_context())), Some(100.0));
-    row("the prompt alone", measure(|| assemble(&found.cast, &moment)), None);
+    row("the prompt alone", measure(|| assemble(&found.static_prompt, &moment)), None);
     row("the text of three tiers, once a version", measure(|| StaticPrompt::new(&tiers)), None);
     table.print(&format!(
         "A prompt of {} tokens, {} parts left out; {TIMES} times, one thread",

@@ -60,17 +60,17 @@ impl Bare {
         let incoming = RoutedMessage {
             key_use: None,
             kind: runs::MESSAGE,
-            brought: None,
+            client_context: None,
             inbound,
             binding: shop.place.binding_id,
             zone: shop.place.zone.clone(),
-            most: BudgetAmount {
+            max_budget: BudgetAmount {
                 tokens: 10_000,
                 output: 2_048,
                 money: Some(Cost::from_micros(40)),
                 ..BudgetAmount::interaction()
             },
-            least: None,
+            min_budget: None,
             language: said.language,
             tokens: said.tokens,
             door: Admission::Open,
@@ -148,7 +148,7 @@ impl Ready {
             id: ids.next(),
             tenant: self.tenant,
             about: CallSubject {
-                run: Some(begun.held.run.as_uuid()),
+                run: Some(begun.lease.run.as_uuid()),
                 binding: Some(self.incoming.binding.as_uuid()),
             },
             purpose: Capability::Default,
@@ -165,7 +165,7 @@ impl Ready {
             request_id: None,
         };
         TurnCommit {
-            held: begun.held,
+            lease: begun.lease,
             session,
             binding: self.incoming.binding,
             channel: self.incoming.inbound.channel,
@@ -179,7 +179,7 @@ impl Ready {
             violations: Vec::new(),
             questions: Vec::new(),
             unfinished: Vec::new(),
-            brought: None,
+            client_resume: None,
             decision: Some(Box::new(TurnDecision { outcome: "done".to_owned(), ..TurnDecision::default() })),
             now,
         }

@@ -58,7 +58,7 @@ impl Shop {
             _ => anyhow::bail!("nobody answers"),
         };
         let desk = IngestServices {
-            governor: Arc::new(app.office.governor.clone()),
+            governor: Arc::new(app.act_services.governor.clone()),
             queue: app.queue,
             ids: app.ids,
             holder: None,

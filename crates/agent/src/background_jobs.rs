@@ -13,7 +13,7 @@ impl TurnEngine {
     pub fn install(&self, registry: &mut JobRegistry, model: Option<Arc<dyn Summariser>>) {
         let inner = &self.inner;
         let (db, clock) = (inner.db.clone(), inner.clock.clone());
-        let (queue, senders) = (inner.desk.queue.clone(), inner.senders.iter().cloned());
+        let (queue, senders) = (inner.ingest_services.queue.clone(), inner.senders.iter().cloned());
         OutboxDeliverer::new(db.clone(), queue, clock, senders).install(registry);
         SummaryJob { db, model }.install(registry);
     }

@@ -27,7 +27,7 @@ impl TurnEngine {
 
     async fn stop(&self, tenant: TenantId, run: RunId) -> Result<RunCancelOutcome> {
         let now = self.inner.clock.now();
-        let (ids, terms) = (self.inner.ids.clone(), self.inner.desk.terms(now));
+        let (ids, terms) = (self.inner.ids.clone(), self.inner.ingest_services.terms(now));
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let asked = runs::request_cancel(tx, run, now)?;
             if asked != CancelRequestOutcome::Unheld {
@@ -46,8 +46,8 @@ impl TurnEngine {
             (CancelRequestOutcome::Unheld, Some(run)) => self.start(run.lease(tenant), None),
             (CancelRequestOutcome::Noted | CancelRequestOutcome::Unheld, _) => {}
         }
-        if let Some(room) = self.inner.hub.find(tenant, run) {
-            room.stop();
+        if let Some(run_channel) = self.inner.run_channels.find(tenant, run) {
+            run_channel.stop();
         }
         Ok(RunCancelOutcome::Asked)
     }

@@ -32,7 +32,7 @@ const TRIES: u32 = 4;
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress<'a> {
-    pub held: RunLease,
+    pub lease: RunLease,
     pub state: RunState,
     pub snapshot: &'a RunSnapshot,
     /// Since the last commit.
@@ -43,8 +43,8 @@ pub struct RunProgress<'a> {
 
 /// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
 pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
-    runs::advance(tx, progress.held, progress.state, &JsonText::of(progress.snapshot)?)?;
-    steps::add(tx, progress.held, progress.steps)?;
+    runs::advance(tx, progress.lease, progress.state, &JsonText::of(progress.snapshot)?)?;
+    steps::add(tx, progress.lease, progress.steps)?;
     for call in progress.calls {
         calls::record(tx, call)?;
     }
@@ -54,7 +54,7 @@ pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> 
 /// The end of a turn, or its pause, and everything that is stored with it.
 #[derive(Clone, Debug)]
 pub struct TurnCommit {
-    pub held: RunLease,
+    pub lease: RunLease,
     /// As the run was read; if it was merged into another since, the reply goes there.
     pub session: SessionId,
     pub binding: BindingId,
@@ -77,7 +77,7 @@ pub struct TurnCommit {
     pub unfinished: Vec<ActId>,
     /// Of a run that a program brought something for: what whoever comes back with its tools' answers goes on from, where
     /// it was asked for some.
-    pub brought: Option<Option<Box<RunSnapshot>>>,
+    pub client_resume: Option<Option<Box<RunSnapshot>>>,
     pub now: Timestamp,
 }
 
@@ -144,51 +144,59 @@ pub struct CommittedTurn {
 
 /// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
 /// nothing. [`Error::LostRun`] where somebody else has taken the run up.
-pub fn save_turn(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) -> Result<CommittedTurn> {
-    let (held, now) = (response.held, response.now);
+pub fn save_turn(
+    tx: &mut Tx<'_>,
+    ingest_services: &IngestServices,
+    response: &TurnCommit,
+) -> Result<CommittedTurn> {
+    let (lease, now) = (response.lease, response.now);
     // Acts before budgets and sessions, as whoever ends an act holds them.
     for act in &response.unfinished {
-        late_acts::detach(tx, *act, held.run, now)?;
+        late_acts::detach(tx, *act, lease.run, now)?;
     }
     if let Some((reservation, spent)) = &response.settle {
-        settle(tx, desk, *reservation, spent)?;
+        settle(tx, ingest_services, *reservation, spent)?;
     }
-    let place = number_reply(tx, response)?;
-    let next = runs::end(tx, held, place.session, &build_run_end(response)?, desk.terms(now))?;
-    let reply = response.reply.as_ref().map(|reply| message(response, reply, place));
+    let position = number_reply(tx, response)?;
+    let next = runs::end(tx, lease, position.session, &build_run_end(response)?, ingest_services.terms(now))?;
+    let reply = response.reply.as_ref().map(|reply| message(response, reply, position));
     if let Some(reply) = &reply {
         messages::add(tx, reply)?;
     }
-    steps::add(tx, held, &response.steps)?;
+    steps::add(tx, lease, &response.steps)?;
     for call in &response.calls {
         calls::record(tx, call)?;
     }
     for broken in &response.violations {
-        add_violation(tx, desk, response, broken)?;
+        add_violation(tx, ingest_services, response, broken)?;
     }
     if let Some(decision) = &response.decision {
         let TurnCommit { binding, channel, .. } = *response;
-        let about = decisions::TurnSubject { run: held.run, session: place.session, binding, channel };
+        let about = decisions::TurnSubject { run: lease.run, session: position.session, binding, channel };
         decisions::add(tx, about, decision, now)?;
     }
     if let (Some(reply), Some(to)) = (&reply, &response.deliver) {
-        outbox::enqueue(tx, &desk.queue, place.session, &reply.to_outbound(to), now)?;
+        outbox::enqueue(tx, &ingest_services.queue, position.session, &reply.to_outbound(to), now)?;
     }
-    if retention::is_summary_due(place.number, place.summarised) {
-        retention::enqueue_summary(tx, &desk.queue, place.session)?;
+    if retention::is_summary_due(position.number, position.summarised) {
+        retention::enqueue_summary(tx, &ingest_services.queue, position.session)?;
     }
-    match &response.brought {
-        Some(Some(carried)) => client_context::store_snapshot(tx, held.run, carried, now)?,
+    match &response.client_resume {
+        Some(Some(carried)) => client_context::store_snapshot(tx, lease.run, carried, now)?,
         // A run that waits for a person reads it again.
         Some(None) if !matches!(response.ending, TurnStatus::Waiting(_)) => {
-            client_context::delete(tx, held.run)?;
+            client_context::delete(tx, lease.run)?;
         }
         Some(None) | None => {}
     }
     if let TurnStatus::Halted(halt) = &response.ending {
-        withdraw(tx, &response.questions, halt.code(), now)?.record_with_ids(tx, &desk.ids, now)?;
+        withdraw(tx, &response.questions, halt.code(), now)?.record_with_ids(
+            tx,
+            &ingest_services.ids,
+            now,
+        )?;
     }
-    Ok(CommittedTurn { session: place.session, number: place.number, next })
+    Ok(CommittedTurn { session: position.session, number: position.number, next })
 }
 
 /// Takes back what a run has asked. What the audit is to be told comes last.
@@ -209,11 +217,11 @@ pub(crate) fn withdraw(
 
 fn settle(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     reservation: ReservationId,
     spent: &BudgetAmount,
 ) -> Result<()> {
-    match desk.governor.settle(tx, reservation, spent)? {
+    match ingest_services.governor.settle(tx, reservation, spent)? {
         SettleOutcome::Now => {}
         SettleOutcome::Late => {
             tracing::warn!(%reservation, "turn settled after its reservation expired");
@@ -234,8 +242,8 @@ fn number_reply(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition>
             None => sessions::record_without_reply(tx, session, &response.learned, response.now)?,
         };
         match entered {
-            Some(place) => return Ok(place),
-            None => session = runs::find_session(tx, response.held.run)?.ok_or(Error::NoRun)?,
+            Some(position) => return Ok(position),
+            None => session = runs::find_session(tx, response.lease.run)?.ok_or(Error::NoRun)?,
         }
     }
     let busy = "the session is being merged repeatedly: try again later".to_owned();
@@ -259,12 +267,12 @@ fn build_run_end(response: &TurnCommit) -> Result<RunEndUpdate> {
     })
 }
 
-fn message(response: &TurnCommit, reply: &ReplyRecord, place: ReplyPosition) -> Message {
+fn message(response: &TurnCommit, reply: &ReplyRecord, position: ReplyPosition) -> Message {
     Message {
         id: reply.id,
-        session: place.session,
-        number: place.number,
-        run: response.held.run,
+        session: position.session,
+        number: position.number,
+        run: response.lease.run,
         binding: response.binding,
         speaker: MessageSpeaker::Persona,
         channel: response.channel,
@@ -283,17 +291,17 @@ fn message(response: &TurnCommit, reply: &ReplyRecord, place: ReplyPosition) -> 
 
 fn add_violation(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     response: &TurnCommit,
     broken: &ViolationRecord,
 ) -> Result<()> {
-    let id: uuid::Uuid = munshi_types::Id::as_uuid(desk.ids.next::<munshi_types::EntryId>());
+    let id: uuid::Uuid = munshi_types::Id::as_uuid(ingest_services.ids.next::<munshi_types::EntryId>());
     tx.send(
         "INSERT INTO guardrail_violations (tenant_id, id, run_id, binding_id, rule, tier, severity, what, at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         params![
             id,
-            response.held.run,
+            response.lease.run,
             response.binding,
             broken.rule,
             broken.tier,

@@ -34,21 +34,21 @@ pub struct TurnDecision {
 
 impl TurnDecision {
     /// Of a turn of which no more is known than who was to answer, and in which language.
-    pub(crate) fn of_binding(place: &BindingResolution, language: &LanguageCode) -> Self {
+    pub(crate) fn of_binding(binding: &BindingResolution, language: &LanguageCode) -> Self {
         Self {
-            binding_version: place.binding_version,
-            human_version: place.human.version,
-            team_version: place.team.version,
-            agent_version: place.agent.version,
-            slice: place.slice.clone(),
+            binding_version: binding.binding_version,
+            human_version: binding.human.version,
+            team_version: binding.team.version,
+            agent_version: binding.agent.version,
+            slice: binding.slice.clone(),
             language: Some(language.clone()),
             ..Self::default()
         }
     }
 
     /// Of a turn that goes no further than the door: nobody was asked and nothing was spent. Its outcome is why.
-    pub(crate) fn for_rejection(place: &BindingResolution, language: &LanguageCode) -> Self {
-        Self { is_degraded: true, cost: Some(0), ..Self::of_binding(place, language) }
+    pub(crate) fn for_rejection(binding: &BindingResolution, language: &LanguageCode) -> Self {
+        Self { is_degraded: true, cost: Some(0), ..Self::of_binding(binding, language) }
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn notify_result(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &T
         ToolAnswer::Unknown { .. } => "late-unknown",
         _ => "late-failed",
     };
-    let text = log_unrendered(inner.book.render(phrase, voice, &[]), phrase).unwrap_or_default();
+    let text = log_unrendered(inner.phrasebook.render(phrase, voice, &[]), phrase).unwrap_or_default();
     let tainted = answer.taint_source().into_iter().collect();
     let notice = ConversationNotice { text, tainted, ..ConversationNotice::default() };
     notify::post_notice(tx, inner, &session, run.id, notice)?;

@@ -23,7 +23,7 @@ use crate::error::Result;
 #[derive(Clone)]
 pub struct DirectTool {
     pub tool: Tool,
-    pub place: Arc<BindingResolution>,
+    pub binding: Arc<BindingResolution>,
 }
 
 /// One call of a program. Its arguments are a model's, of whose prompt nothing is known.
@@ -45,25 +45,26 @@ impl TurnEngine {
     pub async fn open_tools(
         &self,
         who: &Principal,
-        places: &[Arc<BindingResolution>],
+        bindings: &[Arc<BindingResolution>],
         only: Option<&str>,
     ) -> Result<Vec<DirectTool>> {
-        let mut all: Vec<DirectTool> = places.iter().flat_map(|place| self.inner.tools_of(place)).collect();
+        let mut all: Vec<DirectTool> =
+            bindings.iter().flat_map(|binding| self.inner.tools_of(binding)).collect();
         all.retain(|one| only.is_none_or(|only| one.tool.known.spec.name.as_str() == only));
         let proposals: Vec<Proposal> =
             all.iter().map(|one| self.inner.build_probe_proposal(who, one)).collect();
-        let office = self.inner.office.clone();
+        let act_services = self.inner.act_services.clone();
         let open =
-            self.inner.db.read(who.tenant, move |tx| acts::check_open(tx, &office, &proposals)).await?;
+            self.inner.db.read(who.tenant, move |tx| acts::check_open(tx, &act_services, &proposals)).await?;
         let mut open: Vec<DirectTool> =
             all.into_iter().zip(open).filter_map(|(one, is_open)| is_open.then_some(one)).collect();
-        let autonomy = |one: &DirectTool| one.place.agent.body.policy.autonomy;
+        let autonomy = |one: &DirectTool| one.binding.agent.body.policy.autonomy;
         open.sort_by(|one, other| {
             let name = |one: &DirectTool| one.tool.known.spec.name.clone();
             name(one)
                 .cmp(&name(other))
                 .then(autonomy(other).cmp(&autonomy(one)))
-                .then(one.place.binding_name.cmp(&other.place.binding_name))
+                .then(one.binding.binding_name.cmp(&other.binding.binding_name))
         });
         open.dedup_by(|later, first| later.tool.known.spec.name == first.tool.known.spec.name);
         Ok(open)
@@ -76,17 +77,21 @@ impl TurnEngine {
     }
 
     /// Goes on with an act that waited for a person, or tells how it stands; none where there is no such act.
-    pub async fn resume_tool(&self, place: Arc<BindingResolution>, act: ActId) -> Result<Option<ToolAnswer>> {
+    pub async fn resume_tool(
+        &self,
+        binding: Arc<BindingResolution>,
+        act: ActId,
+    ) -> Result<Option<ToolAnswer>> {
         let engine = self.clone();
         self.run_detached(async move {
-            if !place.agent.body.connectors.is_empty() {
-                engine.inner.dispatcher.wait_for_connectors(place.tenant).await;
+            if !binding.agent.body.connectors.is_empty() {
+                engine.inner.dispatcher.wait_for_connectors(binding.tenant).await;
             }
             let tools: Vec<ToolName> =
-                engine.inner.tools_of(&place).iter().map(|one| one.tool.known.spec.name.clone()).collect();
-            let conduct = Arc::new(place.agent.body.policy.clone());
+                engine.inner.tools_of(&binding).iter().map(|one| one.tool.known.spec.name.clone()).collect();
+            let conduct = Arc::new(binding.agent.body.policy.clone());
             let dispatcher = &engine.inner.dispatcher;
-            Ok(dispatcher.resume(place.tenant, act, conduct, &tools, Arc::new(NoActJournal)).await?)
+            Ok(dispatcher.resume(binding.tenant, act, conduct, &tools, Arc::new(NoActJournal)).await?)
         })
         .await
     }
@@ -94,12 +99,12 @@ impl TurnEngine {
 
 impl TurnEngineInner {
     /// What a turn of this binding has: the agent's own tools, and those of its connectors.
-    fn tools_of(&self, place: &Arc<BindingResolution>) -> Vec<DirectTool> {
-        let (team, agent) = (&place.team.body, &place.agent.body);
+    fn tools_of(&self, binding: &Arc<BindingResolution>) -> Vec<DirectTool> {
+        let (team, agent) = (&binding.team.body, &binding.agent.body);
         let own = precedence::select_tools(team, agent);
         let own = own.iter().filter_map(|name| self.dispatcher.registry().get(name.as_str()).cloned());
         let mut tools: Vec<Tool> = own.collect();
-        if let Some(shelf) = self.dispatcher.tenant_tools(place.tenant) {
+        if let Some(shelf) = self.dispatcher.tenant_tools(binding.tenant) {
             let has = |tool: &&Tool| {
                 precedence::allows_connector_tool(
                     team,
@@ -110,7 +115,7 @@ impl TurnEngineInner {
             };
             tools.extend(shelf.all().filter(has).cloned());
         }
-        tools.into_iter().map(|tool| DirectTool { tool, place: place.clone() }).collect()
+        tools.into_iter().map(|tool| DirectTool { tool, binding: binding.clone() }).collect()
     }
 
     /// A proposal that is never made: whether something is open is asked with it.
@@ -122,24 +127,24 @@ impl TurnEngineInner {
             tool: Some(one.tool.known.clone()),
             offered: true,
             wanted: ProposalMode::Act,
-            caller: caller(who, None, &one.place),
-            agent: Arc::new(one.place.agent.body.policy.clone()),
+            caller: caller(who, None, &one.binding),
+            agent: Arc::new(one.binding.agent.body.policy.clone()),
             taint: taint(who),
             concerns: Vec::new(),
         }
     }
 
     async fn call_directly(&self, call: DirectCall) -> Result<ToolAnswer> {
-        let DirectCall { who, key, offered: DirectTool { tool, place }, arguments, act, wanted } = call;
-        let concerns = self.concerns_of(&who, &place, &tool, &arguments).await?;
+        let DirectCall { who, key, offered: DirectTool { tool, binding }, arguments, act, wanted } = call;
+        let concerns = self.concerns_of(&who, &binding, &tool, &arguments).await?;
         let want = ToolCallRequest {
             act,
             name: tool.known.spec.name.to_string(),
             arguments,
             offered: true,
             wanted,
-            caller: caller(&who, Some(key), &place),
-            agent: Arc::new(place.agent.body.policy.clone()),
+            caller: caller(&who, Some(key), &binding),
+            agent: Arc::new(binding.agent.body.policy.clone()),
             taint: taint(&who),
             concerns,
         };
@@ -149,17 +154,17 @@ impl TurnEngineInner {
     async fn concerns_of(
         &self,
         who: &Principal,
-        place: &BindingResolution,
+        binding: &BindingResolution,
         tool: &Tool,
         arguments: &Value,
     ) -> Result<Vec<ActConcern>> {
-        if self.house.checks.is_empty() {
+        if self.packs.checks.is_empty() {
             return Ok(Vec::new());
         }
-        let scene = PackTurnContext {
+        let pack_context = PackTurnContext {
             principal: who.clone(),
-            door: CallerAudience::from(place.binding.door),
-            binding: place.binding_id,
+            door: CallerAudience::from(binding.binding.door),
+            binding: binding.binding_id,
             // There is no conversation, so none that anybody could find.
             session: self.ids.next(),
             channel: Channel::Api,
@@ -169,14 +174,14 @@ impl TurnEngineInner {
             standing: Arc::default(),
             tools: Arc::default(),
             now: self.clock.now(),
-            zone: place.zone.clone(),
+            zone: binding.zone.clone(),
         };
-        let (house, tool, arguments) =
-            (self.house.clone(), tool.known.spec.name.to_string(), arguments.clone());
+        let (packs, tool, arguments) =
+            (self.packs.clone(), tool.known.spec.name.to_string(), arguments.clone());
         let read = move |tx: &mut Tx<'_>| -> Result<Vec<ActConcern>> {
             let mut concerns = Vec::new();
-            for check in &house.checks {
-                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
+            for check in &packs.checks {
+                concerns.extend(check.check_before_act(tx, &pack_context, &tool, &arguments)?);
             }
             Ok(concerns)
         };
@@ -184,14 +189,14 @@ impl TurnEngineInner {
     }
 }
 
-fn caller(who: &Principal, key: Option<KeyId>, place: &BindingResolution) -> ActCaller {
+fn caller(who: &Principal, key: Option<KeyId>, binding: &BindingResolution) -> ActCaller {
     ActCaller {
         principal: who.clone(),
-        door: CallerAudience::from(place.binding.door),
-        binding: Some(place.binding_id),
+        door: CallerAudience::from(binding.binding.door),
+        binding: Some(binding.binding_id),
         run: None,
         session: None,
-        zone: place.zone.clone(),
+        zone: binding.zone.clone(),
         background: false,
         key,
     }

@@ -34,23 +34,23 @@ impl TurnEngine {
     /// Asks the model that the binding's route embeds with. Every attempt is paid and written down.
     pub async fn embed_texts(
         &self,
-        place: &BindingResolution,
+        binding: &BindingResolution,
         person: Option<PersonId>,
         texts: &[String],
     ) -> Result<Result<TextEmbeddings, TextEmbeddingFailure>> {
         let inner = &self.inner;
-        let settings = inner.office.clone();
+        let settings = inner.act_services.clone();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             Ok((load_plan(tx, settings.governor.settings())?, settings.load_policy(tx)?))
         };
-        let (plan, policy) = inner.db.read(place.tenant, read).await?;
-        let route = inner.resolve_permitted_route(place, plan, &policy.residency);
+        let (plan, policy) = inner.db.read(binding.tenant, read).await?;
+        let route = inner.resolve_permitted_route(binding, plan, &policy.residency);
         let tab = Arc::new(InMemoryCallLog::default());
         let payer = CallPayer { person, lane: BudgetLane::People, run: None };
         let account = CallBilling {
-            tenant: place.tenant,
-            about: CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) },
-            budget: Arc::new(inner.build_durable_budget(place, payer)),
+            tenant: binding.tenant,
+            about: CallSubject { run: None, binding: Some(binding.binding_id.as_uuid()) },
+            budget: Arc::new(inner.build_durable_budget(binding, payer)),
             tab: tab.clone(),
             prices: None,
         };
@@ -60,7 +60,7 @@ impl TurnEngine {
         };
         let attempts = tab.take();
         let record = move |tx: &mut Tx<'_>| attempts.iter().try_for_each(|call| calls::record(tx, call));
-        inner.db.write(place.tenant, record).await?;
+        inner.db.write(binding.tenant, record).await?;
         Ok(made
             .map(|made| TextEmbeddings { vectors: made.vectors, tokens: made.input_tokens.unwrap_or(0) })
             .map_err(classify_failure))

@@ -37,10 +37,10 @@ pub struct TurnEngineParts {
     /// The installation's own choice of models.
     pub route: Arc<ModelRoute>,
     pub dispatcher: ToolDispatcher,
-    pub office: Arc<ActServices>,
-    pub house: Arc<PackRegistry>,
+    pub act_services: Arc<ActServices>,
+    pub packs: Arc<PackRegistry>,
     pub queue: JobQueue,
-    pub book: Arc<Phrasebook>,
+    pub phrasebook: Arc<Phrasebook>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     pub fence_key: FenceKey,
@@ -60,18 +60,18 @@ pub(crate) struct TurnEngineInner {
     pub(crate) gateway: Gateway,
     pub(crate) route: Arc<ModelRoute>,
     pub(crate) dispatcher: ToolDispatcher,
-    pub(crate) office: Arc<ActServices>,
-    pub(crate) house: Arc<PackRegistry>,
-    pub(crate) book: Arc<Phrasebook>,
+    pub(crate) act_services: Arc<ActServices>,
+    pub(crate) packs: Arc<PackRegistry>,
+    pub(crate) phrasebook: Arc<Phrasebook>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdGenerator,
     pub(crate) fence_key: FenceKey,
     pub(crate) settings: TurnSettings,
     pub(crate) senders: Vec<Arc<dyn outbox::ChannelSender>>,
-    pub(crate) desk: IngestServices,
+    pub(crate) ingest_services: IngestServices,
     pub(crate) rules: BindingRulesCache,
     pub(crate) people: KnownPeopleCache,
-    pub(crate) hub: RunChannels,
+    pub(crate) run_channels: RunChannels,
     /// Held by every turn under way here, and whole by one that goes on alone.
     pub(crate) turns: Arc<RwLock<()>>,
     /// What this process calls itself where it marks a run.
@@ -83,11 +83,11 @@ pub(crate) struct TurnEngineInner {
     /// Cancelled when the process is to end at once: turns stop where they are and are taken up by another.
     pub(crate) abandon: CancellationToken,
     /// Since when this process may hold runs.
-    pub(crate) born: Timestamp,
+    pub(crate) holding_since: Timestamp,
     /// The resolved bindings of queued runs, so that none is looked up twice.
-    pub(crate) places: Mutex<HashMap<RunId, PendingTurn>>,
-    /// How far the round over the runs that wait for a person has come.
-    pub(crate) round: Mutex<RecoveryCursor>,
+    pub(crate) pending_turns: Mutex<HashMap<RunId, PendingTurn>>,
+    /// How far the sweep over runs that wait for a person has come.
+    pub(crate) waiting_cursor: Mutex<RecoveryCursor>,
 }
 
 /// Behind which run the next reading begins; none is the first.
@@ -96,7 +96,7 @@ pub(crate) type RecoveryCursor = Option<(Timestamp, RunId)>;
 /// What is known of a turn before it begins.
 #[derive(Clone)]
 pub(crate) struct PendingTurn {
-    pub(crate) place: Arc<BindingResolution>,
+    pub(crate) binding: Arc<BindingResolution>,
     pub(crate) person: PersonId,
     pub(crate) ingest: Duration,
 }
@@ -104,10 +104,10 @@ pub(crate) struct PendingTurn {
 impl TurnEngine {
     pub fn new(parts: TurnEngineParts) -> Self {
         let ids = IdGenerator::new(parts.clock.clone(), parts.random);
-        let governor = Arc::new(parts.office.governor.clone());
+        let governor = Arc::new(parts.act_services.governor.clone());
         let holder = parts.settings.process.is_some().then(|| ids.next());
-        let desk = IngestServices { governor, queue: parts.queue, ids: ids.clone(), holder };
-        let (process, born) = (holder.unwrap_or_else(|| ids.next()), parts.clock.now());
+        let ingest_services = IngestServices { governor, queue: parts.queue, ids: ids.clone(), holder };
+        let (process, holding_since) = (holder.unwrap_or_else(|| ids.next()), parts.clock.now());
         Self {
             inner: Arc::new(TurnEngineInner {
                 db: parts.db,
@@ -115,26 +115,26 @@ impl TurnEngine {
                 gateway: parts.gateway,
                 route: parts.route,
                 dispatcher: parts.dispatcher,
-                office: parts.office,
-                house: parts.house,
-                book: parts.book,
+                act_services: parts.act_services,
+                packs: parts.packs,
+                phrasebook: parts.phrasebook,
                 clock: parts.clock,
                 ids,
                 fence_key: parts.fence_key,
                 settings: parts.settings,
                 senders: parts.senders,
-                desk,
+                ingest_services,
                 rules: BindingRulesCache::default(),
                 people: KnownPeopleCache::default(),
-                hub: RunChannels::default(),
+                run_channels: RunChannels::default(),
                 turns: Arc::default(),
                 process,
                 started: tokio::time::Instant::now(),
                 tasks: TaskTracker::new(),
-                born,
+                holding_since,
                 abandon: CancellationToken::new(),
-                places: Mutex::default(),
-                round: Mutex::default(),
+                pending_turns: Mutex::default(),
+                waiting_cursor: Mutex::default(),
             }),
         }
     }
@@ -152,15 +152,15 @@ impl TurnEngine {
     }
 
     /// Works on a run that this process holds, and on those behind it in its session.
-    pub(crate) fn start(&self, held: RunLease, waiting: Option<PendingTurn>) {
+    pub(crate) fn start(&self, lease: RunLease, waiting: Option<PendingTurn>) {
         let engine = self.clone();
-        self.inner.hub.open(held, self.inner.clock.now());
+        self.inner.run_channels.open(lease, self.inner.clock.now());
         self.inner.tasks.spawn(async move {
             let abandon = engine.inner.abandon.clone();
             tokio::select! {
                 biased;
                 () = abandon.cancelled() => {}
-                () = engine.run_queue(held, waiting) => {}
+                () = engine.run_queue(lease, waiting) => {}
             }
         });
     }

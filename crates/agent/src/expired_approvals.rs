@@ -71,7 +71,7 @@ fn notify_expiry(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpi
     if persons::find(tx, run.person)?.is_none_or(|asker| asker.role.is_none()) {
         tainted.insert(TaintSource::Visitor);
     }
-    let mut notices = match &expiry.fate {
+    let mut notices = match &expiry.outcome {
         ApprovalExpiryOutcome::Dropped => build_dropped_notices(tx, approval, &run)?,
         ApprovalExpiryOutcome::Escalated(to) => build_escalation_notices(tx, approval, &run, to)?,
     };
@@ -135,7 +135,8 @@ fn send_notice(
 ) -> Result<()> {
     let Notice { session, phrases: (before, after), asks } = notice;
     let voice = notify::find_voice(tx, session)?;
-    let phrase = |name: &str| log_unrendered(inner.book.render(name, voice, &[]), name).unwrap_or_default();
+    let phrase =
+        |name: &str| log_unrendered(inner.phrasebook.render(name, voice, &[]), name).unwrap_or_default();
     let mut text = format!("{}\n{}", phrase(before), approval.words);
     if let Some(after) = after {
         text = format!("{text}\n{}", phrase(after));

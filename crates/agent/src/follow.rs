@@ -51,7 +51,7 @@ impl TurnEngine {
             pause: PAUSE,
             has_ended: false,
         };
-        if self.inner.hub.find(tenant, run).is_none() {
+        if self.inner.run_channels.find(tenant, run).is_none() {
             following.read().await?.ok_or(Error::NoRun)?;
         }
         Ok(following)
@@ -97,13 +97,13 @@ impl RunFollower {
                     }
                 }
                 Source::Stored(events) => return Ok(events.pop_front()),
-                Source::Live(room) => {
-                    let (room, after) = (room.clone(), self.after);
-                    let look = || match room.next_after(after) {
+                Source::Live(run_channel) => {
+                    let (channel, after) = (run_channel.clone(), self.after);
+                    let look = || match channel.next_after(after) {
                         NextRunEvent::Wait => None,
                         found => Some(found),
                     };
-                    match tokio::time::timeout(SILENCE, room.wait_for_change(look)).await {
+                    match tokio::time::timeout(SILENCE, channel.wait_for_change(look)).await {
                         Ok(NextRunEvent::Event(id, event)) => return Ok(Some((id, event))),
                         Ok(NextRunEvent::Wait | NextRunEvent::Gone) => self.source = Source::Unknown,
                         Err(_) => return Ok(Some(self.waiting_event())),
@@ -115,10 +115,12 @@ impl RunFollower {
 
     /// Where its events are by now. Some where one has to wait.
     async fn select_source(&mut self) -> Result<Option<(EventId, RunEvent)>> {
-        let room = self.inner.hub.find(self.tenant, self.run);
-        // A room that has ended behind what was seen has nothing more: then the store has.
-        if let Some(room) = room.filter(|room| room.next_after(self.after) != NextRunEvent::Gone) {
-            self.source = Source::Live(room);
+        let run_channel = self.inner.run_channels.find(self.tenant, self.run);
+        // A channel that has ended behind what was seen has nothing more: then the store has.
+        if let Some(channel) =
+            run_channel.filter(|channel| channel.next_after(self.after) != NextRunEvent::Gone)
+        {
+            self.source = Source::Live(channel);
             return Ok(None);
         }
         let (run, reply) = self.read().await?.ok_or(Error::NoRun)?;

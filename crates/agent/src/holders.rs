@@ -6,7 +6,7 @@
 //! on the node's data folder. A lost connection proves nothing: a holder that is cut off may still be at work, and
 //! keeps its lease.
 
-use munshi_store::{PlatformTx, Result as Stored, Row, across_tenants, params};
+use munshi_store::{PlatformTx, Result as StoreResult, Row, across_tenants, params};
 use munshi_types::{HolderId, Timestamp};
 
 use crate::RUNS;
@@ -20,7 +20,8 @@ impl TurnEngine {
     /// Lets others tell whether this process lives.
     pub(crate) async fn register(&self) -> Result<()> {
         let inner = &self.inner;
-        let (Some(process), Some(holder)) = (inner.settings.process.clone(), inner.desk.holder) else {
+        let (Some(process), Some(holder)) = (inner.settings.process.clone(), inner.ingest_services.holder)
+        else {
             return Ok(());
         };
         let now = inner.clock.now();
@@ -31,7 +32,7 @@ impl TurnEngine {
     /// Takes up what processes left that are surely dead.
     pub(crate) async fn sweep_dead_holders(&self) -> Result<usize> {
         let inner = &self.inner;
-        let (Some(process), Some(holder)) = (&inner.settings.process, inner.desk.holder) else {
+        let (Some(process), Some(holder)) = (&inner.settings.process, inner.ingest_services.holder) else {
             return Ok(0);
         };
         let others = inner.db.platform(RUNS).read(move |tx| list_others(tx, holder)).await?;
@@ -39,22 +40,22 @@ impl TurnEngine {
         for (dead, other) in others {
             let latest = match process.prove_death(&other) {
                 Some(DeathProof::ProcessGone) => Timestamp::MAX,
-                Some(DeathProof::NodeRestarted) => inner.born.plus(runs::LEASE),
+                Some(DeathProof::NodeRestarted) => inner.holding_since.plus(runs::LEASE),
                 None => continue,
             };
-            let terms = inner.desk.terms(inner.clock.now());
+            let terms = inner.ingest_services.terms(inner.clock.now());
             let unit =
                 move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, (dead, latest), terms, MOST);
-            let held: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
-            taken += held.len();
-            held.into_iter().for_each(|held| self.start(held, None));
+            let leases: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
+            taken += leases.len();
+            leases.into_iter().for_each(|lease| self.start(lease, None));
         }
         Ok(taken)
     }
 }
 
 /// Stores a process, and forgets those that hold nothing any more.
-fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Timestamp) -> Stored<()> {
+fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Timestamp) -> StoreResult<()> {
     tx.execute(
         across_tenants(
             "DELETE FROM run_holders WHERE NOT EXISTS (
@@ -74,7 +75,7 @@ fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Ti
 }
 
 /// The other processes that hold runs now.
-fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> Stored<Vec<(HolderId, ProcessIdentity)>> {
+fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> StoreResult<Vec<(HolderId, ProcessIdentity)>> {
     tx.all(
         across_tenants(
             "SELECT id, node, machine, pid, started FROM run_holders WHERE id <> $1 AND id IN (
@@ -85,7 +86,7 @@ fn list_others(tx: &mut PlatformTx<'_>, me: HolderId) -> Stored<Vec<(HolderId, P
     )
 }
 
-fn read(row: &Row<'_>) -> Stored<(HolderId, ProcessIdentity)> {
+fn read(row: &Row<'_>) -> StoreResult<(HolderId, ProcessIdentity)> {
     let pid: i64 = row.get(3)?;
     let process = ProcessIdentity {
         node: row.get(1)?,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use munshi_lang::Phrasebook;
-use munshi_llm::chat::TokenUsage as Tokens;
+use munshi_llm::chat::TokenUsage;
 use munshi_llm::gateway::Capability;
 use munshi_privacy::find_aadhaar;
 use munshi_safety::budget::BudgetAmount;
@@ -24,19 +24,19 @@ use crate::runs::{self, RunLease};
 use crate::state::HaltReason;
 
 /// More queued runs are not remembered; what is forgotten is looked up.
-const MOST_PLACES: usize = 10_000;
+const MAX_PENDING_TURNS: usize = 10_000;
 
 impl TurnEngineInner {
     /// A tenant that rests is waited for; the run stays ours meanwhile. None where somebody wants it stopped while it waits.
     pub(crate) async fn resolve_when_active(
         &self,
-        held: RunLease,
+        lease: RunLease,
         stop: &CancellationToken,
     ) -> Result<Option<Arc<BindingResolution>>> {
         loop {
-            let found = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+            let found = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
             let run = found.ok_or(Error::NoRun)?;
-            match self.resolve_binding(held.tenant, run.binding, run.person).await {
+            match self.resolve_binding(lease.tenant, run.binding, run.person).await {
                 Err(Error::TenantPaused { .. }) if run.cancel_asked || stop.is_cancelled() => {
                     return Ok(None);
                 }
@@ -59,14 +59,14 @@ impl TurnEngineInner {
 
     /// What is known of a queued run, where its binding leads somewhere still: it may have been closed, changed, or laid to
     /// rest since the message came.
-    pub(crate) async fn take_pending_turn(&self, held: RunLease) -> Option<PendingTurn> {
-        let known = self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&held.run)?;
-        let (tenant, binding) = (&known.place.tenant_name, &known.place.binding_name);
+    pub(crate) async fn take_pending_turn(&self, lease: RunLease) -> Option<PendingTurn> {
+        let known = self.pending_turns.lock().unwrap_or_else(PoisonError::into_inner).remove(&lease.run)?;
+        let (tenant, binding) = (&known.binding.tenant_name, &known.binding.binding_name);
         // From memory, mostly; where it leads nowhere a closer look says why.
         let answer =
             self.resolver.resolve_by_name(tenant, binding, Some(&known.person.to_string())).await.ok()?;
-        let place = require_bound(answer, || binding.to_string()).ok()?;
-        Some(PendingTurn { place, ..known })
+        let resolved = require_bound(answer, || binding.to_string()).ok()?;
+        Some(PendingTurn { binding: resolved, ..known })
     }
 
     pub(crate) async fn resolve_target(
@@ -90,39 +90,41 @@ impl TurnEngineInner {
     pub(crate) fn build_routed_message(
         &self,
         mut inbound: InboundMessage,
-        brought: Option<ClientContext>,
-        place: &BindingResolution,
+        client_context: Option<ClientContext>,
+        binding: &BindingResolution,
     ) -> RoutedMessage {
         // What somebody goes by is no part of what they say: the name is left out, and the message is taken.
         inbound.from.name = inbound.from.name.filter(|name| find_aadhaar(name).is_none());
-        let words = brought.as_ref().and_then(|brought| brought.words.as_deref()).unwrap_or(&inbound.text);
-        let tongue = ReplyLanguage::detect(words, &[], None, &place.human.body.speech);
+        let words =
+            client_context.as_ref().and_then(|context| context.words.as_deref()).unwrap_or(&inbound.text);
+        let reply_language = ReplyLanguage::detect(words, &[], None, &binding.human.body.speech);
         let is_sure = munshi_lang::detect(words).is_some_and(|found| found.is_sure());
-        let language = is_sure.then(|| tongue.person.clone());
-        let refused = has_aadhaar(&inbound) || brought.as_ref().is_some_and(ClientContext::is_refused);
+        let language = is_sure.then(|| reply_language.person.clone());
+        let refused = has_aadhaar(&inbound) || client_context.as_ref().is_some_and(ClientContext::is_refused);
         let door = match refused {
             true => {
                 let halt = HaltReason::RefusedAtDoor("an Aadhaar number".to_owned());
-                Admission::Shut(halt, build_fixed_reply(&self.book, "aadhaar-refused", &tongue))
+                Admission::Shut(halt, build_fixed_reply(&self.phrasebook, "aadhaar-refused", &reply_language))
             }
             false => Admission::Open,
         };
-        let (book, heard) = (self.book.clone(), tongue.clone());
+        let (book, heard) = (self.phrasebook.clone(), reply_language.clone());
         RoutedMessage {
             kind: runs::MESSAGE,
             key_use: None,
-            binding: place.binding_id,
-            zone: place.zone.clone(),
-            most: self.estimate_max_budget(place),
-            least: self.can_answer_locally(place).then(BudgetAmount::interaction),
+            binding: binding.binding_id,
+            zone: binding.zone.clone(),
+            max_budget: self.estimate_max_budget(binding),
+            min_budget: self.can_answer_locally(binding).then(BudgetAmount::interaction),
             language: language.filter(|_| door == Admission::Open),
             tokens: UtteranceText::new(&inbound.text).tokens(),
             door,
             limit_reached: Arc::new(move |refused| build_fixed_reply(&book, refused.phrase(), &heard)),
-            decision: Some(Box::new(TurnDecision::for_rejection(place, &tongue.person))),
+            decision: Some(Box::new(TurnDecision::for_rejection(binding, &reply_language.person))),
             limits: Vec::new(),
             now: self.clock.now(),
-            brought: brought.map(|brought| Arc::new(brought.prepare(|name| self.is_registered_tool(name)))),
+            client_context: client_context
+                .map(|context| Arc::new(context.prepare(|name| self.is_registered_tool(name)))),
             inbound,
         }
     }
@@ -132,11 +134,11 @@ impl TurnEngineInner {
     }
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
-    pub(crate) fn estimate_max_budget(&self, place: &BindingResolution) -> BudgetAmount {
-        let route = model_routing::resolve_route(&place.agent.body, &self.route, self.gateway.targets());
+    pub(crate) fn estimate_max_budget(&self, binding: &BindingResolution) -> BudgetAmount {
+        let route = model_routing::resolve_route(&binding.agent.body, &self.route, self.gateway.targets());
         let uses = [Capability::ChatTools, Capability::Default, Capability::Multilingual, Capability::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
-        let budgets = place.cast.budgets();
+        let budgets = binding.static_prompt.budgets();
         let output = budgets.output.map_or(2_048, u64::from);
         let input = u64::from(budgets.ceiling);
         let now = self.clock.now();
@@ -146,8 +148,8 @@ impl TurnEngineInner {
                 continue;
             }
             // Where a model has no price for a cache, what is sent costs what it always does.
-            let plain = Tokens { input, output, ..Tokens::default() };
-            let written = Tokens { cache_write_1h: input, output, ..Tokens::default() };
+            let plain = TokenUsage { input, output, ..TokenUsage::default() };
+            let written = TokenUsage { cache_write_1h: input, output, ..TokenUsage::default() };
             let prices = self.gateway.prices();
             let cost = prices.cost(target, &plain, now).max(prices.cost(target, &written, now));
             most.tokens = input + output;
@@ -161,8 +163,8 @@ impl TurnEngineInner {
     }
 
     /// Whether the model of this machine is among those that may answer.
-    fn can_answer_locally(&self, place: &BindingResolution) -> bool {
-        let route = model_routing::resolve_route(&place.agent.body, &self.route, self.gateway.targets());
+    fn can_answer_locally(&self, binding: &BindingResolution) -> bool {
+        let route = model_routing::resolve_route(&binding.agent.body, &self.route, self.gateway.targets());
         let mut names = route.targets.values().flatten();
         self.local_model().is_some_and(|here| names.any(|name| name == here))
     }
@@ -179,18 +181,18 @@ impl TurnEngineInner {
     }
 
     pub(crate) fn remember_pending_turn(&self, run: RunId, waiting: PendingTurn) {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = self.pending_turns.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that another node took up are never asked for.
-        if places.len() >= MOST_PLACES {
-            places.clear();
+        if pending.len() >= MAX_PENDING_TURNS {
+            pending.clear();
         }
-        places.insert(run, waiting);
+        pending.insert(run, waiting);
     }
 }
 
-fn build_fixed_reply(book: &Phrasebook, phrase: &str, tongue: &ReplyLanguage) -> FixedReply {
-    let text = log_unrendered(book.render(phrase, tongue.voice, &[]), phrase).unwrap_or_default();
-    FixedReply { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
+fn build_fixed_reply(book: &Phrasebook, phrase: &str, reply_language: &ReplyLanguage) -> FixedReply {
+    let text = log_unrendered(book.render(phrase, reply_language.voice, &[]), phrase).unwrap_or_default();
+    FixedReply { text, language: Some(reply_language.person.clone()), suggestions: Vec::new() }
 }
 
 /// In what is said, or in how something sent along is called.
@@ -201,7 +203,7 @@ fn has_aadhaar(inbound: &InboundMessage) -> bool {
 
 fn require_bound(answer: AddressResolution, what: impl FnOnce() -> String) -> Result<Arc<BindingResolution>> {
     match answer {
-        AddressResolution::Bound(place) => Ok(place),
+        AddressResolution::Bound(binding) => Ok(binding),
         AddressResolution::TenantPaused(tenant) => Err(Error::TenantPaused { tenant }),
         AddressResolution::TenantArchived(tenant) => Err(Error::TenantArchived { tenant }),
         AddressResolution::BindingArchived { binding, .. } => Err(Error::BindingArchived { binding }),

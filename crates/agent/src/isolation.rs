@@ -47,8 +47,8 @@ pub(crate) enum TurnPass {
 impl TurnPass {
     /// Does the work while others keep away, if they have to.
     pub(crate) async fn run_guarded<T>(self, inner: &TurnEngineInner, mut work: BoxFuture<'_, T>) -> T {
-        let held = match self {
-            Self::Marked(_, held) | Self::Alone(_, held) => held,
+        let lease = match self {
+            Self::Marked(_, lease) | Self::Alone(_, lease) => lease,
             Self::Shared(_) | Self::SetAside => {
                 let done = work.await;
                 drop(self);
@@ -61,7 +61,7 @@ impl TurnPass {
         }
         tokio::select! {
             done = &mut work => return done,
-            () = inner.unmark(held) => {}
+            () = inner.unmark(lease) => {}
         }
         // It is one of many from here on: who goes on alone next waits for it.
         let _beside = match self {
@@ -74,14 +74,14 @@ impl TurnPass {
 
 impl RunSnapshot {
     /// How often the process died while this run went on alone, since it last came further.
-    fn deaths(&self, held: RunLease) -> usize {
-        self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
+    fn deaths(&self, lease: RunLease) -> usize {
+        self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < lease.epoch).count()
     }
 
     /// Takes the last marker off where this very process made it in an earlier lease: it lost the run and did not die of it.
     /// Not for ever: a run that holds its process up for so long that its lease passes is as bad as one that ends it.
-    fn forgive_survived(&mut self, process: HolderId, held: RunLease) {
-        let is_lost = self.alone.last().is_some_and(|epoch| *epoch > self.rested && *epoch < held.epoch);
+    fn forgive_survived(&mut self, process: HolderId, lease: RunLease) {
+        let is_lost = self.alone.last().is_some_and(|epoch| *epoch > self.rested && *epoch < lease.epoch);
         if is_lost && self.alone_in == Some(process) && self.survived < MOST_SURVIVED {
             self.alone.pop();
             self.alone_in = None;
@@ -89,49 +89,49 @@ impl RunSnapshot {
         }
     }
 
-    fn is_suspect(&self, held: RunLease) -> bool {
-        held.epoch - self.rested > MOST_TOGETHER
+    fn is_suspect(&self, lease: RunLease) -> bool {
+        lease.epoch - self.rested > MOST_TOGETHER
     }
 }
 
 impl TurnEngineInner {
     /// Waits until the run may be worked on.
-    pub(crate) async fn admit(&self, held: RunLease) -> Result<TurnPass> {
-        if held.epoch <= MOST_TOGETHER {
+    pub(crate) async fn admit(&self, lease: RunLease) -> Result<TurnPass> {
+        if lease.epoch <= MOST_TOGETHER {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
-        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+        let run = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
         let (mut snapshot, process) = (run.ok_or(Error::NoRun)?.snapshot, self.process);
-        if !snapshot.is_suspect(held) {
+        if !snapshot.is_suspect(lease) {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
-        snapshot.forgive_survived(process, held);
-        let deaths = snapshot.deaths(held);
+        snapshot.forgive_survived(process, lease);
+        let deaths = snapshot.deaths(lease);
         if deaths >= MOST_DEATHS {
-            tracing::error!(run = %held.run, deaths, "run aborted; it crashed every process that ran it in isolation");
+            tracing::error!(run = %lease.run, deaths, "run aborted; it crashed every process that ran it in isolation");
             return Ok(TurnPass::SetAside);
         }
         if deaths + 1 >= MOST_DEATHS {
             tokio::time::sleep_until(self.started + SETTLED).await;
         }
-        let pass = match self.wait_alone(held).await {
-            Some(guard) => TurnPass::Alone(guard, held),
-            None => TurnPass::Marked(self.turns.clone().read_owned().await, held),
+        let pass = match self.wait_alone(lease).await {
+            Some(guard) => TurnPass::Alone(guard, lease),
+            None => TurnPass::Marked(self.turns.clone().read_owned().await, lease),
         };
-        self.db.write(held.tenant, move |tx| mark_alone(tx, held, process)).await?;
-        tracing::warn!(run = %held.run, deaths, "run made no progress in several processes; running it in isolation");
+        self.db.write(lease.tenant, move |tx| mark_alone(tx, lease, process)).await?;
+        tracing::warn!(run = %lease.run, deaths, "run made no progress in several processes; running it in isolation");
         Ok(pass)
     }
 
     /// Takes the marker back. Until it is, others go on waiting rather than dying on its account.
-    async fn unmark(&self, held: RunLease) {
-        while let Err(error) = self.db.write(held.tenant, move |tx| unmark_alone(tx, held)).await {
-            tracing::warn!(run = %held.run, %error, "isolation marker removal failed; retrying");
+    async fn unmark(&self, lease: RunLease) {
+        while let Err(error) = self.db.write(lease.tenant, move |tx| unmark_alone(tx, lease)).await {
+            tracing::warn!(run = %lease.run, %error, "isolation marker removal failed; retrying");
             tokio::time::sleep(AGAIN).await;
         }
     }
 
-    async fn wait_alone(&self, held: RunLease) -> Option<OwnedRwLockWriteGuard<()>> {
+    async fn wait_alone(&self, lease: RunLease) -> Option<OwnedRwLockWriteGuard<()>> {
         let times = self.settings.isolation;
         for _ in 0..TRIES {
             let waiting = tokio::time::timeout(times.wait, self.turns.clone().write_owned());
@@ -140,29 +140,29 @@ impl TurnEngineInner {
             }
             tokio::time::sleep(times.pause).await;
         }
-        tracing::warn!(run = %held.run, "timed out waiting for other turns; suspect run continues beside them");
+        tracing::warn!(run = %lease.run, "timed out waiting for other turns; suspect run continues beside them");
         None
     }
 }
 
 /// Commits that the run goes on alone from here.
-fn mark_alone(tx: &mut Tx<'_>, held: RunLease, process: HolderId) -> Result<()> {
-    let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+fn mark_alone(tx: &mut Tx<'_>, lease: RunLease, process: HolderId) -> Result<()> {
+    let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
-    snapshot.forgive_survived(process, held);
-    snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
-    snapshot.alone.push(held.epoch);
+    snapshot.forgive_survived(process, lease);
+    snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < lease.epoch);
+    snapshot.alone.push(lease.epoch);
     snapshot.alone_in = Some(process);
-    runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
+    runs::advance(tx, lease, run.state, &JsonText::of(&snapshot)?)
 }
 
 /// Commits that it is alone no longer: a death from here on is nobody's in particular.
-fn unmark_alone(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
-    let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+fn unmark_alone(tx: &mut Tx<'_>, lease: RunLease) -> Result<()> {
+    let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
-    snapshot.alone.retain(|epoch| *epoch != held.epoch);
+    snapshot.alone.retain(|epoch| *epoch != lease.epoch);
     snapshot.alone_in = None;
-    runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
+    runs::advance(tx, lease, run.state, &JsonText::of(&snapshot)?)
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
     fn a_process_that_lost_a_run_is_no_death_and_a_second_try_of_one_lease_is_neither() {
         let ids = IdGenerator::system();
         let (process, another): (HolderId, HolderId) = (ids.next(), ids.next());
-        let held =
+        let lease =
             |epoch| RunLease { tenant: ids.next(), run: ids.next(), epoch, until: Timestamp::from_micros(0) };
         let marked = |epoch| RunSnapshot {
             rested: 1,
@@ -184,7 +184,7 @@ mod tests {
             ..RunSnapshot::default()
         };
         let forgiven = |mut snapshot: RunSnapshot, process, epoch| {
-            snapshot.forgive_survived(process, held(epoch));
+            snapshot.forgive_survived(process, lease(epoch));
             (snapshot.alone, snapshot.survived)
         };
         assert_eq!(forgiven(marked(5), process, 6), (vec![], 1));

@@ -41,7 +41,7 @@ impl TurnEngineInner {
         let zone = binding.zone.clone();
         DurableBudget {
             db: self.db.clone(),
-            governor: Arc::new(self.office.governor.clone()),
+            governor: Arc::new(self.act_services.governor.clone()),
             tenant: binding.tenant,
             account: BudgetAccount { binding: Some(binding.binding_id), person, lane, zone },
             run,

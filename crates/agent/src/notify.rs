@@ -44,13 +44,13 @@ pub(crate) fn post_notice(
     let ConversationNotice { text, suggestions, marks, tainted } = told;
     let marks = ReplyMarks { tainted: Some(taint_bits::bits(&tainted)), ..marks };
     let now = inner.clock.now();
-    let Some(place) = sessions::record_reply(tx, session.id, &SessionUpdate::default(), now)? else {
+    let Some(position) = sessions::record_reply(tx, session.id, &SessionUpdate::default(), now)? else {
         return Ok(());
     };
     let message = Message {
         id: inner.ids.next(),
         session: session.id,
-        number: place.number,
+        number: position.number,
         run,
         binding: session.binding,
         speaker: MessageSpeaker::Persona,
@@ -68,10 +68,10 @@ pub(crate) fn post_notice(
     };
     messages::add(tx, &message)?;
     if let Some(to) = &session.reply_to {
-        outbox::enqueue(tx, &inner.desk.queue, session.id, &message.to_outbound(to), now)?;
+        outbox::enqueue(tx, &inner.ingest_services.queue, session.id, &message.to_outbound(to), now)?;
     }
-    if retention::is_summary_due(place.number, place.summarised) {
-        retention::enqueue_summary(tx, &inner.desk.queue, session.id)?;
+    if retention::is_summary_due(position.number, position.summarised) {
+        retention::enqueue_summary(tx, &inner.ingest_services.queue, session.id)?;
     }
     Ok(())
 }

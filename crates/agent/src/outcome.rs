@@ -66,9 +66,9 @@ impl TurnEngine {
     pub async fn wait_for_outcome(&self, tenant: TenantId, run: RunId) -> Result<RunOutcome> {
         let mut pause = PAUSE;
         loop {
-            if let Some(room) = self.inner.hub.find(tenant, run) {
+            if let Some(run_channel) = self.inner.run_channels.find(tenant, run) {
                 // One that somebody forgets, or that hangs, is looked for in the store.
-                let ended = room.wait_for_change(|| room.has_ended().then_some(()));
+                let ended = run_channel.wait_for_change(|| run_channel.has_ended().then_some(()));
                 let _ = tokio::time::timeout(LONGEST, ended).await;
             }
             let found = self.inner.db.read(tenant, move |tx| read(tx, run)).await?;

@@ -18,7 +18,7 @@ use crate::turn_metrics;
 #[derive(Default)]
 pub struct ReceiveOptions {
     /// What a program sent along: the context of this run.
-    pub brought: Option<ClientContext>,
+    pub client_context: Option<ClientContext>,
     /// Rate limits that the message counts against. If one is reached, nothing is stored.
     pub limits: Vec<RateLimit>,
     /// The API key it came through.
@@ -33,7 +33,7 @@ pub struct MessageReceipt {
     pub session: SessionId,
     pub message: MessageId,
     pub person: PersonId,
-    pub fate: IngestStatus,
+    pub status: IngestStatus,
 }
 
 impl TurnEngine {
@@ -75,36 +75,41 @@ impl TurnEngine {
     ) -> Result<MessageReceipt> {
         let begun = Instant::now();
         let inner = &self.inner;
-        let place = inner.resolve_target(&inbound.to, inbound.from.person).await?;
+        let binding = inner.resolve_target(&inbound.to, inbound.from.person).await?;
         let (to, channel, known) = (inbound.to.clone(), inbound.channel, inbound.from.person);
-        let ReceiveOptions { brought, limits, key_use } = options;
-        let incoming =
-            RoutedMessage { kind, limits, key_use, ..inner.build_routed_message(inbound, brought, &place) };
-        let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
+        let ReceiveOptions { client_context, limits, key_use } = options;
+        let incoming = RoutedMessage {
+            kind,
+            limits,
+            key_use,
+            ..inner.build_routed_message(inbound, client_context, &binding)
+        };
+        let taken =
+            ingest::receive(&inner.db, binding.tenant, &inner.ingest_services, Arc::new(incoming)).await?;
         let received = MessageReceipt {
-            tenant: place.tenant,
+            tenant: binding.tenant,
             run: taken.run,
             session: taken.session,
             message: taken.message,
             person: taken.person,
-            fate: taken.fate,
+            status: taken.status,
         };
         if let Some(halt) = taken.halted.as_ref().filter(|_| kind == runs::MESSAGE) {
             turn_metrics::count_outcome(channel, halt.code());
         }
-        if taken.fate == IngestStatus::SeenBefore || taken.halted.is_some() {
+        if taken.status == IngestStatus::SeenBefore || taken.halted.is_some() {
             return Ok(received);
         }
         // Who is in a slice is known only now, where there are slices.
         let is_same =
-            known == Some(taken.person) || (place.slice.is_none() && place.binding.slices.is_empty());
-        let place = match is_same {
-            true => place,
-            false => inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(place),
+            known == Some(taken.person) || (binding.slice.is_none() && binding.binding.slices.is_empty());
+        let binding = match is_same {
+            true => binding,
+            false => inner.resolve_target(&to, Some(taken.person)).await.unwrap_or(binding),
         };
-        let waiting = PendingTurn { place, person: taken.person, ingest: begun.elapsed() };
+        let waiting = PendingTurn { binding, person: taken.person, ingest: begun.elapsed() };
         match taken.begun {
-            Some(begun) => self.start(begun.held, Some(waiting)),
+            Some(begun) => self.start(begun.lease, Some(waiting)),
             None => inner.remember_pending_turn(taken.run, waiting),
         }
         Ok(received)

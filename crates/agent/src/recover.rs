@@ -21,7 +21,7 @@ use crate::state::RunState;
 /// So many are taken up in one go.
 pub(crate) const MOST: u32 = 64;
 /// How often it is asked whether the processes that hold runs live.
-const LOOK: Duration = Duration::from_secs(1);
+const HOLDER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a process says again that it is there: one that said so a week ago and holds nothing is forgotten.
 const REGISTER: Duration = Duration::from_secs(3600);
 /// So many that wait for a person are looked at in one reading, and so many readings are made in one go. Where more
@@ -34,7 +34,7 @@ impl TurnEngine {
     pub async fn serve(&self, stop: CancellationToken) {
         // On SQLite there is one process: whatever was held, nobody holds any more.
         let first = match self.inner.db.engine() {
-            "sqlite" => RunRecoveryScope::All { since: self.inner.born },
+            "sqlite" => RunRecoveryScope::All { since: self.inner.holding_since },
             _ => RunRecoveryScope::Lapsed,
         };
         let mut registers = tokio::time::interval(REGISTER);
@@ -46,7 +46,7 @@ impl TurnEngine {
         }
         let mut ticks = tokio::time::interval(self.inner.settings.sweep);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut looks = tokio::time::interval(LOOK);
+        let mut looks = tokio::time::interval(HOLDER_CHECK_INTERVAL);
         looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -64,7 +64,7 @@ impl TurnEngine {
         self.inner.tasks.close();
         if tokio::time::timeout(self.inner.settings.grace, self.inner.tasks.wait()).await.is_err() {
             tracing::warn!(
-                turns = self.inner.hub.count_live(),
+                turns = self.inner.run_channels.count_live(),
                 "turns in progress left for another process to resume"
             );
         }
@@ -74,8 +74,8 @@ impl TurnEngine {
     /// Takes up what nobody works on in one conversation, and nothing else: for a process that answers one question and is
     /// no node for others.
     pub async fn sweep_session(&self, tenant: TenantId, session: SessionId) -> Result<usize> {
-        let (now, born) = (self.inner.clock.now(), self.inner.born);
-        let (is_alone, terms) = (self.inner.db.engine() == "sqlite", self.inner.desk.terms(now));
+        let (now, born) = (self.inner.clock.now(), self.inner.holding_since);
+        let (is_alone, terms) = (self.inner.db.engine() == "sqlite", self.inner.ingest_services.terms(now));
         let unit = move |tx: &mut Tx<'_>| -> Result<Vec<Run>> {
             let open = runs::list_open(tx, session)?;
             // What this process holds it has held since it was born.
@@ -144,7 +144,7 @@ impl TurnEngine {
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
             match known.state == RunState::WaitingApproval && can_resume(tx, &inner, &known, now)? {
-                true => Ok(runs::claim(tx, run, inner.desk.terms(now))?),
+                true => Ok(runs::claim(tx, run, inner.ingest_services.terms(now))?),
                 false => Ok(None),
             }
         };
@@ -169,12 +169,12 @@ impl TurnEngine {
 
     /// Takes up every run that nobody works on and somebody should. Safe on every node at once: each goes to one.
     pub async fn sweep(&self, due: RunRecoveryScope) -> Result<usize> {
-        let (terms, mut taken) = (self.inner.desk.terms(self.inner.clock.now()), 0);
+        let (terms, mut taken) = (self.inner.ingest_services.terms(self.inner.clock.now()), 0);
         loop {
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, terms, MOST);
-            let held = self.inner.db.platform(RUNS).write(unit).await?;
-            let count = held.len();
-            held.into_iter().for_each(|held| self.start(held, None));
+            let leases = self.inner.db.platform(RUNS).write(unit).await?;
+            let count = leases.len();
+            leases.into_iter().for_each(|lease| self.start(lease, None));
             taken += count;
             if count < MOST as usize {
                 break;
@@ -183,7 +183,7 @@ impl TurnEngine {
         let unit = move |tx: &mut PlatformTx<'_>| runs::claim_forgotten(tx, terms, MOST);
         let forgotten = self.inner.db.platform(RUNS).write(unit).await?;
         taken += forgotten.len();
-        forgotten.into_iter().for_each(|held| self.start(held, None));
+        forgotten.into_iter().for_each(|lease| self.start(lease, None));
         Ok(taken + self.sweep_answered().await?)
     }
 
@@ -206,7 +206,7 @@ impl TurnEngine {
     }
 
     fn lock_cursor(&self) -> MutexGuard<'_, RecoveryCursor> {
-        self.inner.round.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.waiting_cursor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn resume_answered(&self, waiting: Vec<(TenantId, RunId, Timestamp)>) -> Result<usize> {

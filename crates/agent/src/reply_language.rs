@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_lock_binds_replies_and_not_what_concerns_money() {
         let speech = HumanLanguages { languages: vec!["en".parse().unwrap()], ..HumanLanguages::default() };
-        let tongue = ReplyLanguage::detect("राजू को पाँच सौ दिए", &[], None, &speech);
-        assert_eq!((tongue.reply.as_str(), tongue.voice.language), ("en", Language::Hindi));
+        let reply_language = ReplyLanguage::detect("राजू को पाँच सौ दिए", &[], None, &speech);
+        assert_eq!((reply_language.reply.as_str(), reply_language.voice.language), ("en", Language::Hindi));
     }
 }

@@ -30,8 +30,8 @@ struct Versions {
 pub(crate) struct BindingRulesCache(Mutex<HashMap<Versions, BindingRules>>);
 
 impl BindingRulesCache {
-    pub(crate) fn get_or_build(&self, place: &BindingResolution) -> Result<BindingRules> {
-        let (human, team, agent) = (&place.human, &place.team, &place.agent);
+    pub(crate) fn get_or_build(&self, binding: &BindingResolution) -> Result<BindingRules> {
+        let (human, team, agent) = (&binding.human, &binding.team, &binding.agent);
         let versions = Versions {
             tiers: [(human.id, human.version), (team.id, team.version), (agent.id, agent.version)],
             bases: agent.bases.clone(),
@@ -40,7 +40,7 @@ impl BindingRulesCache {
             return Ok(known.clone());
         }
         let set = build_rule_set(&human.body, &team.body, &agent.body)?;
-        let text: Vec<&str> = place.cast.blocks().map(|(_, text, _)| text).collect();
+        let text: Vec<&str> = binding.static_prompt.blocks().map(|(_, text, _)| text).collect();
         let rules =
             BindingRules { set, prompt: Arc::new(PromptFingerprint::new(&text.join("\n"), Vec::new())) };
         let mut kept = self.lock();

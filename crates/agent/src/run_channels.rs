@@ -25,64 +25,65 @@ type Key = (TenantId, RunId);
 /// The runs this node works on, and those that ended here lately.
 #[derive(Debug, Default)]
 pub(crate) struct RunChannels {
-    rooms: Mutex<HashMap<Key, Arc<RunChannel>>>,
-    /// When rooms of old runs were last let go.
+    channels: Mutex<HashMap<Key, Arc<RunChannel>>>,
+    /// When channels of old runs were last let go.
     pruned: Mutex<Option<Timestamp>>,
 }
 
 impl RunChannels {
-    /// The room of a run that is worked on here from now on.
-    pub(crate) fn open(&self, held: RunLease, now: Timestamp) -> Arc<RunChannel> {
-        let mut rooms = lock(&self.rooms);
+    /// The channel of a run that is worked on here from now on.
+    pub(crate) fn open(&self, lease: RunLease, now: Timestamp) -> Arc<RunChannel> {
+        let mut channels = lock(&self.channels);
         let mut pruned = lock(&self.pruned);
-        if rooms.len() >= FEW && pruned.is_none_or(|last| now < last || now.since(last) >= PRUNE) {
-            prune(&mut rooms, now);
+        if channels.len() >= FEW && pruned.is_none_or(|last| now < last || now.since(last) >= PRUNE) {
+            prune(&mut channels, now);
             *pruned = Some(now);
         }
         drop(pruned);
-        let room = rooms.entry((held.tenant, held.run)).or_default().clone();
+        let run_channel = channels.entry((lease.tenant, lease.run)).or_default().clone();
         {
             // What it said before it ended or waited is not the beginning of what comes.
-            let mut log = lock(&room.log);
+            let mut log = lock(&run_channel.log);
             if log.ended.take().is_some() {
                 *log = Log::default();
             }
         }
-        room
+        run_channel
     }
 
     pub(crate) fn find(&self, tenant: TenantId, run: RunId) -> Option<Arc<RunChannel>> {
-        lock(&self.rooms).get(&(tenant, run)).cloned()
+        lock(&self.channels).get(&(tenant, run)).cloned()
     }
 
     /// Which number a beginning of a reply has that comes after all that were told here under this take-up.
-    pub(crate) fn next_generation(&self, held: RunLease, first: u32) -> u32 {
-        self.find(held.tenant, held.run).map_or(first, |room| room.next_generation(first))
+    pub(crate) fn next_generation(&self, lease: RunLease, first: u32) -> u32 {
+        self.find(lease.tenant, lease.run).map_or(first, |run_channel| run_channel.next_generation(first))
     }
 
     /// Nobody here works on it any more, and what it said so far leads nowhere.
-    pub(crate) fn forget(&self, held: RunLease) {
-        if let Some(room) = lock(&self.rooms).remove(&(held.tenant, held.run)) {
-            lock(&room.log).gone = true;
-            room.changed.notify_waiters();
+    pub(crate) fn forget(&self, lease: RunLease) {
+        if let Some(run_channel) = lock(&self.channels).remove(&(lease.tenant, lease.run)) {
+            lock(&run_channel.log).gone = true;
+            run_channel.changed.notify_waiters();
         }
     }
 
     /// How many runs are under way here.
     pub(crate) fn count_live(&self) -> usize {
-        lock(&self.rooms).values().filter(|room| lock(&room.log).ended.is_none()).count()
+        lock(&self.channels).values().filter(|run_channel| lock(&run_channel.log).ended.is_none()).count()
     }
 }
 
-fn prune(rooms: &mut HashMap<Key, Arc<RunChannel>>, now: Timestamp) {
-    let is_old = |room: &RunChannel| lock(&room.log).ended.is_some_and(|at| now.since(at) >= KEPT);
-    rooms.retain(|_, room| !is_old(room));
+fn prune(channels: &mut HashMap<Key, Arc<RunChannel>>, now: Timestamp) {
+    let is_old =
+        |run_channel: &RunChannel| lock(&run_channel.log).ended.is_some_and(|at| now.since(at) >= KEPT);
+    channels.retain(|_, channel| !is_old(channel));
     let mut ended: Vec<(Timestamp, Key)> =
-        rooms.iter().filter_map(|(key, room)| Some((lock(&room.log).ended?, *key))).collect();
+        channels.iter().filter_map(|(key, channel)| Some((lock(&channel.log).ended?, *key))).collect();
     if ended.len() > MOST_ENDED {
         ended.sort_unstable();
         ended.truncate(ended.len() - MOST_ENDED / 2);
-        ended.iter().for_each(|(_, key)| drop(rooms.remove(key)));
+        ended.iter().for_each(|(_, key)| drop(channels.remove(key)));
     }
 }
 

@@ -24,33 +24,33 @@ const PAUSE: Duration = Duration::from_millis(100);
 const STOP: Duration = LEASE.saturating_sub(Duration::from_secs(5));
 
 impl TurnEngine {
-    pub(crate) async fn run_queue(&self, mut held: RunLease, mut waiting: Option<PendingTurn>) {
+    pub(crate) async fn run_queue(&self, mut lease: RunLease, mut waiting: Option<PendingTurn>) {
         loop {
-            let next = self.inner.clone().run_one(held, waiting.take()).await;
+            let next = self.inner.clone().run_one(lease, waiting.take()).await;
             let Some(next) = next else { return };
-            held = next;
-            waiting = self.inner.take_pending_turn(held).await;
-            self.inner.hub.open(held, self.inner.clock.now());
+            lease = next;
+            waiting = self.inner.take_pending_turn(lease).await;
+            self.inner.run_channels.open(lease, self.inner.clock.now());
         }
     }
 }
 
 impl TurnEngineInner {
     /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
-    async fn run_one(self: Arc<Self>, held: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
-        let room = self.hub.open(held, self.clock.now());
-        let stop = room.renew_stop_token();
+    async fn run_one(self: Arc<Self>, lease: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
+        let run_channel = self.run_channels.open(lease, self.clock.now());
+        let stop = run_channel.renew_stop_token();
         let (mut tries, mut waiting) = (1, waiting);
         let failed = loop {
-            let work = self.clone().run_turn(held, waiting.take(), room.clone(), stop.clone(), None);
-            match self.run_under_lease(held, &stop, AssertUnwindSafe(work).catch_unwind()).await {
+            let work = self.clone().run_turn(lease, waiting.take(), run_channel.clone(), stop.clone(), None);
+            match self.run_under_lease(lease, &stop, AssertUnwindSafe(work).catch_unwind()).await {
                 Some(Ok(Ok(next))) => return next,
                 None | Some(Ok(Err(Error::LostRun(_)))) => {
-                    self.hub.forget(held);
+                    self.run_channels.forget(lease);
                     return None;
                 }
                 Some(Ok(Err(error))) if error.is_transient() && tries < TRIES => {
-                    tracing::warn!(run = %held.run, %error, "turn interrupted; resuming from stored state");
+                    tracing::warn!(run = %lease.run, %error, "turn interrupted; resuming from stored state");
                     tokio::time::sleep(PAUSE * 2_u32.pow(tries)).await;
                     tries += 1;
                 }
@@ -58,35 +58,35 @@ impl TurnEngineInner {
                 Some(Err(_)) => break "the turn panicked".to_owned(),
             }
         };
-        tracing::error!(run = %held.run, error = %failed, "turn failed");
+        tracing::error!(run = %lease.run, error = %failed, "turn failed");
         let halt = HaltReason::Broken(failed);
-        let excuse = self.clone().run_turn(held, None, room, stop.clone(), Some(halt.clone()));
-        match self.run_under_lease(held, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
+        let excuse = self.clone().run_turn(lease, None, run_channel, stop.clone(), Some(halt.clone()));
+        match self.run_under_lease(lease, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
             Some(Ok(Ok(next))) => return next,
             Some(Ok(Err(Error::LostRun(_)))) | None => {}
             // Not even that could be prepared: the bare row is ended, or another tries again when the lease passes.
-            Some(_) => match self.close_run(held, halt).await {
+            Some(_) => match self.close_run(lease, halt).await {
                 Ok(next) => {
-                    self.hub.forget(held);
+                    self.run_channels.forget(lease);
                     return next;
                 }
-                Err(error) => tracing::error!(run = %held.run, %error, "failed to end run"),
+                Err(error) => tracing::error!(run = %lease.run, %error, "failed to end run"),
             },
         }
-        self.hub.forget(held);
+        self.run_channels.forget(lease);
         None
     }
 
     /// Since when the lease is known to hold. One that is old when work begins, since its claim waited for the database or
     /// the turn is tried again, is renewed first: whoever counted from here would believe it longer than it lasts. None
     /// where the run was lost.
-    async fn confirm_lease(&self, held: RunLease, stop: &CancellationToken) -> Option<Instant> {
+    async fn confirm_lease(&self, lease: RunLease, stop: &CancellationToken) -> Option<Instant> {
         let (asked, now) = (Instant::now(), self.clock.now());
-        let age = now.since(held.until.minus(LEASE));
+        let age = now.since(lease.until.minus(LEASE));
         if age < self.settings.renew {
             return Some(asked.checked_sub(age).unwrap_or(asked));
         }
-        let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
+        let renewing = self.db.write(lease.tenant, move |tx| runs::renew(tx, lease, now));
         match tokio::time::timeout_at(asked + STOP, renewing).await {
             Ok(Ok(renewed)) if asked.elapsed() < STOP => {
                 if renewed.cancel_asked {
@@ -96,11 +96,11 @@ impl TurnEngineInner {
             }
             Ok(Err(Error::LostRun(_))) => None,
             Ok(Err(error)) => {
-                tracing::warn!(run = %held.run, %error, "lease renewal failed before the run resumed");
+                tracing::warn!(run = %lease.run, %error, "lease renewal failed before the run resumed");
                 None
             }
             Ok(Ok(_)) | Err(_) => {
-                tracing::warn!(run = %held.run, "lease renewal timed out before the run resumed");
+                tracing::warn!(run = %lease.run, "lease renewal timed out before the run resumed");
                 None
             }
         }
@@ -109,16 +109,16 @@ impl TurnEngineInner {
     /// Does the work and keeps the run meanwhile. None where it was lost.
     async fn run_under_lease<T>(
         &self,
-        held: RunLease,
+        lease: RunLease,
         stop: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let held_since = self.confirm_lease(held, stop).await?;
+        let held_since = self.confirm_lease(lease, stop).await?;
         let renew = || {
             let now = self.clock.now();
-            self.db.write(held.tenant, move |tx| runs::renew(tx, held, now))
+            self.db.write(lease.tenant, move |tx| runs::renew(tx, lease, now))
         };
-        let keep = keep_lease(held, held_since, self.settings.renew, renew, stop);
+        let keep = keep_lease(lease, held_since, self.settings.renew, renew, stop);
         tokio::select! {
             done = work => Some(done),
             () = keep => None,
@@ -127,48 +127,53 @@ impl TurnEngineInner {
 
     /// A run that was left, or that waited, may be in the middle of a connector's act. A process that has just started
     /// waits for the connector first: without its tools the act could be neither recognised nor offered.
-    async fn wait_for_connectors(&self, held: RunLease, place: &BindingResolution, stop: &CancellationToken) {
-        if place.agent.body.connectors.is_empty() {
+    async fn wait_for_connectors(
+        &self,
+        lease: RunLease,
+        binding: &BindingResolution,
+        stop: &CancellationToken,
+    ) {
+        if binding.agent.body.connectors.is_empty() {
             return;
         }
         tokio::select! {
             () = stop.cancelled() => {}
-            () = self.dispatcher.wait_for_connectors(held.tenant) => {}
+            () = self.dispatcher.wait_for_connectors(lease.tenant) => {}
         }
     }
 
     async fn run_turn(
         self: Arc<Self>,
-        held: RunLease,
+        lease: RunLease,
         waiting: Option<PendingTurn>,
-        room: Arc<RunChannel>,
+        run_channel: Arc<RunChannel>,
         stop: CancellationToken,
         broken: Option<HaltReason>,
     ) -> Result<Option<RunLease>> {
-        let (place, ingest) = match waiting {
-            Some(waiting) => (waiting.place, waiting.ingest),
-            None => match self.resolve_when_active(held, &stop).await? {
-                Some(place) => {
-                    self.wait_for_connectors(held, &place, &stop).await;
-                    (place, Duration::ZERO)
+        let (binding, ingest) = match waiting {
+            Some(waiting) => (waiting.binding, waiting.ingest),
+            None => match self.resolve_when_active(lease, &stop).await? {
+                Some(binding) => {
+                    self.wait_for_connectors(lease, &binding, &stop).await;
+                    (binding, Duration::ZERO)
                 }
                 None => {
-                    let next = self.close_run(held, HaltReason::Cancelled).await;
-                    self.hub.forget(held);
+                    let next = self.close_run(lease, HaltReason::Cancelled).await;
+                    self.run_channels.forget(lease);
                     return next;
                 }
             },
         };
-        let pass = self.admit(held).await?;
+        let pass = self.admit(lease).await?;
         if matches!(pass, TurnPass::SetAside) {
             // Its bare row is ended: what broke the others may stand in anything that is read of it.
-            let next = self.close_run(held, crash_loop_halt()).await;
-            self.hub.forget(held);
+            let next = self.close_run(lease, crash_loop_halt()).await;
+            self.run_channels.forget(lease);
             return next;
         }
         let inner = self.clone();
         let work = async {
-            let mut turn = Turn::prepare(self, held, place, room, stop).await?;
+            let mut turn = Turn::prepare(self, lease, binding, run_channel, stop).await?;
             let mut notes = turn.begin_notes();
             turn.set_ingest_time(ingest);
             let end = match broken {
@@ -184,7 +189,7 @@ impl TurnEngineInner {
 /// Renews again and again. Returns when the run was lost, or could not be renewed for so long that it may be: whoever takes
 /// it up may rely on it that nobody is at its acts any more.
 async fn keep_lease<F>(
-    held: RunLease,
+    lease: RunLease,
     mut held_since: Instant,
     every: Duration,
     mut renew: impl FnMut() -> F,
@@ -207,8 +212,8 @@ async fn keep_lease<F>(
                 }
             }
             Ok(Err(Error::LostRun(_))) => return,
-            Ok(Err(error)) => tracing::warn!(run = %held.run, %error, "lease renewal failed"),
-            Err(_) => tracing::warn!(run = %held.run, "lease renewal timed out"),
+            Ok(Err(error)) => tracing::warn!(run = %lease.run, %error, "lease renewal failed"),
+            Err(_) => tracing::warn!(run = %lease.run, "lease renewal timed out"),
         }
     }
 }

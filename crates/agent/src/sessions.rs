@@ -30,10 +30,10 @@ pub struct Session {
     pub masked: Option<Value>,
     /// The summary of tainted turns, kept apart from `summary`.
     #[serde(skip)]
-    pub aside: Option<String>,
+    pub tainted_summary: Option<String>,
     /// Whose words those are; as bits.
     #[serde(skip)]
-    pub aside_tainted: i64,
+    pub tainted_summary_sources: i64,
     /// Taint, as bits, of old messages that don't store their own.
     #[serde(skip)]
     pub tainted: i64,
@@ -63,7 +63,7 @@ pub struct SessionUpdate {
 impl Session {
     /// Everything that stands for earlier messages.
     pub fn whole_summary(&self) -> Option<String> {
-        let parts: Vec<&str> = self.summary.iter().chain(&self.aside).map(String::as_str).collect();
+        let parts: Vec<&str> = self.summary.iter().chain(&self.tainted_summary).map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join("\n"))
     }
 }
@@ -263,8 +263,8 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
         summarised: row.get("summarised")?,
         entities: read_json(row, "entities")?,
         masked: read_optional_json(row, "masked")?,
-        aside: row.get("aside")?,
-        aside_tainted: row.get("aside_tainted")?,
+        tainted_summary: row.get("aside")?,
+        tainted_summary_sources: row.get("aside_tainted")?,
         tainted: row.get("tainted")?,
         merged_into: row.get("merged_into")?,
         began_at: row.get("began_at")?,

@@ -250,7 +250,12 @@ pub(crate) fn merge_taint(mine: Taint, theirs: Taint) -> Taint {
     let sources = mine.sources.into_iter().chain(theirs.sources).collect();
     let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
     let holds_private = mine.holds_private || theirs.holds_private;
-    Taint { sources, own_words, holds_private, choices: mine.choices.saturating_add(theirs.choices) }
+    Taint {
+        sources,
+        own_words,
+        holds_private,
+        leaked_bits: mine.leaked_bits.saturating_add(theirs.leaked_bits),
+    }
 }
 
 /// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.

@@ -38,7 +38,7 @@ struct Row<'a> {
 }
 
 /// All of them in one statement, numbered after those that are there. The run is held by the caller.
-pub(crate) fn add(tx: &mut Tx<'_>, held: RunLease, steps: &[NewRunStep]) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, lease: RunLease, steps: &[NewRunStep]) -> Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
@@ -67,7 +67,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, held: RunLease, steps: &[NewRunStep]) -> Resu
                     timestamptz 'epoch' + (new.value ->> 'at')::bigint * interval '1 microsecond'
              FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS new (value, place)",
         ),
-        params![held.run, held.epoch, JsonText::of(&rows)?],
+        params![lease.run, lease.epoch, JsonText::of(&rows)?],
     )?;
     Ok(())
 }

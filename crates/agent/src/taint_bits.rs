@@ -14,7 +14,7 @@ use crate::sessions::Session;
 const ALL: [TaintSource; 4] =
     [TaintSource::Visitor, TaintSource::Document, TaintSource::Connector, TaintSource::Web];
 /// Where the bits stand of what a reply was made with, and did not read itself.
-const BEHIND: u32 = 4;
+const INHERITED_SHIFT: u32 = 4;
 /// So many words in a row are no chance.
 const IN_A_ROW: usize = 5;
 /// Digits of a number that is somebody's or something's own.
@@ -36,7 +36,7 @@ pub(crate) fn bits(sources: &BTreeSet<TaintSource>) -> i64 {
 
 /// Read by itself or made with.
 pub(crate) fn sources(bits: i64) -> BTreeSet<TaintSource> {
-    let bits = bits | (bits >> BEHIND);
+    let bits = bits | (bits >> INHERITED_SHIFT);
     ALL.into_iter().filter(|source| bits & bit(*source) != 0).collect()
 }
 
@@ -65,9 +65,13 @@ impl WindowTaint {
         let told = history.iter().filter(|said| is_in_prompt(said, session));
         let messages = told.fold(0, |bits, said| bits | read_message_bits(said, session));
         let summary = if session.summary.is_some() { session.tainted } else { 0 };
-        let aside = if session.aside.is_some() { session.aside_tainted } else { 0 };
-        let read = messages & ((1 << BEHIND) - 1);
-        Self { read, behind: (messages >> BEHIND) | flatten_bits(summary) | flatten_bits(aside) }
+        let tainted_summary =
+            if session.tainted_summary.is_some() { session.tainted_summary_sources } else { 0 };
+        let read = messages & ((1 << INHERITED_SHIFT) - 1);
+        Self {
+            read,
+            behind: (messages >> INHERITED_SHIFT) | flatten_bits(summary) | flatten_bits(tainted_summary),
+        }
     }
 
     pub(crate) fn sources(self) -> BTreeSet<TaintSource> {
@@ -83,21 +87,21 @@ impl WindowTaint {
         text: &str,
     ) -> i64 {
         let said = extract_shingles(text);
-        let aside = [
-            (session.aside.as_deref(), session.aside_tainted),
+        let summaries = [
+            (session.tainted_summary.as_deref(), session.tainted_summary_sources),
             (session.summary.as_deref(), session.tainted),
         ];
-        let aside = aside.into_iter().filter(|(text, bits)| {
+        let summaries = summaries.into_iter().filter(|(text, bits)| {
             *bits != 0 && text.is_some_and(|text| !said.is_disjoint(&extract_shingles(text)))
         });
-        let aside = aside.fold(0, |all, (_, bits)| all | flatten_bits(bits));
+        let summarised = summaries.fold(0, |all, (_, bits)| all | flatten_bits(bits));
         let tainted = history.iter().filter(|message| is_in_prompt(message, session));
         let tainted = tainted.map(|message| (message, flatten_bits(read_message_bits(message, session))));
         let repeats = |message: &Message| !said.is_disjoint(&extract_shingles(&message.text));
         let repeated = tainted
             .filter(|(message, bits)| *bits != 0 && repeats(message))
             .fold(0, |all, (_, bits)| all | bits);
-        bits(own) | ((self.read | repeated | aside) << BEHIND)
+        bits(own) | ((self.read | repeated | summarised) << INHERITED_SHIFT)
     }
 }
 
@@ -107,7 +111,7 @@ fn is_in_prompt(said: &Message, session: &Session) -> bool {
 
 /// As if all of it had been read.
 const fn flatten_bits(bits: i64) -> i64 {
-    (bits | (bits >> BEHIND)) & ((1 << BEHIND) - 1)
+    (bits | (bits >> INHERITED_SHIFT)) & ((1 << INHERITED_SHIFT) - 1)
 }
 
 /// Every few words of a text that follow each other, and each that names somebody or something by itself: an address or a
@@ -132,8 +136,8 @@ mod tests {
     fn every_set_of_sources_reads_back() {
         for number in 0..16 {
             assert_eq!(bits(&sources(number)), number);
-            assert_eq!(bits(&sources(number << BEHIND)), number);
-            assert_eq!(flatten_bits(number << BEHIND), number);
+            assert_eq!(bits(&sources(number << INHERITED_SHIFT)), number);
+            assert_eq!(flatten_bits(number << INHERITED_SHIFT), number);
         }
         assert_eq!(sources(15).len(), ALL.len());
     }

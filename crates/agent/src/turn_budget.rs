@@ -39,7 +39,7 @@ struct State {
     before: RunUse,
     output: u64,
     is_unpriced: bool,
-    held: HashMap<ReservationId, CallSpend>,
+    reservations: HashMap<ReservationId, CallSpend>,
     next: u128,
     spent_out: Option<RunExhaustion>,
 }
@@ -53,7 +53,7 @@ impl TurnBudget {
         spent: &RunSnapshot,
     ) -> Self {
         let (drawn, used, before) = (spent.drawn, spent.used, spent.before);
-        let (output, is_unpriced, held) = (spent.output, spent.is_unpriced, HashMap::new());
+        let (output, is_unpriced, reservations) = (spent.output, spent.is_unpriced, HashMap::new());
         let rates = more.governor.settings().rates.clone();
         let state = State {
             allowed,
@@ -63,7 +63,7 @@ impl TurnBudget {
             before,
             output,
             is_unpriced,
-            held,
+            reservations,
             next: 0,
             spent_out: None,
         };
@@ -96,7 +96,7 @@ impl TurnBudget {
     /// Waits a moment for calls that were broken off to say what they cost.
     pub(crate) async fn wait_for_settlement(&self) {
         for _ in 0..QUIET {
-            if self.lock().held.is_empty() {
+            if self.lock().reservations.is_empty() {
                 return;
             }
             tokio::time::sleep(MOMENT).await;
@@ -116,11 +116,11 @@ impl TurnBudget {
     /// Some where it is settled here: out of the reservation, or refused by the run's own limit.
     fn try_reserve(&self, most: CallSpend) -> Option<Result<ReservationId, ModelError>> {
         let mut state = self.lock();
-        let held = state.held.values().fold(sum(state.used, state.before), |used, held| {
-            used.with_call(held.tokens, held.cost.unwrap_or_default())
+        let reserved = state.reservations.values().fold(sum(state.used, state.before), |used, call| {
+            used.with_call(call.tokens, call.cost.unwrap_or_default())
         });
         // Steps and seconds are for the loop to count.
-        let so_far = RunUse { iterations: 0, seconds: 0, ..held };
+        let so_far = RunUse { iterations: 0, seconds: 0, ..reserved };
         if let Err(spent) = self.limit.check_next(&so_far, most.tokens, most.cost.unwrap_or_default()) {
             state.spent_out = Some(spent);
             return Some(Err(ModelError::OverBudget(spent.to_string())));
@@ -130,7 +130,7 @@ impl TurnBudget {
         }
         state.next += 1;
         let id = ReservationId::from_uuid(Uuid::from_u128(state.next));
-        state.held.insert(id, most);
+        state.reservations.insert(id, most);
         Some(Ok(id))
     }
 }
@@ -140,7 +140,7 @@ impl State {
     /// of them, as they will when they are booked.
     fn has_room(&self, most: CallSpend, now: Timestamp) -> bool {
         let Some(allowed) = self.allowed.filter(|allowed| allowed.expires_at > now) else { return false };
-        let after = self.held.values().fold(self.drawn, |drawn, held| drawn.plus(*held)).plus(most);
+        let after = self.reservations.values().fold(self.drawn, |drawn, call| drawn.plus(*call)).plus(most);
         let money = if after.is_unpriced { self.rates.worst_case_cost(after.tokens) } else { after.money };
         after.tokens <= allowed.most.tokens && allowed.most.money.is_none_or(|limit| money <= limit)
     }
@@ -161,7 +161,7 @@ impl CallBudget for TurnBudget {
             state.used = state.used.with_call(spent.tokens, spent.cost.unwrap_or_default());
             state.output = state.output.saturating_add(spent.output);
             state.is_unpriced |= spent.cost.is_none() && spent.tokens > 0;
-            let is_ours = state.held.remove(&reservation).is_some();
+            let is_ours = state.reservations.remove(&reservation).is_some();
             if is_ours {
                 state.drawn = state.drawn.plus(spent);
             }
@@ -200,7 +200,7 @@ mod tests {
             before: RunUse::default(),
             output: 0,
             is_unpriced: false,
-            held: HashMap::new(),
+            reservations: HashMap::new(),
             next: 0,
             spent_out: None,
         }
@@ -213,9 +213,9 @@ mod tests {
         assert!(has(&state, 1_000, Some(500)));
         assert!(!has(&state, 1_001, Some(1)) && !has(&state, 1, Some(501)));
         assert!(has(&state, 500, None) && !has(&state, 501, None), "what has no price costs the worst one");
-        state.held.insert(ReservationId::from_uuid(Uuid::nil()), spend(600, Some(100)));
+        state.reservations.insert(ReservationId::from_uuid(Uuid::nil()), spend(600, Some(100)));
         assert!(!has(&state, 401, Some(1)), "what is held counts");
-        state.held.clear();
+        state.reservations.clear();
         state.drawn = ReservationUse::default().plus(spend(900, Some(499)));
         assert!(has(&state, 100, Some(1)) && !has(&state, 100, Some(2)));
         assert!(!has(&state, 1, None), "and so does all that was drawn before it");

@@ -41,7 +41,7 @@ use self::server_commands::ServerCommands;
 
 /// Reads the words this process was started with, does what they say, and says what came of it.
 pub fn run(server: &dyn ServerCommands) -> ExitCode {
-    let (house, all) = match build_cli() {
+    let (packs, all) = match build_cli() {
         Ok(typeable) => typeable,
         Err(failure) => {
             return report_failure(
@@ -51,26 +51,26 @@ pub fn run(server: &dyn ServerCommands) -> ExitCode {
         }
     };
     match all.try_get_matches() {
-        Ok(matches) => run_typed(server, &house, &matches),
+        Ok(matches) => run_typed(server, &packs, &matches),
         Err(error) => report_parse_error(&error),
     }
 }
 
 /// What packs bring, and everything that can be typed.
 fn build_cli() -> Result<(Arc<PackRegistry>, clap::Command)> {
-    let house = packs::load_registry()?;
-    let all = commands::pack::add_to(CliArguments::command(), &house)?;
-    Ok((house, all))
+    let packs = packs::load_registry()?;
+    let all = commands::pack::add_to(CliArguments::command(), &packs)?;
+    Ok((packs, all))
 }
 
-fn run_typed(server: &dyn ServerCommands, house: &PackRegistry, matches: &ArgMatches) -> ExitCode {
+fn run_typed(server: &dyn ServerCommands, packs: &PackRegistry, matches: &ArgMatches) -> ExitCode {
     let global = match GlobalArguments::from_arg_matches(matches) {
         Ok(global) => global,
         Err(error) => return report_parse_error(&error),
     };
     let context =
         CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.colour_mode()));
-    let done = match commands::pack::find_typed_command(house, matches) {
+    let done = match commands::pack::find_typed_command(packs, matches) {
         Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
         None => match CliArguments::from_arg_matches(matches) {
             Ok(arguments) => commands::run(&context, arguments.command, server),

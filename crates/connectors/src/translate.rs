@@ -165,7 +165,7 @@ fn translate_tool(
         destructive: writes && said.has_risk(|said| said.destructive, listed.hints.destructive == Some(true)),
         dry_run: dry_run.is_some(),
         timeout: Duration::from_secs(u64::from(timeout)),
-        soft: said
+        wait_at_most: said
             .soft_seconds()
             .filter(|soft| *soft < timeout)
             .map(|soft| Duration::from_secs(u64::from(soft))),
@@ -192,7 +192,7 @@ fn translate_tool(
     spec.shows = source.entry.shows;
     let connector = ToolConnector {
         name: source.name.to_string(),
-        maker: ConnectorOrigin::Foreign,
+        origin: ConnectorOrigin::Foreign,
         declares,
         conduct: None,
     };
@@ -209,7 +209,7 @@ fn translate_tool(
         },
         timeout: spec.timeout,
     };
-    Ok((spec, connector, ToolHandler::Far(Arc::new(far))))
+    Ok((spec, connector, ToolHandler::Remote(Arc::new(far))))
 }
 
 /// The tool's own part of its name: `write_file` of `files_write_file`.

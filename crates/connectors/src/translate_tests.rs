@@ -84,12 +84,16 @@ fn what_comes_late_or_is_told_again_is_not_the_servers_to_choose() {
     let said = |soft: u16| json!({ "_meta": { "munshi/tool": { "effect": "read", "cacheable": true, "soft_seconds": soft } } });
     for (soft, waits) in [(0, 5), (1, 5), (9, 9)] {
         let (spec, _) = shelved(listed(&said(soft)), "", ManifestAcceptance::Yes).unwrap();
-        assert_eq!(spec.soft, Some(Duration::from_secs(waits)), "{soft}");
+        assert_eq!(spec.wait_at_most, Some(Duration::from_secs(waits)), "{soft}");
         assert!(!spec.cacheable);
     }
     let own = "[x.tools.do_it]\neffect = \"read\"\ncacheable = true\nsoft_seconds = 1\n";
     let (spec, _) = shelved(listed(&said(9)), own, ManifestAcceptance::Yes).unwrap();
-    assert_eq!((spec.soft, spec.cacheable), (Some(Duration::from_secs(1)), true), "the operator's word wins");
+    assert_eq!(
+        (spec.wait_at_most, spec.cacheable),
+        (Some(Duration::from_secs(1)), true),
+        "the operator's word wins"
+    );
 }
 
 #[test]

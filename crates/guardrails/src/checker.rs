@@ -45,7 +45,7 @@ pub struct GuardrailChecker {
     /// Phrases that were said: the same one twice in a reply sounds broken.
     said: Vec<&'static str>,
     /// What waits for the end when a rule of the whole reply may block.
-    held: Option<Vec<ReplyPiece>>,
+    buffered: Option<Vec<ReplyPiece>>,
     /// The rule, if any, that has blocked the whole reply.
     stopped: Option<&'static str>,
 }
@@ -55,7 +55,7 @@ const MOST_WAITING: usize = 24;
 
 impl GuardrailChecker {
     pub(crate) fn new(set: GuardrailRuleSet, context: GuardrailContext) -> Self {
-        let held = set.buffers(&context).then(Vec::new);
+        let buffered = set.buffers(&context).then(Vec::new);
         Self {
             set,
             context,
@@ -65,7 +65,7 @@ impl GuardrailChecker {
             start: 0,
             parts: Vec::new(),
             said: Vec::new(),
-            held,
+            buffered,
             stopped: None,
         }
     }
@@ -122,18 +122,18 @@ impl GuardrailChecker {
         }
         self.check_reply(&mut cleared);
         let mut out = self.hold(cleared);
-        if let Some(held) = self.held {
+        if let Some(buffered) = self.buffered {
             out.pieces = match self.stopped {
                 Some(phrase) => vec![ReplyPiece::Say(phrase)],
-                None => held,
+                None => buffered,
             };
         }
         out
     }
 
     fn hold(&mut self, mut cleared: ClearedOutput) -> ClearedOutput {
-        if let Some(held) = &mut self.held {
-            held.append(&mut cleared.pieces);
+        if let Some(buffered) = &mut self.buffered {
+            buffered.append(&mut cleared.pieces);
         }
         cleared
     }

@@ -398,13 +398,13 @@ mod tests {
 
     #[test]
     fn gave_is_no_tonne() {
-        use crate::amounts::NumberKind as Counts;
+        use crate::amounts::NumberKind;
         for (message, value) in
             [("രാമൻ 500 തന്നു", "500"), ("രാമൻ ആയിരം തന്നു", "1000"), ("raman 500 tannu", "500")]
         {
             let found = crate::understand(message, &crate::UnderstandingContext::default()).numbers;
             let said: Vec<_> = found.iter().map(|one| (one.kind, one.value.to_string())).collect();
-            assert_eq!(said, [(Counts::Money, value.to_owned())], "{message}");
+            assert_eq!(said, [(NumberKind::Money, value.to_owned())], "{message}");
         }
         let found = crate::understand("5 టన్ను", &crate::UnderstandingContext::default()).numbers;
         assert_eq!(found[0].unit, Some(crate::unit::MeasureUnit::Tonne));

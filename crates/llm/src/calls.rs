@@ -177,9 +177,9 @@ pub fn load_health_since(
     for (target, outcome, is_failure, ended) in rows {
         let target = seen.entry(target).or_default();
         let finding = match (is_failure, error::code_blames_target(&outcome)) {
-            (false, _) => HealthSignal::Well,
-            (true, true) => HealthSignal::Ill,
-            (true, false) => HealthSignal::Nothing,
+            (false, _) => HealthSignal::Success,
+            (true, true) => HealthSignal::Failure,
+            (true, false) => HealthSignal::Neutral,
         };
         let permission = target.breaker.try_acquire(ended);
         target.breaker.record_outcome(finding, permission, ended);

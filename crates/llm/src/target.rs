@@ -124,11 +124,11 @@ impl ModelTarget {
 pub struct ModelTimeouts {
     pub connect: Duration,
     /// From the start of a streamed call until its first delta; keep-alives don't count. A call that is not streamed
-    /// has its first byte when the whole answer is there, so only `whole` bounds it.
+    /// has its first byte when the whole answer is there, so only `total` bounds it.
     pub first_byte: Duration,
     /// After the first delta: the longest silence. Any byte ends it, keep-alives too.
     pub between_bytes: Duration,
-    pub whole: Duration,
+    pub total: Duration,
 }
 
 impl Default for ModelTimeouts {
@@ -137,7 +137,7 @@ impl Default for ModelTimeouts {
             connect: Duration::from_secs(3),
             first_byte: Duration::from_secs(8),
             between_bytes: Duration::from_secs(15),
-            whole: Duration::from_secs(120),
+            total: Duration::from_secs(120),
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) async fn build(
         engine: turns.engine.clone(),
         keys: ApiKeyCache::new(db.clone(), clock.clone()),
         resolver,
-        office: turns.office.clone(),
+        act_services: turns.act_services.clone(),
         account: sign_in::build_services(config, &vault).await?,
         hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
@@ -55,7 +55,7 @@ pub(crate) async fn build(
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         // Room for the answer to leave before the request's time is over.
-        patience: config.server.request_timeout.mul_f64(0.8),
+        reply_timeout: config.server.request_timeout.mul_f64(0.8),
         key_limit: u32::try_from(config.server.key_requests_per_minute).unwrap_or(u32::MAX),
         address_limit: u32::try_from(config.server.address_requests_per_minute).unwrap_or(u32::MAX),
     };
@@ -69,8 +69,8 @@ fn build_visitor_services(
     clock: &Arc<dyn Clock>,
     proofs: Arc<dyn VisitorAuthenticator>,
 ) -> Result<VisitorServices> {
-    let house = packs::load_registry()?;
-    let mut book = house.book.clone();
+    let packs = packs::load_registry()?;
+    let mut book = packs.book.clone();
     munshi_web::visitor::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
     onboarding::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
     let book = Arc::new(book);
@@ -79,13 +79,13 @@ fn build_visitor_services(
         book: book.clone(),
         tools: installation::tools()?,
         proofs,
-        starting: Some(Arc::new(InstallationOnboarding::new(config, (db, clock), &house, book)?)),
+        starting: Some(Arc::new(InstallationOnboarding::new(config, (db, clock), &packs, book)?)),
         challenge: ChallengeSettings {
             after: few(config.web.challenge_after),
             bits: few(config.web.challenge_bits),
         },
         proxies: config.web.proxies.clone(),
-        house,
+        packs,
     })
 }
 

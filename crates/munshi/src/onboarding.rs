@@ -63,10 +63,10 @@ impl InstallationOnboarding {
     pub(crate) fn new(
         config: &Config,
         (db, clock): (&Db, &Arc<dyn Clock>),
-        house: &PackRegistry,
+        registry: &PackRegistry,
         book: Arc<Phrasebook>,
     ) -> Result<Self> {
-        let packs = house.tenants.iter().map(|(pack, one)| (format!("{pack}-ready-{}", one.name), *one));
+        let packs = registry.tenants.iter().map(|(pack, one)| (format!("{pack}-ready-{}", one.name), *one));
         let own = tenant_templates::READY.iter().map(|one| (format!("ready-{}", one.name), *one));
         Ok(Self {
             db: db.clone(),

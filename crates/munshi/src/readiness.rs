@@ -15,7 +15,7 @@ use munshi_types::{Clock, Timestamp};
 use munshi_web::{Readiness, ReadinessCheck};
 
 /// A queue or tiers that were not looked at for this long (a queue: for ten of its rounds) are stuck.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct ReadinessParts {
     pub(crate) db: Db,
@@ -46,7 +46,7 @@ impl ReadinessParts {
     fn jobs(&self) -> ReadinessCheck {
         let last = self.runner.last_poll().unwrap_or(self.started);
         let quiet = self.clock.now().since(last);
-        if quiet <= PATIENCE.max(self.poll * 10) {
+        if quiet <= TIMEOUT.max(self.poll * 10) {
             return ReadinessCheck::pass("jobs", "polling the queue");
         }
         let detail = format!("last poll of the queue was {} s ago", quiet.as_secs());
@@ -55,7 +55,7 @@ impl ReadinessParts {
 
     fn tiers(&self) -> ReadinessCheck {
         let quiet = self.resolver.time_since_poll();
-        if quiet <= PATIENCE {
+        if quiet <= TIMEOUT {
             return ReadinessCheck::pass("tiers", "watching for changes");
         }
         let detail = format!("last check for changes was {} s ago", quiet.as_secs());

@@ -1,6 +1,6 @@
 //! Bare numbers that count things: 6 soaps for 210.
 
-use munshi_lang::{Number, NumberKind as Counts};
+use munshi_lang::{Number, NumberKind};
 use munshi_types::Language;
 
 use crate::reading::{OfflineReading, WordOwner};
@@ -14,13 +14,13 @@ const MOST: u64 = 1000;
 pub(crate) fn mark_counts(reading: &mut OfflineReading<'_>, is_cue: impl Fn(usize) -> bool) {
     let money: Vec<usize> = (0..reading.numbers.len()).filter(|at| is_money_or_plain(reading, *at)).collect();
     let [one, other] = money.as_slice() else { return };
-    if reading.numbers.iter().any(|number| number.kind == Counts::Quantity) {
+    if reading.numbers.iter().any(|number| number.kind == NumberKind::Quantity) {
         return;
     }
     for (count, price) in [(*one, *other), (*other, *one)] {
         if is_count(reading, count, &is_cue) && is_price(reading, price) {
             if let Some(number) = reading.numbers.get_mut(count) {
-                number.kind = Counts::Quantity;
+                number.kind = NumberKind::Quantity;
             }
             return;
         }
@@ -28,7 +28,7 @@ pub(crate) fn mark_counts(reading: &mut OfflineReading<'_>, is_cue: impl Fn(usiz
 }
 
 fn is_money_or_plain(reading: &OfflineReading<'_>, at: usize) -> bool {
-    reading.numbers.get(at).is_some_and(|number| matches!(number.kind, Counts::Money | Counts::Plain))
+    reading.numbers.get(at).is_some_and(|number| matches!(number.kind, NumberKind::Money | NumberKind::Plain))
 }
 
 /// The places of the words that hold a number: the first, and the one after the last.
@@ -52,7 +52,7 @@ fn is_count(reading: &OfflineReading<'_>, number: usize, is_cue: &impl Fn(usize)
     let Some((_, after)) = find_words(reading, number) else { return false };
     let is_small = reading.numbers.get(number).is_some_and(|number| {
         let whole = |value: &Number| value.as_whole().is_some_and(|whole| (1..=MOST).contains(&whole));
-        number.kind == Counts::Plain && number.unit.is_none() && number.readings.iter().all(whole)
+        number.kind == NumberKind::Plain && number.unit.is_none() && number.readings.iter().all(whole)
     });
     let names =
         reading.words.get(after).is_some_and(|word| word.is_content() && !word.classes.intersects(NEVER));
@@ -74,6 +74,6 @@ fn is_price(reading: &OfflineReading<'_>, number: usize) -> bool {
     let bent = reading.words.get(after - 1).is_some_and(|word| {
         !word.text.is_ascii() && crate::name_roles::strip_case(word, &reading.languages).is_some()
     });
-    let is_money = reading.numbers.get(number).is_some_and(|number| number.kind == Counts::Money);
+    let is_money = reading.numbers.get(number).is_some_and(|number| number.kind == NumberKind::Money);
     is_money || led || marked || bent
 }

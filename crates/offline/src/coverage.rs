@@ -4,7 +4,7 @@
 //! without asking only where each word is one of the phrase, grammar, a number, a plain name, or a thing that is known
 //! or counted.
 
-use munshi_lang::{DateExpression, NumberKind as Counts};
+use munshi_lang::{DateExpression, NumberKind};
 use munshi_types::Language;
 
 use crate::fill::FilledArguments;
@@ -179,8 +179,8 @@ impl WordCoverage<'_, '_> {
     fn is_count(&self, number: usize) -> bool {
         let kind = self.sight.reading.numbers.get(number).map(|number| number.kind);
         match kind {
-            Some(Counts::Money | Counts::Quantity | Counts::Plain) => true,
-            Some(Counts::Phone) => self.tool.find_field(&ToolArgumentKind::Phone).is_some(),
+            Some(NumberKind::Money | NumberKind::Quantity | NumberKind::Plain) => true,
+            Some(NumberKind::Phone) => self.tool.find_field(&ToolArgumentKind::Phone).is_some(),
             _ => false,
         }
     }
@@ -267,7 +267,7 @@ impl WordCoverage<'_, '_> {
         let says_more = |pattern: &PhrasePattern| says_more(pattern) || lends(pattern);
         let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
         // A reminder is sent too, but of no amount.
-        let money = self.sight.count_numbers(&[Counts::Money]) > 0;
+        let money = self.sight.count_numbers(&[NumberKind::Money]) > 0;
         let may_be = |other: &&PreparedTool| {
             other.spec.effect.writes() && (!money || other.find_field(&ToolArgumentKind::Money).is_some())
         };

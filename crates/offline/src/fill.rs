@@ -1,6 +1,6 @@
 //! Arguments from what was said, each in the form its schema wants.
 
-use munshi_lang::{Certainty, MeasureUnit, Number, NumberKind as Counts, NumberMention};
+use munshi_lang::{Certainty, MeasureUnit, Number, NumberKind, NumberMention};
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
@@ -110,18 +110,18 @@ fn numbers(
     let wants = |field: &ArgumentField| wanted == Some(field.name.as_str());
     for number in &reading.numbers {
         let field = match number.kind {
-            Counts::Money => money,
-            Counts::Quantity if number.unit.is_some_and(is_time) => None,
-            Counts::Quantity => quantity.or(money.filter(|field| wants(field) && number.unit.is_none())),
+            NumberKind::Money => money,
+            NumberKind::Quantity if number.unit.is_some_and(is_time) => None,
+            NumberKind::Quantity => quantity.or(money.filter(|field| wants(field) && number.unit.is_none())),
             // A bare number is what there is a place for; with two places only the one that was asked for.
-            Counts::Plain => match (money, quantity) {
+            NumberKind::Plain => match (money, quantity) {
                 (Some(money), Some(quantity)) if wants(quantity) || !wants(money) && !money.is_required => {
                     Some(quantity)
                 }
                 (Some(money), _) => Some(money),
                 (None, quantity) => quantity,
             },
-            Counts::Phone | Counts::Date | Counts::Account => continue,
+            NumberKind::Phone | NumberKind::Date | NumberKind::Account => continue,
         };
         let Some(field) = field else {
             filled.unplaced += usize::from(!number.unit.is_some_and(is_time));

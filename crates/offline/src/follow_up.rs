@@ -1,6 +1,6 @@
 //! A message after a question: its answer, its end, or another subject.
 
-use munshi_lang::NumberKind as Counts;
+use munshi_lang::NumberKind;
 use serde_json::Value;
 
 use crate::fill::{FilledArguments, fill};
@@ -214,7 +214,7 @@ impl OfflineTurn<'_> {
         }
         let is_answered = filled.arguments.contains_key(&field.name)
             || filled.doubts.iter().any(|(name, _)| *name == field.name);
-        let says_a_number = sight.count_numbers(&[Counts::Money, Counts::Plain]) > 0;
+        let says_a_number = sight.count_numbers(&[NumberKind::Money, NumberKind::Plain]) > 0;
         if !is_answered || !(reading.mood.is_plain() || says_a_number) {
             return self.ask_again(open, tool, reading);
         }

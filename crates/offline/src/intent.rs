@@ -1,6 +1,6 @@
 //! What one thing said asks for, and how sure that is.
 
-use munshi_lang::NumberKind as Counts;
+use munshi_lang::NumberKind;
 use munshi_types::Language;
 
 use crate::clauses::find_cuts;
@@ -105,7 +105,7 @@ fn prefer_question_tool(
 ) {
     let writes = |one: &RankedTool| palette.tools.get(one.tool).is_some_and(|tool| tool.spec.effect.writes());
     let is_asked = sight.reading.mood.has(SentenceMood::QUESTION)
-        && sight.count_numbers(&[Counts::Money, Counts::Quantity]) == 0;
+        && sight.count_numbers(&[NumberKind::Money, NumberKind::Quantity]) == 0;
     if !is_asked || !ranked.first().is_some_and(|best| best.is_unreal && writes(best)) {
         return;
     }
@@ -164,7 +164,7 @@ fn confidence(
     confidence *= powers(if is_careful { 0.7 } else { 0.9 }, filled.left_over);
     confidence *= powers(if tool.takes_sentence() { 0.9 } else { 0.6 }, filled.unplaced);
     // Telephone and account numbers in something to be written belong to another kind of message.
-    let strange = sight.count_numbers(&[Counts::Account]);
+    let strange = sight.count_numbers(&[NumberKind::Account]);
     confidence * powers(if is_careful { 0.7 } else { 1.0 }, strange)
 }
 

@@ -5,8 +5,8 @@ use munshi_types::{Money, Script};
 use serde_json::{Map, Value};
 
 use crate::prepared_tools::{
-    ArgumentField, ArgumentJsonType as Written, PreparedTool, PreparedToolSet, ToolArgumentKind,
-    list_placeholders, render_phrase,
+    ArgumentField, ArgumentJsonType, PreparedTool, PreparedToolSet, ToolArgumentKind, list_placeholders,
+    render_phrase,
 };
 
 /// How many things are named when it says what it can do.
@@ -167,8 +167,9 @@ impl LocalizedPhrasebook<'_> {
 
     /// An argument as a person reads it.
     pub(crate) fn render_value(&self, field: Option<&ArgumentField>, value: &Value) -> String {
-        let is_money = field
-            .is_some_and(|field| field.kind == ToolArgumentKind::Money && field.form == Written::Integer);
+        let is_money = field.is_some_and(|field| {
+            field.kind == ToolArgumentKind::Money && field.form == ArgumentJsonType::Integer
+        });
         if let (true, Some(paise)) = (is_money, value.as_i64()) {
             return format::rupees(Money::from_paise(paise));
         }

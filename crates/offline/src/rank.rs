@@ -4,7 +4,7 @@
 //! completely counts as much; and what the grammar says must fit: who gave and who received, what is asked or denied,
 //! and which things the tool has a place for.
 
-use munshi_lang::NumberKind as Counts;
+use munshi_lang::NumberKind;
 use munshi_types::Language;
 
 use crate::mood::SentenceMood;
@@ -280,9 +280,9 @@ fn has_other_role(sight: &MessageToolView<'_>, pattern: &PhrasePattern) -> bool 
 
 /// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.
 fn score_fields(sight: &MessageToolView<'_>, tool: &PreparedTool, palette: &PreparedToolSet) -> f32 {
-    let money = sight.count_numbers(&[Counts::Money]) > 0;
-    let number = money || sight.count_numbers(&[Counts::Plain]) > 0;
-    let quantity = sight.count_numbers(&[Counts::Quantity]) > 0;
+    let money = sight.count_numbers(&[NumberKind::Money]) > 0;
+    let number = money || sight.count_numbers(&[NumberKind::Plain]) > 0;
+    let quantity = sight.count_numbers(&[NumberKind::Quantity]) > 0;
     let person = sight.person().is_some_and(|span| person_likelihood(span) >= 2.0);
     let has = |kind: &ToolArgumentKind| tool.find_field(kind).is_some();
     let needs = |kind: &ToolArgumentKind| tool.needs(kind);

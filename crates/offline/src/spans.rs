@@ -4,7 +4,7 @@
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
 use munshi_lang::names::{is_honorific, strip_case_words};
-use munshi_lang::{NumberKind as Counts, NumberMention};
+use munshi_lang::{NumberKind, NumberMention};
 use munshi_types::Language;
 
 use crate::name_roles::{CASES, NameRole, NameRoleReading, find_role, strip_case};
@@ -244,7 +244,7 @@ fn is_counted(
 ) -> bool {
     let counts = |at: Option<usize>| {
         let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
-        let is_count = |number: &NumberMention| number.unit.is_some() || number.kind == Counts::Quantity;
+        let is_count = |number: &NumberMention| number.unit.is_some() || number.kind == NumberKind::Quantity;
         matches!(held, Some(WordOwner::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
     };
     let is_of = told.is_some_and(|told| told.role == NameRole::Of);

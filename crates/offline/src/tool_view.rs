@@ -1,7 +1,7 @@
 //! A message looked at through a palette: which of its words the tools' phrases know, and which name something.
 
 use munshi_lang::lexicon::Languages;
-use munshi_lang::{NumberKind as Counts, ScriptForm};
+use munshi_lang::{NumberKind, ScriptForm};
 use munshi_types::Language;
 
 use crate::bare_counts::mark_counts;
@@ -147,7 +147,7 @@ impl<'m> MessageToolView<'m> {
         })
     }
 
-    pub(crate) fn count_numbers(&self, wanted: &[Counts]) -> usize {
+    pub(crate) fn count_numbers(&self, wanted: &[NumberKind]) -> usize {
         self.reading.numbers.iter().filter(|number| wanted.contains(&number.kind)).count()
     }
 

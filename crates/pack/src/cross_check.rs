@@ -5,19 +5,19 @@ use munshi_types::{Effect, FallbackSearch, ToolSpec};
 use crate::error::InvalidPack;
 use crate::registry::PackRegistry;
 
-pub(crate) fn check(house: &PackRegistry) -> Result<(), InvalidPack> {
-    let tools = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
+pub(crate) fn check(packs: &PackRegistry) -> Result<(), InvalidPack> {
+    let tools = packs.tools.names().filter_map(|name| packs.tools.get(name.as_str()));
     for spec in tools.map(|tool| &tool.known.spec) {
         let bad = |what: String| Err(InvalidPack::Other { pack: spec.module().to_owned(), what });
         if let Some(reply) =
-            spec.reply.as_deref().filter(|reply| !house.book.names().any(|name| name == *reply))
+            spec.reply.as_deref().filter(|reply| !packs.book.names().any(|name| name == *reply))
         {
             return bad(format!(
                 "tool {} replies with the phrase `{reply}`, which does not exist",
                 spec.name
             ));
         }
-        if let Some(what) = spec.search.as_ref().and_then(|search| find_search_problem(house, spec, search)) {
+        if let Some(what) = spec.search.as_ref().and_then(|search| find_search_problem(packs, spec, search)) {
             return bad(what);
         }
     }
@@ -25,9 +25,9 @@ pub(crate) fn check(house: &PackRegistry) -> Result<(), InvalidPack> {
 }
 
 /// Why a search can't serve a tool. It is called without anybody asking for it, so it must only look.
-fn find_search_problem(house: &PackRegistry, spec: &ToolSpec, search: &FallbackSearch) -> Option<String> {
+fn find_search_problem(packs: &PackRegistry, spec: &ToolSpec, search: &FallbackSearch) -> Option<String> {
     let of = format!("tool {} searches with {}", spec.name, search.tool);
-    let Some(found) = house.tools.get(search.tool.as_str()) else {
+    let Some(found) = packs.tools.get(search.tool.as_str()) else {
         return Some(format!("{of}, which is not installed"));
     };
     let found = &found.known.spec;

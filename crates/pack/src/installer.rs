@@ -16,17 +16,17 @@ use crate::reader::PackReader;
 use crate::registry::{FromPack, PackRegistry};
 use crate::tenant_template::{self, TenantTemplate};
 
-/// The pack's part of the house while it is installed. What is put in belongs to the pack, and what would clash with
+/// The pack's part of the registry while it is installed. What is put in belongs to the pack, and what would clash with
 /// another's, or can't work, is refused here.
 pub struct PackInstaller<'h> {
     pack: &'static str,
     conduct: Conduct,
-    house: &'h mut PackRegistry,
+    packs: &'h mut PackRegistry,
 }
 
 impl<'h> PackInstaller<'h> {
-    pub(crate) fn new(pack: &'static str, conduct: Conduct, house: &'h mut PackRegistry) -> Self {
-        Self { pack, conduct, house }
+    pub(crate) fn new(pack: &'static str, conduct: Conduct, packs: &'h mut PackRegistry) -> Self {
+        Self { pack, conduct, packs }
     }
 
     /// A tool that works on the pack's own tables. Its scope begins with the pack's name, so that a policy that opens
@@ -35,7 +35,7 @@ impl<'h> PackInstaller<'h> {
         let (name, conduct) = (self.pack.to_owned(), Some(self.conduct.clone()));
         self.register_tool(
             spec,
-            ToolConnector { name, maker: ConnectorOrigin::House, declares: true, conduct },
+            ToolConnector { name, origin: ConnectorOrigin::BuiltIn, declares: true, conduct },
             body,
         )
     }
@@ -47,7 +47,7 @@ impl<'h> PackInstaller<'h> {
         connector: ToolConnector,
         body: ToolHandler,
     ) -> Result<(), InvalidPack> {
-        if connector.maker != ConnectorOrigin::Foreign || connector.name == self.pack {
+        if connector.origin != ConnectorOrigin::Foreign || connector.name == self.pack {
             return self.reject(format!("connector {} is not foreign", connector.name));
         }
         self.register_tool(spec, connector, body)
@@ -60,22 +60,22 @@ impl<'h> PackInstaller<'h> {
         body: ToolHandler,
     ) -> Result<(), InvalidPack> {
         self.validate_scope(&spec.scope)?;
-        self.house
+        self.packs
             .tools
             .add(spec, connector, body)
             .map_err(|bad| InvalidPack::Tool { pack: self.pack.to_owned(), bad })
     }
 
     pub fn add_context_source(&mut self, source: impl ContextSource + 'static) {
-        self.house.contexts.push(Arc::new(source));
+        self.packs.contexts.push(Arc::new(source));
     }
 
     pub fn add_reader(&mut self, reader: impl PackReader + 'static) {
-        self.house.readers.push(Arc::new(reader));
+        self.packs.readers.push(Arc::new(reader));
     }
 
     pub fn add_check(&mut self, check: impl PackCheck + 'static) {
-        self.house.checks.push(Arc::new(check));
+        self.packs.checks.push(Arc::new(check));
     }
 
     /// The files that [`phrase_files!`](munshi_lang::phrase_files) names: in every voice, with the same slots, each
@@ -88,15 +88,15 @@ impl<'h> PackInstaller<'h> {
         if let Some(name) = own.names().find(|name| !name.starts_with(&prefix)) {
             return self.reject(format!("phrase `{name}` must start with `{prefix}`"));
         }
-        self.house.book.add_book(&own).map_err(bad)?;
+        self.packs.book.add_book(&own).map_err(bad)?;
         Ok(own)
     }
 
     pub fn add_heartbeat(&mut self, heartbeat: impl Heartbeat + 'static) -> Result<(), InvalidPack> {
         let name = heartbeat.name();
-        let is_taken = self.house.heartbeats.iter().any(|of| of.pack == self.pack && of.what.name() == name);
+        let is_taken = self.packs.heartbeats.iter().any(|of| of.pack == self.pack && of.what.name() == name);
         self.validate_name(name, is_taken, "heartbeat")?;
-        self.house.heartbeats.push(FromPack { pack: self.pack, what: Arc::new(heartbeat) });
+        self.packs.heartbeats.push(FromPack { pack: self.pack, what: Arc::new(heartbeat) });
         Ok(())
     }
 
@@ -108,21 +108,21 @@ impl<'h> PackInstaller<'h> {
                 "page `{path}` has an invalid path: use lowercase letters, digits and hyphens"
             ));
         }
-        if self.house.pages.iter().any(|of| of.pack == self.pack && of.what.path() == path) {
+        if self.packs.pages.iter().any(|of| of.pack == self.pack && of.what.path() == path) {
             return self.reject(format!("duplicate page `{path}`"));
         }
-        self.house.pages.push(FromPack { pack: self.pack, what: Arc::new(page) });
+        self.packs.pages.push(FromPack { pack: self.pack, what: Arc::new(page) });
         Ok(())
     }
 
     pub fn add_command(&mut self, command: impl PackCommand + 'static) -> Result<(), InvalidPack> {
         let name = command.name();
-        let is_taken = self.house.commands.iter().any(|of| of.pack == self.pack && of.what.name() == name);
+        let is_taken = self.packs.commands.iter().any(|of| of.pack == self.pack && of.what.name() == name);
         self.validate_name(name, is_taken, "command")?;
         if let Some(what) = command::find_argument_problem(command.arguments()) {
             return self.reject(format!("command {name}: {what}"));
         }
-        self.house.commands.push(FromPack { pack: self.pack, what: Arc::new(command) });
+        self.packs.commands.push(FromPack { pack: self.pack, what: Arc::new(command) });
         Ok(())
     }
 
@@ -130,10 +130,10 @@ impl<'h> PackInstaller<'h> {
         if let Some(what) = tenant_template::find_problem(&tenant) {
             return self.reject(what);
         }
-        if let Some(other) = self.house.tenants.iter().find(|(_, other)| other.name == tenant.name) {
+        if let Some(other) = self.packs.tenants.iter().find(|(_, other)| other.name == tenant.name) {
             return self.reject(format!("pack {} already has a tenant template {}", other.0, tenant.name));
         }
-        self.house.tenants.push((self.pack, tenant));
+        self.packs.tenants.push((self.pack, tenant));
         Ok(())
     }
 

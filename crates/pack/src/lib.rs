@@ -1,4 +1,4 @@
-//! What a pack brings to the house, as small traits; it implements those it needs.
+//! What a pack brings to an installation, as small traits; it implements those it needs.
 //!
 //! A pack is a trade: a ledger, a help desk. It sees the floors below and nothing of turns, channels or the web. The
 //! binary names the packs there are and calls [`PackRegistry::install_all`]; a pack that can't work is refused there, by name.

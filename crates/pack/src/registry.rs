@@ -35,7 +35,7 @@ pub trait Pack: Send + Sync {
         Conduct { autonomy: Autonomy::Investigate, read: own, ..Conduct::default() }
     }
 
-    /// Puts everything it has into its room of the house.
+    /// Installs everything it has.
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack>;
 }
 
@@ -75,7 +75,7 @@ impl RefusalObserver for PackRegistry {
 }
 
 impl PackRegistry {
-    /// A house with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
+    /// A registry with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
     pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
         Self::install_with_tools(ToolRegistry::default(), packs)
     }
@@ -92,7 +92,7 @@ impl PackRegistry {
         if let Some(pack) = packs.iter().find(|pack| is_taken(pack.name())) {
             return Err(InvalidPack::Twice(pack.name().to_owned()));
         }
-        let mut house = Self { book, tools, ..Self::default() };
+        let mut registry = Self { book, tools, ..Self::default() };
         let mut numbers: BTreeMap<u32, &'static str> = BTreeMap::new();
         for (at, pack) in packs.iter().enumerate() {
             let name = pack.name();
@@ -108,11 +108,11 @@ impl PackRegistry {
             for migration in pack.migrations() {
                 register_migration_number(name, migration, &mut numbers)?;
             }
-            house.migrations.push(pack.migrations());
-            pack.install(&mut PackInstaller::new(name, pack.conduct(), &mut house))?;
+            registry.migrations.push(pack.migrations());
+            pack.install(&mut PackInstaller::new(name, pack.conduct(), &mut registry))?;
         }
-        cross_check::check(&house)?;
-        Ok(house)
+        cross_check::check(&registry)?;
+        Ok(registry)
     }
 
     /// A phrase with its slots filled. The slot `count` is a number and chooses between one and many.

@@ -14,7 +14,7 @@ use hyper_util::rt::TokioExecutor;
 use rustls::crypto::ring;
 
 /// From name lookup to the last byte.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// More is not read.
 const LARGEST: usize = 1 << 20;
 
@@ -86,9 +86,9 @@ impl OutboundHttpClient {
             let text = String::from_utf8(read.to_bytes().to_vec()).map_err(|error| error.to_string())?;
             Ok((head.status.as_u16(), text))
         };
-        let answer = tokio::time::timeout(PATIENCE, asked).await;
+        let answer = tokio::time::timeout(TIMEOUT, asked).await;
         answer
-            .map_err(|_| format!("{address} timed out after {} s", PATIENCE.as_secs()))?
+            .map_err(|_| format!("{address} timed out after {} s", TIMEOUT.as_secs()))?
             .map_err(|error: String| format!("can't reach {address}: {error}"))
     }
 }

@@ -17,7 +17,7 @@ use munshi_safety::budget::UsagePlan;
 use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit, RateLimitHit};
 use munshi_types::{BindingId, Clock, TenantId, Timestamp};
 
-use crate::client_address::to_network as whole;
+use crate::client_address::to_network;
 use crate::error::{ApiError, ApiErrorCode};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -43,17 +43,17 @@ impl RequestRate {
 }
 
 /// Requests of one key in a minute, unless the settings say otherwise.
-pub const KEY: u32 = 600;
+pub const KEY_LIMIT: u32 = 600;
 /// Requests without a good key, and messages of visitors, of one address in a minute, unless the settings say otherwise.
-pub const ADDRESS: u32 = 20;
+pub const ADDRESS_LIMIT: u32 = 20;
 /// In a day an address has this many such minutes.
-const MINUTES_A_DAY: u32 = 10;
+const DAY_FACTOR: u32 = 10;
 /// Messages of one person.
-pub const PERSON: RequestRate = RequestRate::new(100, MINUTE);
+pub const PERSON_LIMIT: RequestRate = RequestRate::new(100, MINUTE);
 /// Messages of an address that are sent once more, past a limit.
-const REPEATS: RequestRate = RequestRate::new(20, MINUTE);
+const REPEAT_LIMIT: RequestRate = RequestRate::new(20, MINUTE);
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
-pub const VISIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
+pub const VISITOR_LIMIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
 /// Messages of a tenant in an hour.
 pub const fn tenant_rate(plan: UsagePlan) -> RequestRate {
@@ -66,9 +66,9 @@ pub const fn tenant_rate(plan: UsagePlan) -> RequestRate {
 }
 
 /// More counters than this are not kept.
-const MOST: usize = 200_000;
+const MAX_COUNTERS: usize = 200_000;
 /// Where there was no room, those that are full again are looked for this often.
-const TIDY: Duration = Duration::from_secs(1);
+const CLEANUP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The counters of this node.
 pub struct NodeRateLimiter {
@@ -115,8 +115,15 @@ impl NodeRateLimiter {
     pub fn new(clock: Arc<dyn Clock>, key: u32, address: u32) -> Self {
         let key = RequestRate::new(key, MINUTE);
         let address =
-            [RequestRate::new(address, MINUTE), RequestRate::new(address.saturating_mul(MINUTES_A_DAY), DAY)];
-        Self { clock, hasher: RandomState::new(), key, address, most: MOST, counters: Mutex::default() }
+            [RequestRate::new(address, MINUTE), RequestRate::new(address.saturating_mul(DAY_FACTOR), DAY)];
+        Self {
+            clock,
+            hasher: RandomState::new(),
+            key,
+            address,
+            most: MAX_COUNTERS,
+            counters: Mutex::default(),
+        }
     }
 
     pub fn check_key(&self, caller: &ApiCaller) -> Result<(), ApiError> {
@@ -140,7 +147,7 @@ impl NodeRateLimiter {
     /// proxy that stands for everybody.
     pub fn check_unauthenticated(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
         for limit in self.address {
-            self.count("address", (address.map(whole), limit.period), limit)
+            self.count("address", (address.map(to_network), limit.period), limit)
                 .map_err(|reached| limit_error(&reached, "this address", "requests without a valid key"))?;
         }
         Ok(())
@@ -149,7 +156,7 @@ impl NodeRateLimiter {
     /// A message of somebody at a page who has proved nothing, by the address they ask from.
     pub fn check_visitor(&self, address: Option<IpAddr>) -> Result<[RateLimit; 2], ApiError> {
         for limit in self.address {
-            self.count("visitors", (address.map(whole), limit.period), limit)
+            self.count("visitors", (address.map(to_network), limit.period), limit)
                 .map_err(|reached| limit_error(&reached, "this address", "messages"))?;
         }
         Ok(self.address_limits(address))
@@ -157,7 +164,7 @@ impl NodeRateLimiter {
 
     /// Whether to look up if a refused message repeats one that was accepted. These lookups have a limit of their own.
     pub fn allows_repeat(&self, address: Option<IpAddr>) -> bool {
-        self.count("repeats", address.map(whole), REPEATS).is_ok()
+        self.count("repeats", address.map(to_network), REPEAT_LIMIT).is_ok()
     }
 
     /// What a message from an address is counted by in the database.
@@ -173,8 +180,8 @@ impl NodeRateLimiter {
     /// Counts a message of a newcomer by address. None if the address has used up its `free` messages without a proof of
     /// work.
     pub fn check_newcomer(&self, address: Option<IpAddr>, free: u32) -> Option<RateLimit> {
-        let limit = RequestRate::new(free.max(1), VISIT.period);
-        let is_free = free > 0 && self.count("newcomer", address.map(whole), limit).is_ok();
+        let limit = RequestRate::new(free.max(1), VISITOR_LIMIT.period);
+        let is_free = free > 0 && self.count("newcomer", address.map(to_network), limit).is_ok();
         let whose = address_text(address);
         is_free.then(|| limit.to_rate_limit(LimitSubject::Newcomer, &whose, LimitRefill::Steady))
     }
@@ -188,8 +195,8 @@ impl NodeRateLimiter {
 
     /// A message of one person, known by their id or by the one address that was given.
     pub fn check_person(&self, tenant: TenantId, who: &str) -> Result<RateLimit, ApiError> {
-        self.count("person", (tenant, who), PERSON).map_err(|reached| person_limit_error(&reached))?;
-        Ok(PERSON.to_rate_limit(LimitSubject::Person, who, LimitRefill::Steady))
+        self.count("person", (tenant, who), PERSON_LIMIT).map_err(|reached| person_limit_error(&reached))?;
+        Ok(PERSON_LIMIT.to_rate_limit(LimitSubject::Person, who, LimitRefill::Steady))
     }
 
     /// A message of somebody who has proved nothing.
@@ -201,7 +208,7 @@ impl NodeRateLimiter {
     ) -> Result<RateLimit, ApiError> {
         self.count_visit((tenant, who, binding)).map_err(|reached| visit_limit_error(&reached))?;
         let whose = format!("{who} {binding}");
-        Ok(VISIT.to_rate_limit(LimitSubject::Visit, &whose, LimitRefill::AfterSilence))
+        Ok(VISITOR_LIMIT.to_rate_limit(LimitSubject::Visit, &whose, LimitRefill::AfterSilence))
     }
 
     /// A leaky bucket in one number: when it will have run empty.
@@ -234,11 +241,14 @@ impl NodeRateLimiter {
         if counter.free_at <= now {
             counter.visit = 0;
         }
-        if counter.visit >= VISIT.count {
-            return Err(Reached { limit: VISIT, wait: counter.free_at.since(now).min(VISIT.period) });
+        if counter.visit >= VISITOR_LIMIT.count {
+            return Err(Reached {
+                limit: VISITOR_LIMIT,
+                wait: counter.free_at.since(now).min(VISITOR_LIMIT.period),
+            });
         }
         counter.visit += 1;
-        counter.free_at = now.plus(VISIT.period);
+        counter.free_at = now.plus(VISITOR_LIMIT.period);
         Ok(())
     }
 
@@ -253,7 +263,7 @@ impl Counters {
         if self.known.len() < most || self.known.contains_key(&key) {
             return false;
         }
-        let lately = self.tidied_at.is_some_and(|at| at <= now && now.since(at) < TIDY);
+        let lately = self.tidied_at.is_some_and(|at| at <= now && now.since(at) < CLEANUP_INTERVAL);
         if !lately {
             self.known.retain(|_, counter| counter.free_at > now);
             self.tidied_at = Some(now);
@@ -263,7 +273,7 @@ impl Counters {
 }
 
 fn address_text(address: Option<IpAddr>) -> String {
-    address.map(|address| whole(address).to_string()).unwrap_or_default()
+    address.map(|address| to_network(address).to_string()).unwrap_or_default()
 }
 
 /// A limit that all nodes together have reached, in the words of this node's own.
@@ -292,10 +302,10 @@ fn person_limit_error(reached: &Reached) -> ApiError {
 }
 
 fn visit_limit_error(reached: &Reached) -> ApiError {
-    let minutes = VISIT.period.as_secs() / 60;
+    let minutes = VISITOR_LIMIT.period.as_secs() / 60;
     let words = format!(
         "This visitor has sent {} messages; the limit resets after {minutes} minutes without one.",
-        VISIT.count
+        VISITOR_LIMIT.count
     );
     ApiError::new(ApiErrorCode::TooManyRequests, words)
         .hint("Wait for the seconds in `retry-after`, or verify their phone: POST /v1/persons/{id}/link.")
@@ -322,7 +332,7 @@ mod tests {
 
     fn limits() -> (NodeRateLimiter, Arc<FakeClock>) {
         let clock = Arc::new(FakeClock::new(START));
-        (NodeRateLimiter::new(clock.clone(), KEY, ADDRESS), clock)
+        (NodeRateLimiter::new(clock.clone(), KEY_LIMIT, ADDRESS_LIMIT), clock)
     }
 
     #[test]
@@ -348,7 +358,7 @@ mod tests {
         let (limits, clock) = limits();
         let ids = munshi_types::IdGenerator::system();
         let whose: (TenantId, munshi_types::PersonId, BindingId) = (ids.next(), ids.next(), ids.next());
-        for _ in 0..VISIT.count {
+        for _ in 0..VISITOR_LIMIT.count {
             clock.advance(MINUTE);
             assert!(limits.count_visit(whose).is_ok());
         }
@@ -379,7 +389,7 @@ mod tests {
     fn one_network_is_one_address() {
         let (limits, _) = limits();
         let six = |last: u16| Some(IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]));
-        for last in 0..ADDRESS {
+        for last in 0..ADDRESS_LIMIT {
             assert!(limits.check_unauthenticated(six(u16::try_from(last).unwrap())).is_ok());
         }
         let refused = limits.check_unauthenticated(six(999)).unwrap_err();
@@ -387,7 +397,7 @@ mod tests {
         assert!(refused.message.contains("20 a minute"), "{}", refused.message);
         assert!(limits.check_unauthenticated(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
         let here = Some(IpAddr::from([127, 0, 0, 1]));
-        assert!((0..ADDRESS).all(|_| limits.check_visitor(here).is_ok()));
+        assert!((0..ADDRESS_LIMIT).all(|_| limits.check_visitor(here).is_ok()));
         assert!(limits.check_visitor(here).is_err(), "this machine may be a proxy");
     }
 

@@ -45,7 +45,7 @@ enum Access {
 #[derive(Clone)]
 pub struct Platform {
     db: Db,
-    door: PlatformScope,
+    scope: PlatformScope,
 }
 
 impl Db {
@@ -102,9 +102,9 @@ impl Db {
         self.submit(UnitScope::Tenant(tenant), Access::Read, act)
     }
 
-    /// Work of the installation itself, across tenants, for the reason the door names.
-    pub fn platform(&self, door: PlatformScope) -> Platform {
-        Platform { db: self.clone(), door }
+    /// Work of the installation itself, across tenants, for the reason the scope names.
+    pub fn platform(&self, scope: PlatformScope) -> Platform {
+        Platform { db: self.clone(), scope }
     }
 
     pub(crate) fn options(&self) -> &StoreOptions {
@@ -176,9 +176,9 @@ impl Platform {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let door = self.door;
-        let act = erase_types(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
-        self.db.submit(UnitScope::Platform(door), Access::Write, act)
+        let scope = self.scope;
+        let act = erase_types(move |session: &mut UnitSession| unit(&mut PlatformTx { session, scope }));
+        self.db.submit(UnitScope::Platform(scope), Access::Write, act)
     }
 
     pub fn read<T, E, F>(&self, unit: F) -> impl Future<Output = Result<T, E>> + Send
@@ -187,9 +187,9 @@ impl Platform {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let door = self.door;
-        let act = erase_types(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
-        self.db.submit(UnitScope::Platform(door), Access::Read, act)
+        let scope = self.scope;
+        let act = erase_types(move |session: &mut UnitSession| unit(&mut PlatformTx { session, scope }));
+        self.db.submit(UnitScope::Platform(scope), Access::Read, act)
     }
 }
 

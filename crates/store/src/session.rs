@@ -174,7 +174,7 @@ impl UnitSession {
         outcome.and_then(|_| Err(failure.unwrap_or_else(Error::closed).into()))
     }
 
-    /// From here the statements of this transaction are one tenant's, and the door is shut.
+    /// From here the statements of this transaction are one tenant's, and the platform scope is closed.
     pub(crate) fn enter_tenant(&mut self, tenant: TenantId) -> Result<()> {
         self.validate_params(&[])?;
         if matches!(self.engine, EngineConnection::Postgres(_)) {
@@ -183,11 +183,11 @@ impl UnitSession {
         Ok(())
     }
 
-    pub(crate) fn leave_tenant(&mut self, door: PlatformScope) -> Result<()> {
+    pub(crate) fn leave_tenant(&mut self, scope: PlatformScope) -> Result<()> {
         if matches!(self.engine, EngineConnection::Postgres(_)) && self.failed.is_none() {
             self.run_command(&format!(
                 "SET LOCAL app.tenant_id = ''; SET LOCAL app.door = '{}'",
-                door.name()
+                scope.name()
             ))?;
         }
         Ok(())

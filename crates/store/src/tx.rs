@@ -1,4 +1,4 @@
-//! What a unit of work holds while it runs: a transaction, seen by one tenant or through one door.
+//! What a unit of work holds while it runs: a transaction, seen by one tenant or through one platform scope.
 
 use munshi_types::TenantId;
 
@@ -33,7 +33,7 @@ impl PlatformScope {
 /// A transaction that belongs to the installation, not to a tenant, opened through a [`PlatformScope`].
 pub struct PlatformTx<'u> {
     pub(crate) session: &'u mut UnitSession,
-    pub(crate) door: PlatformScope,
+    pub(crate) scope: PlatformScope,
 }
 
 impl Tx<'_> {
@@ -140,8 +140,8 @@ impl PlatformTx<'_> {
         self.session.after_commit(Box::new(act));
     }
 
-    /// Acts as one tenant inside this transaction, such as filling a tenant that was just made. The door is shut
-    /// meanwhile.
+    /// Acts as one tenant inside this transaction, such as filling a tenant that was just made. The platform
+    /// scope is closed meanwhile.
     pub fn as_tenant<T, E: From<Error>>(
         &mut self,
         tenant: TenantId,
@@ -149,7 +149,7 @@ impl PlatformTx<'_> {
     ) -> Result<T, E> {
         self.session.enter_tenant(tenant)?;
         let outcome = act(&mut Tx { session: self.session, tenant });
-        self.session.leave_tenant(self.door)?;
+        self.session.leave_tenant(self.scope)?;
         outcome
     }
 }

@@ -32,7 +32,7 @@ pub struct TestApp {
     pub ids: IdGenerator,
     pub resolver: BindingResolver,
     pub dispatcher: ToolDispatcher,
-    pub office: Arc<ActServices>,
+    pub act_services: Arc<ActServices>,
     pub queue: JobQueue,
     pub book: Arc<Phrasebook>,
     pub packs: Arc<PackRegistry>,
@@ -178,8 +178,9 @@ impl TestAppBuilder {
         let (book, packs) = (Arc::new(book), Arc::new(self.packs));
         let registry = Arc::new(self.tools.unwrap_or_else(|| packs.tools.clone()));
         let governor = BudgetGovernor::new(self.budgets, ids.clone());
-        let office = Arc::new(ActServices::new(ids.clone(), governor).on_refusal(packs.clone()));
-        let mut dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+        let act_services = Arc::new(ActServices::new(ids.clone(), governor).on_refusal(packs.clone()));
+        let mut dispatcher =
+            ToolDispatcher::new(db.clone(), act_services.clone(), registry.clone(), clock.clone());
         if let Some(connectors) = self.connectors {
             dispatcher = dispatcher.with_connectors(connectors);
         }
@@ -204,17 +205,17 @@ impl TestAppBuilder {
             }),
             route: Arc::new(ModelRoute { targets: route.collect(), ..ModelRoute::default() }),
             dispatcher: dispatcher.clone(),
-            office: office.clone(),
-            house: packs.clone(),
+            act_services: act_services.clone(),
+            packs: packs.clone(),
             queue: queue.clone(),
-            book: book.clone(),
+            phrasebook: book.clone(),
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             fence_key: FenceKey::new([7; 16]),
             settings: self.settings,
             senders: self.senders,
         });
-        TestApp { engine, db, clock, ids, resolver, dispatcher, office, queue, book, packs, installed }
+        TestApp { engine, db, clock, ids, resolver, dispatcher, act_services, queue, book, packs, installed }
     }
 }
 

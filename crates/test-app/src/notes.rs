@@ -46,10 +46,14 @@ pub fn build_spec(name: &str, effect: Effect) -> ToolSpec {
 
 /// Tools of our own.
 pub fn build_house_connector() -> ToolConnector {
-    ToolConnector { name: "shop".to_owned(), maker: ConnectorOrigin::House, declares: true, conduct: None }
+    ToolConnector { name: "shop".to_owned(), origin: ConnectorOrigin::BuiltIn, declares: true, conduct: None }
 }
 
 /// Tools of others.
 pub fn build_foreign_connector() -> ToolConnector {
-    ToolConnector { name: "elsewhere".to_owned(), maker: ConnectorOrigin::Foreign, ..build_house_connector() }
+    ToolConnector {
+        name: "elsewhere".to_owned(),
+        origin: ConnectorOrigin::Foreign,
+        ..build_house_connector()
+    }
 }

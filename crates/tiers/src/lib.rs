@@ -13,7 +13,7 @@
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
 //! - [`folder_extension`]: a file of the folder that another crate reads, applied with the tiers
 //! - [`merge`]: an agent and what it extends; [`token_counts`]: tokens, counted when stored
-//! - [`precedence`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt;
+//! - [`precedence`]: who decides what where tiers disagree; [`prompt`]: three tiers and a turn to one prompt;
 //!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
 //! - [`build_rule_set`]: the guardrails of a binding, which stand in the prompt and run again on the reply

@@ -221,7 +221,7 @@ pub(crate) fn load_past_answer(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -
             code: act.code.unwrap_or_default(),
             retryable: false,
             detail: "it was refused before".to_owned(),
-            label: ResultOrigin::House,
+            label: ResultOrigin::Own,
             next: None,
         },
         ActState::Waiting => match approvals::find_by_act(tx, id)? {

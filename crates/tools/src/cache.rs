@@ -67,7 +67,7 @@ impl ToolResultCache {
         if !spec.cacheable || spec.effect != Effect::Read {
             return ToolCacheLookup::Nothing;
         }
-        let ToolHandler::Far(far) = &tool.body else { return ToolCacheLookup::Nothing };
+        let ToolHandler::Remote(far) = &tool.body else { return ToolCacheLookup::Nothing };
         let key =
             (permit.tenant(), spec.name.clone(), far.connection_id(), to_canonical_json(permit.arguments()));
         let connector = tool.known.connector.name.clone();

@@ -25,12 +25,12 @@ use crate::tenant_tools::{TenantToolSource, TenantTools};
 #[derive(Clone)]
 pub struct ToolDispatcher {
     pub(crate) db: Db,
-    pub(crate) office: Arc<ActServices>,
+    pub(crate) act_services: Arc<ActServices>,
     pub(crate) registry: Arc<ToolRegistry>,
     /// Tools of tenants' connectors; none where there is no host.
-    pub(crate) shelves: Option<Arc<dyn TenantToolSource>>,
+    pub(crate) tool_source: Option<Arc<dyn TenantToolSource>>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) under_way: ActiveActs,
+    pub(crate) active_acts: ActiveActs,
     pub(crate) cache: ToolResultCache,
 }
 
@@ -50,15 +50,20 @@ pub struct ToolCallRequest {
 }
 
 impl ToolDispatcher {
-    pub fn new(db: Db, office: Arc<ActServices>, registry: Arc<ToolRegistry>, clock: Arc<dyn Clock>) -> Self {
-        let (under_way, cache) = (ActiveActs::default(), ToolResultCache::default());
-        Self { db, office, registry, shelves: None, clock, under_way, cache }
+    pub fn new(
+        db: Db,
+        act_services: Arc<ActServices>,
+        registry: Arc<ToolRegistry>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let (active_acts, cache) = (ActiveActs::default(), ToolResultCache::default());
+        Self { db, act_services, registry, tool_source: None, clock, active_acts, cache }
     }
 
     /// With the tools that tenants' connectors bring.
     #[must_use]
-    pub fn with_connectors(self, shelves: Arc<dyn TenantToolSource>) -> Self {
-        Self { shelves: Some(shelves), ..self }
+    pub fn with_connectors(self, tool_source: Arc<dyn TenantToolSource>) -> Self {
+        Self { tool_source: Some(tool_source), ..self }
     }
 
     /// A tool that this tenant can use: one of the installation's, or of its own connectors.
@@ -71,7 +76,7 @@ impl ToolDispatcher {
 
     /// What the tenant's connectors bring at this moment.
     pub fn tenant_tools(&self, tenant: TenantId) -> Option<Arc<TenantTools>> {
-        self.shelves.as_ref().map(|shelves| shelves.tenant_tools(tenant))
+        self.tool_source.as_ref().map(|tool_source| tool_source.tenant_tools(tenant))
     }
 
     /// A link with which somebody lets us into a connector's service again; none where no link leads there.
@@ -81,7 +86,9 @@ impl ToolDispatcher {
         connector: &str,
         to: PersonId,
     ) -> Result<Option<String>> {
-        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.create_login_link(tx, connector, to))
+        self.tool_source
+            .as_ref()
+            .map_or(Ok(None), |tool_source| tool_source.create_login_link(tx, connector, to))
     }
 
     /// The connector of a link that somebody opened and shows to be theirs by these words; none where they say something
@@ -92,17 +99,19 @@ impl ToolDispatcher {
         person: PersonId,
         words: &str,
     ) -> Result<Option<String>> {
-        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.verify_login_code(tx, person, words))
+        self.tool_source
+            .as_ref()
+            .map_or(Ok(None), |tool_source| tool_source.verify_login_code(tx, person, words))
     }
 
     /// When we were last let in there.
     pub fn find_login_time(&self, tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
-        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.find_login_time(tx, connector))
+        self.tool_source.as_ref().map_or(Ok(None), |tool_source| tool_source.find_login_time(tx, connector))
     }
 
     /// Whether links lead people to where they log in.
     pub fn supports_login_links(&self) -> bool {
-        self.shelves.as_ref().is_some_and(|shelves| shelves.supports_login_links())
+        self.tool_source.as_ref().is_some_and(|tool_source| tool_source.supports_login_links())
     }
 
     pub fn registry(&self) -> &ToolRegistry {
@@ -171,24 +180,25 @@ impl ToolDispatcher {
         let ToolHandler::Write(write) = tool.body.clone() else {
             return Err(misuse("this tool is not a transactional write"));
         };
-        let (office, clock) = (self.office.clone(), self.clock.clone());
+        let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
         self.db
             .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
-                let (begun, mut untold) = acts::begin(tx, &office, &proposal, now)?;
+                let (begun, mut untold) = acts::begin(tx, &act_services, &proposal, now)?;
                 journal.record_decision(tx, &begun)?;
                 let answer = match begun {
                     ActDecision::Go(permit) => {
                         let (outcome, done) = in_transaction::write(tx, write.as_ref(), &permit);
                         let answer = build_answer(&permit, &tool, &outcome, done, None);
-                        untold = untold.merge(acts::finish(tx, &office, permit, &outcome, clock.now())?);
+                        untold =
+                            untold.merge(acts::finish(tx, &act_services, permit, &outcome, clock.now())?);
                         answer
                     }
                     ActDecision::Wait(mut approval, rehearsal) => {
                         if let Some(permit) = rehearsal {
                             let (outcome, _) = in_transaction::write(tx, write.as_ref(), &permit);
                             approval.rehearsal = render_outcome(&outcome);
-                            untold = untold.merge(acts::finish(tx, &office, permit, &outcome, now)?);
+                            untold = untold.merge(acts::finish(tx, &act_services, permit, &outcome, now)?);
                         }
                         ToolAnswer::Waiting(approval)
                     }
@@ -196,7 +206,7 @@ impl ToolDispatcher {
                     ActDecision::Past(act) => load_past_answer(tx, *act, Some(&tool))?,
                 };
                 journal.record_answer(tx, &answer)?;
-                untold.record(tx, &office, now)?;
+                untold.record(tx, &act_services, now)?;
                 Ok(answer)
             })
             .await
@@ -210,13 +220,13 @@ impl ToolDispatcher {
         tool: Option<Tool>,
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
-        let _working = self.under_way.begin(proposal.act);
-        let (office, clock, notes) = (self.office.clone(), self.clock.clone(), journal.clone());
+        let _working = self.active_acts.begin(proposal.act);
+        let (act_services, clock, notes) = (self.act_services.clone(), self.clock.clone(), journal.clone());
         let begun = self.db.write(tenant, move |tx| -> Result<ActDecision> {
             let now = clock.now();
-            let (begun, untold) = acts::begin(tx, &office, &proposal, now)?;
+            let (begun, untold) = acts::begin(tx, &act_services, &proposal, now)?;
             notes.record_decision(tx, &begun)?;
-            untold.record(tx, &office, now)?;
+            untold.record(tx, &act_services, now)?;
             Ok(begun)
         });
         match (begun.await?, tool) {
@@ -255,15 +265,15 @@ impl ToolDispatcher {
     ) -> Result<ToolAnswer> {
         let limit = tool.known.spec.timeout;
         let called = match (&tool.body, permit.mode()) {
-            (ToolHandler::Far(far), PermitMode::Apply) => {
+            (ToolHandler::Remote(far), PermitMode::Apply) => {
                 self.apply_remote(far.as_ref(), &permit, &tool).await
             }
-            (ToolHandler::Far(far), PermitMode::Rehearse) => {
+            (ToolHandler::Remote(far), PermitMode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
                 let done = render_outcome(&outcome).map(ToolOutput::new);
                 ToolAttemptResult { outcome, done, mismatch: None }
             }
-            (ToolHandler::Look(_), _) => return self.read_in_transaction(permit, tool, journal).await,
+            (ToolHandler::Read(_), _) => return self.read_in_transaction(permit, tool, journal).await,
             (ToolHandler::Write(_), _) => {
                 return Err(misuse("a transactional write can't run outside its transaction"));
             }
@@ -309,18 +319,18 @@ impl ToolDispatcher {
         tool: Tool,
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
-        let (office, clock) = (self.office.clone(), self.clock.clone());
+        let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
-                let ToolHandler::Look(look) = &tool.body else {
+                let ToolHandler::Read(look) = &tool.body else {
                     return Err(misuse("this tool does not read local tables"));
                 };
                 let (outcome, done) = in_transaction::read(tx, look.as_ref(), &permit);
                 let answer = build_answer(&permit, &tool, &outcome, done, None);
                 let now = clock.now();
-                let untold = acts::finish(tx, &office, permit, &outcome, now)?;
+                let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
                 journal.record_answer(tx, &answer)?;
-                untold.record(tx, &office, now)?;
+                untold.record(tx, &act_services, now)?;
                 Ok(answer)
             })
             .await
@@ -334,19 +344,19 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
         let tenant = self.tenant_of(&rehearsal);
-        let (Some(permit), ToolHandler::Far(far), Some(tenant)) = (rehearsal, &tool.body, tenant) else {
+        let (Some(permit), ToolHandler::Remote(far), Some(tenant)) = (rehearsal, &tool.body, tenant) else {
             return Ok(ToolAnswer::Waiting(Box::new(approval)));
         };
         let outcome = attempts::rehearse(far.as_ref(), &permit, tool.known.spec.timeout).await;
         approval.rehearsal = render_outcome(&outcome);
-        let (office, clock) = (self.office.clone(), self.clock.clone());
+        let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
         let answer = ToolAnswer::Waiting(Box::new(approval));
         self.db
             .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
-                let untold = acts::finish(tx, &office, permit, &outcome, now)?;
+                let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
                 journal.record_answer(tx, &answer)?;
-                untold.record(tx, &office, now)?;
+                untold.record(tx, &act_services, now)?;
                 Ok(answer)
             })
             .await
@@ -363,7 +373,7 @@ impl ToolDispatcher {
         called: ToolAttemptResult,
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
-        let (office, clock) = (self.office.clone(), self.clock.clone());
+        let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
                 let ToolAttemptResult { outcome, done, mismatch } = called;
@@ -372,9 +382,9 @@ impl ToolDispatcher {
                     None => build_from_outcome(&permit, None, &outcome),
                 };
                 let now = clock.now();
-                let untold = acts::finish(tx, &office, permit, &outcome, now)?;
+                let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
                 journal.record_answer(tx, &answer)?;
-                untold.record(tx, &office, now)?;
+                untold.record(tx, &act_services, now)?;
                 Ok(answer)
             })
             .await

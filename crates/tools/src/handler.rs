@@ -16,11 +16,11 @@ use crate::failure_hint::{ChoiceOption, FailureHint};
 #[derive(Clone)]
 pub enum ToolHandler {
     /// Looks at our own tables.
-    Look(Arc<dyn ReadToolHandler>),
+    Read(Arc<dyn ReadToolHandler>),
     /// Writes in our own transaction, together with the act's own record: it happens once or not at all.
     Write(Arc<dyn WriteToolHandler>),
     /// Goes elsewhere: another program, another service.
-    Far(Arc<dyn RemoteToolHandler>),
+    Remote(Arc<dyn RemoteToolHandler>),
 }
 
 pub trait ReadToolHandler: Send + Sync {

@@ -32,7 +32,7 @@
 //! }
 //! # fn install(registry: &mut ToolRegistry, connector: ToolConnector) -> Result<(), Box<dyn std::error::Error>> {
 //! let spec = ToolSpec::read_only("hours".parse()?, "When the shop is open.", "shop.hours");
-//! registry.add(spec, connector, ToolHandler::Look(Arc::new(Hours)))?;
+//! registry.add(spec, connector, ToolHandler::Read(Arc::new(Hours)))?;
 //! # Ok(()) }
 //! ```
 

@@ -14,7 +14,7 @@ pub struct Tool {
     pub known: Arc<CompiledTool>,
     pub(crate) body: ToolHandler,
     /// As a model is told of it, with the tokens that takes; filled by whoever first offers it.
-    pub told: Arc<OnceLock<(Arc<ToolSpec>, u32)>>,
+    pub prompt_spec: Arc<OnceLock<(Arc<ToolSpec>, u32)>>,
 }
 
 /// Filled when the binary starts, then only read.
@@ -36,24 +36,24 @@ impl ToolRegistry {
             return Err(bad(&format!("{} already provides a tool of that name", other.known.connector.name)));
         }
         match (&body, spec.effect) {
-            (ToolHandler::Look(_), Effect::Read) | (ToolHandler::Write(_), Effect::Inside) => {}
-            (ToolHandler::Far(_), _) if connector.maker == ConnectorOrigin::House => {
+            (ToolHandler::Read(_), Effect::Read) | (ToolHandler::Write(_), Effect::Inside) => {}
+            (ToolHandler::Remote(_), _) if connector.origin == ConnectorOrigin::BuiltIn => {
                 return Err(bad(
                     "it is remote, so its connector can't be a built-in one: its results are untrusted data",
                 ));
             }
-            (ToolHandler::Far(_), effect) if effect != Effect::Inside => {}
-            (ToolHandler::Look(_), _) => {
+            (ToolHandler::Remote(_), effect) if effect != Effect::Inside => {}
+            (ToolHandler::Read(_), _) => {
                 return Err(bad("it reads local tables, so its effect must be read"));
             }
             (ToolHandler::Write(_), _) => {
                 return Err(bad("it writes in the local transaction, so its effect must be inside"));
             }
-            (ToolHandler::Far(_), _) => return Err(bad("it is remote, so its effect can't be inside")),
+            (ToolHandler::Remote(_), _) => return Err(bad("it is remote, so its effect can't be inside")),
         }
         let name = spec.name.clone();
         let known = CompiledTool::new(with_rehearsal(spec, &body), connector)?;
-        self.tools.insert(name, Tool { known: Arc::new(known), body, told: Arc::default() });
+        self.tools.insert(name, Tool { known: Arc::new(known), body, prompt_spec: Arc::default() });
         Ok(())
     }
 

@@ -31,7 +31,7 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultOrigin {
     /// Our own tables.
-    House,
+    Own,
     /// Somebody else's: data, never instructions.
     Foreign {
         connector: String,
@@ -42,8 +42,8 @@ pub enum ResultOrigin {
 
 impl ResultOrigin {
     pub(crate) fn from_tool(tool: &Tool) -> Self {
-        match tool.known.connector.maker {
-            ConnectorOrigin::House => Self::House,
+        match tool.known.connector.origin {
+            ConnectorOrigin::BuiltIn => Self::Own,
             ConnectorOrigin::Foreign => {
                 let (connector, shows) = (tool.known.connector.name.clone(), tool.known.spec.shows);
                 Self::Foreign { connector, shows }
@@ -70,7 +70,7 @@ impl ResultOrigin {
     /// What the run has read with it.
     pub fn taint_source(&self) -> Option<TaintSource> {
         match self {
-            Self::House => None,
+            Self::Own => None,
             Self::Foreign { .. } => Some(TaintSource::Connector),
         }
     }

@@ -82,7 +82,7 @@ impl ToolDispatcher {
             if waited.insert(act.tenant) {
                 self.wait_for_connectors(act.tenant).await;
             }
-            match self.take_over(act, TakeoverReason::Surely, journal.clone()).await {
+            match self.take_over(act, TakeoverReason::SoleProcess, journal.clone()).await {
                 Ok(ended) => taken += u32::from(ended.is_some()),
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -94,7 +94,11 @@ impl ToolDispatcher {
     /// SQLite always; on Postgres only the act's first attempt, since a later one may belong to another node's sweep. False
     /// if the act is still held.
     pub async fn take_over_orphaned(&self, tenant: TenantId, act: ActId) -> Result<bool> {
-        let left = if self.db.engine() == "sqlite" { TakeoverReason::Surely } else { TakeoverReason::ByRun };
+        let left = if self.db.engine() == "sqlite" {
+            TakeoverReason::SoleProcess
+        } else {
+            TakeoverReason::RunResumed
+        };
         let ended = self.take_over(LapsedAct { tenant, act }, left, Arc::new(NoActJournal)).await?;
         Ok(ended.is_some())
     }
@@ -105,7 +109,7 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
         now: Timestamp,
     ) -> Result<Option<ApprovalExpiryOutcome>> {
-        let office = self.office.clone();
+        let office = self.act_services.clone();
         let expiry = self.db.write(question.tenant, move |tx| -> Result<_> {
             let Some((expiry, untold)) = approvals::expire(tx, &office, question, now)? else {
                 return Ok(None);
@@ -114,7 +118,7 @@ impl ToolDispatcher {
             untold.record(tx, &office, now)?;
             Ok(Some(expiry))
         });
-        let Some(ApprovalExpiry { approval, fate, .. }) = expiry.await? else { return Ok(None) };
+        let Some(ApprovalExpiry { approval, outcome: fate, .. }) = expiry.await? else { return Ok(None) };
         // The job that sweeps is the installation's, so the tenant is named here.
         let ExpiredApproval { tenant, act, .. } = question;
         match &fate {
@@ -130,7 +134,7 @@ impl ToolDispatcher {
     }
 
     async fn record_refusals(&self, count: CountedRefusals, now: Timestamp) -> Result<u64> {
-        let office = self.office.clone();
+        let office = self.act_services.clone();
         let told = self.db.write(count.tenant, move |tx| -> Result<u64> {
             let (refused, untold) = acts::flush_counted_refusals(tx, &count.source, now)?;
             untold.record(tx, &office, now)?;
@@ -157,7 +161,7 @@ impl ToolDispatcher {
     }
 
     fn is_unsettled(&self, tenant: TenantId) -> bool {
-        self.shelves.as_ref().is_some_and(|shelves| !shelves.is_settled(tenant))
+        self.tool_source.as_ref().is_some_and(|shelves| !shelves.is_settled(tenant))
     }
 
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
@@ -167,11 +171,11 @@ impl ToolDispatcher {
         left: TakeoverReason,
         journal: Arc<dyn ActJournal>,
     ) -> Result<Option<bool>> {
-        if left != TakeoverReason::Lapsed && self.under_way.has(lapsed.act) {
+        if left != TakeoverReason::Lapsed && self.active_acts.has(lapsed.act) {
             return Ok(None);
         }
-        let _working = self.under_way.begin(lapsed.act);
-        let (office, clock) = (self.office.clone(), self.clock.clone());
+        let _working = self.active_acts.begin(lapsed.act);
+        let (office, clock) = (self.act_services.clone(), self.clock.clone());
         let (dispatcher, notes) = (self.clone(), journal.clone());
         let recovery = self.db.write(lapsed.tenant, move |tx| {
             // A tool that has another effect by now is another tool.
@@ -182,32 +186,32 @@ impl ToolDispatcher {
             });
             // Its connector may be about to start: the next round sees.
             if tool.is_none() && dispatcher.is_unsettled(lapsed.tenant) {
-                return Ok((ActRecovery::Gone, None));
+                return Ok((ActRecovery::NotOurs, None));
             }
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
             let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
-            if matches!(recovery, ActRecovery::Asked) {
+            if matches!(recovery, ActRecovery::MarkedUnknown) {
                 let detail = "the process died while it was done".to_owned();
                 notes.record_answer(tx, &ToolAnswer::Unknown { act: lapsed.act, detail })?;
             }
             Ok::<_, munshi_safety::Error>((recovery, tool))
         });
         match recovery.await? {
-            (ActRecovery::Gone, _) => Ok(None),
-            (ActRecovery::Asked, _) => Ok(Some(false)),
-            (ActRecovery::Again(permit), Some(tool)) => {
+            (ActRecovery::NotOurs, _) => Ok(None),
+            (ActRecovery::MarkedUnknown, _) => Ok(Some(false)),
+            (ActRecovery::Retry(permit), Some(tool)) => {
                 self.perform_permitted(permit, tool, journal).await?;
                 Ok(Some(true))
             }
             (ActRecovery::LookUp(permit), Some(tool)) => {
-                let ToolHandler::Far(far) = &tool.body else { return Ok(None) };
+                let ToolHandler::Remote(far) = &tool.body else { return Ok(None) };
                 let writing = self.begin_write(&permit, &tool);
                 let called = attempts::look_then_call(far.as_ref(), &permit, tool.known.spec.timeout).await;
                 drop(writing);
                 self.finish(permit, Some(tool), called, journal).await?;
                 Ok(Some(true))
             }
-            (ActRecovery::Again(permit) | ActRecovery::LookUp(permit), None) => {
+            (ActRecovery::Retry(permit) | ActRecovery::LookUp(permit), None) => {
                 let gone = attempts::missing_tool_result();
                 self.finish(permit, None, gone, journal).await?;
                 Ok(Some(false))

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::registry::{Tool, ToolRegistry};
 use crate::tool_index::ToolIndex;
 
-/// Who keeps the shelves. A shelf is never changed: a new one takes its place.
+/// Keeps the tools of each tenant. A set is never changed: a new one replaces it.
 pub trait TenantToolSource: Send + Sync {
     fn tenant_tools(&self, tenant: TenantId) -> Arc<TenantTools>;
 

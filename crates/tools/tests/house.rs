@@ -17,9 +17,9 @@ async fn called(test: &TestDb, name: &str, arguments: Value) -> ToolAnswer {
     let clock = Arc::new(FakeClock::new(night));
     let mut registry = ToolRegistry::default();
     builtin::install(&mut registry, clock.clone()).unwrap();
-    let office =
+    let act_services =
         ActServices::new(test.ids.clone(), BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()));
-    let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(office), Arc::new(registry), clock);
+    let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(act_services), Arc::new(registry), clock);
     let tenant = test.add_tenant(name).await;
     let want = ToolCallRequest {
         act: test.ids.next(),

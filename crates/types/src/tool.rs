@@ -49,8 +49,8 @@ pub struct ToolSpec {
     pub cost: Option<Money>,
     pub timeout: Duration,
     /// How long a turn waits for it. What takes longer goes on by itself, and its result is told later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub soft: Option<Duration>,
+    #[serde(default, rename = "soft", skip_serializing_if = "Option::is_none")]
+    pub wait_at_most: Option<Duration>,
     /// What people say when they want it: short phrases, by language, in either script.
     pub phrases: BTreeMap<Language, Vec<String>>,
     /// Whole sentences with the arguments they mean.
@@ -298,7 +298,7 @@ impl ToolSpec {
             cacheable: false,
             cost: None,
             timeout: Duration::from_secs(10),
-            soft: None,
+            wait_at_most: None,
             phrases: BTreeMap::new(),
             examples: Vec::new(),
             follow_ups: Vec::new(),

@@ -17,7 +17,7 @@ use crate::failure::{CommandFailure, Result};
 const FILE: &str = "audit-anchors.jsonl";
 
 /// How long the other side may take; then the job tries again later.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub fn build_anchor_service(
     config: &Config,
@@ -51,7 +51,7 @@ impl Post {
 #[async_trait]
 impl AnchorWebhook for Post {
     async fn send(&self, body: &str) -> std::result::Result<(), String> {
-        let sent = self.transport.post(self.url.reveal(), body.to_owned(), PATIENCE).await;
+        let sent = self.transport.post(self.url.reveal(), body.to_owned(), TIMEOUT).await;
         match sent {
             Ok(200..=299) => Ok(()),
             Ok(status) => Err(format!("{} returned {status}", self.url)),

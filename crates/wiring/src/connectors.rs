@@ -72,7 +72,7 @@ pub async fn build_logins(
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
-        patience: login::PATIENCE,
+        timeout: login::LOGIN_TIMEOUT,
     })?)
 }
 

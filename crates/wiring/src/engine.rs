@@ -20,7 +20,7 @@ use crate::{connectors, node, packs, tools};
 /// The engine, and what the server needs of its parts.
 pub struct ConfiguredEngine {
     pub engine: TurnEngine,
-    pub office: Arc<ActServices>,
+    pub act_services: Arc<ActServices>,
     /// Runs the tenants' connectors once it is told to.
     pub host: ConnectorHost,
     /// How people let us into connectors' services.
@@ -42,16 +42,17 @@ impl ConfiguredEngine {
         let wired = ConfiguredGateway::from_config(config, clock)?;
         // Only a server takes up what others left.
         let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
-        let house = packs::load_registry()?;
-        let mut book = house.book.clone();
+        let packs = packs::load_registry()?;
+        let mut book = packs.book.clone();
         munshi_guardrails::add_phrases(&mut book)
             .map_err(|error| CommandFailure::failed(error.to_string()))?;
-        let office = Arc::new(tools::build_act_services(config, clock.clone()).on_refusal(house.clone()));
-        let registry = Arc::new(house.tools.clone());
+        let act_services =
+            Arc::new(tools::build_act_services(config, clock.clone()).on_refusal(packs.clone()));
+        let registry = Arc::new(packs.tools.clone());
         let logins = connectors::build_logins(config, db, clock).await?;
         let host =
             connectors::build_host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
-        let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone());
+        let dispatcher = ToolDispatcher::new(db.clone(), act_services.clone(), registry, clock.clone());
         let dispatcher = dispatcher.with_connectors(Arc::new(host.clone()));
         let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
@@ -59,9 +60,9 @@ impl ConfiguredEngine {
             gateway: wired.gateway,
             route: wired.route,
             dispatcher,
-            office: office.clone(),
-            book: Arc::new(book),
-            house,
+            act_services: act_services.clone(),
+            phrasebook: Arc::new(book),
+            packs,
             queue,
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
@@ -74,6 +75,6 @@ impl ConfiguredEngine {
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, office, host, logins: Some(logins), _node: node })
+        Ok(Self { engine, act_services, host, logins: Some(logins), _node: node })
     }
 }

@@ -21,14 +21,14 @@ fn packs() -> Vec<Arc<dyn Pack>> {
 /// part of a command's time.
 pub fn load_registry() -> Result<Arc<PackRegistry>> {
     static INSTALLED: OnceLock<Arc<PackRegistry>> = OnceLock::new();
-    if let Some(house) = INSTALLED.get() {
-        return Ok(house.clone());
+    if let Some(packs) = INSTALLED.get() {
+        return Ok(packs.clone());
     }
     let mut tools = ToolRegistry::default();
     own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| CommandFailure::failed(bad.to_string()))?;
-    let house = PackRegistry::install_with_tools(tools, &packs())
+    let registry = PackRegistry::install_with_tools(tools, &packs())
         .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
-    Ok(INSTALLED.get_or_init(|| Arc::new(house)).clone())
+    Ok(INSTALLED.get_or_init(|| Arc::new(registry)).clone())
 }
 
 /// Their tables.
@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn every_pack_can_be_installed() {
-        let house = load_registry().unwrap();
-        assert!(house.tools.get("today").is_some());
-        assert!(house.tools.get("log_sale").is_some());
-        house.book.check().unwrap();
+        let packs = load_registry().unwrap();
+        assert!(packs.tools.get("today").is_some());
+        assert!(packs.tools.get("log_sale").is_some());
+        packs.book.check().unwrap();
     }
 }

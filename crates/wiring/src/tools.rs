@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_agent::TurnEngine;
 use munshi_config::Config;
 use munshi_jobs::schedule::{Schedule, ScheduleRule};
-use munshi_jobs::{JobFailure, JobKind, JobRegistry as Kinds, schedule};
+use munshi_jobs::{JobFailure, JobKind, JobRegistry, schedule};
 use munshi_safety::acts::ActServices;
 use munshi_safety::budget::BudgetGovernor;
 use munshi_store::Db;
@@ -20,7 +20,7 @@ use crate::{budget, packs};
 const SWEEP: &str = "acts.sweep";
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Every tool of this installation: those of the house and of its packs.
+/// Every tool of this installation: the built-in ones and those of its packs.
 pub fn registry() -> Result<ToolRegistry> {
     Ok(packs::load_registry()?.tools.clone())
 }
@@ -33,7 +33,7 @@ pub fn build_act_services(config: &Config, clock: Arc<dyn Clock>) -> ActServices
 
 /// The job that takes up acts whose process died and questions nobody answered in time; the engine tells those whom it
 /// concerns.
-pub(crate) fn register(kinds: &mut Kinds, engine: TurnEngine) {
+pub(crate) fn register(kinds: &mut JobRegistry, engine: TurnEngine) {
     kinds.add(JobKind::new(SWEEP).limit(1), move |_| {
         let engine = engine.clone();
         async move {

@@ -48,10 +48,10 @@ fn parse_call_id(id: &str) -> Option<(RunId, usize)> {
 pub(crate) fn find_resumption(
     tx: &mut Tx<'_>,
     run: &Run,
-    brought: &ClientContext,
+    client_context: &ClientContext,
 ) -> Result<Option<ClientResumption>> {
-    let Some(last) = brought.since.last() else { return Ok(None) };
-    let theirs = || Ok(Some(ClientResumption::Theirs(brought.since.clone())));
+    let Some(last) = client_context.since.last() else { return Ok(None) };
+    let theirs = || Ok(Some(ClientResumption::Theirs(client_context.since.clone())));
     let Some((by, _)) = last.calls.first().and_then(|call| parse_call_id(&call.id)) else { return theirs() };
     let known = runs::find(tx, by)?.filter(|by| by.person == run.person && by.binding == run.binding);
     let Some(known) = known else { return theirs() };
@@ -80,13 +80,13 @@ impl ClientResumption {
     pub(crate) fn into_snapshot(
         self,
         mine: RunSnapshot,
-        brought: &ClientContext,
+        client_context: &ClientContext,
         ids: &IdGenerator,
     ) -> RunSnapshot {
         let theirs = match self {
             Self::Ours(theirs) => *theirs,
             Self::Theirs(since) => {
-                let exchanges = since.iter().map(|asked| exchange(asked, brought, ids)).collect();
+                let exchanges = since.iter().map(|asked| exchange(asked, client_context, ids)).collect();
                 return RunSnapshot { exchanges, ..mine };
             }
         };
@@ -94,9 +94,9 @@ impl ClientResumption {
     }
 }
 
-fn exchange(asked: &ClientCallRound, brought: &ClientContext, ids: &IdGenerator) -> ToolExchange {
+fn exchange(asked: &ClientCallRound, client_context: &ClientContext, ids: &IdGenerator) -> ToolExchange {
     let alias = |name: &str| {
-        let known = brought.tools.iter().find(|tool| tool.name == name);
+        let known = client_context.tools.iter().find(|tool| tool.name == name);
         known.and_then(|tool| tool.alias.as_ref()).map_or_else(|| name.to_owned(), ToString::to_string)
     };
     let mut parts = Vec::new();

@@ -179,16 +179,18 @@ mod tests {
     fn every_tool_gets_a_name_of_its_own() {
         let own: ToolName = "log_sale".parse().unwrap();
         let tools = ["log_sale", "getWeather", "get-weather", "get_weather", "9x", "ü"];
-        let brought = ClientContext { tools: tools.map(tool).to_vec(), ..ClientContext::default() }
+        let client_context = ClientContext { tools: tools.map(tool).to_vec(), ..ClientContext::default() }
             .prepare(|name| *name == own);
         let names: Vec<&str> =
-            brought.tools.iter().map(|tool| tool.alias.as_ref().unwrap().as_str()).collect();
+            client_context.tools.iter().map(|tool| tool.alias.as_ref().unwrap().as_str()).collect();
         assert_eq!(names, ["log_sale_2", "getweather", "get_weather", "get_weather_2", "x9x", "x_"]);
-        assert_eq!(brought.find_by_alias("get_weather").unwrap().name, "get-weather");
-        let named =
-            ClientContext { choice: ClientToolChoice::Named("getWeather".to_owned()), ..brought.clone() };
+        assert_eq!(client_context.find_by_alias("get_weather").unwrap().name, "get-weather");
+        let named = ClientContext {
+            choice: ClientToolChoice::Named("getWeather".to_owned()),
+            ..client_context.clone()
+        };
         assert_eq!(named.tool_choice(), ToolChoice::Named("getweather".to_owned()));
-        assert!(ClientContext { choice: ClientToolChoice::None, ..brought }.specs().is_empty());
+        assert!(ClientContext { choice: ClientToolChoice::None, ..client_context }.specs().is_empty());
     }
 
     #[test]
@@ -196,7 +198,7 @@ mod tests {
         // A number that passes the check digit.
         let number = "2345 6789 0124";
         assert!(!can_store(number), "the test needs a number that is refused");
-        let brought = ClientContext {
+        let client_context = ClientContext {
             notes: vec![format!("their card is {number}")],
             history: vec![
                 ClientHistoryItem::Person { text: number.to_owned() },
@@ -210,8 +212,8 @@ mod tests {
             words: Some(number.to_owned()),
             ..ClientContext::default()
         };
-        assert!(brought.is_refused());
-        let kept = brought.prepare(|_| false);
+        assert!(client_context.is_refused());
+        let kept = client_context.prepare(|_| false);
         assert!(kept.notes.is_empty());
         assert_eq!(kept.history.len(), 2);
         assert!(matches!(&kept.history[1], ClientHistoryItem::Tool { answer, .. } if answer == WITHHELD));

@@ -19,10 +19,14 @@ pub(crate) struct ConversationOverlay {
 
 /// Takes each line for the stored message it repeats, the newest first and in order, so that questions and choices that
 /// stood in it are known. `stored` is what the session has before the message, the oldest first.
-pub(crate) fn overlay(brought: &ClientContext, stored: &[Message], message: &Message) -> ConversationOverlay {
+pub(crate) fn overlay(
+    client_context: &ClientContext,
+    stored: &[Message],
+    message: &Message,
+) -> ConversationOverlay {
     let (mut history, mut has_unknown, mut is_latest) = (Vec::new(), false, true);
     let mut rest = stored;
-    for line in brought.history.iter().rev() {
+    for line in client_context.history.iter().rev() {
         let (speaker, text) = match line {
             ClientHistoryItem::Person { text } => (MessageSpeaker::Person, text),
             ClientHistoryItem::Persona { text } => (MessageSpeaker::Persona, text),
@@ -44,12 +48,12 @@ pub(crate) fn overlay(brought: &ClientContext, stored: &[Message], message: &Mes
     }
     is_latest &= !history.is_empty();
     history.reverse();
-    ConversationOverlay { history, recalled: collect_recall(brought), has_unknown, is_latest }
+    ConversationOverlay { history, recalled: collect_recall(client_context), has_unknown, is_latest }
 }
 
 /// Programs trim what they show.
-fn is_same(stored: &str, brought: &str) -> bool {
-    stored.trim() == brought.trim()
+fn is_same(stored: &str, client_context: &str) -> bool {
+    stored.trim() == client_context.trim()
 }
 
 /// A line that nobody here has said or heard.
@@ -72,8 +76,8 @@ fn build_unknown_message(message: &Message, speaker: MessageSpeaker, text: &str)
 }
 
 /// The newest is the closest.
-fn collect_recall(brought: &ClientContext) -> Vec<RecallItem> {
-    let tools = brought.history.iter().rev().filter_map(|line| match line {
+fn collect_recall(client_context: &ClientContext) -> Vec<RecallItem> {
+    let tools = client_context.history.iter().rev().filter_map(|line| match line {
         ClientHistoryItem::Tool { tool, arguments, answer } => Some((format!("{tool} {arguments}"), answer)),
         ClientHistoryItem::Person { .. } | ClientHistoryItem::Persona { .. } => None,
     });

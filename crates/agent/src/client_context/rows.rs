@@ -13,11 +13,11 @@ use crate::snapshot::RunSnapshot;
 /// How long somebody may take to come back with a tool's answer.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-pub(crate) fn add(tx: &mut Tx<'_>, run: RunId, brought: &ClientContext, now: Timestamp) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, run: RunId, client_context: &ClientContext, now: Timestamp) -> Result<()> {
     tx.execute("DELETE FROM brought WHERE tenant_id = $1 AND at < $2", params![now.minus(KEPT)])?;
     tx.execute(
         "INSERT INTO brought (tenant_id, run_id, body, at) VALUES ($1, $2, $3, $4)",
-        params![run, JsonText::of(brought)?, now],
+        params![run, JsonText::of(client_context)?, now],
     )?;
     Ok(())
 }

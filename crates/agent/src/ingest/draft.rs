@@ -63,13 +63,13 @@ impl IngestDraft {
         }
     }
 
-    pub(super) fn build_outcome(&self, fate: IngestStatus) -> IngestOutcome {
+    pub(super) fn build_outcome(&self, status: IngestStatus) -> IngestOutcome {
         IngestOutcome {
             run: self.run,
             session: self.session.id,
             message: self.message,
             person: self.person.id,
-            fate,
+            status,
             begun: None,
             halted: None,
         }
@@ -81,13 +81,14 @@ impl IngestDraft {
 /// written it.
 fn marks(incoming: &RoutedMessage) -> Value {
     let InboundMessage { locale, sent_at, screen, .. } = &incoming.inbound;
-    let brought = incoming.brought.is_some();
+    let client_context = incoming.client_context.is_some();
     let program = incoming.key_use.as_ref().is_some_and(|used| used.program_key().is_some());
-    let is_plain = locale.is_none() && sent_at.is_none() && !brought && !program;
+    let is_plain = locale.is_none() && sent_at.is_none() && !client_context && !program;
     if is_plain && *screen == ClientScreen::default() {
         return Value::Array(Vec::new());
     }
-    let mut marks = json!({ "locale": locale, "sent_at": sent_at, "brought": brought, "program": program });
+    let mut marks =
+        json!({ "locale": locale, "sent_at": sent_at, "brought": client_context, "program": program });
     if *screen != ClientScreen::default() {
         marks["screen"] = json!(screen);
     }

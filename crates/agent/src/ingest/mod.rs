@@ -34,14 +34,14 @@ const TRIES: u32 = 4;
 pub async fn receive(
     db: &Db,
     tenant: TenantId,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     incoming: Arc<RoutedMessage>,
 ) -> Result<IngestOutcome> {
     inbound::validate(&incoming.inbound)?;
     let mut tries = 1;
     loop {
-        let (desk, incoming) = (desk.clone(), incoming.clone());
-        match db.write(tenant, move |tx| ingest(tx, &desk, &incoming)).await {
+        let (ingest_services, incoming) = (ingest_services.clone(), incoming.clone());
+        match db.write(tenant, move |tx| ingest(tx, &ingest_services, &incoming)).await {
             // A twin was quicker between two statements; it has committed, so the next look finds it.
             Err(Error::Store(munshi_store::Error::Conflict { .. })) if tries < TRIES => tries += 1,
             outcome => return outcome,
@@ -54,21 +54,29 @@ pub async fn receive(
 ///
 /// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
 /// again.
-fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
-    let ingested = ingest_once(tx, desk, incoming)?;
+fn ingest(
+    tx: &mut Tx<'_>,
+    ingest_services: &IngestServices,
+    incoming: &RoutedMessage,
+) -> Result<IngestOutcome> {
+    let ingested = ingest_once(tx, ingest_services, incoming)?;
     // What was taken before is counted no second time. Last, so that those who write to one tenant wait for its row as
     // briefly as can be.
-    if ingested.fate != IngestStatus::SeenBefore {
+    if ingested.status != IngestStatus::SeenBefore {
         rate_limits::consume(tx, &incoming.limits, incoming.now)?;
     }
     Ok(ingested)
 }
 
-fn ingest_once(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
+fn ingest_once(
+    tx: &mut Tx<'_>,
+    ingest_services: &IngestServices,
+    incoming: &RoutedMessage,
+) -> Result<IngestOutcome> {
     let inbound = &incoming.inbound;
     let addresses = sender_identity::addresses(inbound)?;
     if let Some(person) = sender_identity::find_known(tx, inbound, &addresses)? {
-        return match try_ingest(tx, desk, incoming, person)? {
+        return match try_ingest(tx, ingest_services, incoming, person)? {
             Some(ingested) => Ok(ingested),
             None => load_duplicate(tx, incoming, &addresses),
         };
@@ -77,8 +85,9 @@ fn ingest_once(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage)
         return load_duplicate(tx, incoming, &addresses);
     }
     let outcome = tx.attempt(|tx| {
-        let person = sender_identity::find_or_add(tx, &desk.ids, inbound, &addresses, incoming.now)?;
-        try_ingest(tx, desk, incoming, person)?.ok_or(Rollback::Because(Twin))
+        let person =
+            sender_identity::find_or_add(tx, &ingest_services.ids, inbound, &addresses, incoming.now)?;
+        try_ingest(tx, ingest_services, incoming, person)?.ok_or(Rollback::Because(Twin))
     });
     match outcome {
         Ok(ingested) => Ok(ingested),
@@ -112,7 +121,7 @@ type Shut = (HaltReason, FixedReply);
 /// None where the message was taken before; nothing is changed then.
 fn try_ingest(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     incoming: &RoutedMessage,
     person: Person,
 ) -> Result<Option<IngestOutcome>> {
@@ -122,25 +131,31 @@ fn try_ingest(
     };
     let (reservation, shut) = match shut {
         Some(shut) => (None, Some(shut)),
-        None => reserve(tx, desk, incoming, &person)?,
+        None => reserve(tx, ingest_services, incoming, &person)?,
     };
-    let Some((session, person)) = assign_session(tx, desk, incoming, person)? else {
+    let Some((session, person)) = assign_session(tx, ingest_services, incoming, person)? else {
         if let Some(id) = reservation {
-            desk.governor.release(tx, id)?;
+            ingest_services.governor.release(tx, id)?;
         }
         return Ok(None);
     };
-    let new = IngestDraft { run: desk.ids.next(), message: desk.ids.next(), session, person, reservation };
+    let new = IngestDraft {
+        run: ingest_services.ids.next(),
+        message: ingest_services.ids.next(),
+        session,
+        person,
+        reservation,
+    };
     match shut {
-        Some((halt, said)) => reject_message(tx, desk, incoming, &new, halt, &said).map(Some),
-        None => begin_run(tx, desk, incoming, new).map(Some),
+        Some((halt, said)) => reject_message(tx, ingest_services, incoming, &new, halt, &said).map(Some),
+        None => begin_run(tx, ingest_services, incoming, new).map(Some),
     }
 }
 
 /// Sets aside what the turn may use, or as little as a free answer needs. A limit that is reached shuts the door.
 fn reserve(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     incoming: &RoutedMessage,
     person: &Person,
 ) -> Result<(Option<ReservationId>, Option<Shut>)> {
@@ -150,11 +165,11 @@ fn reserve(
         lane: BudgetLane::People,
         zone: incoming.zone.clone(),
     };
-    let mut reserved = desk.governor.reserve(tx, &account, &incoming.most, incoming.now);
-    if let (Err(munshi_safety::Error::OverBudget(refused)), Some(least)) = (&reserved, &incoming.least)
+    let mut reserved = ingest_services.governor.reserve(tx, &account, &incoming.max_budget, incoming.now);
+    if let (Err(munshi_safety::Error::OverBudget(refused)), Some(least)) = (&reserved, &incoming.min_budget)
         && refused.on.measure != BudgetMeasure::Interactions
     {
-        reserved = desk.governor.reserve(tx, &account, least, incoming.now);
+        reserved = ingest_services.governor.reserve(tx, &account, least, incoming.now);
     }
     match reserved {
         Ok(reserved) => Ok((Some(reserved.id), None)),
@@ -169,7 +184,7 @@ fn reserve(
 /// The session with the message numbered in it, and whose it is. None where the message was taken before.
 fn assign_session(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     incoming: &RoutedMessage,
     person: Person,
 ) -> Result<Option<(Session, Person)>> {
@@ -191,20 +206,20 @@ fn assign_session(
     // They may have become one with somebody else since they were found.
     let person = munshi_identity::persons::lock_living(tx, person.id)?.unwrap_or(person);
     arrival.person = person.id;
-    let session = sessions::upsert(tx, desk.ids.next(), &arrival)?;
+    let session = sessions::upsert(tx, ingest_services.ids.next(), &arrival)?;
     Ok(Some((session, person)))
 }
 
 fn begin_run(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     incoming: &RoutedMessage,
     new: IngestDraft,
 ) -> Result<IngestOutcome> {
-    let epoch = runs::add(tx, &NewRun { holder: desk.holder, ..new.build_run(incoming) })?;
+    let epoch = runs::add(tx, &NewRun { holder: ingest_services.holder, ..new.build_run(incoming) })?;
     messages::add(tx, &new.build_message(incoming, MessageStatus::Whole))?;
-    if let Some(brought) = &incoming.brought {
-        client_context::add(tx, new.run, brought, incoming.now)?;
+    if let Some(client_context) = &incoming.client_context {
+        client_context::add(tx, new.run, client_context, incoming.now)?;
     }
     if epoch == 0 {
         let behind = runs::find_preceding(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
@@ -212,7 +227,7 @@ fn begin_run(
     }
     let ingested = new.build_outcome(IngestStatus::Begun);
     let until = incoming.now.plus(runs::LEASE);
-    let held = RunLease { tenant: tx.tenant(), run: new.run, epoch, until };
+    let lease = RunLease { tenant: tx.tenant(), run: new.run, epoch, until };
     let IngestDraft { session, person, reservation, .. } = new;
-    Ok(IngestOutcome { begun: Some(Box::new(TurnStart { held, session, person, reservation })), ..ingested })
+    Ok(IngestOutcome { begun: Some(Box::new(TurnStart { lease, session, person, reservation })), ..ingested })
 }

@@ -25,7 +25,7 @@ pub struct IngestOutcome {
     pub session: SessionId,
     pub message: MessageId,
     pub person: PersonId,
-    pub fate: IngestStatus,
+    pub status: IngestStatus,
     /// Where this process may begin the turn now.
     pub begun: Option<Box<TurnStart>>,
     /// Where the turn has ended already, with its reply stored.
@@ -35,7 +35,7 @@ pub struct IngestOutcome {
 /// What the turn begins with, so that nothing is read twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnStart {
-    pub held: RunLease,
+    pub lease: RunLease,
     /// With the message counted.
     pub session: Session,
     pub person: Person,
@@ -49,7 +49,7 @@ impl From<DuplicateMessage> for IngestOutcome {
             session: seen.session,
             message: seen.message,
             person: seen.person,
-            fate: IngestStatus::SeenBefore,
+            status: IngestStatus::SeenBefore,
             begun: None,
             halted: None,
         }

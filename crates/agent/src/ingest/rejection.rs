@@ -14,7 +14,7 @@ use crate::{outbox, runs};
 /// Stores the message, its run and the answer, all ended. Nothing of it is billed.
 pub(super) fn reject_message(
     tx: &mut Tx<'_>,
-    desk: &IngestServices,
+    ingest_services: &IngestServices,
     incoming: &RoutedMessage,
     new: &IngestDraft,
     halt: HaltReason,
@@ -29,7 +29,7 @@ pub(super) fn reject_message(
     let numbered =
         sessions::record_reply(tx, new.session.id, &SessionUpdate::default(), now)?.ok_or(Error::NoRun)?;
     let reply = Message {
-        id: desk.ids.next(),
+        id: ingest_services.ids.next(),
         number: numbered.number,
         speaker: MessageSpeaker::Persona,
         outside_id: None,
@@ -55,7 +55,7 @@ pub(super) fn reject_message(
         decisions::add(tx, about, &decision, now)?;
     }
     if let Some(to) = &inbound.reply_to {
-        outbox::enqueue(tx, &desk.queue, new.session.id, &reply.to_outbound(to), now)?;
+        outbox::enqueue(tx, &ingest_services.queue, new.session.id, &reply.to_outbound(to), now)?;
     }
     Ok(IngestOutcome { halted: Some(halt), ..new.build_outcome(IngestStatus::Begun) })
 }

@@ -17,7 +17,7 @@ use crate::state::HaltReason;
 pub struct RoutedMessage {
     pub inbound: InboundMessage,
     /// What a program sent along.
-    pub brought: Option<Arc<ClientContext>>,
+    pub client_context: Option<Arc<ClientContext>>,
     /// Of the run: [`MESSAGE`](crate::runs::MESSAGE), or [`REHEARSAL`](crate::runs::REHEARSAL).
     pub kind: &'static str,
     /// The API key it came through.
@@ -26,9 +26,9 @@ pub struct RoutedMessage {
     /// The tenant's: its days begin by it.
     pub zone: Zone,
     /// The most that a plain turn may use, with its interaction.
-    pub most: BudgetAmount,
+    pub max_budget: BudgetAmount,
     /// What is set aside where that much is not there and a model that costs nothing may answer.
-    pub least: Option<BudgetAmount>,
+    pub min_budget: Option<BudgetAmount>,
     /// As it was told from the text.
     pub language: Option<LanguageCode>,
     /// How much of a prompt the text takes.

@@ -13,10 +13,10 @@ const LONGEST_SUMMARY: usize = crate::retention::LONGEST;
 /// Makes the sessions of one person another's, after their rows became one in the same transaction: where the other has
 /// one with the same binding, the two become one thread; else it only changes hands. Runs under way finish there.
 pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Timestamp) -> Result<()> {
-    let held = lock_sessions(tx, from, into)?;
+    let locked = lock_sessions(tx, from, into)?;
     // Whoever asked can still say yes to it.
     approvals::move_asker(tx, from, into)?;
-    let (theirs, mine): (Vec<_>, Vec<_>) = held.into_iter().partition(|session| session.person == from);
+    let (theirs, mine): (Vec<_>, Vec<_>) = locked.into_iter().partition(|session| session.person == from);
     for gone in theirs {
         match mine.iter().find(|session| session.binding == gone.binding) {
             Some(stays) => join(tx, &gone, stays, now)?,
@@ -83,8 +83,8 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             crate::columns::encode_json(gone.reply_to.as_ref())?,
             newer.last_at.max(now),
             gone.tainted,
-            join_summaries(gone, stays, |session| &session.aside),
-            gone.aside_tainted
+            join_summaries(gone, stays, |session| &session.tainted_summary),
+            gone.tainted_summary_sources
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;

@@ -63,13 +63,13 @@ pub(super) fn truncate(text: &str, longest: usize) -> String {
 }
 
 fn join_newest_lines(lines: &[String], longest: usize) -> String {
-    let (mut room, mut first) = (longest.saturating_sub(CUT.len() + 1), lines.len());
+    let (mut run_channel, mut first) = (longest.saturating_sub(CUT.len() + 1), lines.len());
     for (at, line) in lines.iter().enumerate().rev() {
         let takes = line.chars().count() + 1;
-        if takes > room {
+        if takes > run_channel {
             break;
         }
-        (room, first) = (room - takes, at);
+        (run_channel, first) = (run_channel - takes, at);
     }
     let kept = lines.get(first..).unwrap_or_default().join("\n");
     match (first, kept.is_empty()) {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use munshi_identity::{Principal, persons};
 use munshi_llm::calls::StoredCallLog;
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute};
-use munshi_llm::{ChatMessage as Said, ChatRequest};
+use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::PackTurnContext;
 use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{self, BudgetLane};
@@ -72,29 +72,29 @@ impl Summariser for Cheap {
 impl Cheap {
     async fn request_summary(&self, tenant: TenantId, material: &SummaryInput) -> Result<Option<String>> {
         let inner = &self.0;
-        let AddressResolution::Bound(place) =
+        let AddressResolution::Bound(binding) =
             inner.resolver.resolve_by_id(tenant, material.binding, None).await?
         else {
             return Ok(None);
         };
-        let (id, budgets, everybody) = (material.session, inner.office.clone(), inner.clone());
-        let (at, now) = (place.clone(), inner.clock.now());
+        let (id, budgets, everybody) = (material.session, inner.act_services.clone(), inner.clone());
+        let (at, now) = (binding.clone(), inner.clock.now());
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let session = sessions::find(tx, id)?.ok_or(Error::NoRun)?;
             let mut people = everybody.people.load_met(tx, Some(session.person))?;
-            let scene = build_pack_context(tx, &session, &at, now)?;
-            for source in &everybody.house.contexts {
-                people.others.extend(source.gather(tx, &scene)?.people);
+            let pack_context = build_pack_context(tx, &session, &at, now)?;
+            for source in &everybody.packs.contexts {
+                people.others.extend(source.gather(tx, &pack_context)?.people);
             }
             let residency = budgets.load_policy(tx)?.residency.clone();
             Ok((session, people, budget::load_plan(tx, budgets.governor.settings())?, residency))
         };
         let (session, people, plan, residency) = inner.db.read(tenant, read).await?;
         let person = session.person;
-        let route = Arc::new(inner.resolve_permitted_route(&place, plan, &residency));
+        let route = Arc::new(inner.resolve_permitted_route(&binding, plan, &residency));
         let request = ChatRequest {
             system: vec![TASK.to_owned()],
-            messages: vec![Said::user(render_transcript(material))],
+            messages: vec![ChatMessage::user(render_transcript(material))],
             max_output_tokens: OUTPUT,
             ..ChatRequest::default()
         };
@@ -103,7 +103,7 @@ impl Cheap {
             route,
             request: Arc::new(request),
             veil: Some(Arc::new(self.build_redactor(tenant, &session, &people, material)?)),
-            account: self.account(&place, person),
+            account: self.account(&binding, person),
         };
         match inner.gateway.complete(call).await {
             Ok(reply) => Ok(Some(reply.text())),
@@ -147,13 +147,13 @@ impl Cheap {
         Ok(veil)
     }
 
-    fn account(&self, place: &BindingResolution, person: PersonId) -> CallBilling {
+    fn account(&self, binding: &BindingResolution, person: PersonId) -> CallBilling {
         let inner = &self.0;
         let payer = CallPayer { person: Some(person), lane: BudgetLane::Background, run: None };
         CallBilling {
-            tenant: place.tenant,
-            about: CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) },
-            budget: Arc::new(inner.build_durable_budget(place, payer)),
+            tenant: binding.tenant,
+            about: CallSubject { run: None, binding: Some(binding.binding_id.as_uuid()) },
+            budget: Arc::new(inner.build_durable_budget(binding, payer)),
             tab: Arc::new(StoredCallLog::new(inner.db.clone())),
             prices: None,
         }
@@ -164,14 +164,14 @@ impl Cheap {
 fn build_pack_context(
     tx: &mut Tx<'_>,
     session: &Session,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     now: Timestamp,
 ) -> Result<PackTurnContext> {
     let person = persons::find(tx, session.person)?;
     let principal = person.map_or_else(|| Principal::anonymous(tx.tenant()), |person| person.principal(tx));
     Ok(PackTurnContext {
         principal: Principal { person: Some(session.person), ..principal },
-        door: CallerAudience::from(place.binding.door),
+        door: CallerAudience::from(binding.binding.door),
         binding: session.binding,
         session: session.id,
         channel: session.channel,
@@ -181,7 +181,7 @@ fn build_pack_context(
         standing: Arc::default(),
         tools: Arc::default(),
         now,
-        zone: place.zone.clone(),
+        zone: binding.zone.clone(),
     })
 }
 

@@ -83,9 +83,9 @@ impl SummaryJob {
         let session = job.read::<Payload>()?.session;
         while !job.cancelled.is_cancelled() {
             let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await?;
-            let Some(gathered) = found else { return Ok(()) };
-            let summaries = self.write(job.tenant, &gathered).await;
-            let unit = move |tx: &mut Tx<'_>| store_summaries(tx, &gathered.covers, &summaries);
+            let Some(contributions) = found else { return Ok(()) };
+            let summaries = self.write(job.tenant, &contributions).await;
+            let unit = move |tx: &mut Tx<'_>| store_summaries(tx, &contributions.covers, &summaries);
             // Somebody else was quicker, or the session was merged: the next look says what is left.
             self.db.write(job.tenant, unit).await?;
         }
@@ -93,13 +93,13 @@ impl SummaryJob {
     }
 
     /// Both together are no longer than one may be.
-    async fn write(&self, tenant: TenantId, gathered: &Gathered) -> Summaries {
-        let Gathered { own, others, others_tainted, .. } = gathered;
+    async fn write(&self, tenant: TenantId, contributions: &Gathered) -> Summaries {
+        let Gathered { own, others, others_tainted, .. } = contributions;
         let longest = if others.is_empty() || own.is_empty() { LONGEST } else { LONGEST / 2 };
         let summary = self.write_one(tenant, own, longest).await;
-        let aside = self.write_one(tenant, others, longest).await;
-        let aside_tainted = if aside.is_some() { *others_tainted } else { 0 };
-        Summaries { summary, aside, aside_tainted }
+        let tainted_summary = self.write_one(tenant, others, longest).await;
+        let tainted_summary_sources = if tainted_summary.is_some() { *others_tainted } else { 0 };
+        Summaries { summary, tainted_summary, tainted_summary_sources }
     }
 
     /// What stood there before is kept where nothing is added to it.
@@ -137,8 +137,8 @@ impl SummaryInput {
 /// What stands for earlier messages.
 struct Summaries {
     summary: Option<String>,
-    aside: Option<String>,
-    aside_tainted: i64,
+    tainted_summary: Option<String>,
+    tainted_summary_sources: i64,
 }
 
 /// Which messages a summary stands for.
@@ -175,7 +175,7 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Gathered>> {
         .collect();
     let others = messages.extract_if(.., |said| read.iter().any(|(run, _)| *run == said.run)).collect();
     let new = read.iter().fold(0, |all, (_, bits)| all | bits);
-    let (before, aside, old) = split_previous_summary(&found, new != 0);
+    let (before, tainted_summary, old) = split_previous_summary(&found, new != 0);
     let material = |before: Option<String>, messages: Vec<Message>| SummaryInput {
         binding: found.binding,
         session,
@@ -183,7 +183,7 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Gathered>> {
         before,
         messages,
     };
-    let (own, others) = (material(before, messages), material(aside, others));
+    let (own, others) = (material(before, messages), material(tainted_summary, others));
     Ok(Some(Gathered { own, others, others_tainted: new | old, covers }))
 }
 
@@ -193,11 +193,11 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Gathered>> {
 fn split_previous_summary(session: &Session, is_read: bool) -> (Option<String>, Option<String>, i64) {
     if session.tainted != 0 {
         let whole = session.whole_summary();
-        return (None, whole, session.tainted | session.aside_tainted);
+        return (None, whole, session.tainted | session.tainted_summary_sources);
     }
-    let aside = session.aside.clone().filter(|_| is_read);
-    let old = if aside.is_some() { session.aside_tainted } else { 0 };
-    (session.summary.clone(), aside, old)
+    let tainted_summary = session.tainted_summary.clone().filter(|_| is_read);
+    let old = if tainted_summary.is_some() { session.tainted_summary_sources } else { 0 };
+    (session.summary.clone(), tainted_summary, old)
 }
 
 /// Keeps the summary if it still covers what it was made of: a merge may have put other messages in between.
@@ -220,7 +220,14 @@ fn store_summaries(tx: &mut Tx<'_>, covers: &Covers, summaries: &Summaries) -> R
     tx.execute(
         "UPDATE sessions SET summary = $3, summarised = $4, aside = $5, aside_tainted = $6, tainted = $7
          WHERE tenant_id = $1 AND id = $2",
-        params![session, summaries.summary, to, summaries.aside, summaries.aside_tainted, tainted],
+        params![
+            session,
+            summaries.summary,
+            to,
+            summaries.tainted_summary,
+            summaries.tainted_summary_sources,
+            tainted
+        ],
     )?;
     Ok(())
 }

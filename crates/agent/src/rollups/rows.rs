@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
-use munshi_store::{Error as Broken, JsonText, Result, Row, Tx, params};
+use munshi_store::{Error as StoreError, JsonText, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{BindingId, RunId, Timestamp};
 
@@ -209,7 +209,7 @@ pub(super) fn list_days(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<
                 histograms: read_json(row, "histograms")?,
             };
             let channel = read_enum(row, "channel")?;
-            let day = day.parse().map_err(|_| Broken::Decode(format!("invalid date `{day}`")))?;
+            let day = day.parse().map_err(|_| StoreError::Decode(format!("invalid date `{day}`")))?;
             Ok((day, TurnTallyLine { binding: row.get("binding_id")?, channel, tally }))
         },
     )

@@ -23,7 +23,7 @@ pub(crate) struct RunEndUpdate {
 /// has the column's type on both engines; `number > 0` holds for all and leads SQLite to the index of what is open.
 pub(crate) fn end(
     tx: &mut Tx<'_>,
-    held: RunLease,
+    lease: RunLease,
     session: SessionId,
     end: &RunEndUpdate,
     terms: LeaseTerms,
@@ -48,8 +48,8 @@ pub(crate) fn end(
            ORDER BY q.number LIMIT 1))
          RETURNING id, epoch",
         params![
-            held.run,
-            held.epoch,
+            lease.run,
+            lease.epoch,
             session,
             end.state.as_str(),
             end.reason.as_ref().map(JsonText::as_str),
@@ -62,11 +62,11 @@ pub(crate) fn end(
         ],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    if !touched.iter().any(|(id, _)| *id == held.run) {
-        return Err(Error::LostRun(held.run));
+    if !touched.iter().any(|(id, _)| *id == lease.run) {
+        return Err(Error::LostRun(lease.run));
     }
-    let next = touched.into_iter().find(|(id, _)| *id != held.run);
-    Ok(next.map(|(run, epoch)| RunLease { tenant: held.tenant, run, epoch, until: now.plus(LEASE) }))
+    let next = touched.into_iter().find(|(id, _)| *id != lease.run);
+    Ok(next.map(|(run, epoch)| RunLease { tenant: lease.tenant, run, epoch, until: now.plus(LEASE) }))
 }
 
 /// The run that an earlier [`end`] at that very moment took up, where it was not known whether it came to pass.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_store::{PlatformTx, Result as Stored, Tx, across_tenants, params};
+use munshi_store::{PlatformTx, Result as StoreResult, Tx, across_tenants, params};
 use munshi_types::{HolderId, RunId, TenantId, Timestamp};
 
 use super::{LEASE, LeaseTerms, Run, RunLease, read};
@@ -17,22 +17,22 @@ pub struct RunLeaseRenewal {
 }
 
 /// Goes on holding. [`Error::LostRun`] where somebody else has taken the run up.
-pub fn renew(tx: &mut Tx<'_>, held: RunLease, now: Timestamp) -> Result<RunLeaseRenewal> {
+pub fn renew(tx: &mut Tx<'_>, lease: RunLease, now: Timestamp) -> Result<RunLeaseRenewal> {
     let lease_until = now.plus(LEASE);
     let asked = tx.optional(
         "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until IS NOT NULL
          RETURNING cancel_asked",
-        params![held.run, held.epoch, lease_until],
+        params![lease.run, lease.epoch, lease_until],
         |row| row.get(0),
     )?;
-    let cancel_asked = asked.ok_or(Error::LostRun(held.run))?;
+    let cancel_asked = asked.ok_or(Error::LostRun(lease.run))?;
     Ok(RunLeaseRenewal { cancel_asked, lease_until })
 }
 
 /// Claims a run that nobody works on: its lease has expired, or it waits. None if it is held or has ended. A run that
 /// waited for a person becomes `acting`, so later runs of its session wait for it. Don't call this for a run that waits
 /// for an earlier turn: its reply would come out of order.
-pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stored<Option<Run>> {
+pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> StoreResult<Option<Run>> {
     let LeaseTerms { now, holder } = terms.into();
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5,
@@ -46,20 +46,24 @@ pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stored
 }
 
 /// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
-pub(crate) fn claim_from_dead(tx: &mut Tx<'_>, held: RunLease, terms: LeaseTerms) -> Stored<Option<Run>> {
+pub(crate) fn claim_from_dead(
+    tx: &mut Tx<'_>,
+    lease: RunLease,
+    terms: LeaseTerms,
+) -> StoreResult<Option<Run>> {
     let LeaseTerms { now, holder } = terms;
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
                    epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
-        params![held.run, held.epoch, now.plus(LEASE), holder],
+        params![lease.run, lease.epoch, now.plus(LEASE), holder],
         read,
     )
 }
 
 /// Ends a run that waits for a person, since another run goes on with what it wanted. None where it does not wait.
-pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
+pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> StoreResult<Option<Run>> {
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, state = 'done', ended_at = $3
          WHERE tenant_id = $1 AND id = $2 AND state = 'waiting_approval' AND lease_until IS NULL AND ended_at IS NULL
@@ -82,7 +86,7 @@ pub enum CancelRequestOutcome {
     Unheld,
 }
 
-pub fn request_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelRequestOutcome> {
+pub fn request_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> StoreResult<CancelRequestOutcome> {
     let lease: Option<Option<Timestamp>> = tx.optional(
         "UPDATE runs SET cancel_asked = TRUE WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL
          RETURNING lease_until",
@@ -116,7 +120,7 @@ pub fn claim_due(
     due: RunRecoveryScope,
     terms: impl Into<LeaseTerms>,
     limit: u32,
-) -> Stored<Vec<RunLease>> {
+) -> StoreResult<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
     // A lease taken before `since` ends by `latest`. One that ends after `longest` was taken by a clock that ran ahead.
     let (latest, longest) = match due {
@@ -151,7 +155,7 @@ pub fn claim_from_holder(
     (dead, latest): (HolderId, Timestamp),
     terms: LeaseTerms,
     limit: u32,
-) -> Stored<Vec<RunLease>> {
+) -> StoreResult<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms;
     tx.all(
         across_tenants((
@@ -178,7 +182,7 @@ pub fn claim_forgotten(
     tx: &mut PlatformTx<'_>,
     terms: impl Into<LeaseTerms>,
     limit: u32,
-) -> Stored<Vec<RunLease>> {
+) -> StoreResult<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
     tx.all(
         across_tenants((
@@ -206,7 +210,7 @@ pub fn claim_forgotten(
     )
 }
 
-fn read_lease(row: &munshi_store::Row<'_>) -> Stored<RunLease> {
+fn read_lease(row: &munshi_store::Row<'_>) -> StoreResult<RunLease> {
     let tenant: TenantId = row.get(0)?;
     Ok(RunLease { tenant, run: row.get(1)?, epoch: row.get(2)?, until: row.get(3)? })
 }
@@ -214,14 +218,14 @@ fn read_lease(row: &munshi_store::Row<'_>) -> Stored<RunLease> {
 /// Writes where the run is, under the epoch it was taken up with.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
-    held: RunLease,
+    lease: RunLease,
     state: RunState,
     snapshot: &munshi_store::JsonText,
 ) -> Result<()> {
     let changed = tx.execute(
         "UPDATE runs SET state = $4, snapshot = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
-        params![held.run, held.epoch, state.as_str(), snapshot],
+        params![lease.run, lease.epoch, state.as_str(), snapshot],
     )?;
-    if changed == 1 { Ok(()) } else { Err(Error::LostRun(held.run)) }
+    if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
 }

@@ -30,7 +30,7 @@ use crate::state::{HaltReason, RunState};
 
 /// How often one asks for an act that somebody else is doing, and for how long.
 const PAUSE: Duration = Duration::from_millis(250);
-const PATIENCE: Duration = Duration::from_secs(900);
+const ACT_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// What came of all calls.
 #[derive(Debug)]
@@ -93,9 +93,9 @@ impl Turn {
         let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
         let mut search: Option<PendingSearch> = None;
         let most_failures = u32::from(self.setup.binding.agent.body.limits.tool_failures);
-        let mut places = std::collections::VecDeque::from(self.state.snapshot.call_indexes());
-        while let Some(place) = places.pop_front() {
-            let Some(called) = self.state.snapshot.find_call(place).cloned() else { continue };
+        let mut call_indexes = std::collections::VecDeque::from(self.state.snapshot.call_indexes());
+        while let Some(call_index) = call_indexes.pop_front() {
+            let Some(called) = self.state.snapshot.find_call(call_index).cloned() else { continue };
             if matches!(
                 called.outcome,
                 ExchangeCallOutcome::Ended { .. } | ExchangeCallOutcome::Handed { .. }
@@ -108,15 +108,15 @@ impl Turn {
             if self.state.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
                 return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
             }
-            match self.call_tool(place, &called, notes).await? {
+            match self.call_tool(call_index, &called, notes).await? {
                 ToolAnswer::Waiting(approval) => pause.asked.push(*approval),
                 ToolAnswer::Refused(refusal)
-                    if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::is_delayed) =>
+                    if self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::is_delayed) =>
                 {
                     pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
                 }
                 ToolAnswer::Failed { .. }
-                    if self.state.snapshot.find_call(place).is_some_and(ExchangeCall::needs_login) =>
+                    if self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::needs_login) =>
                 {
                     pause.is_shut = true;
                 }
@@ -138,8 +138,8 @@ impl Turn {
                     if let Some(halt) = halt {
                         return Ok(ActStageOutcome::Halted(halt));
                     }
-                    places.extend(
-                        self.state.snapshot.call_indexes().into_iter().filter(|place| !known.contains(place)),
+                    call_indexes.extend(
+                        self.state.snapshot.call_indexes().into_iter().filter(|index| !known.contains(index)),
                     );
                 }
             }
@@ -154,7 +154,7 @@ impl Turn {
 
     async fn call_tool(
         &mut self,
-        place: CallIndex,
+        call_index: CallIndex,
         called: &ExchangeCall,
         notes: &mut StageNotes,
     ) -> Result<ToolAnswer> {
@@ -167,9 +167,9 @@ impl Turn {
             });
         }
         self.enter(RunState::CheckingSafety);
-        let (answer, is_stored) = self.answer(place, called, notes).await?;
-        self.observe(place, &answer);
-        if let Some(called) = self.state.snapshot.find_call(place).filter(|_| !is_stored) {
+        let (answer, is_stored) = self.answer(call_index, called, notes).await?;
+        self.observe(call_index, &answer);
+        if let Some(called) = self.state.snapshot.find_call(call_index).filter(|_| !is_stored) {
             let body = body(called);
             self.step(RunState::Observing, body, begun.elapsed());
         }
@@ -179,13 +179,13 @@ impl Turn {
     /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
     async fn answer(
         &mut self,
-        place: CallIndex,
+        call_index: CallIndex,
         called: &ExchangeCall,
         notes: &mut StageNotes,
     ) -> Result<(ToolAnswer, bool)> {
         let begun = Instant::now();
         loop {
-            let (answer, is_stored) = self.dispatch_call(place, called, notes).await?;
+            let (answer, is_stored) = self.dispatch_call(call_index, called, notes).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
@@ -195,7 +195,7 @@ impl Turn {
             if self.setup.stop.is_cancelled() {
                 return Ok((answer, is_stored));
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > ACT_TIMEOUT {
                 return Err(Error::Store(munshi_store::Error::Busy(format!(
                     "act {} is still running",
                     called.act
@@ -208,7 +208,7 @@ impl Turn {
 
     async fn dispatch_call(
         &mut self,
-        place: CallIndex,
+        call_index: CallIndex,
         called: &ExchangeCall,
         notes: &mut StageNotes,
     ) -> Result<(ToolAnswer, bool)> {
@@ -219,7 +219,7 @@ impl Turn {
                 () = self.setup.engine.dispatcher.wait_for_tool(self.setup.tenant(), &called.tool) => {}
             }
         }
-        let journal = self.journal(place, called);
+        let journal = self.journal(call_index, called);
         let conduct = Arc::new(self.setup.binding.agent.body.policy.clone());
         let mut tools = self.setup.tools();
         tools.extend(self.setup.find_connector_tool(&called.tool));
@@ -227,7 +227,7 @@ impl Turn {
             true => {
                 let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
                 let again = DispatchRequest::Again { act, conduct, tools };
-                self.dispatch(place, called, again, journal.clone()).await
+                self.dispatch(call_index, called, again, journal.clone()).await
             }
             false => Ok(None),
         };
@@ -254,12 +254,12 @@ impl Turn {
                     concerns,
                 };
                 let anew = DispatchRequest::Anew(Box::new(want));
-                self.dispatch(place, called, anew, journal.clone()).await
+                self.dispatch(call_index, called, anew, journal.clone()).await
             }
             Err(error) => Err(error),
         };
         if journal.lost.load(Ordering::SeqCst) {
-            return Err(Error::LostRun(self.setup.held.run));
+            return Err(Error::LostRun(self.setup.lease.run));
         }
         if !journal.written.load(Ordering::SeqCst) {
             self.state.steps.splice(0..0, journal.steps.iter().cloned());
@@ -291,14 +291,14 @@ impl Turn {
         taint
     }
 
-    fn journal(&mut self, place: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
+    fn journal(&mut self, call_index: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
         self.sync();
         let tool = self.setup.tool(&called.tool);
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
-            held: self.setup.held,
+            lease: self.setup.lease,
             snapshot: self.state.snapshot.clone(),
-            place,
+            call_index,
             steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             is_inside,
@@ -311,10 +311,10 @@ impl Turn {
     }
 
     /// The turn's own record of what the act's transaction has written down already.
-    fn observe(&mut self, place: CallIndex, answer: &ToolAnswer) {
-        let when = EpochStamp { epoch: self.setup.held.epoch, now: self.setup.engine.clock.now() };
-        self.state.snapshot.record_answer(place, answer, when);
-        let Some(called) = self.state.snapshot.find_call(place).cloned() else { return };
+    fn observe(&mut self, call_index: CallIndex, answer: &ToolAnswer) {
+        let when = EpochStamp { epoch: self.setup.lease.epoch, now: self.setup.engine.clock.now() };
+        self.state.snapshot.record_answer(call_index, answer, when);
+        let Some(called) = self.state.snapshot.find_call(call_index).cloned() else { return };
         self.setup.hide_people(&called);
         match (&called.outcome, answer) {
             (ExchangeCallOutcome::Ended { ok, result }, _) => {
@@ -342,7 +342,10 @@ impl Turn {
 
 impl TurnSetup {
     fn is_client_tool(&self, tool: &str) -> bool {
-        self.prepared.brought.as_ref().is_some_and(|brought| brought.find_by_alias(tool).is_some())
+        self.prepared
+            .client_context
+            .as_ref()
+            .is_some_and(|client_context| client_context.find_by_alias(tool).is_some())
     }
 
     /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
@@ -361,9 +364,9 @@ impl TurnSetup {
     fn caller(&self) -> ActCaller {
         ActCaller {
             principal: self.prepared.principal.clone(),
-            door: self.prepared.scene.door,
+            door: self.prepared.pack_context.door,
             binding: Some(self.run.binding),
-            run: Some(self.held.run),
+            run: Some(self.lease.run),
             session: Some(self.run.session.as_uuid()),
             zone: self.binding.zone.clone(),
             background: false,
@@ -373,18 +376,19 @@ impl TurnSetup {
 
     /// What packs say of a call before it is made.
     async fn check_act(&self, called: &ExchangeCall) -> Result<ActDetails> {
-        if self.engine.house.checks.is_empty() {
+        if self.engine.packs.checks.is_empty() {
             return Ok(ActDetails::default());
         }
-        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (packs, pack_context) = (self.engine.packs.clone(), self.prepared.pack_context.clone());
         let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<ActDetails> {
             let mut concerns = Vec::new();
-            for check in &house.checks {
-                concerns.extend(check.check_before_act(tx, &scene, &tool, &arguments)?);
+            for check in &packs.checks {
+                concerns.extend(check.check_before_act(tx, &pack_context, &tool, &arguments)?);
             }
-            let named = prepare::collect_act_details(tx, &house, &scene, (&tool, &arguments), None)?;
-            Ok(ActDetails { concerns, named })
+            let target_descriptions =
+                prepare::collect_act_details(tx, &packs, &pack_context, (&tool, &arguments), None)?;
+            Ok(ActDetails { concerns, target_descriptions })
         };
         self.engine.db.read(self.tenant(), read).await
     }

@@ -40,7 +40,7 @@ impl Turn {
     /// neither done nor forgotten.
     pub(crate) fn repeat_approvals(&mut self, notes: &mut StageNotes) {
         let is_busy = notes.questions.is_answer
-            || self.setup.prepared.brought.is_some()
+            || self.setup.prepared.client_context.is_some()
             || self.setup.run.kind != runs::MESSAGE;
         if is_busy || self.asks_something(notes) || !self.setup.has_seen_last() {
             return;
@@ -83,7 +83,7 @@ impl Turn {
     fn render_concerns(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
         let is_read = self.state.snapshot.is_read && self.state.snapshot.model_calls == 0;
         let is_all = approval.question.reasons.iter().all(|reason| {
-            *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
+            *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Tainted)
         });
         let concerns = notes.acts.details.get(&approval.act).map(|details| &details.concerns);
         let concerns = concerns.filter(|concerns| is_all && !concerns.is_empty())?;
@@ -113,7 +113,7 @@ impl Turn {
     fn describe_in_phrases(&self, approval: &Approval, notes: &StageNotes) -> Option<String> {
         let tool = self.setup.tool(&approval.tool)?;
         let arguments = self.substitute_names(&approval.arguments, notes.questions.picked.as_ref());
-        let words = act_words::render(&tool.known.spec, &arguments, self.setup.prepared.tongue.voice);
+        let words = act_words::render(&tool.known.spec, &arguments, self.setup.prepared.reply_language.voice);
         let named = notes.acts.find_named(approval, &self.setup.prepared).into_iter().flatten();
         let named = named.map(|named| self.setup.phrase(&named.phrase, &named.slots));
         let lines: Vec<String> = words.into_iter().chain(named).collect();

@@ -17,12 +17,13 @@ impl Turn {
         let begun = Instant::now();
         self.reply.finish();
         let mut found = Vec::new();
-        if !self.setup.engine.house.checks.is_empty() {
-            let (scene, draft) = (&self.setup.prepared.scene, self.reply.text());
+        if !self.setup.engine.packs.checks.is_empty() {
+            let (pack_context, draft) = (&self.setup.prepared.pack_context, self.reply.text());
             let results: Vec<Value> =
                 self.state.list_results().into_iter().map(|(_, result)| result).collect();
-            let checks = self.setup.engine.house.checks.iter();
-            let objections = checks.flat_map(|check| check.check_reply(scene, draft, &results)).collect();
+            let checks = self.setup.engine.packs.checks.iter();
+            let objections =
+                checks.flat_map(|check| check.check_reply(pack_context, draft, &results)).collect();
             found.extend(self.apply_objections(objections));
             // Last, so that no other objection takes its place.
             let mismatches = self.setup.find_mismatches(self.state.list_results()).await?;
@@ -52,12 +53,12 @@ impl TurnSetup {
         if done.is_empty() {
             return Ok(Vec::new());
         }
-        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (packs, pack_context) = (self.engine.packs.clone(), self.prepared.pack_context.clone());
         let read = move |tx: &mut Tx<'_>| -> Result<Vec<Objection>> {
             let mut found = Vec::new();
-            for check in &house.checks {
+            for check in &packs.checks {
                 for (tool, result) in &done {
-                    found.extend(check.check_after_act(tx, &scene, tool, result)?);
+                    found.extend(check.check_after_act(tx, &pack_context, tool, result)?);
                 }
             }
             Ok(found)

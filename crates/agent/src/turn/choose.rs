@@ -99,13 +99,14 @@ impl Turn {
         if !self.is_all_else_written(&failed, heard, search) {
             return false;
         }
-        let words = match asked.render(&self.setup.engine.book, self.setup.prepared.tongue.voice) {
-            Ok(words) => words,
-            Err(error) => {
-                tracing::error!(%error, "choice rendering failed");
-                return false;
-            }
-        };
+        let words =
+            match asked.render(&self.setup.engine.phrasebook, self.setup.prepared.reply_language.voice) {
+                Ok(words) => words,
+                Err(error) => {
+                    tracing::error!(%error, "choice rendering failed");
+                    return false;
+                }
+            };
         let done = self.describe_done(heard);
         if !done.is_empty() {
             let lead = self.setup.phrase("done", &[]);
@@ -135,7 +136,7 @@ impl Turn {
             .find(|message| message.speaker == MessageSpeaker::Person);
         let said = said.map(|message| quote(message.text.trim())).unwrap_or_default();
         let lead = self.setup.phrase("approval-asked", &[]);
-        match asked.render(&self.setup.engine.book, self.setup.prepared.tongue.voice) {
+        match asked.render(&self.setup.engine.phrasebook, self.setup.prepared.reply_language.voice) {
             Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
             Err(error) => return tracing::error!(%error, "repeating choice failed"),
         }

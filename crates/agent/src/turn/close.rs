@@ -19,10 +19,10 @@ use crate::taint_bits;
 impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
     /// ends the run. Nobody is billed.
-    pub(crate) async fn close_run(&self, held: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
+    pub(crate) async fn close_run(&self, lease: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
-            let found = match runs::find(tx, held.run) {
-                Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, held.run),
+            let found = match runs::find(tx, lease.run) {
+                Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
                 found => found,
             };
             let run = found?.ok_or(Error::NoRun)?;
@@ -30,14 +30,14 @@ impl TurnEngineInner {
             let acts = acts_of(tx, &run)?;
             Ok((run, acts, session.and_then(|session| session.language)))
         };
-        let (run, acts, language) = self.db.read(held.tenant, read).await?;
-        let written = self.describe_written(held.tenant, &acts);
+        let (run, acts, language) = self.db.read(lease.tenant, read).await?;
+        let written = self.describe_written(lease.tenant, &acts);
         let phrase = match &halt {
             _ if written.is_some() => "stopped",
             HaltReason::Cancelled => "cancelled",
             _ => "error",
         };
-        let text = self.book.render(phrase, resolve_locale(language.as_ref(), None), &[]);
+        let text = self.phrasebook.render(phrase, resolve_locale(language.as_ref(), None), &[]);
         let text = text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
         let standing = if written.is_some() { MessageStatus::Whole } else { MessageStatus::Degraded };
         // The lines hold arguments of a run that may have read anything.
@@ -51,12 +51,12 @@ impl TurnEngineInner {
             language,
             tokens: 0,
             standing,
-            generation: self.hub.next_generation(held, first_generation(held)),
+            generation: self.run_channels.next_generation(lease, first_generation(lease)),
             marks: serde_json::to_value(&marks).unwrap_or_default(),
             suggestions: Vec::new(),
         };
         let response = TurnCommit {
-            held,
+            lease,
             session: run.session,
             binding: run.binding,
             channel: run.channel,
@@ -71,12 +71,12 @@ impl TurnEngineInner {
             decision: None,
             questions: run.snapshot.pending_approvals(),
             unfinished: acts.iter().filter(|act| is_unfinished(act)).map(|act| act.id).collect(),
-            brought: Some(None),
+            client_resume: Some(None),
             now: self.clock.now(),
         };
-        let desk = self.desk.clone();
-        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::save_turn(tx, &desk, &response);
-        Ok(self.db.write(held.tenant, unit).await?.next)
+        let ingest_services = self.ingest_services.clone();
+        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::save_turn(tx, &ingest_services, &response);
+        Ok(self.db.write(lease.tenant, unit).await?.next)
     }
 }
 

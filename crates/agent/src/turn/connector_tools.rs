@@ -39,7 +39,7 @@ impl TurnSetup {
         let said: Vec<(&str, f32)> = std::iter::once((prepared.message.text.as_str(), 1.0))
             .chain(earlier.take(MOST_EARLIER).map(|said| (said.text.as_str(), EARLIER)))
             .collect();
-        let chosen = shelf.choose(&said, self.binding.cast.free_tool_slots(), |tool| self.has(tool));
+        let chosen = shelf.choose(&said, self.binding.static_prompt.free_tool_slots(), |tool| self.has(tool));
         chosen.into_iter().map(to_tool_spec).collect()
     }
 
@@ -50,7 +50,7 @@ impl TurnSetup {
 }
 
 fn to_tool_spec(tool: &Tool) -> ConnectorToolSpec {
-    let (tool, tokens) = tool.told.get_or_init(|| {
+    let (tool, tokens) = tool.prompt_spec.get_or_init(|| {
         let spec = &tool.known.spec;
         (Arc::new(spec.clone()), tool_tokens(spec))
     });

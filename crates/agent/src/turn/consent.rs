@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_lang::yes_no::{self, YesNoAnswer as Bare};
+use munshi_lang::yes_no::{self, YesNoAnswer};
 use munshi_safety::acts::{self, Act, ActServices};
 use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
@@ -45,7 +45,7 @@ struct ChatAnswer {
     decision: ApprovalDecision,
     who: Principal,
     key: Option<KeyId>,
-    office: Arc<ActServices>,
+    act_services: Arc<ActServices>,
     now: Timestamp,
 }
 
@@ -59,15 +59,15 @@ impl ChatAnswer {
             via: "chat",
             key: self.key,
         };
-        match approvals::answer(tx, &self.office, self.approval, &said, self.now)? {
+        match approvals::answer(tx, &self.act_services, self.approval, &said, self.now)? {
             ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(()),
             other => Err(Stop::Because(other)),
         }
     }
 }
 
-fn save_answered(tx: &mut Tx<'_>, held: RunLease, snapshot: &RunSnapshot) -> Result<()> {
-    let progress = RunProgress { held, state: RunState::Acting, snapshot, steps: &[], calls: &[] };
+fn save_answered(tx: &mut Tx<'_>, lease: RunLease, snapshot: &RunSnapshot) -> Result<()> {
+    let progress = RunProgress { lease, state: RunState::Acting, snapshot, steps: &[], calls: &[] };
     commit::save_progress(tx, &progress)
 }
 
@@ -88,9 +88,9 @@ impl Turn {
             return self.answer_question(answered, notes).await;
         }
         let decision = match yes_no::classify_reply(&text) {
-            Bare::Yes => ApprovalDecision::Yes,
-            Bare::No => ApprovalDecision::No,
-            Bare::Other => return Ok(None),
+            YesNoAnswer::Yes => ApprovalDecision::Yes,
+            YesNoAnswer::No => ApprovalDecision::No,
+            YesNoAnswer::Other => return Ok(None),
         };
         // What else waits was not spoken of last: whoever says yes to a question says it to that one.
         pending.retain(|approval| marks.find_approval(approval.id).is_some());
@@ -195,17 +195,17 @@ impl Turn {
     /// in its own conversation.
     async fn answer_other(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
+        let (lease, said) = (self.setup.lease, self.setup.build_chat_answer(answered));
         let act = answered.approval.act;
         let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.state.snapshot.clone() };
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
-            save_answered(tx, held, &snapshot)?;
+            save_answered(tx, lease, &snapshot)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             said.record(tx)?;
             Ok((snapshot, waiting))
         };
         let (snapshot, waiting) = self.setup.engine.db.write(self.setup.tenant(), unit).await?;
-        if let Some(run) = waiting.filter(|run| *run != held.run) {
+        if let Some(run) = waiting.filter(|run| *run != lease.run) {
             // Found by the next sweep where this fails: the answer stands.
             let engine = TurnEngine { inner: self.setup.engine.clone() };
             if let Err(error) = engine.resume(self.setup.tenant(), run).await {
@@ -218,17 +218,17 @@ impl Turn {
     /// The answer, the end of the run that waited, and this run's beginning with its work: all or nothing.
     async fn take_over(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
-        let (held, said) = (self.setup.held, self.setup.build_chat_answer(answered));
+        let (lease, said) = (self.setup.lease, self.setup.build_chat_answer(answered));
         let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
-            let waiting = act.rests_on.caller.run.filter(|run| *run != held.run);
+            let waiting = act.rests_on.caller.run.filter(|run| *run != lease.run);
             let theirs = waiting.map(|run| supersede_waiting_run(tx, run, &said)).transpose()?.flatten();
             let snapshot = match said.decision {
                 ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, said.approval),
                 ApprovalDecision::No => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
-            save_answered(tx, held, &snapshot)?;
+            save_answered(tx, lease, &snapshot)?;
             said.record(tx)?;
             Ok(snapshot)
         };
@@ -244,7 +244,7 @@ impl TurnSetup {
             decision: answered.decision,
             who: self.prepared.principal.clone(),
             key: self.run.key_use.as_ref().map(|used| used.key),
-            office: self.engine.office.clone(),
+            act_services: self.engine.act_services.clone(),
             now: self.engine.clock.now(),
         }
     }

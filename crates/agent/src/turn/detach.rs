@@ -44,13 +44,13 @@ impl Turn {
     /// to itself: it goes on, here or after a crash elsewhere, and is told of later.
     pub(super) async fn dispatch(
         &self,
-        place: CallIndex,
+        call_index: CallIndex,
         called: &ExchangeCall,
         asked: DispatchRequest,
         journal: Arc<dyn ActJournal>,
     ) -> Result<Option<ToolAnswer>> {
-        let soft = self.setup.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
-        let Some(soft) = soft.filter(|_| self.setup.run.kind == runs::MESSAGE) else {
+        let wait_at_most = self.setup.tool(&called.tool).and_then(|tool| tool.known.spec.wait_at_most);
+        let Some(wait_at_most) = wait_at_most.filter(|_| self.setup.run.kind == runs::MESSAGE) else {
             return Ok(self.setup.send_to_dispatcher(asked, journal).await?);
         };
         let is_told = AtomicBool::new(false);
@@ -74,7 +74,7 @@ impl Turn {
         });
         // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.
         let call = AbortOnDropHandle::new(call);
-        let Some(ended) = self.wait_or_detach(place, called, soft, call).await? else {
+        let Some(ended) = self.wait_or_detach(call_index, called, wait_at_most, call).await? else {
             return Ok(Some(ToolAnswer::Working { act: called.act }));
         };
         match ended {
@@ -91,17 +91,17 @@ impl Turn {
     /// How the call ended; none where it is left to itself.
     async fn wait_or_detach(
         &self,
-        place: CallIndex,
+        call_index: CallIndex,
         called: &ExchangeCall,
-        soft: Duration,
+        wait_at_most: Duration,
         mut call: AbortOnDropHandle<Option<Said>>,
     ) -> Result<Option<Result<Option<Said>, JoinError>>> {
-        let (mut wait, mut is_unsure) = (soft, false);
+        let (mut wait, mut is_unsure) = (wait_at_most, false);
         loop {
             if let Ok(ended) = tokio::time::timeout(wait, &mut call).await {
                 return Ok(Some(ended));
             }
-            match self.detach_call(place, called).await {
+            match self.detach_call(call_index, called).await {
                 Ok(DetachOutcome::Yes) => break,
                 Ok(DetachOutcome::NotYet) => wait = AGAIN,
                 Ok(DetachOutcome::No) => return Ok(Some(call.await)),
@@ -120,15 +120,19 @@ impl Turn {
     }
 
     /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
-    async fn detach_call(&self, place: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
-        let (held, act, now) = (self.setup.held, called.act, self.setup.engine.clock.now());
+    async fn detach_call(&self, call_index: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
+        let (lease, act, now) = (self.setup.lease, called.act, self.setup.engine.clock.now());
         let mut snapshot = self.state.snapshot.clone();
-        snapshot.record_answer(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
+        snapshot.record_answer(
+            call_index,
+            &ToolAnswer::Working { act },
+            EpochStamp { epoch: lease.epoch, now },
+        );
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
-            let left = late_acts::detach(tx, act, held.run, now)?;
+            let left = late_acts::detach(tx, act, lease.run, now)?;
             if left == DetachOutcome::Yes {
                 let progress = RunProgress {
-                    held,
+                    lease,
                     state: RunState::Observing,
                     snapshot: &snapshot,
                     steps: &[],

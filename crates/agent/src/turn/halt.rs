@@ -119,11 +119,11 @@ impl TurnSetup {
     pub(crate) fn phrase(&self, name: &str, slots: &[(String, String)]) -> String {
         let fills: Vec<(&str, PlaceholderValue<'_>)> =
             slots.iter().map(|(name, text)| (name.as_str(), PlaceholderValue::Text(text))).collect();
-        let voice = self.prepared.tongue.voice;
-        let own = self.engine.book.render(name, voice, &fills);
-        let rendered = own.or_else(|_| self.engine.house.render_phrase(voice, name, slots));
+        let voice = self.prepared.reply_language.voice;
+        let own = self.engine.phrasebook.render(name, voice, &fills);
+        let rendered = own.or_else(|_| self.engine.packs.render_phrase(voice, name, slots));
         log_unrendered(rendered, name)
-            .unwrap_or_else(|| self.engine.book.render("error", voice, &[]).unwrap_or_default())
+            .unwrap_or_else(|| self.engine.phrasebook.render("error", voice, &[]).unwrap_or_default())
     }
 }
 

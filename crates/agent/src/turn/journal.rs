@@ -20,10 +20,10 @@ use crate::steps::NewRunStep;
 
 /// For one call of a tool. What was said to lead to it is stored with its intent, what came of it with its result.
 pub(crate) struct CallJournal {
-    pub(crate) held: RunLease,
+    pub(crate) lease: RunLease,
     /// With the call in it, not ended yet.
     pub(crate) snapshot: RunSnapshot,
-    pub(crate) place: CallIndex,
+    pub(crate) call_index: CallIndex,
     /// What was not written down yet.
     pub(crate) steps: Vec<NewRunStep>,
     pub(crate) calls: Vec<CallRecord>,
@@ -40,7 +40,7 @@ pub(crate) struct CallJournal {
 
 impl CallJournal {
     fn epoch_stamp(&self) -> EpochStamp {
-        EpochStamp { epoch: self.held.epoch, now: self.clock.now() }
+        EpochStamp { epoch: self.lease.epoch, now: self.clock.now() }
     }
 
     fn write(
@@ -75,7 +75,7 @@ impl ActJournal for CallJournal {
         let state = match begun {
             ActDecision::Wait(approval, _) => {
                 snapshot.record_answer(
-                    self.place,
+                    self.call_index,
                     &ToolAnswer::Waiting(approval.clone()),
                     self.epoch_stamp(),
                 );
@@ -83,19 +83,19 @@ impl ActJournal for CallJournal {
             }
             ActDecision::Go(_) => {
                 // The wish is stored with it: no model is asked for it again.
-                snapshot.note_progress(self.held.epoch);
+                snapshot.note_progress(self.lease.epoch);
                 RunState::Acting
             }
             ActDecision::Refused(_) | ActDecision::Past(_) => RunState::CheckingSafety,
         };
-        let (held, steps, calls) = (self.held, &self.steps, &self.calls);
-        self.write(tx, &RunProgress { held, state, snapshot: &snapshot, steps, calls }, &self.written)
+        let (lease, steps, calls) = (self.lease, &self.steps, &self.calls);
+        self.write(tx, &RunProgress { lease, state, snapshot: &snapshot, steps, calls }, &self.written)
     }
 
     fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
         let mut snapshot = self.snapshot.clone();
-        snapshot.record_answer(self.place, answer, self.epoch_stamp());
-        let observed = snapshot.find_call(self.place).map(|called| NewRunStep {
+        snapshot.record_answer(self.call_index, answer, self.epoch_stamp());
+        let observed = snapshot.find_call(self.call_index).map(|called| NewRunStep {
             state: RunState::Observing,
             body: body(called),
             micros: i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX),
@@ -105,7 +105,7 @@ impl ActJournal for CallJournal {
             if self.is_inside { (&self.steps, &self.calls) } else { (&[], &[]) };
         let steps: Vec<NewRunStep> = unwritten.iter().cloned().chain(observed).collect();
         let state = RunState::Observing;
-        let progress = RunProgress { held: self.held, state, snapshot: &snapshot, steps: &steps, calls };
+        let progress = RunProgress { lease: self.lease, state, snapshot: &snapshot, steps: &steps, calls };
         self.write(tx, &progress, &self.observed)?;
         if !self.is_inside {
             return Ok(());

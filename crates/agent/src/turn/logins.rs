@@ -52,7 +52,7 @@ impl Turn {
                 .find(|(known, _)| *known == connector)
                 .map(|told| told.1);
             let (engine, run, person) =
-                (self.setup.engine.clone(), self.setup.held.run, self.setup.run.person);
+                (self.setup.engine.clone(), self.setup.lease.run, self.setup.run.person);
             let is_theirs = can_log_in(self.setup.prepared.principal.role());
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
@@ -110,8 +110,9 @@ fn notify_admins(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector
         };
         let voice = notify::find_voice(tx, &session)?;
         let fills = [("name", munshi_lang::PlaceholderValue::Text(connector))];
-        let say =
-            |name: &str| log_unrendered(inner.book.render(name, voice, &fills), name).unwrap_or_default();
+        let say = |name: &str| {
+            log_unrendered(inner.phrasebook.render(name, voice, &fills), name).unwrap_or_default()
+        };
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
         let notice = ConversationNotice { text, ..ConversationNotice::default() };
         notify::post_notice(tx, inner, &session, run.id, notice)?;

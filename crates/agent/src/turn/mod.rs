@@ -66,42 +66,42 @@ impl Turn {
     /// Reads what the turn needs, on one snapshot.
     pub(crate) async fn prepare(
         engine: Arc<TurnEngineInner>,
-        held: RunLease,
+        lease: RunLease,
         binding: Arc<BindingResolution>,
-        room: Arc<RunChannel>,
+        run_channel: Arc<RunChannel>,
         stop: CancellationToken,
     ) -> Result<Self> {
         let begun = Instant::now();
         let now = engine.clock.now();
-        let (everybody, place) = (engine.clone(), binding.clone());
-        let leaves = engine.gateway.targets().iter().any(|target| !target.is_local());
+        let (everybody, resolved) = (engine.clone(), binding.clone());
+        let may_use_remote_model = engine.gateway.targets().iter().any(|target| !target.is_local());
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
-            let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
-            if run.epoch != held.epoch || run.ended_at.is_some() {
-                return Err(Error::LostRun(held.run));
+            let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
+            if run.epoch != lease.epoch || run.ended_at.is_some() {
+                return Err(Error::LostRun(lease.run));
             }
-            let mut prepared = prepare::read(tx, &run, &place, &everybody, now)?;
-            if leaves {
+            let mut prepared = prepare::read(tx, &run, &resolved, &everybody, now)?;
+            if may_use_remote_model {
                 prepared.load_known_people(tx, &everybody.people)?;
             }
-            let is_left = held.epoch > 1 && munshi_safety::budget::has_open_reservations(tx, held.run)?;
+            let is_left = lease.epoch > 1 && munshi_safety::budget::has_open_reservations(tx, lease.run)?;
             Ok((run, prepared, is_left))
         };
-        let (run, prepared, is_left) = engine.db.read(held.tenant, read).await?;
+        let (run, prepared, is_left) = engine.db.read(lease.tenant, read).await?;
         if is_left {
-            let governor = engine.desk.governor.clone();
-            engine.db.write(held.tenant, move |tx| governor.release_run(tx, held.run)).await?;
+            let governor = engine.ingest_services.governor.clone();
+            engine.db.write(lease.tenant, move |tx| governor.release_run(tx, lease.run)).await?;
         }
         if run.cancel_asked {
             stop.cancel();
         }
         let (setup, snapshot, entities) =
-            TurnSetup::build(engine, TurnInput { held, run, binding, prepared, stop })?;
-        Ok(Self::new(setup, TurnState::new(snapshot, entities), room, begun))
+            TurnSetup::build(engine, TurnInput { lease, run, binding, prepared, stop })?;
+        Ok(Self::new(setup, TurnState::new(snapshot, entities), run_channel, begun))
     }
 
-    fn new(setup: TurnSetup, mut state: TurnState, room: Arc<RunChannel>, begun: Instant) -> Self {
-        let mut reply = ReplyWriter::begin(room, setup.held, setup.build_reply_settings());
+    fn new(setup: TurnSetup, mut state: TurnState, run_channel: Arc<RunChannel>, begun: Instant) -> Self {
+        let mut reply = ReplyWriter::begin(run_channel, setup.lease, setup.build_reply_settings());
         reply.replay(&state.snapshot.said, &state.snapshot.marks);
         state.restore_entities(&setup);
         Self { setup, state, reply, timings: TurnStopwatch::begin(begun) }

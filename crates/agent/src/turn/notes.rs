@@ -59,7 +59,7 @@ pub(crate) struct ActDetails {
     /// What they want confirmed.
     pub(crate) concerns: Vec<ActConcern>,
     /// What a question about it should name.
-    pub(crate) named: Vec<ActConcern>,
+    pub(crate) target_descriptions: Vec<ActConcern>,
 }
 
 impl KnownActs {
@@ -80,8 +80,8 @@ impl KnownActs {
         approval: &Approval,
         prepared: &'a PreparedTurn,
     ) -> Option<&'a [ActConcern]> {
-        let own = self.details.get(&approval.act).map(|details| &details.named);
-        own.or_else(|| prepared.named.get(&approval.act)).map(Vec::as_slice)
+        let own = self.details.get(&approval.act).map(|details| &details.target_descriptions);
+        own.or_else(|| prepared.target_descriptions.get(&approval.act)).map(Vec::as_slice)
     }
 }
 

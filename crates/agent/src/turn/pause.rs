@@ -50,11 +50,11 @@ impl Turn {
         self.state.snapshot.used.iterations = self.setup.run.snapshot.used.iterations;
         let spent = self.setup.budget.drawn().amount();
         let response = TurnCommit {
-            held: self.setup.held,
+            lease: self.setup.lease,
             session: self.setup.run.session,
             binding: self.setup.run.binding,
             channel: self.setup.run.channel,
-            ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.held.epoch))),
+            ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch))),
             reply: None,
             deliver: None,
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
@@ -62,7 +62,7 @@ impl Turn {
             steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             violations: Vec::new(),
-            brought: None,
+            client_resume: None,
             decision: None,
             questions: Vec::new(),
             unfinished: Vec::new(),
@@ -71,7 +71,7 @@ impl Turn {
         let none: MessageId = self.setup.engine.ids.next();
         let next = self.setup.store(response, none).await?;
         // Whoever follows it finds what was said before in the store.
-        self.setup.engine.hub.forget(self.setup.held);
+        self.setup.engine.run_channels.forget(self.setup.lease);
         Ok(next)
     }
 
@@ -100,7 +100,7 @@ impl TurnSetup {
         let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
         let fills =
             [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
-        let said = self.engine.book.render("waiting-limit", self.prepared.tongue.voice, &fills);
+        let said = self.engine.phrasebook.render("waiting-limit", self.prepared.reply_language.voice, &fills);
         log_unrendered(said, "waiting-limit").unwrap_or_else(|| self.phrase("waiting-limit-open", &[]))
     }
 

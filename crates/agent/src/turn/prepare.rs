@@ -43,47 +43,47 @@ pub(crate) struct PreparedTurn {
     pub(crate) is_program: bool,
     /// What was said before it, the oldest first: as it is stored, or as the program tells that brought it.
     pub(crate) history: Vec<Message>,
-    pub(crate) brought: Option<ClientContext>,
+    pub(crate) client_context: Option<ClientContext>,
     /// What the answers that were brought belong to.
     pub(crate) resumed: Option<ClientResumption>,
     /// Taint of what a client program sent along.
-    pub(crate) strange: BTreeSet<TaintSource>,
-    pub(crate) tongue: ReplyLanguage,
-    pub(crate) scene: PackTurnContext,
-    pub(crate) gathered: PromptContribution,
+    pub(crate) client_taint: BTreeSet<TaintSource>,
+    pub(crate) reply_language: ReplyLanguage,
+    pub(crate) pack_context: PackTurnContext,
+    pub(crate) contributions: PromptContribution,
     /// Whose names and numbers no model elsewhere sees.
     pub(crate) people: ProtectedPeople,
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
     /// What questions about acts should name beyond what was asked for.
-    pub(crate) named: HashMap<ActId, Vec<ActConcern>>,
+    pub(crate) target_descriptions: HashMap<ActId, Vec<ActConcern>>,
     /// Of our last words those that are still on their way, or never left: nobody can have answered them.
     pub(crate) unsent: HashSet<MessageId>,
     pub(crate) plan: UsagePlan,
     /// Which models the tenant lets see its data.
     pub(crate) residency: DataResidency,
     /// What was set aside with the message, as far as it still is.
-    pub(crate) aside: Option<OpenReservation>,
+    pub(crate) reservation: Option<OpenReservation>,
     /// Whether a model beyond this machine may be asked.
-    pub(crate) leaves: bool,
+    pub(crate) may_use_remote_model: bool,
 }
 
 pub(crate) fn read(
     tx: &mut Tx<'_>,
     run: &Run,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     engine: &TurnEngineInner,
     now: Timestamp,
 ) -> Result<PreparedTurn> {
-    let (house, office) = (&engine.house, &engine.office);
+    let (packs, act_services) = (&engine.packs, &engine.act_services);
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
-    let Told { message, history, brought, resumed, recalled, strange } =
+    let Conversation { message, history, client_context, resumed, recalled, client_taint } =
         load_conversation(tx, run, &mut session)?;
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
-    let mut scene = PackTurnContext {
+    let mut pack_context = PackTurnContext {
         principal: principal.clone(),
-        door: CallerAudience::from(place.binding.door),
+        door: CallerAudience::from(binding.binding.door),
         binding: run.binding,
         session: run.session,
         channel: run.channel,
@@ -91,20 +91,22 @@ pub(crate) fn read(
         message: message.text.clone(),
         before: history.iter().map(to_earlier_message).collect(),
         standing: Arc::default(),
-        tools: precedence::select_tools(&place.team.body, &place.agent.body).into(),
+        tools: precedence::select_tools(&binding.team.body, &binding.agent.body).into(),
         now,
-        zone: place.zone.clone(),
+        zone: binding.zone.clone(),
     };
-    let tongue = detect_reply_language(house, &scene, &message, &history, person.as_ref(), place);
-    scene.language = Some(tongue.person.clone());
-    let mut gathered = PromptContribution::default();
-    for source in &house.contexts {
-        gathered.add(source.gather(tx, &scene)?);
+    let reply_language =
+        detect_reply_language(packs, &pack_context, &message, &history, person.as_ref(), binding);
+    pack_context.language = Some(reply_language.person.clone());
+    let mut contributions = PromptContribution::default();
+    for source in &packs.contexts {
+        contributions.add(source.gather(tx, &pack_context)?);
     }
-    let facts = gathered.facts.iter().map(|fact| &fact.text);
-    scene.standing = gathered.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
-    gathered.recall.extend(recalled);
-    let people = ProtectedPeople::from(std::mem::take(&mut gathered.people));
+    let facts = contributions.facts.iter().map(|fact| &fact.text);
+    pack_context.standing =
+        contributions.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
+    contributions.recall.extend(recalled);
+    let people = ProtectedPeople::from(std::mem::take(&mut contributions.people));
     let mut pending = approvals::list_pending(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == ApprovalKind::Act);
     for asked in list_asked(tx, &history)? {
@@ -112,12 +114,12 @@ pub(crate) fn read(
             pending.push(asked);
         }
     }
-    let named = collect_pending_details(tx, house, &scene, &pending)?;
+    let target_descriptions = collect_pending_details(tx, packs, &pack_context, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
-    let plan = budget::load_plan(tx, office.governor.settings())?;
-    let residency = office.load_policy(tx)?.residency.clone();
-    let aside = run
+    let plan = budget::load_plan(tx, act_services.governor.settings())?;
+    let residency = act_services.load_policy(tx)?.residency.clone();
+    let reservation = run
         .reservation
         .map(|reservation| budget::find_reservation(tx, reservation, now))
         .transpose()?
@@ -129,27 +131,27 @@ pub(crate) fn read(
         message,
         is_program: run.program_key().is_some(),
         history,
-        brought,
+        client_context,
         resumed,
-        strange,
-        tongue,
-        scene,
-        gathered,
+        client_taint,
+        reply_language,
+        pack_context,
+        contributions,
         people,
         pending,
-        named,
+        target_descriptions,
         unsent,
         plan,
         residency,
-        aside,
-        leaves: false,
+        reservation,
+        may_use_remote_model: false,
     })
 }
 
 impl PreparedTurn {
     /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
     pub(crate) fn load_known_people(&mut self, tx: &mut Tx<'_>, known: &KnownPeopleCache) -> Result<()> {
-        self.leaves = true;
+        self.may_use_remote_model = true;
         let mut met = known.load_met(tx, Some(self.session.person))?;
         met.others.append(&mut self.people.others);
         self.people = met;
@@ -160,16 +162,16 @@ impl PreparedTurn {
 /// What packs name of the acts that wait in this conversation, as it was when they were asked about.
 fn collect_pending_details(
     tx: &mut Tx<'_>,
-    house: &PackRegistry,
-    scene: &PackTurnContext,
+    packs: &PackRegistry,
+    pack_context: &PackTurnContext,
     pending: &[Approval],
 ) -> Result<HashMap<ActId, Vec<ActConcern>>> {
-    let own = pending.iter().filter(|one| one.session == Some(scene.session.as_uuid()));
+    let own = pending.iter().filter(|one| one.session == Some(pack_context.session.as_uuid()));
     let mut all = HashMap::new();
     for one in own.filter(|one| one.kind == ApprovalKind::Act) {
         all.insert(
             one.act,
-            collect_act_details(tx, house, scene, (&one.tool, &one.arguments), Some(one.asked_at))?,
+            collect_act_details(tx, packs, pack_context, (&one.tool, &one.arguments), Some(one.asked_at))?,
         );
     }
     Ok(all)
@@ -178,14 +180,14 @@ fn collect_pending_details(
 /// What packs name of an act.
 pub(crate) fn collect_act_details(
     tx: &mut Tx<'_>,
-    house: &PackRegistry,
-    scene: &PackTurnContext,
+    packs: &PackRegistry,
+    pack_context: &PackTurnContext,
     act: (&str, &Value),
     since: Option<Timestamp>,
 ) -> Result<Vec<ActConcern>> {
     let mut all = Vec::new();
-    for check in &house.checks {
-        all.extend(check.describe_target(tx, scene, act, since)?);
+    for check in &packs.checks {
+        all.extend(check.describe_target(tx, pack_context, act, since)?);
     }
     Ok(all)
 }
@@ -203,47 +205,49 @@ fn to_earlier_message(said: &Message) -> EarlierMessage {
 }
 
 /// A message and the conversation it stands in.
-struct Told {
+struct Conversation {
     message: Message,
     history: Vec<Message>,
-    brought: Option<ClientContext>,
+    client_context: Option<ClientContext>,
     resumed: Option<ClientResumption>,
     recalled: Vec<RecallItem>,
-    strange: BTreeSet<TaintSource>,
+    client_taint: BTreeSet<TaintSource>,
 }
 
 /// As it is stored, or as the program tells that brought it: then nothing of the session stands beside it but what is
 /// known of the very same conversation.
-fn load_conversation(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
+fn load_conversation(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Conversation> {
     let (mut message, history) = load_window(tx, run, session, messages::READ)?;
     let found = if message.marks["brought"] == true { client_context::find(tx, run.id)? } else { None };
-    let Some(brought) = found else {
-        let (resumed, recalled, strange) = (None, Vec::new(), BTreeSet::new());
-        return Ok(Told { message, history, brought: None, resumed, recalled, strange });
+    let Some(client_context) = found else {
+        let (resumed, recalled, client_taint) = (None, Vec::new(), BTreeSet::new());
+        return Ok(Conversation { message, history, client_context: None, resumed, recalled, client_taint });
     };
-    let more = u32::try_from(brought.history.len()).unwrap_or(u32::MAX).saturating_mul(2).min(MOST_COMPARED);
+    let more =
+        u32::try_from(client_context.history.len()).unwrap_or(u32::MAX).saturating_mul(2).min(MOST_COMPARED);
     let history = match more > messages::READ {
         true => load_window(tx, run, session, more)?.1,
         false => history,
     };
-    let overlay = client_context::overlay(&brought, &history, &message);
-    if let Some(words) = &brought.words {
+    let overlay = client_context::overlay(&client_context, &history, &message);
+    if let Some(words) = &client_context.words {
         (message.text, message.tokens) = (words.clone(), UtteranceText::new(words).tokens());
     }
-    (session.summary, session.aside, session.summarised) = (None, None, -1);
+    (session.summary, session.tainted_summary, session.summarised) = (None, None, -1);
     if !overlay.is_latest {
         session.entities = serde_json::Value::Object(serde_json::Map::default());
     }
-    let mut strange = BTreeSet::new();
-    if overlay.has_unknown || !brought.notes.is_empty() {
-        strange.insert(TaintSource::Document);
+    let mut client_taint = BTreeSet::new();
+    if overlay.has_unknown || !client_context.notes.is_empty() {
+        client_taint.insert(TaintSource::Document);
     }
-    if !overlay.recalled.is_empty() || !brought.since.is_empty() {
-        strange.insert(TaintSource::Connector);
+    if !overlay.recalled.is_empty() || !client_context.since.is_empty() {
+        client_taint.insert(TaintSource::Connector);
     }
-    let resumed = client_context::find_resumption(tx, run, &brought)?;
+    let resumed = client_context::find_resumption(tx, run, &client_context)?;
     let ConversationOverlay { history, recalled, .. } = overlay;
-    Ok(Told { message, history, brought: Some(brought), resumed, recalled, strange })
+    let client_context = Some(client_context);
+    Ok(Conversation { message, history, client_context, resumed, recalled, client_taint })
 }
 
 /// The run's own message and so many before it, however many have come since.
@@ -311,16 +315,16 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
 
 /// By what the person has written; what a pack reads by itself is somebody else's words, and tells nothing of theirs.
 fn detect_reply_language(
-    house: &PackRegistry,
-    scene: &PackTurnContext,
+    packs: &PackRegistry,
+    pack_context: &PackTurnContext,
     message: &Message,
     history: &[Message],
     person: Option<&Person>,
-    place: &BindingResolution,
+    binding: &BindingResolution,
 ) -> ReplyLanguage {
     let is_own = |text: &str| {
-        let scene = PackTurnContext { message: text.to_owned(), ..scene.clone() };
-        !house.readers.iter().any(|reader| reader.read(&scene).is_some())
+        let context = PackTurnContext { message: text.to_owned(), ..pack_context.clone() };
+        !packs.readers.iter().any(|reader| reader.read(&context).is_some())
     };
     let theirs =
         history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Person && said.language.is_some());
@@ -329,7 +333,7 @@ fn detect_reply_language(
     recent.reverse();
     let profile = person.and_then(|person| person.language);
     let words = if is_own(&message.text) { message.text.as_str() } else { "" };
-    ReplyLanguage::detect(words, &recent, profile, &place.human.body.speech)
+    ReplyLanguage::detect(words, &recent, profile, &binding.human.body.speech)
 }
 
 impl PreparedTurn {
@@ -347,8 +351,11 @@ impl PreparedTurn {
                 && said.standing != MessageStatus::Refused
                 && !said.text.is_empty()
         };
-        let kept =
-            if self.leaves { messages::collect_local_only_runs(&self.history) } else { HashSet::new() };
+        let kept = if self.may_use_remote_model {
+            messages::collect_local_only_runs(&self.history)
+        } else {
+            HashSet::new()
+        };
         let told: Vec<&Message> =
             self.history.iter().filter(is_told).filter(|said| !kept.contains(&said.run)).collect();
         let mut ordered: Vec<&Message> = Vec::with_capacity(told.len());

@@ -17,13 +17,14 @@ impl Turn {
             return Ok(());
         };
         let Some((voice, before, question)) = self.split_question() else { return Ok(()) };
-        let (house, scene) = (self.setup.engine.house.clone(), self.setup.prepared.scene.clone());
+        let (packs, pack_context) =
+            (self.setup.engine.packs.clone(), self.setup.prepared.pack_context.clone());
         let read = move |tx: &mut Tx<'_>| {
-            prepare::collect_act_details(tx, &house, &scene, (&tool, &arguments), None)
+            prepare::collect_act_details(tx, &packs, &pack_context, (&tool, &arguments), None)
         };
         let named = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let said = named.iter().filter_map(|one| {
-            let said = self.setup.engine.house.render_phrase(voice, &one.phrase, &one.slots);
+            let said = self.setup.engine.packs.render_phrase(voice, &one.phrase, &one.slots);
             log_unrendered(said, &one.phrase)
         });
         let lines: Vec<String> = said.collect();
@@ -37,7 +38,7 @@ impl Turn {
     fn split_question(&self) -> Option<(Locale, String, String)> {
         let text = self.reply.text().trim_end();
         Locale::all().find_map(|voice| {
-            let question = self.setup.engine.book.render(QUESTION, voice, &[]).ok()?;
+            let question = self.setup.engine.phrasebook.render(QUESTION, voice, &[]).ok()?;
             let before = text.strip_suffix(question.trim_end())?.trim_end().to_owned();
             Some((voice, before, question))
         })

@@ -24,7 +24,7 @@ const NEVER: [&str; 3] = ["prompt-leak", "no-secrets", "identity-numbers"];
 
 /// One beginning of a reply, and what went out of it.
 pub(crate) struct ReplyWriter {
-    room: Arc<RunChannel>,
+    run_channel: Arc<RunChannel>,
     book: Arc<Phrasebook>,
     voice: Locale,
     rules: GuardrailRuleSet,
@@ -42,14 +42,14 @@ pub(crate) struct ReplyWriter {
 }
 
 /// The number of a take-up's first beginning: one that no other take-up of the run had.
-pub(crate) fn first_generation(held: RunLease) -> u32 {
-    let epoch = u32::try_from(held.epoch).unwrap_or(u32::MAX);
+pub(crate) fn first_generation(lease: RunLease) -> u32 {
+    let epoch = u32::try_from(lease.epoch).unwrap_or(u32::MAX);
     epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1)
 }
 
 /// What a reply is told with.
 pub(crate) struct ReplySettings {
-    pub(crate) book: Arc<Phrasebook>,
+    pub(crate) phrasebook: Arc<Phrasebook>,
     pub(crate) voice: Locale,
     pub(crate) rules: GuardrailRuleSet,
     pub(crate) context: GuardrailContext,
@@ -57,12 +57,12 @@ pub(crate) struct ReplySettings {
 
 impl ReplyWriter {
     /// The first beginning of a take-up, or of another try within it.
-    pub(crate) fn begin(room: Arc<RunChannel>, held: RunLease, manner: ReplySettings) -> Self {
-        let generation = room.next_generation(first_generation(held));
-        room.begin(generation, "the reply was restarted");
-        let ReplySettings { book, voice, rules, context } = manner;
+    pub(crate) fn begin(run_channel: Arc<RunChannel>, lease: RunLease, manner: ReplySettings) -> Self {
+        let generation = run_channel.next_generation(first_generation(lease));
+        run_channel.begin(generation, "the reply was restarted");
+        let ReplySettings { phrasebook: book, voice, rules, context } = manner;
         Self {
-            room,
+            run_channel,
             book,
             voice,
             rules,
@@ -99,7 +99,7 @@ impl ReplyWriter {
     /// All so far is void.
     pub(crate) fn reset(&mut self, why: &str, raw: &str, marks: &[ReplyMark]) {
         self.generation = self.generation.saturating_add(1);
-        self.room.begin(self.generation, why);
+        self.run_channel.begin(self.generation, why);
         self.replay(raw, marks);
     }
 
@@ -202,20 +202,20 @@ impl ReplyWriter {
         }
         self.text.push_str(text);
         let id = self.next();
-        self.room.push(id, RunEvent::Token { text: text.to_owned() });
+        self.run_channel.push(id, RunEvent::Token { text: text.to_owned() });
     }
 
     /// Something between the words.
     pub(crate) fn record_event(&mut self, event: RunEvent) {
         let id = self.next();
         self.marks.push(ReplyMark { number: id.number, offset: id.offset, event: event.clone() });
-        self.room.push(id, event);
+        self.run_channel.push(id, event);
     }
 
     /// Something that passes and is not kept.
     pub(crate) fn emit_transient(&mut self, event: RunEvent) {
         let id = self.next();
-        self.room.push(id, event);
+        self.run_channel.push(id, event);
     }
 
     /// The places of what will be said once the reply is stored.
@@ -254,7 +254,7 @@ impl ReplyWriter {
         &self.violations
     }
 
-    pub(crate) fn room(&self) -> &Arc<RunChannel> {
-        &self.room
+    pub(crate) fn run_channel(&self) -> &Arc<RunChannel> {
+        &self.run_channel
     }
 }

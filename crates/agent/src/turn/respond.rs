@@ -73,10 +73,10 @@ impl Turn {
         for event in last {
             self.reply.record_event(event);
         }
-        self.reply.room().end(self.setup.engine.clock.now());
-        // It may go on elsewhere: what is said of it then is not in this room.
+        self.reply.run_channel().end(self.setup.engine.clock.now());
+        // It may go on elsewhere: what is said of it then is not in this channel.
         if matches!(ending.outcome, TurnOutcome::Waiting(_)) {
-            self.setup.engine.hub.forget(self.setup.held);
+            self.setup.engine.run_channels.forget(self.setup.lease);
         }
         Ok(next)
     }
@@ -148,7 +148,7 @@ impl Turn {
         let offered: Vec<Tool> =
             self.setup.tools().iter().filter_map(|tool| self.setup.tool(tool.as_str())).collect();
         let hints = SuggestionContext {
-            voice: self.setup.prepared.tongue.voice,
+            voice: self.setup.prepared.reply_language.voice,
             message: &self.setup.prepared.message.text,
             waits,
             called: called.iter().map(|tool| &tool.known.spec).collect(),
@@ -156,7 +156,7 @@ impl Turn {
             proposed,
             taint: &self.state.snapshot.whole_taint(),
         };
-        suggest(&hints, &self.setup.engine.book).unwrap_or_else(|error| {
+        suggest(&hints, &self.setup.engine.phrasebook).unwrap_or_else(|error| {
             tracing::error!(%error, "rendering suggestions failed");
             Vec::new()
         })
@@ -207,7 +207,7 @@ impl Turn {
             TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Waiting(_) => Vec::new(),
         };
         TurnCommit {
-            held: self.setup.held,
+            lease: self.setup.lease,
             session: self.setup.run.session,
             binding: self.setup.run.binding,
             channel: self.setup.run.channel,
@@ -215,7 +215,7 @@ impl Turn {
                 TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
                 TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
                 TurnOutcome::Waiting(_) => {
-                    TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.held.epoch)))
+                    TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch)))
                 }
             },
             reply: Some(reply),
@@ -228,23 +228,23 @@ impl Turn {
             decision: Some(Box::new(decision)),
             questions: self.state.snapshot.pending_approvals(),
             unfinished,
-            brought: self.setup.prepared.brought.is_some().then_some(carried),
+            client_resume: self.setup.prepared.client_context.is_some().then_some(carried),
             now: self.setup.engine.clock.now(),
         }
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
     fn record_client_calls(&mut self) -> crate::snapshot::RunSnapshot {
-        let brought = self.setup.prepared.brought.as_ref();
+        let client_context = self.setup.prepared.client_context.as_ref();
         let named = |alias: &str| {
-            brought.and_then(|brought| brought.find_by_alias(alias)).map(|tool| tool.name.clone())
+            client_context.and_then(|context| context.find_by_alias(alias)).map(|tool| tool.name.clone())
         };
         let handed: Vec<ClientCallRequest> = self
             .state
             .snapshot
             .client_calls()
             .map(|(number, called)| ClientCallRequest {
-                id: call_id(self.setup.held.run, number),
+                id: call_id(self.setup.lease.run, number),
                 tool: named(&called.tool).unwrap_or_else(|| called.tool.clone()),
                 arguments: called.arguments.clone(),
             })
@@ -252,13 +252,13 @@ impl Turn {
         for handing in handed {
             self.step(RunState::Observing, json!({ "handed": handing }), Duration::ZERO);
         }
-        self.state.snapshot.for_pause(self.setup.held.epoch)
+        self.state.snapshot.for_pause(self.setup.lease.epoch)
     }
 
     fn session_update(&self) -> SessionUpdate {
         let entities = serde_json::to_value(&self.state.entities).ok();
         let entities = entities.filter(|entities| *entities != self.setup.prepared.session.entities);
-        let language = Some(self.setup.prepared.tongue.person.clone());
+        let language = Some(self.setup.prepared.reply_language.person.clone());
         SessionUpdate { language, entities, masked: self.encode_pseudonyms() }
     }
 
@@ -304,7 +304,7 @@ impl Turn {
             output_tokens: u32::try_from(usage.output_tokens).unwrap_or(u32::MAX),
             cost: usage.cost_micros,
             micros: timings,
-            ..TurnDecision::of_binding(&self.setup.binding, &self.setup.prepared.tongue.person)
+            ..TurnDecision::of_binding(&self.setup.binding, &self.setup.prepared.reply_language.person)
         }
     }
 
@@ -324,9 +324,9 @@ impl Turn {
     /// the same.
     fn last_events(&self, ending: &TurnEnding) -> Vec<RunEvent> {
         let done = RunEvent::Done {
-            run: self.setup.held.run,
+            run: self.setup.lease.run,
             message: ending.message,
-            decision_id: self.setup.held.run,
+            decision_id: self.setup.lease.run,
             usage: self.usage(),
             state: state(&ending.outcome).as_str().to_owned(),
             degraded: ending.is_excuse,
@@ -341,8 +341,12 @@ impl Turn {
 
 impl TurnSetup {
     fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
-        let tongue = &self.prepared.tongue;
-        if matches!(end, TurnOutcome::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
+        let reply_language = &self.prepared.reply_language;
+        if matches!(end, TurnOutcome::Replied) {
+            reply_language.reply.clone()
+        } else {
+            reply_language.person.clone()
+        }
     }
 
     /// Tries until it is stored, surely refused, or somebody else's. Gives the next run of the session.
@@ -350,21 +354,23 @@ impl TurnSetup {
         let mut pause = PAUSE;
         let now = response.now;
         for number in 1..=TRIES {
-            let (desk, response) = (self.engine.desk.clone(), response.clone());
-            let stored =
-                self.engine.db.write(self.tenant(), move |tx| commit::save_turn(tx, &desk, &response));
+            let (ingest_services, response) = (self.engine.ingest_services.clone(), response.clone());
+            let stored = self
+                .engine
+                .db
+                .write(self.tenant(), move |tx| commit::save_turn(tx, &ingest_services, &response));
             match stored.await {
                 Ok(responded) => return Ok(responded.next),
                 Err(Error::LostRun(run)) => return self.check_already_stored(run, message, now).await,
                 Err(error) if number < TRIES && error.is_transient() => {
-                    tracing::warn!(run = %self.held.run, %error, "storing reply failed; retrying");
+                    tracing::warn!(run = %self.lease.run, %error, "storing reply failed; retrying");
                     tokio::time::sleep(pause).await;
                 }
                 Err(error) => return Err(error),
             }
             pause *= 2;
         }
-        Err(Error::LostRun(self.held.run))
+        Err(Error::LostRun(self.lease.run))
     }
 
     /// Where an earlier try turns out to have stored it, what that took up is ours to go on with.

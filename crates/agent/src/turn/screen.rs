@@ -41,7 +41,7 @@ impl TurnSetup {
         if sent_at.is_some_and(|sent| sent.plus(CLOCK_ERROR) < said.said_at) {
             return false;
         }
-        match (screen_of(own).seen, &self.prepared.brought) {
+        match (screen_of(own).seen, &self.prepared.client_context) {
             // What it tells of the conversation is what it has shown.
             (_, Some(_)) => true,
             (Some(seen), None) => {

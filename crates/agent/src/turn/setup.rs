@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, MessageSignals};
+use munshi_guardrails::{AllowedLanguage, GuardrailContext, MessageSignals};
 use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{BudgetLane, RunBudget};
@@ -30,7 +30,7 @@ use crate::turn_budget::TurnBudget;
 /// call log, redactor) counts by itself.
 pub(crate) struct TurnSetup {
     pub(crate) engine: Arc<TurnEngineInner>,
-    pub(crate) held: RunLease,
+    pub(crate) lease: RunLease,
     /// As it was read, with the snapshot that the turn goes on from.
     pub(crate) run: Run,
     pub(crate) binding: Arc<BindingResolution>,
@@ -50,7 +50,7 @@ pub(crate) struct TurnSetup {
 
 /// What was read, and what the turn was handed.
 pub(super) struct TurnInput {
-    pub(super) held: RunLease,
+    pub(super) lease: RunLease,
     pub(super) run: Run,
     pub(super) binding: Arc<BindingResolution>,
     pub(super) prepared: PreparedTurn,
@@ -63,11 +63,11 @@ impl TurnSetup {
         engine: Arc<TurnEngineInner>,
         input: TurnInput,
     ) -> Result<(Self, RunSnapshot, SessionEntities)> {
-        let TurnInput { held, run, binding, mut prepared, stop } = input;
+        let TurnInput { lease, run, binding, mut prepared, stop } = input;
         let rules = engine.rules.get_or_build(&binding)?;
         let mut snapshot = begin_snapshot(&engine, &run, &mut prepared);
         let (entities, window) = load_entities(&prepared, &mut snapshot);
-        let limit = engine.office.governor.settings().run;
+        let limit = engine.act_services.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(binding.agent.body.limits.turn_seconds));
         let setup = Self {
             budget: Arc::new(build_budget(&engine, &run, &binding, &prepared, &snapshot)),
@@ -76,7 +76,7 @@ impl TurnSetup {
             limit: RunBudget { seconds, ..limit },
             call_log: Arc::default(),
             engine,
-            held,
+            lease,
             run,
             binding,
             rules,
@@ -88,7 +88,7 @@ impl TurnSetup {
     }
 
     pub(crate) const fn tenant(&self) -> TenantId {
-        self.held.tenant
+        self.lease.tenant
     }
 
     /// The models that may be asked now: where a pack read the message by itself, the model of this machine alone.
@@ -101,8 +101,8 @@ impl TurnSetup {
 
     pub(super) fn build_reply_settings(&self) -> ReplySettings {
         ReplySettings {
-            book: self.engine.book.clone(),
-            voice: self.prepared.tongue.voice,
+            phrasebook: self.engine.phrasebook.clone(),
+            voice: self.prepared.reply_language.voice,
             rules: self.rules.set.clone(),
             context: self.build_guardrail_context(),
         }
@@ -118,7 +118,7 @@ impl TurnSetup {
         };
         let allowed = listed.iter().filter_map(|code| {
             let form = code.is_latin().then_some(munshi_lang::ScriptForm::Latin);
-            Some(Allowed { language: code.language()?, form })
+            Some(AllowedLanguage { language: code.language()?, form })
         });
         let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
         let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);
@@ -133,7 +133,7 @@ impl TurnSetup {
             persona: Some(self.binding.human.body.name.clone()),
             model_names: self.engine.remote_model_names(),
             lock: allowed.collect(),
-            person_language: Some(prepared.tongue.voice.language),
+            person_language: Some(prepared.reply_language.voice.language),
             person_said: prepared.message.text.clone(),
             person_name: name,
             ..GuardrailContext::default()
@@ -148,10 +148,10 @@ fn begin_snapshot(engine: &TurnEngineInner, run: &Run, prepared: &mut PreparedTu
     if snapshot.taint == Taint::default() {
         snapshot.taint = compute_initial_taint(prepared);
     }
-    if let (Some(resumed), Some(brought), true) =
-        (prepared.resumed.take(), &prepared.brought, snapshot.exchanges.is_empty())
+    if let (Some(resumed), Some(client_context), true) =
+        (prepared.resumed.take(), &prepared.client_context, snapshot.exchanges.is_empty())
     {
-        snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
+        snapshot = resumed.into_snapshot(snapshot, client_context, &engine.ids);
     }
     snapshot.may_wait = run.kind == runs::MESSAGE && engine.dispatcher.supports_login_links();
     snapshot
@@ -168,10 +168,10 @@ pub(super) fn compute_initial_taint(prepared: &PreparedTurn) -> Taint {
     if prepared.principal.role().is_none() {
         taint.sources.insert(TaintSource::Visitor);
     }
-    if !prepared.gathered.recall.is_empty() {
+    if !prepared.contributions.recall.is_empty() {
         taint.sources.insert(TaintSource::Document);
     }
-    taint.sources.extend(&prepared.strange);
+    taint.sources.extend(&prepared.client_taint);
     taint.holds_private = has_private_context(prepared);
     taint
 }
@@ -193,10 +193,12 @@ fn load_entities(prepared: &PreparedTurn, snapshot: &mut RunSnapshot) -> (Sessio
 
 /// Whether the prompt holds what is not for everybody, before any tool was called: facts, or what was said before.
 fn has_private_context(prepared: &PreparedTurn) -> bool {
-    let gathered = &prepared.gathered;
-    let told = !gathered.profile.is_empty() || !gathered.facts.is_empty() || !gathered.recall.is_empty();
+    let contributions = &prepared.contributions;
+    let told = !contributions.profile.is_empty()
+        || !contributions.facts.is_empty()
+        || !contributions.recall.is_empty();
     let said = !prepared.history.is_empty() || prepared.session.whole_summary().is_some();
-    told || said || !prepared.strange.is_empty()
+    told || said || !prepared.client_taint.is_empty()
 }
 
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
@@ -216,7 +218,7 @@ fn build_redactor(
         (own, all) => own.or(all).unwrap_or_else(|| PseudonymTable::new(tenant, person)),
     };
     let known = engine.people.get_or_build(tenant, &prepared.people);
-    let script = prepared.tongue.script();
+    let script = prepared.reply_language.script();
     PseudonymRedactor::new(known, session, script)
         .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
 }
@@ -231,7 +233,7 @@ fn build_budget(
 ) -> TurnBudget {
     let payer = CallPayer { person: Some(run.person), lane: BudgetLane::People, run: Some(run.id) };
     let more = engine.build_durable_budget(binding, payer);
-    TurnBudget::new(more, engine.office.governor.settings().run, prepared.aside, snapshot)
+    TurnBudget::new(more, engine.act_services.governor.settings().run, prepared.reservation, snapshot)
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.

@@ -56,9 +56,9 @@ impl Turn {
                 return Ok(TurnOutcome::Replied);
             }
             match self.think(&mut notes.model).await? {
-                ThinkStageOutcome::Said => return Ok(TurnOutcome::Replied),
+                ThinkStageOutcome::Replied => return Ok(TurnOutcome::Replied),
                 ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
-                ThinkStageOutcome::Wants(message) => {
+                ThinkStageOutcome::ToolsRequested(message) => {
                     if let Some(halt) = self.queue_tool_calls(message) {
                         return Ok(TurnOutcome::Halted(halt));
                     }
@@ -98,8 +98,8 @@ impl Turn {
 
     /// A pack may know what the message is without any model.
     fn try_pack_readers(&mut self) -> Option<TurnOutcome> {
-        let scene = self.setup.prepared.scene.clone();
-        let reading = self.setup.engine.house.readers.iter().find_map(|reader| reader.read(&scene))?;
+        let pack_context = self.setup.prepared.pack_context.clone();
+        let reading = self.setup.engine.packs.readers.iter().find_map(|reader| reader.read(&pack_context))?;
         self.state.snapshot.is_read = true;
         match reading {
             PackReading::Say { phrase, slots } => {

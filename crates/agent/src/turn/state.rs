@@ -47,7 +47,7 @@ impl TurnState {
     pub(super) fn observe_entities(&mut self, setup: &TurnSetup, tool: &str, result: &Value) {
         if let Some(tool) = setup.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
-            if tool.known.connector.maker == ConnectorOrigin::Foreign {
+            if tool.known.connector.origin == ConnectorOrigin::Foreign {
                 let bits = taint_bits::bits(&[TaintSource::Connector].into());
                 self.entities.add_taint(bits, setup.prepared.message.number);
             }

@@ -6,10 +6,9 @@ use std::time::Instant;
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, RoutingHints};
 use munshi_llm::{
-    ChatEvent as Said, ChatMessage, ChatReply as Whole, ChatRequest, ModelError, ModelMessagePart, ModelRole,
-    ToolChoice,
+    ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelRole, ToolChoice,
 };
-use munshi_tiers::prompt::{self, PromptExchange as Step, PromptTurn as Spoke, UntrustedText, UtteranceText};
+use munshi_tiers::prompt::{self, PromptExchange, PromptTurn, UntrustedText, UtteranceText};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
@@ -31,9 +30,9 @@ const AGAIN: u32 = 2;
 #[derive(Debug)]
 pub(crate) enum ThinkStageOutcome {
     /// The reply is whole.
-    Said,
+    Replied,
     /// Tools are to be called first.
-    Wants(ChatMessage),
+    ToolsRequested(ChatMessage),
     Halted(HaltReason),
 }
 
@@ -92,9 +91,9 @@ impl Turn {
     }
 
     /// A reply without words and without calls is none.
-    fn interpret_reply(&self, whole: Whole, model: &mut LastModelCall) -> ThinkStageOutcome {
+    fn interpret_reply(&self, whole: ChatReply, model: &mut LastModelCall) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
-            return ThinkStageOutcome::Wants(whole.message);
+            return ThinkStageOutcome::ToolsRequested(whole.message);
         }
         model.state = states(&whole.message);
         model.is_cut = whole.stop == StopReason::MaxTokens;
@@ -104,7 +103,7 @@ impl Turn {
                 whole.stop.code()
             )));
         }
-        ThinkStageOutcome::Said
+        ThinkStageOutcome::Replied
     }
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
@@ -112,7 +111,7 @@ impl Turn {
         &mut self,
         request: ChatRequest,
         model: &mut LastModelCall,
-    ) -> Result<Whole, ModelError> {
+    ) -> Result<ChatReply, ModelError> {
         let (call, hints) = (self.build_model_call(request), self.setup.hints());
         let (gateway, stop, left) =
             (self.setup.engine.gateway.clone(), self.setup.stop.clone(), self.time_left());
@@ -143,7 +142,7 @@ impl Turn {
             };
             let Some(event) = event else { break };
             let event = event?;
-            if let Said::Text(words) = &event {
+            if let ChatEvent::Text(words) = &event {
                 self.show_model_text(&splitter.push(words));
             }
             assembler.push(&event)?;
@@ -173,7 +172,7 @@ impl Turn {
 
     fn build_model_call(&self, request: ChatRequest) -> ModelCall {
         let about = CallSubject {
-            run: Some(self.setup.held.run.as_uuid()),
+            run: Some(self.setup.lease.run.as_uuid()),
             binding: Some(self.setup.run.binding.as_uuid()),
         };
         ModelCall {
@@ -193,13 +192,13 @@ impl Turn {
 
     fn build_request(&mut self, model: &mut LastModelCall) -> Result<ChatRequest, prompt::PromptTooLarge> {
         let moment = self.build_turn_context();
-        let assembled = prompt::assemble(&self.setup.binding.cast, &moment)?;
+        let assembled = prompt::assemble(&self.setup.binding.static_prompt, &moment)?;
         let marks = assembled.marks.clone();
         let words = Arc::new(self.setup.rules.prompt.with_marks(marks));
         self.reply.update_context(|context| context.prompt = Some(words.clone()));
         model.report = assembled.report.clone();
         let mut request = assembled.into_request();
-        request.language = Some(self.setup.prepared.tongue.person.clone());
+        request.language = Some(self.setup.prepared.reply_language.person.clone());
         self.setup.add_client_tools(&mut request, !model.has_answered);
         // It words what has come, and sees nothing of what else its turn has done: it would do that again.
         if self.setup.run.kind == runs::LATE {
@@ -227,8 +226,8 @@ impl Turn {
         };
         let marks: ReplyMarks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
         // Each step of this turn is a message of the model and one of tools.
-        let place = request.messages.len().checked_sub(2 + 2 * self.state.snapshot.exchanges.len());
-        let message = place.and_then(|place| request.messages.get_mut(place));
+        let index = request.messages.len().checked_sub(2 + 2 * self.state.snapshot.exchanges.len());
+        let message = index.and_then(|index| request.messages.get_mut(index));
         if let Some(message) = message.filter(|message| message.role == ModelRole::Assistant) {
             message.parts.extend(marks.state.into_iter().map(|data| ModelMessagePart::State { data }));
         }
@@ -236,29 +235,29 @@ impl Turn {
 
     fn build_turn_context(&self) -> prompt::TurnContext {
         let prepared = &self.setup.prepared;
-        let gathered = prepared.gathered.clone();
+        let contributions = prepared.contributions.clone();
         prompt::TurnContext {
             envelope: prompt::TurnEnvelope {
                 now: self.setup.engine.clock.now(),
                 zone: self.setup.binding.zone.clone(),
                 channel: self.setup.run.channel,
                 locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
-                language: Some(prepared.tongue.person.clone()),
+                language: Some(prepared.reply_language.person.clone()),
                 situation: Default::default(),
             },
             profile: self
                 .setup
                 .notes()
-                .chain(gathered.profile)
+                .chain(contributions.profile)
                 .chain(self.state.entities.render_for_prompt(&prepared.message.text))
                 .collect(),
-            facts: gathered.facts,
-            recall: gathered.recall,
+            facts: contributions.facts,
+            recall: contributions.recall,
             summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
             history: prepared.prompt_messages().into_iter().map(to_prompt_message).collect(),
             message: UtteranceText::from_stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.state.snapshot.exchanges.iter().map(step).collect(),
-            words: gathered.words,
+            words: contributions.words,
             tools: self.setup.select_connector_tools(),
             key: self.setup.engine.fence_key,
         }
@@ -269,23 +268,23 @@ impl TurnSetup {
     /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
     /// the model to say.
     fn add_client_tools(&self, request: &mut ChatRequest, is_first: bool) {
-        let Some(brought) = &self.prepared.brought else { return };
-        request.tools.extend(brought.specs());
+        let Some(client_context) = &self.prepared.client_context else { return };
+        request.tools.extend(client_context.specs());
         if is_first && !request.tools.is_empty() {
-            request.tool_choice = brought.tool_choice();
+            request.tool_choice = client_context.tool_choice();
         }
-        if let Some(most) = brought.most_output {
+        if let Some(most) = client_context.most_output {
             request.max_output_tokens = request.max_output_tokens.min(most.max(1));
         }
     }
 
     fn hints(&self) -> RoutingHints {
-        let language = Some(self.prepared.tongue.voice.language);
+        let language = Some(self.prepared.reply_language.voice.language);
         RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
     }
 
     fn notes(&self) -> impl Iterator<Item = UntrustedText> {
-        self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(render_note)
+        self.prepared.client_context.iter().flat_map(|client_context| &client_context.notes).map(render_note)
     }
 }
 
@@ -294,15 +293,15 @@ fn render_note(note: &String) -> UntrustedText {
     UntrustedText::new(&format!("The program in which the person writes says: {note}"))
 }
 
-fn to_prompt_message(said: &messages::Message) -> Spoke {
+fn to_prompt_message(said: &messages::Message) -> PromptTurn {
     let speaker = match said.speaker {
         MessageSpeaker::Person => prompt::PromptSpeaker::Person,
         MessageSpeaker::Persona => prompt::PromptSpeaker::Persona,
     };
-    Spoke { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
+    PromptTurn { speaker, text: UtteranceText::from_stored(said.text.as_str(), said.tokens) }
 }
 
-fn step(exchange: &ToolExchange) -> Step {
+fn step(exchange: &ToolExchange) -> PromptExchange {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
             ExchangeCallOutcome::Ended { ok, result } => (!ok, attachment::strip_content(result).to_string()),
@@ -314,7 +313,7 @@ fn step(exchange: &ToolExchange) -> Step {
         let (call_id, tool) = (called.call_id.clone(), called.tool.clone());
         prompt::PromptToolAnswer { call_id, tool, text: UntrustedText::new(&text), is_error }
     });
-    Step::new(exchange.asked.clone(), answers.collect())
+    PromptExchange::new(exchange.asked.clone(), answers.collect())
 }
 
 /// What the model wants back with this message.

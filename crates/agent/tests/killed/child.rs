@@ -111,9 +111,9 @@ fn registry(world: u16) -> ToolRegistry {
     let mut registry = ToolRegistry::default();
     for (name, effect) in TOOLS {
         let (connector, body) = match name {
-            "count" => (build_house_connector(), ToolHandler::Look(Arc::new(Count))),
+            "count" => (build_house_connector(), ToolHandler::Read(Arc::new(Count))),
             "note" => (build_house_connector(), ToolHandler::Write(Arc::new(NoteTool))),
-            _ => (build_foreign_connector(), ToolHandler::Far(Arc::new(Elsewhere { world, effect }))),
+            _ => (build_foreign_connector(), ToolHandler::Remote(Arc::new(Elsewhere { world, effect }))),
         };
         registry.add(spec(name, effect), connector, body).unwrap();
     }

@@ -18,9 +18,9 @@ tables! {
     async fn a_message_is_stored_with_its_run_and_its_quota(test: TestDb) {
         let shop = Shop::open(test).await;
         let first = shop.say(MEERA, "w1", "Ramesh ko 500 udhaar").await;
-        assert_eq!(first.fate, IngestStatus::Begun);
+        assert_eq!(first.status, IngestStatus::Begun);
         let begun = first.begun.as_ref().unwrap();
-        assert_eq!((begun.held.epoch, begun.session.messages, begun.session.id), (1, 1, first.session));
+        assert_eq!((begun.lease.epoch, begun.session.messages, begun.session.id), (1, 1, first.session));
         let run = shop.run(first.run).await;
         assert_eq!((run.state, run.number, run.message), (RunState::Created, 1, first.message));
         assert_eq!(run.lease_until, Some(shop.now().plus(munshi_agent::runs::LEASE)));
@@ -36,7 +36,7 @@ tables! {
         let first = shop.say(MEERA, "w1", "hello").await;
         for _ in 0..9 {
             let again = shop.say(MEERA, "w1", "hello").await;
-            assert_eq!(again.fate, IngestStatus::SeenBefore);
+            assert_eq!(again.status, IngestStatus::SeenBefore);
             let ids = |of: &munshi_agent::ingest::IngestOutcome| (of.run, of.session, of.message, of.person);
             assert_eq!(ids(&again), ids(&first));
             assert!(again.begun.is_none());
@@ -65,7 +65,7 @@ tables! {
                 let (incoming, tenant) = (incoming.clone(), shop.tenant);
                 async move { receive(&db, tenant, &desk, incoming).await.unwrap() }
             })).await;
-            let begun = all.iter().filter(|one| one.fate == IngestStatus::Begun).count();
+            let begun = all.iter().filter(|one| one.status == IngestStatus::Begun).count();
             assert_eq!(begun, 1, "round {round}");
             let first = &all[0];
             assert!(all.iter().all(|one| (one.run, one.message, one.session, one.person)
@@ -89,7 +89,7 @@ tables! {
             async move { receive(&db, tenant, &desk, incoming).await.unwrap() }
         })).await;
         assert_eq!((shop.count("sessions").await, shop.count("persons").await), (1, 1));
-        assert_eq!(all.iter().filter(|one| one.fate == IngestStatus::Begun).count(), 1, "one at a time");
+        assert_eq!(all.iter().filter(|one| one.status == IngestStatus::Begun).count(), 1, "one at a time");
         let numbers: Vec<i64> = shop.messages(all[0].session).await.iter().map(|one| one.number).collect();
         assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
     }
@@ -140,7 +140,7 @@ tables! {
         bad.inbound.from = InboundSender { person: Some(shop.test.ids.next()), ..InboundSender::default() };
         assert!(matches!(shop.receive(bad).await, Err(Error::Unfit(_))));
         assert_eq!((shop.count("messages").await, shop.count("persons").await), (0, 0));
-        assert_eq!(shop.say(MEERA, "w1", "hello").await.fate, IngestStatus::Begun, "its id is still free");
+        assert_eq!(shop.say(MEERA, "w1", "hello").await.status, IngestStatus::Begun, "its id is still free");
     }
 
     async fn a_reached_limit_is_answered_in_the_same_transaction(test: TestDb) {

@@ -48,7 +48,7 @@ tables! {
         ], vec![call(&shop, run)]);
         let kept = first.clone();
         shop.test.db.write(shop.tenant, move |tx| save_progress(tx, &RunProgress {
-            held: mine, state: RunState::Acting, snapshot: &snapshot, steps: &first, calls: &records,
+            lease: mine, state: RunState::Acting, snapshot: &snapshot, steps: &first, calls: &records,
         })).await.unwrap();
         assert_eq!(shop.run(run).await.snapshot.said, "one moment");
         let mut response = shop.response(mine, "₹500").await;

@@ -170,7 +170,7 @@ tables! {
                     incoming.inbound.from = munshi_types::InboundSender { channel_id: Some("visitor-1".to_owned()), ..Default::default() };
                 }
                 let ingested = munshi_agent::ingest::receive(&db, shop.tenant, &shop.desk, Arc::new(incoming)).await.unwrap();
-                answer_on(shop, &db, ingested.begun.map(|begun| begun.held)).await;
+                answer_on(shop, &db, ingested.begun.map(|begun| begun.lease)).await;
             }
         }));
         let first = futures_util::future::join(
@@ -286,7 +286,7 @@ tables! {
                 let ingested = if web && step != 1 { visit_as(&shop, &format!("visitor-{seed}"), &said).await } else { shop.say(&phone, &said, &said).await };
                 let place = if web && step != 1 { &mut sessions.0 } else { &mut sessions.1 };
                 *place = Some(ingested.session);
-                open.extend(ingested.begun.map(|begun| begun.held));
+                open.extend(ingested.begun.map(|begun| begun.lease));
             }
             let (web, by_phone) = (sessions.0.unwrap(), sessions.1.unwrap());
             let expected = woven(&shop.messages(web).await, &shop.messages(by_phone).await);

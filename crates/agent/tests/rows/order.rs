@@ -38,7 +38,7 @@ impl Play {
     async fn say(&mut self, shop: &Shop, phone: &str) {
         self.said += 1;
         let ingested = shop.say(phone, &format!("m{}", self.said), "hello").await;
-        match ingested.fate {
+        match ingested.status {
             IngestStatus::Begun => self.begin(shop, held(&ingested)).await,
             IngestStatus::Queued { behind } => {
                 let before = shop.run(behind).await;
@@ -106,9 +106,9 @@ tables! {
         let second = shop.say(MEERA, "m2", "two").await;
         let third = shop.say(MEERA, "m3", "three").await;
         let elsewhere = shop.say("+919812345679", "m4", "other").await;
-        assert_eq!(second.fate, IngestStatus::Queued { behind: first.run });
-        assert_eq!(third.fate, IngestStatus::Queued { behind: second.run });
-        assert_eq!(elsewhere.fate, IngestStatus::Begun, "others wait for nobody");
+        assert_eq!(second.status, IngestStatus::Queued { behind: first.run });
+        assert_eq!(third.status, IngestStatus::Queued { behind: second.run });
+        assert_eq!(elsewhere.status, IngestStatus::Begun, "others wait for nobody");
         let next = shop.answer(held(&first), "1").await.next.unwrap();
         assert_eq!((next.run, next.epoch), (second.run, 1));
         let last = shop.answer(next, "2").await.next.unwrap();
@@ -128,7 +128,7 @@ tables! {
         let next = shop.respond(response).await.unwrap().next.unwrap();
         assert_eq!(next.run, queued.run, "who was behind it goes on");
         shop.answer(next, "here I am").await;
-        assert_eq!(shop.say(MEERA, "m3", "yes").await.fate, IngestStatus::Begun);
+        assert_eq!(shop.say(MEERA, "m3", "yes").await.status, IngestStatus::Begun);
         let (run, now) = (first.run, shop.now());
         let waiting = shop.run(run).await;
         assert_eq!((waiting.state, waiting.lease_until, waiting.snapshot.calls), (RunState::WaitingApproval, None, 2));
@@ -179,7 +179,7 @@ tables! {
             async move {
                 let incoming = std::sync::Arc::new(shop.incoming(MEERA, &format!("m{number}"), "hello"));
                 let ingested = munshi_agent::ingest::receive(&db, shop.tenant, &shop.desk, incoming).await.unwrap();
-                let (mut holding, mut answered) = (ingested.begun.map(|begun| begun.held), Vec::new());
+                let (mut holding, mut answered) = (ingested.begun.map(|begun| begun.lease), Vec::new());
                 while let Some(held) = holding {
                     let response = shop.response(held, "answer").await;
                     answered.push(shop.run(held.run).await.number);

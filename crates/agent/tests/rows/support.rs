@@ -61,7 +61,7 @@ impl Shop {
     pub(crate) fn incoming(&self, phone: &str, outside_id: &str, text: &str) -> RoutedMessage {
         RoutedMessage {
             kind: munshi_agent::runs::MESSAGE,
-            brought: None,
+            client_context: None,
             key_use: None,
             inbound: InboundMessage {
                 channel: Channel::Whatsapp,
@@ -77,8 +77,8 @@ impl Shop {
             },
             binding: self.binding,
             zone: Zone::default(),
-            least: None,
-            most: BudgetAmount { tokens: 4000, ..BudgetAmount::interaction() },
+            min_budget: None,
+            max_budget: BudgetAmount { tokens: 4000, ..BudgetAmount::interaction() },
             language: None,
             tokens: 3,
             door: Admission::Open,
@@ -151,7 +151,7 @@ impl Shop {
     pub(crate) async fn response(&self, held: RunLease, text: &str) -> TurnCommit {
         let run = self.run(held.run).await;
         TurnCommit {
-            held,
+            lease: held,
             session: run.session,
             binding: run.binding,
             channel: run.channel,
@@ -177,7 +177,7 @@ impl Shop {
             decision: None,
             questions: Vec::new(),
             unfinished: Vec::new(),
-            brought: None,
+            client_resume: None,
             now: self.now(),
         }
     }
@@ -198,7 +198,7 @@ pub(crate) async fn respond_on(
     response: TurnCommit,
 ) -> Result<CommittedTurn> {
     let desk = desk.clone();
-    db.write(response.held.tenant, move |tx| save_turn(tx, &desk, &response)).await
+    db.write(response.lease.tenant, move |tx| save_turn(tx, &desk, &response)).await
 }
 
 pub(crate) fn is_lost<T>(outcome: &Result<T>) -> bool {
@@ -206,5 +206,5 @@ pub(crate) fn is_lost<T>(outcome: &Result<T>) -> bool {
 }
 
 pub(crate) fn held(ingested: &IngestOutcome) -> RunLease {
-    ingested.begun.as_ref().expect("the run began").held
+    ingested.begun.as_ref().expect("the run began").lease
 }

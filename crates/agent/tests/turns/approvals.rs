@@ -25,7 +25,7 @@ pub(crate) async fn answer(
     id: ApprovalId,
     answer: ApprovalDecision,
 ) -> ApprovalAnswerOutcome {
-    let (office, now) = (shop.office.clone(), test.clock.now());
+    let (office, now) = (shop.act_services.clone(), test.clock.now());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<ApprovalAnswerOutcome, munshi_safety::Error> {
         let who = persons::find(tx, who)?.unwrap().principal(tx);
         let said = ApprovalAnswer {

@@ -23,7 +23,7 @@ async fn queued(test: &TestDb) -> (Shop, MessageReceipt, ScriptGate) {
     shop.say("1", "the first thing").await;
     wait_until(async || !shop.model.requests().is_empty()).await;
     let second = shop.say("2", "the second thing").await;
-    assert!(matches!(second.fate, IngestStatus::Queued { .. }));
+    assert!(matches!(second.status, IngestStatus::Queued { .. }));
     let now = test.clock.now();
     let limit = move |tx: &mut Tx<'_>| {
         let (lane, scope, period, measure) =

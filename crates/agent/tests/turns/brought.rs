@@ -38,7 +38,7 @@ fn typed() -> KeyUse {
 }
 
 fn with(brought: ClientContext) -> ReceiveOptions {
-    ReceiveOptions { brought: Some(brought), key_use: Some(typed()), ..ReceiveOptions::default() }
+    ReceiveOptions { client_context: Some(brought), key_use: Some(typed()), ..ReceiveOptions::default() }
 }
 
 async fn bring(shop: &Shop, id: &str, text: &str, brought: ClientContext) -> MessageReceipt {

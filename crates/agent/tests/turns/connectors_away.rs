@@ -87,11 +87,11 @@ impl Books {
         let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
         let connector = ToolConnector {
             name: "books".to_owned(),
-            maker: ConnectorOrigin::Foreign,
+            origin: ConnectorOrigin::Foreign,
             declares: true,
             conduct: None,
         };
-        registry.add(spec, connector, ToolHandler::Far(Arc::new(Add(service.clone())))).unwrap();
+        registry.add(spec, connector, ToolHandler::Remote(Arc::new(Add(service.clone())))).unwrap();
         let tools = Arc::new(TenantTools::new(registry, BTreeSet::new()));
         let host =
             Arc::new(Host { tools, is_there: AtomicBool::new(true), is_settled: AtomicBool::new(true) });

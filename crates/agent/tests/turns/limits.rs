@@ -20,7 +20,7 @@ use crate::turns::support::{Plan, Shop, arguments};
 async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::RunOutcome) {
     assert_eq!(outcome.state, RunState::WaitingApproval, "{outcome:?}");
     let (office, now, owner, id) =
-        (shop.office.clone(), test.clock.now(), shop.owner, outcome.approval.unwrap());
+        (shop.act_services.clone(), test.clock.now(), shop.owner, outcome.approval.unwrap());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<ApprovalAnswerOutcome, munshi_safety::Error> {
         let who = persons::find(tx, owner)?.unwrap().principal(tx);
         let said = ApprovalAnswer {

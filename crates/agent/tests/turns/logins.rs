@@ -121,11 +121,11 @@ impl Office {
         let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
         let connector = ToolConnector {
             name: "books".to_owned(),
-            maker: ConnectorOrigin::Foreign,
+            origin: ConnectorOrigin::Foreign,
             declares: true,
             conduct: None,
         };
-        registry.add(spec, connector, ToolHandler::Far(Arc::new(Add(service.clone())))).unwrap();
+        registry.add(spec, connector, ToolHandler::Remote(Arc::new(Add(service.clone())))).unwrap();
         let shelf = Arc::new(TenantTools::new(registry, BTreeSet::new()));
         let shelves = Arc::new(Books { service: service.clone(), shelf });
         let plan = Plan { agent: AGENT.to_owned(), shelves: Some(shelves), ..Plan::default() };

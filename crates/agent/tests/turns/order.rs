@@ -20,9 +20,9 @@ on_both! {
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
         let third = shop.say("3", "the third thing").await;
-        assert_eq!(first.fate, IngestStatus::Begun);
-        assert_eq!(second.fate, IngestStatus::Queued { behind: first.run });
-        assert_eq!(third.fate, IngestStatus::Queued { behind: second.run });
+        assert_eq!(first.status, IngestStatus::Begun);
+        assert_eq!(second.status, IngestStatus::Queued { behind: first.run });
+        assert_eq!(third.status, IngestStatus::Queued { behind: second.run });
         gate.open();
         let texts = [shop.outcome(&first).await.text, shop.outcome(&second).await.text, shop.outcome(&third).await.text];
         assert_eq!(texts, ["First.", "Second.", "Third."]);

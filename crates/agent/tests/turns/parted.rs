@@ -219,7 +219,7 @@ on_both! {
         let received = loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
             let again = shop.say("1", "hello there").await;
-            if again.fate == munshi_agent::IngestStatus::SeenBefore {
+            if again.status == munshi_agent::IngestStatus::SeenBefore {
                 break again;
             }
         };

@@ -120,7 +120,7 @@ on_both! {
         let many = (0..10).map(|_| shop.say("same", "hello there"));
         let received = futures_util::future::join_all(many).await;
         assert!(received.iter().all(|one| (one.run, one.message) == (received[0].run, received[0].message)));
-        assert_eq!(received.iter().filter(|one| one.fate == IngestStatus::Begun).count(), 1);
+        assert_eq!(received.iter().filter(|one| one.status == IngestStatus::Begun).count(), 1);
         assert_eq!(shop.outcome(&received[0]).await.text, "Once.");
         assert_eq!((shop.model.requests().len(), shop.number("SELECT COUNT(*) FROM messages WHERE tenant_id = $1").await), (1, 2));
     }

@@ -189,7 +189,7 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
 
 fn registry(world: &Arc<World>) -> ToolRegistry {
     let (house, foreign) = (build_house_connector, build_foreign_connector);
-    let far = |effect| ToolHandler::Far(Arc::new(Outside { world: world.clone(), effect }));
+    let far = |effect| ToolHandler::Remote(Arc::new(Outside { world: world.clone(), effect }));
     let mut registry = ToolRegistry::default();
     let add =
         |registry: &mut ToolRegistry, spec, connector, body| registry.add(spec, connector, body).unwrap();
@@ -197,7 +197,7 @@ fn registry(world: &Arc<World>) -> ToolRegistry {
         &mut registry,
         spec("count", Effect::Read),
         house(),
-        ToolHandler::Look(Arc::new(Count(world.clone()))),
+        ToolHandler::Read(Arc::new(Count(world.clone()))),
     );
     add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(NoteTool)));
     let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
@@ -219,18 +219,18 @@ fn registry(world: &Arc<World>) -> ToolRegistry {
     ] {
         let (soft, timeout) = (Some(soft), Duration::from_secs(20));
         let slow = Slow(Outside { world: world.clone(), effect });
-        let spec = ToolSpec { soft, timeout, ..spec(name, effect) };
-        add(&mut registry, spec, foreign(), ToolHandler::Far(Arc::new(slow)));
+        let spec = ToolSpec { wait_at_most: soft, timeout, ..spec(name, effect) };
+        add(&mut registry, spec, foreign(), ToolHandler::Remote(Arc::new(slow)));
     }
     let (soft, timeout) = (Some(Duration::from_millis(1_500)), Duration::from_secs(20));
     let late = Late(Outside { world: world.clone(), effect: Effect::Checked });
-    let order = ToolSpec { soft, timeout, ..spec("late_order", Effect::Checked) };
-    add(&mut registry, order, foreign(), ToolHandler::Far(Arc::new(late)));
+    let order = ToolSpec { wait_at_most: soft, timeout, ..spec("late_order", Effect::Checked) };
+    add(&mut registry, order, foreign(), ToolHandler::Remote(Arc::new(late)));
     let search = FallbackSearch { tool: "find".parse().unwrap(), argument: "text".to_owned() };
     let balance = ToolSpec { search: Some(search), ..spec("balance", Effect::Read) };
-    add(&mut registry, balance, house(), ToolHandler::Look(Arc::new(Balance)));
-    add(&mut registry, spec("find", Effect::Read), house(), ToolHandler::Look(Arc::new(Find)));
-    add(&mut registry, spec("debtors", Effect::Read), house(), ToolHandler::Look(Arc::new(Debtors)));
+    add(&mut registry, balance, house(), ToolHandler::Read(Arc::new(Balance)));
+    add(&mut registry, spec("find", Effect::Read), house(), ToolHandler::Read(Arc::new(Find)));
+    add(&mut registry, spec("debtors", Effect::Read), house(), ToolHandler::Read(Arc::new(Debtors)));
     let credit =
         crate::turns::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };

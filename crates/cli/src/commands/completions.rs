@@ -15,8 +15,8 @@ pub(crate) struct ShellCompletionArguments {
 
 pub(super) fn run(context: &CommandContext, arguments: &ShellCompletionArguments) -> Result<()> {
     let mut script = Vec::new();
-    let house = munshi_wiring::packs::load_registry()?;
-    let mut all = super::pack::add_to(crate::arguments::CliArguments::command(), &house)?;
+    let packs = munshi_wiring::packs::load_registry()?;
+    let mut all = super::pack::add_to(crate::arguments::CliArguments::command(), &packs)?;
     clap_complete::generate(arguments.shell, &mut all, "munshi", &mut script);
     let script = String::from_utf8(script)
         .map_err(|_| CommandFailure::failed("the completions are not valid UTF-8"))?;

@@ -17,10 +17,10 @@ use crate::output::CommandOutput;
 type Brings = FromPack<dyn munshi_pack::PackCommand>;
 
 /// What can be typed, with the commands of every pack.
-pub(crate) fn add_to(own: Command, house: &PackRegistry) -> Result<Command> {
+pub(crate) fn add_to(own: Command, packs: &PackRegistry) -> Result<Command> {
     let mut all = own;
-    for (at, brought) in house.commands.iter().enumerate() {
-        let is_first = !house.commands.iter().take(at).any(|other| other.pack == brought.pack);
+    for (at, brought) in packs.commands.iter().enumerate() {
+        let is_first = !packs.commands.iter().take(at).any(|other| other.pack == brought.pack);
         if is_first && all.find_subcommand(brought.pack).is_some() {
             return Err(CommandFailure::failed(format!(
                 "pack {} has the name of a command: rename it",
@@ -62,13 +62,13 @@ fn argument(argument: &PackArgument) -> Arg {
 
 /// The command of a pack that was typed, and what stood behind it; none where it is one of our own.
 pub(crate) fn find_typed_command<'h, 'm>(
-    house: &'h PackRegistry,
+    packs: &'h PackRegistry,
     matches: &'m ArgMatches,
 ) -> Option<(&'h Brings, &'m ArgMatches)> {
     let (pack, of_pack) = matches.subcommand()?;
     let (name, of_command) = of_pack.subcommand()?;
     let command =
-        house.commands.iter().find(|brought| brought.pack == pack && brought.what.name() == name)?;
+        packs.commands.iter().find(|brought| brought.pack == pack && brought.what.name() == name)?;
     Some((command, of_command))
 }
 
@@ -174,12 +174,12 @@ mod tests {
 
     #[test]
     fn a_packs_command_is_typed_as_it_is_described() {
-        let house = house("shelf");
-        let all = add_to(crate::arguments::CliArguments::command(), &house).unwrap();
+        let packs = house("shelf");
+        let all = add_to(crate::arguments::CliArguments::command(), &packs).unwrap();
         all.clone().debug_assert();
         let words = "munshi shelf count top a b --since 2026-11-01 --dry --tenant asha --json";
         let matches = all.clone().try_get_matches_from(words.split(' ')).unwrap();
-        let (command, of) = find_typed_command(&house, &matches).unwrap();
+        let (command, of) = find_typed_command(&packs, &matches).unwrap();
         let given = collect_values(command.what.arguments(), of);
         assert_eq!(
             (given.one("shelf"), given.one("since"), given.has("dry")),
@@ -191,7 +191,7 @@ mod tests {
             assert!(all.clone().try_get_matches_from(wrong.split(' ')).is_err(), "{wrong}");
         }
         let own = all.try_get_matches_from(["munshi", "tenant", "list"]).unwrap();
-        assert!(find_typed_command(&house, &own).is_none());
+        assert!(find_typed_command(&packs, &own).is_none());
     }
 
     #[test]

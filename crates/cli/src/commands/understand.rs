@@ -6,8 +6,7 @@ use clap::Args;
 use jiff::civil::Date;
 use munshi_lang::numbers::Certainty;
 use munshi_lang::{
-    ContactDirectory, MessageUnderstanding, NumberMention, ScriptForm, UnderstandingContext as Reading,
-    understand,
+    ContactDirectory, MessageUnderstanding, NumberMention, ScriptForm, UnderstandingContext, understand,
 };
 use munshi_types::{Language, Zone};
 use munshi_wiring::failure::{CommandFailure, Result};
@@ -50,7 +49,15 @@ pub(super) fn run(context: &CommandContext, arguments: &UnderstandArguments) -> 
     let contacts = ContactDirectory::new(&arguments.contacts);
     let read = |text: &str, language| {
         let contacts = (!arguments.contacts.is_empty()).then_some(&contacts);
-        understand(text, &Reading { language, today: Some(today), contacts, ..Reading::default() })
+        understand(
+            text,
+            &UnderstandingContext {
+                language,
+                today: Some(today),
+                contacts,
+                ..UnderstandingContext::default()
+            },
+        )
     };
     match &arguments.text {
         Some(text) => context

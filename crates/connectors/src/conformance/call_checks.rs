@@ -11,7 +11,7 @@ use crate::manifest::ConnectorManifest;
 use crate::transport::{ConnectorCallError, ConnectorSession};
 
 /// A tool that is called, or a ping, may take so long.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// So many tools are called at most.
 const MOST_CALLS: usize = 12;
 /// Longer results have to be cut or paged.
@@ -53,10 +53,10 @@ async fn call(
     arguments: Map<String, Value>,
     key: Option<String>,
 ) -> Result<String, ConnectorCallError> {
-    match timeout(PATIENCE, session.call(tool, arguments, key)).await {
+    match timeout(TIMEOUT, session.call(tool, arguments, key)).await {
         Ok(Ok(result)) => Ok(serde_json::to_string(&result).unwrap_or_default()),
         Ok(Err(broken)) => Err(broken),
-        Err(_) => Err(ConnectorCallError::Lost(format!("no answer within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(ConnectorCallError::Lost(format!("no answer within {} s", TIMEOUT.as_secs()))),
     }
 }
 
@@ -110,7 +110,7 @@ async fn check_health(session: &ConnectorSession, tools: &[Said<'_>]) -> Connect
             ),
         };
     }
-    match session.is_alive(PATIENCE).await {
+    match session.is_alive(TIMEOUT).await {
         true => ConnectorFinding::pass("healthcheck", "ping is answered"),
         false => ConnectorFinding::new(
             "healthcheck",
@@ -269,7 +269,7 @@ async fn check_cancellation(session: &ConnectorSession, tools: &[Said<'_>]) -> C
         return ConnectorFinding::skipped(CHECK, "no read-only tool can be called");
     };
     let _ = timeout(Duration::from_millis(1), session.call(name, arguments, None)).await;
-    match session.is_alive(PATIENCE).await {
+    match session.is_alive(TIMEOUT).await {
         true => ConnectorFinding::pass(CHECK, "the connector still answers after a cancelled call"),
         false => ConnectorFinding::new(
             CHECK,
@@ -281,8 +281,8 @@ async fn check_cancellation(session: &ConnectorSession, tools: &[Said<'_>]) -> C
 }
 
 async fn check_stability(session: &ConnectorSession, manifest: &ConnectorManifest) -> ConnectorFinding {
-    let listed = timeout(PATIENCE, session.fetch_manifest()).await;
-    let slow = |_| Error::TooSlow(format!("the tools were not listed again within {} s", PATIENCE.as_secs()));
+    let listed = timeout(TIMEOUT, session.fetch_manifest()).await;
+    let slow = |_| Error::TooSlow(format!("the tools were not listed again within {} s", TIMEOUT.as_secs()));
     match listed.map_err(slow).flatten() {
         Ok(again) if again.hash == manifest.hash => {
             ConnectorFinding::pass("steady", "the list of tools stays the same")

@@ -22,7 +22,7 @@ const JSON: &str = "application/json";
 pub(super) struct OAuthFetcher {
     clients: ConnectorHttpClients,
     /// For one answer, from the first letter to the last.
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// What a form was answered with.
@@ -60,8 +60,8 @@ impl OAuthFormResponse {
 }
 
 impl OAuthFetcher {
-    pub(super) fn new(allowed: AllowedHosts, patience: Duration) -> Result<Self> {
-        Ok(Self { clients: ConnectorHttpClients::new(allowed)?, patience })
+    pub(super) fn new(allowed: AllowedHosts, timeout: Duration) -> Result<Self> {
+        Ok(Self { clients: ConnectorHttpClients::new(allowed)?, timeout })
     }
 
     /// Several questions to one end have so long for all of them: whoever answers each in the last moment is given up too.
@@ -73,7 +73,7 @@ impl OAuthFetcher {
         let slow = |_| {
             Error::TooSlow(format!("{} did not return its login metadata in time", self::strip_query(place)))
         };
-        tokio::time::timeout(self.patience * 2, asking).await.map_err(slow)?
+        tokio::time::timeout(self.timeout * 2, asking).await.map_err(slow)?
     }
 
     /// An address that may be asked: nobody reads along, and it does not lead into our own network.
@@ -95,7 +95,7 @@ impl OAuthFetcher {
 
     /// A document; none where there is none at this address.
     pub(super) async fn fetch_document(&self, url: &Url) -> Result<Option<Value>> {
-        let request = self.clients.select(url).get(url.clone()).header(ACCEPT, JSON).timeout(self.patience);
+        let request = self.clients.select(url).get(url.clone()).header(ACCEPT, JSON).timeout(self.timeout);
         let response = request.send().await.map_err(|error| request_error(url, &error))?;
         if !response.status().is_success() {
             return match response.status().is_server_error() {
@@ -114,7 +114,7 @@ impl OAuthFetcher {
     pub(super) async fn fetch_challenge(&self, url: &Url) -> Result<Option<AuthChallenge>> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let request =
-            self.clients.select(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
+            self.clients.select(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.timeout);
         let request = request.header(ACCEPT, "application/json, text/event-stream").body(ping);
         let response = request.send().await.map_err(|error| request_error(url, &error))?;
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -146,7 +146,7 @@ impl OAuthFetcher {
 
     async fn send(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<OAuthFormResponse> {
         let response =
-            request.timeout(self.patience).send().await.map_err(|error| request_error(url, &error))?;
+            request.timeout(self.timeout).send().await.map_err(|error| request_error(url, &error))?;
         let status = response.status();
         let body = read_body(url, response).await?;
         let body = serde_json::from_slice(&body).unwrap_or_default();

@@ -60,7 +60,7 @@ use crate::transport::allowed_hosts::AllowedHosts;
 pub const LIFE: Duration = Duration::from_secs(15 * 60);
 /// How long a service may take to answer one question of a login. Finding the way in takes a few of them, and has twice as
 /// long for all.
-pub const PATIENCE: Duration = Duration::from_secs(15);
+pub const LOGIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a link leads there, and how long a run waits for it.
 pub const LINK_LIFE: Duration = Duration::from_secs(24 * 3600);
 
@@ -72,8 +72,8 @@ pub struct ConnectorLoginParts {
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     pub ids: IdGenerator,
-    /// How long a service has for an answer: [`PATIENCE`].
-    pub patience: Duration,
+    /// How long a service has for an answer: [`LOGIN_TIMEOUT`].
+    pub timeout: Duration,
 }
 
 /// Logs us in. Clones share everything.
@@ -93,8 +93,8 @@ struct Inner {
 
 impl ConnectorLogins {
     pub fn new(parts: ConnectorLoginParts) -> Result<Self> {
-        let ConnectorLoginParts { db, vault, allowed, clock, random, ids, patience } = parts;
-        let fetch = OAuthFetcher::new(allowed, patience)?;
+        let ConnectorLoginParts { db, vault, allowed, clock, random, ids, timeout } = parts;
+        let fetch = OAuthFetcher::new(allowed, timeout)?;
         Ok(Self(Arc::new(Inner { db, vault, clock, random, ids, fetch, tasks: TaskTracker::new() })))
     }
 

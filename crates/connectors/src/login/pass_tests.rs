@@ -25,7 +25,7 @@ async fn logins(test: &TestDb) -> ConnectorLogins {
         clock: test.clock.clone(),
         random,
         ids: test.ids.clone(),
-        patience: super::super::PATIENCE,
+        timeout: super::super::LOGIN_TIMEOUT,
     };
     ConnectorLogins::new(parts).unwrap()
 }

@@ -35,7 +35,7 @@ use crate::login::ConnectorCredential;
 use crate::state::{ConnectorState, ConnectorStatus};
 
 /// How long a call waits for a connector that is starting, before it says so.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// One message of a connector, in bytes; a longer one is dropped.
 pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 
@@ -92,7 +92,7 @@ impl ConnectorHandle {
                 || now.standing.state == ConnectorState::Degraded
                 || now.standing.state == ConnectorState::Stopped
         };
-        let found = timeout(PATIENCE, now.wait_for(ready)).await.is_ok_and(|seen| seen.is_ok());
+        let found = timeout(TIMEOUT, now.wait_for(ready)).await.is_ok_and(|seen| seen.is_ok());
         let seen = self.now.borrow();
         match (&seen.session, found) {
             (Some(session), _) => Ok(session.clone()),

@@ -184,7 +184,7 @@ fn hasty(shop: &Shop, allowed: AllowedHosts) -> ConnectorLogins {
         clock: shop.test.clock.clone(),
         random: Arc::new(SystemRandom),
         ids: shop.test.ids.clone(),
-        patience: PATIENCE,
+        timeout: PATIENCE,
     });
     logins.unwrap()
 }

@@ -112,7 +112,7 @@ impl Node {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             ids: ids.clone(),
-            patience: PATIENCE,
+            timeout: PATIENCE,
         })
         .unwrap();
         let registry = Arc::new(ToolRegistry::default());
@@ -132,13 +132,13 @@ impl Node {
             inside,
             pace,
         });
-        let office = Arc::new(ActServices::new(
+        let act_services = Arc::new(ActServices::new(
             ids.clone(),
             BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
         ));
-        let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry, clock)
+        let dispatcher = ToolDispatcher::new(db.clone(), act_services.clone(), registry, clock)
             .with_connectors(Arc::new(host.clone()));
-        Self { host, dispatcher, office, vault, logins }
+        Self { host, dispatcher, office: act_services, vault, logins }
     }
 }
 
@@ -265,12 +265,12 @@ impl Shop {
 
     /// Says yes as the owner, and goes on.
     pub(crate) async fn approve(&self, approval: Approval) -> ToolAnswer {
-        let (office, who, now) = (self.office.clone(), self.owner.clone(), self.test.clock.now());
+        let (act_services, who, now) = (self.office.clone(), self.owner.clone(), self.test.clock.now());
         let (id, act) = (approval.id, approval.act);
         let yes = move |tx: &mut munshi_store::Tx<'_>| {
             let covers = ApprovalCoverage::Act;
             let said = ApprovalAnswer { who: &who, answer: Yes, shown: None, covers, via: "test", key: None };
-            approvals::answer(tx, &office, id, &said, now)
+            approvals::answer(tx, &act_services, id, &said, now)
         };
         let answered = self.test.db.write(self.tenant, yes).await.unwrap();
         assert!(matches!(answered, ApprovalAnswerOutcome::Granted(_)), "{answered:?}");

@@ -20,8 +20,8 @@ pub use splitter::{ASKING, SuggestionSplitter};
 
 pub const LEAST: usize = 2;
 pub const MOST: usize = 4;
-/// The tools that come with the house and not with a pack.
-const HOUSE: &str = "house";
+/// The module of the built-in tools: no pack brings them.
+const BUILTIN_MODULE: &str = "house";
 
 /// What a turn knows when it ends.
 #[derive(Clone, Debug)]
@@ -74,14 +74,15 @@ pub fn suggest(hints: &SuggestionContext<'_>, book: &Phrasebook) -> Result<Vec<S
         hints.proposed.iter().filter(|_| !is_others).filter_map(|text| candidates::clean_line(text));
     proposed.filter(|text| candidates::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
     // What only looks is offered before what writes, and what any agent can do after what this one is for.
-    let others = |is_house: bool, writes: bool| {
-        let fits =
-            move |spec: &&&ToolSpec| (spec.module() == HOUSE) == is_house && spec.effect.writes() == writes;
+    let others = |is_built_in: bool, writes: bool| {
+        let fits = move |spec: &&&ToolSpec| {
+            (spec.module() == BUILTIN_MODULE) == is_built_in && spec.effect.writes() == writes
+        };
         hints.offered.iter().filter(fits)
     };
     let own = others(false, false).chain(others(false, true));
-    let house = others(true, false).chain(others(true, true));
-    for spec in own.chain(house).filter(|spec| !is_called(hints, spec)) {
+    let built_in = others(true, false).chain(others(true, true));
+    for spec in own.chain(built_in).filter(|spec| !is_called(hints, spec)) {
         if list.texts.len() < MOST - 1 {
             list.add_some(candidates::render_request(spec, hints.voice, book)?);
         }

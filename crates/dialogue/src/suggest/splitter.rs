@@ -16,7 +16,7 @@ question, never as something that was done. Nobody sees this line as a part of t
 #[derive(Clone, Debug, Default)]
 pub struct SuggestionSplitter {
     /// Not shown yet: spaces, and a beginning of the mark.
-    held: String,
+    buffered: String,
     /// The line, once its mark came; none outside one.
     line: Option<String>,
     last: String,
@@ -36,20 +36,20 @@ impl SuggestionSplitter {
         if let Some(line) = &mut self.line {
             if letter == '\n' {
                 self.last = self.line.take().unwrap_or_default();
-                self.held.push(letter);
+                self.buffered.push(letter);
             } else if line.len() < LONGEST {
                 line.push(letter);
             }
             return;
         }
-        self.held.push(letter);
-        while !is_beginning(&self.held) {
+        self.buffered.push(letter);
+        while !is_beginning(&self.buffered) {
             // The first letter can be neither a space before the mark nor a part of it.
-            let first = self.held.remove(0);
+            let first = self.buffered.remove(0);
             shown.push(first);
         }
-        if count_mark_bytes(&self.held) == MARK.len() {
-            self.held.clear();
+        if count_mark_bytes(&self.buffered) == MARK.len() {
+            self.buffered.clear();
             self.line = Some(String::new());
         }
     }
@@ -58,7 +58,7 @@ impl SuggestionSplitter {
     pub fn finish(mut self) -> (String, Vec<String>) {
         let line = self.line.take().unwrap_or(self.last);
         let parts = line.split(BETWEEN).map(|part| part.trim().to_owned());
-        (self.held, parts.filter(|part| !part.is_empty()).collect())
+        (self.buffered, parts.filter(|part| !part.is_empty()).collect())
     }
 }
 

@@ -30,10 +30,10 @@ pub struct CircuitBreaker {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakerDecision {
-    Yes,
+    Allow,
     /// The breaker's pause is over: this one call finds out whether the target is well again.
     Trial,
-    No {
+    Skip {
         until: Timestamp,
     },
 }
@@ -41,20 +41,20 @@ pub enum BreakerDecision {
 /// What a call has found out about its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealthSignal {
-    Well,
-    Ill,
+    Success,
+    Failure,
     /// It ended for a reason that says nothing about the target.
-    Nothing,
+    Neutral,
 }
 
 impl HealthSignal {
     /// A provider that says when to come back is not ill: it is left alone until then.
     pub fn of(fault: Option<&ModelError>) -> Self {
         match fault {
-            None => Self::Well,
-            Some(ModelError::RateLimited { retry_after: Some(_) }) => Self::Nothing,
-            Some(fault) if fault.blames_target() => Self::Ill,
-            Some(_) => Self::Nothing,
+            None => Self::Success,
+            Some(ModelError::RateLimited { retry_after: Some(_) }) => Self::Neutral,
+            Some(fault) if fault.blames_target() => Self::Failure,
+            Some(_) => Self::Neutral,
         }
     }
 }
@@ -62,14 +62,14 @@ impl HealthSignal {
 impl CircuitBreaker {
     pub fn try_acquire(&mut self, now: Timestamp) -> BreakerDecision {
         if let Some(until) = self.limited_until.filter(|until| now < *until) {
-            return BreakerDecision::No { until };
+            return BreakerDecision::Skip { until };
         }
-        let Some(until) = self.open_until else { return BreakerDecision::Yes };
+        let Some(until) = self.open_until else { return BreakerDecision::Allow };
         if now < until {
-            return BreakerDecision::No { until };
+            return BreakerDecision::Skip { until };
         }
         match self.trial_since {
-            Some(since) if now.since(since) < TRIAL => BreakerDecision::No { until: since.plus(TRIAL) },
+            Some(since) if now.since(since) < TRIAL => BreakerDecision::Skip { until: since.plus(TRIAL) },
             _ => {
                 self.trial_since = Some(now);
                 BreakerDecision::Trial
@@ -80,17 +80,17 @@ impl CircuitBreaker {
     /// A call has ended. Only the trial itself decides a trial: a call from before may end after it began.
     pub fn record_outcome(&mut self, finding: HealthSignal, permission: BreakerDecision, now: Timestamp) {
         match (permission, finding) {
-            (BreakerDecision::Trial, HealthSignal::Well) => {
+            (BreakerDecision::Trial, HealthSignal::Success) => {
                 *self = Self { limited_until: self.limited_until, ..Self::default() };
             }
-            (BreakerDecision::Trial, HealthSignal::Ill) => {
+            (BreakerDecision::Trial, HealthSignal::Failure) => {
                 self.trial_since = None;
                 self.open_until = Some(now.plus(PAUSE));
             }
-            (BreakerDecision::Trial, HealthSignal::Nothing) => self.trial_since = None,
-            (_, HealthSignal::Nothing) => {}
+            (BreakerDecision::Trial, HealthSignal::Neutral) => self.trial_since = None,
+            (_, HealthSignal::Neutral) => {}
             (_, _) if self.open_until.is_some() => {}
-            (_, finding) => self.record_call(finding == HealthSignal::Ill, now),
+            (_, finding) => self.record_call(finding == HealthSignal::Failure, now),
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn failed(breaker: &mut CircuitBreaker, second: i64) {
-        breaker.record_outcome(HealthSignal::Ill, BreakerDecision::Yes, at(second));
+        breaker.record_outcome(HealthSignal::Failure, BreakerDecision::Allow, at(second));
     }
 
     fn opened() -> CircuitBreaker {
@@ -144,45 +144,45 @@ mod tests {
         let mut breaker = CircuitBreaker::default();
         for second in [0, 100, 200] {
             failed(&mut breaker, second);
-            assert_eq!(breaker.try_acquire(at(second)), BreakerDecision::Yes);
+            assert_eq!(breaker.try_acquire(at(second)), BreakerDecision::Allow);
         }
         failed(&mut breaker, 299);
-        assert_eq!(breaker.try_acquire(at(300)), BreakerDecision::No { until: at(899) });
+        assert_eq!(breaker.try_acquire(at(300)), BreakerDecision::Skip { until: at(899) });
         assert_eq!(breaker.try_acquire(at(899)), BreakerDecision::Trial);
-        assert!(matches!(breaker.try_acquire(at(899)), BreakerDecision::No { .. }), "one trial at a time");
-        breaker.record_outcome(HealthSignal::Well, BreakerDecision::Trial, at(900));
-        assert_eq!(breaker.try_acquire(at(900)), BreakerDecision::Yes);
+        assert!(matches!(breaker.try_acquire(at(899)), BreakerDecision::Skip { .. }), "one trial at a time");
+        breaker.record_outcome(HealthSignal::Success, BreakerDecision::Trial, at(900));
+        assert_eq!(breaker.try_acquire(at(900)), BreakerDecision::Allow);
     }
 
     #[test]
     fn failures_far_apart_or_few_among_many_do_not_open_it() {
         let mut breaker = CircuitBreaker::default();
         (0..20).for_each(|minute| failed(&mut breaker, minute * 101));
-        assert_eq!(breaker.try_acquire(at(2020)), BreakerDecision::Yes);
+        assert_eq!(breaker.try_acquire(at(2020)), BreakerDecision::Allow);
         let mut busy = CircuitBreaker::default();
         for second in 0..250 {
-            let finding = if second % 20 == 0 { HealthSignal::Ill } else { HealthSignal::Well };
-            busy.record_outcome(finding, BreakerDecision::Yes, at(second));
+            let finding = if second % 20 == 0 { HealthSignal::Failure } else { HealthSignal::Success };
+            busy.record_outcome(finding, BreakerDecision::Allow, at(second));
         }
-        assert_eq!(busy.try_acquire(at(250)), BreakerDecision::Yes, "one in twenty fails");
+        assert_eq!(busy.try_acquire(at(250)), BreakerDecision::Allow, "one in twenty fails");
     }
 
     #[test]
     fn a_success_now_and_then_does_not_hide_failures() {
         let mut breaker = CircuitBreaker::default();
         for second in 0..8 {
-            let finding = if second % 4 == 3 { HealthSignal::Well } else { HealthSignal::Ill };
-            breaker.record_outcome(finding, BreakerDecision::Yes, at(second));
+            let finding = if second % 4 == 3 { HealthSignal::Success } else { HealthSignal::Failure };
+            breaker.record_outcome(finding, BreakerDecision::Allow, at(second));
         }
-        assert!(matches!(breaker.try_acquire(at(8)), BreakerDecision::No { .. }));
+        assert!(matches!(breaker.try_acquire(at(8)), BreakerDecision::Skip { .. }));
     }
 
     #[test]
     fn a_failed_trial_means_ten_more_minutes_and_a_lost_one_is_forgotten() {
         let mut breaker = opened();
         assert_eq!(breaker.try_acquire(at(700)), BreakerDecision::Trial);
-        breaker.record_outcome(HealthSignal::Ill, BreakerDecision::Trial, at(701));
-        assert_eq!(breaker.try_acquire(at(702)), BreakerDecision::No { until: at(1301) });
+        breaker.record_outcome(HealthSignal::Failure, BreakerDecision::Trial, at(701));
+        assert_eq!(breaker.try_acquire(at(702)), BreakerDecision::Skip { until: at(1301) });
         assert_eq!(breaker.try_acquire(at(1400)), BreakerDecision::Trial);
         assert_eq!(breaker.try_acquire(at(1600)), BreakerDecision::Trial, "the last one never came back");
     }
@@ -190,18 +190,18 @@ mod tests {
     #[test]
     fn only_the_trial_decides() {
         let mut breaker = opened();
-        breaker.record_outcome(HealthSignal::Well, BreakerDecision::Yes, at(5));
+        breaker.record_outcome(HealthSignal::Success, BreakerDecision::Allow, at(5));
         assert!(
-            matches!(breaker.try_acquire(at(6)), BreakerDecision::No { .. }),
+            matches!(breaker.try_acquire(at(6)), BreakerDecision::Skip { .. }),
             "a call from before the opening"
         );
         assert_eq!(breaker.try_acquire(at(700)), BreakerDecision::Trial);
-        breaker.record_outcome(HealthSignal::Nothing, BreakerDecision::Yes, at(701));
+        breaker.record_outcome(HealthSignal::Neutral, BreakerDecision::Allow, at(701));
         assert!(
-            matches!(breaker.try_acquire(at(702)), BreakerDecision::No { .. }),
+            matches!(breaker.try_acquire(at(702)), BreakerDecision::Skip { .. }),
             "somebody else's cancelled call"
         );
-        breaker.record_outcome(HealthSignal::Nothing, BreakerDecision::Trial, at(703));
+        breaker.record_outcome(HealthSignal::Neutral, BreakerDecision::Trial, at(703));
         assert_eq!(
             breaker.try_acquire(at(704)),
             BreakerDecision::Trial,
@@ -214,7 +214,7 @@ mod tests {
         let mut breaker = CircuitBreaker::default();
         breaker.limit_until(at(30));
         breaker.limit_until(at(10));
-        assert_eq!(breaker.try_acquire(at(29)), BreakerDecision::No { until: at(30) });
-        assert_eq!(breaker.try_acquire(at(30)), BreakerDecision::Yes);
+        assert_eq!(breaker.try_acquire(at(29)), BreakerDecision::Skip { until: at(30) });
+        assert_eq!(breaker.try_acquire(at(30)), BreakerDecision::Allow);
     }
 }

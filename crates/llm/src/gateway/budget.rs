@@ -53,7 +53,7 @@ pub struct InMemoryBudget {
 #[derive(Debug, Default)]
 struct State {
     spent: CallSpend,
-    held: HashMap<ReservationId, CallSpend>,
+    reservations: HashMap<ReservationId, CallSpend>,
     next: u128,
 }
 
@@ -85,7 +85,7 @@ fn sum(a: CallSpend, b: CallSpend) -> CallSpend {
 impl CallBudget for InMemoryBudget {
     async fn reserve(&self, most: CallSpend) -> Result<ReservationId, ModelError> {
         let mut state = self.lock();
-        let taken = state.held.values().fold(state.spent, |total, held| sum(total, *held));
+        let taken = state.reservations.values().fold(state.spent, |total, reserved| sum(total, *reserved));
         let after = sum(taken, most);
         if after.tokens > self.limit.tokens {
             return Err(ModelError::OverBudget(format!(
@@ -103,13 +103,13 @@ impl CallBudget for InMemoryBudget {
         }
         state.next += 1;
         let id = ReservationId::from_uuid(Uuid::from_u128(state.next));
-        state.held.insert(id, most);
+        state.reservations.insert(id, most);
         Ok(id)
     }
 
     async fn settle(&self, reservation: ReservationId, spent: CallSpend) {
         let mut state = self.lock();
-        if state.held.remove(&reservation).is_some() {
+        if state.reservations.remove(&reservation).is_some() {
             state.spent = sum(state.spent, spent);
         }
     }

@@ -73,7 +73,7 @@ impl Gateway {
     ) -> Result<Embedding, ModelError> {
         let shared = &self.shared;
         let permission = shared.health.try_acquire(&target.name);
-        if let BreakerDecision::No { until } = permission {
+        if let BreakerDecision::Skip { until } = permission {
             return Err(ModelError::NoTarget(format!(
                 "the circuit breaker of `{}` is open until {until}",
                 target.name

@@ -99,7 +99,7 @@ impl TargetSearch {
     ) -> Result<Option<ModelReplyStream>, ModelError> {
         loop {
             let permission = self.shared.health.try_acquire(&target.name);
-            if let BreakerDecision::No { until } = permission {
+            if let BreakerDecision::Skip { until } = permission {
                 self.soonest = Some(self.soonest.map_or(until, |soonest| soonest.min(until)));
                 return Ok(None);
             }

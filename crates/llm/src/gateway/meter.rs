@@ -34,7 +34,7 @@ pub(crate) struct AttemptMeter {
     first_token: Option<Duration>,
     permission: BreakerDecision,
     /// Gone once the attempt is settled.
-    held: Option<ReservationGuard>,
+    reservation: Option<ReservationGuard>,
 }
 
 /// What an attempt is for.
@@ -63,8 +63,8 @@ impl AttemptMeter {
         estimate: CallEstimate,
     ) -> Result<Self, ModelError> {
         let account = purpose.account.clone();
-        let held = match ReservationGuard::reserve(shared, &account.budget, estimate.most).await {
-            Ok(held) => held,
+        let reservation = match ReservationGuard::reserve(shared, &account.budget, estimate.most).await {
+            Ok(reservation) => reservation,
             Err(fault) => {
                 // Nothing was asked, so nothing was found out: another may have the trial.
                 shared.health.record_outcome(&target.name, purpose.permission, Some(&fault));
@@ -83,12 +83,12 @@ impl AttemptMeter {
             begun: Instant::now(),
             first_token: None,
             permission: purpose.permission,
-            held: Some(held),
+            reservation: Some(reservation),
         })
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        self.held.is_some()
+        self.reservation.is_some()
     }
 
     /// The model has said something.
@@ -119,11 +119,11 @@ impl AttemptMeter {
         usage: TokenUsage,
         request_id: Option<String>,
     ) -> Option<JoinHandle<()>> {
-        let held = self.held.take()?;
+        let reservation = self.reservation.take()?;
         self.shared.health.record_outcome(&self.target.name, self.permission, ending.fault());
         let cost = self.shared.prices_for(&self.account).cost(&self.target, &usage, self.started_at);
         self.account.tab.add(self.build_record(ending, usage, cost, request_id));
-        held.settle(CallSpend { tokens: usage.total(), output: usage.output, cost })
+        reservation.settle(CallSpend { tokens: usage.total(), output: usage.output, cost })
     }
 
     fn build_record(

@@ -25,7 +25,7 @@ pub struct ModelReplyStream {
     target: Arc<ModelTarget>,
     attempt: Option<CallAttempt>,
     ready: VecDeque<ChatEvent>,
-    held: Vec<ChatEvent>,
+    buffered: Vec<ChatEvent>,
     /// What the model itself said, for when it must be quoted.
     said: String,
     has_handed_out: bool,
@@ -49,7 +49,7 @@ impl ModelReplyStream {
             target: attempt.target().clone(),
             attempt: Some(attempt),
             ready: VecDeque::new(),
-            held: Vec::new(),
+            buffered: Vec::new(),
             said: String::new(),
             has_handed_out: false,
             first_fault: None,
@@ -140,12 +140,12 @@ impl ModelReplyStream {
         let is_call =
             matches!(event, ChatEvent::ToolCallStarted { .. } | ChatEvent::ToolCallArguments { .. });
         // What follows a call stays behind it: its place may be part of its meaning.
-        let holds_all = self.form.has_schema() || self.first_fault.is_some() || !self.held.is_empty();
+        let holds_all = self.form.has_schema() || self.first_fault.is_some() || !self.buffered.is_empty();
         if self.first_fault.is_some() && matches!(event, ChatEvent::Started { .. }) {
             return;
         }
         if is_call || (holds_all && event.is_delta()) {
-            self.held.push(event);
+            self.buffered.push(event);
         } else {
             self.ready.push_back(event);
         }
@@ -167,8 +167,12 @@ impl ModelReplyStream {
         self.said = attempt.reply_text();
         match attempt.finish(|reply| self.form.check(reply)).await {
             Ok(reply) => {
-                let held = std::mem::take(&mut self.held);
-                self.ready.extend(if self.first_fault.is_some() { self.skip_repeated(held) } else { held });
+                let buffered = std::mem::take(&mut self.buffered);
+                self.ready.extend(if self.first_fault.is_some() {
+                    self.skip_repeated(buffered)
+                } else {
+                    buffered
+                });
                 self.ready.push_back(ChatEvent::Finished { stop, usage: reply.usage });
                 Ok(())
             }
@@ -178,11 +182,11 @@ impl ModelReplyStream {
 
     async fn retry_once(&mut self, fault: ModelError) -> Result<(), ModelError> {
         let permission = self.shared.health.try_acquire(&self.target.name);
-        if matches!(permission, BreakerDecision::No { .. }) {
+        if matches!(permission, BreakerDecision::Skip { .. }) {
             return Err(fault);
         }
         let request = self.call.prepare_retry(&self.target, &self.said, &fault);
-        self.held.clear();
+        self.buffered.clear();
         self.number += 1;
         let purpose = AttemptContext::new(&self.call, self.number, permission);
         match CallAttempt::open(&self.shared, &self.target, request, purpose).await {
@@ -198,8 +202,8 @@ impl ModelReplyStream {
 
     /// Of a second answer, what the caller has not got yet: the calls, and what goes with them only where the first
     /// answer was not handed out.
-    fn skip_repeated(&self, held: Vec<ChatEvent>) -> Vec<ChatEvent> {
-        let has_calls = held.iter().any(|event| matches!(event, ChatEvent::ToolCallStarted { .. }));
+    fn skip_repeated(&self, buffered: Vec<ChatEvent>) -> Vec<ChatEvent> {
+        let has_calls = buffered.iter().any(|event| matches!(event, ChatEvent::ToolCallStarted { .. }));
         let is_repeated = |event: &ChatEvent| {
             matches!(
                 event,
@@ -210,9 +214,9 @@ impl ModelReplyStream {
             )
         };
         if !(self.has_spoken() && has_calls) {
-            return held;
+            return buffered;
         }
-        held.into_iter().filter(|event| !is_repeated(event)).collect()
+        buffered.into_iter().filter(|event| !is_repeated(event)).collect()
     }
 
     fn has_spoken(&self) -> bool {

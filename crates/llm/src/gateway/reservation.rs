@@ -29,13 +29,13 @@ impl ReservationGuard {
         let (give, take) = oneshot::channel();
         let (asked, tasks) = (budget.clone(), shared.tasks.clone());
         shared.tasks.spawn(async move {
-            let held = asked.reserve(most).await.map(|reservation| Self {
+            let reserved = asked.reserve(most).await.map(|reservation| Self {
                 reservation: Some(reservation),
                 budget: asked.clone(),
                 tasks,
             });
             // Where nobody waits any more, dropping it gives it back.
-            drop(give.send(held));
+            drop(give.send(reserved));
         });
         take.await.unwrap_or_else(|_| Err(ModelError::OverBudget("the budget check failed".to_owned())))
     }

@@ -16,20 +16,24 @@ pub(crate) struct ResponseDeadlines {
     /// Until the first delta; none where only the whole counts.
     pub first: Option<Instant>,
     pub between: Duration,
-    pub whole: Instant,
+    pub deadline: Instant,
 }
 
 impl ResponseDeadlines {
     pub(crate) fn for_first_byte(&self) -> (Instant, TimeoutStage) {
         match self.first {
-            Some(first) if first < self.whole => (first, TimeoutStage::FirstByte),
-            _ => (self.whole, TimeoutStage::Whole),
+            Some(first) if first < self.deadline => (first, TimeoutStage::FirstByte),
+            _ => (self.deadline, TimeoutStage::Whole),
         }
     }
 
     fn for_next_byte(&self) -> (Instant, TimeoutStage) {
         let next = Instant::now() + self.between;
-        if next < self.whole { (next, TimeoutStage::BetweenBytes) } else { (self.whole, TimeoutStage::Whole) }
+        if next < self.deadline {
+            (next, TimeoutStage::BetweenBytes)
+        } else {
+            (self.deadline, TimeoutStage::Whole)
+        }
     }
 }
 

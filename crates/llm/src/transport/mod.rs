@@ -154,7 +154,7 @@ impl ResponseDeadlines {
             StreamMode::Yes => Some(now + times.first_byte),
             StreamMode::No => None,
         };
-        Self { first, between: times.between_bytes, whole: now + times.whole }
+        Self { first, between: times.between_bytes, deadline: now + times.total }
     }
 }
 

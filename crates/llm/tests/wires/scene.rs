@@ -46,7 +46,7 @@ pub(crate) fn target(wire: &str, url: &str) -> ModelTarget {
         connect: PATIENCE,
         first_byte: PATIENCE,
         between_bytes: PATIENCE,
-        whole: PATIENCE * 10,
+        total: PATIENCE * 10,
     };
     target.capabilities.thinking = true;
     target.capabilities.cache_minimum_tokens = 8;

@@ -50,7 +50,7 @@ async fn the_whole_has_its_time_too() {
     for wire in WIRES {
         let server = server(wire).await;
         let (wires, mut target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
-        target.timeouts.between_bytes = target.timeouts.whole * 2;
+        target.timeouts.between_bytes = target.timeouts.total * 2;
         let fixture = Fixture::load(wire, "text");
         cut(&server, &fixture, fixture.stream.len() / 2, vec![FakeModelStep::Hang]);
         let mut stream = wires.stream(&target, &request).await.unwrap();

@@ -33,8 +33,8 @@ pub(super) async fn open(
     days: u16,
     seed: u64,
 ) -> Result<DemoShop> {
-    let house = packs::load_registry()?;
-    let ready = house.tenants.iter().find(|(_, ready)| ready.name == TENANT);
+    let packs = packs::load_registry()?;
+    let ready = packs.tenants.iter().find(|(_, ready)| ready.name == TENANT);
     let (_, ready) = ready.ok_or_else(|| CommandFailure::failed("this build has no demo shop"))?;
     create_tenant::apply_template(config, ready, context.now()).await?;
     let db = ConfiguredDatabase::from_config(config)?.open().await?;

@@ -58,11 +58,11 @@ impl Shop {
             Ok::<_, munshi_store::Error>(ravi.principal(tx))
         });
         let asker = asker.await.unwrap();
-        let office = ActServices::new(
+        let act_services = ActServices::new(
             IdGenerator::system(),
             BudgetGovernor::new(BudgetSettings::default(), IdGenerator::system()),
         );
-        let dispatcher = ToolDispatcher::new(db.clone(), Arc::new(office), Arc::new(registry()), clock);
+        let dispatcher = ToolDispatcher::new(db.clone(), Arc::new(act_services), Arc::new(registry()), clock);
         Self { installation, tenant, dispatcher, db, asker }
     }
 
@@ -123,7 +123,7 @@ fn registry() -> ToolRegistry {
     let conduct = Conduct { autonomy: Autonomy::Act, read: open.clone(), write: open, ..Conduct::default() };
     let connector = ToolConnector {
         name: "notes".to_owned(),
-        maker: ConnectorOrigin::Foreign,
+        origin: ConnectorOrigin::Foreign,
         declares: true,
         conduct: Some(conduct),
     };
@@ -135,7 +135,7 @@ fn registry() -> ToolRegistry {
         ..ToolSpec::read_only("note".parse().unwrap(), "Sends a note. Use it rarely.", "note.send.add")
     };
     let mut registry = ToolRegistry::default();
-    registry.add(spec, connector, ToolHandler::Far(Arc::new(Notes))).unwrap();
+    registry.add(spec, connector, ToolHandler::Remote(Arc::new(Notes))).unwrap();
     registry
 }
 

@@ -35,12 +35,13 @@ struct Shop {
 impl Shop {
     async fn open(test: &TestDb) -> Self {
         let house = PackRegistry::install_all(&[Arc::new(Board { clock: test.clock.clone() })]).unwrap();
-        let office = ActServices::new(
+        let act_services = ActServices::new(
             test.ids.clone(),
             BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()),
         );
         let registry = Arc::new(house.tools.clone());
-        let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(office), registry, test.clock.clone());
+        let dispatcher =
+            ToolDispatcher::new(test.db.clone(), Arc::new(act_services), registry, test.clock.clone());
         let tenant = test.add_tenant("house").await;
         let person = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", test.clock.now()) };
         let id = person.id;

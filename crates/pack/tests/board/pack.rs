@@ -53,8 +53,8 @@ impl Pack for Board {
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
         room.add_phrases(&phrase_files!("phrases"))?;
         room.add_tool(pin_spec(), ToolHandler::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
-        room.add_tool(read_spec(), ToolHandler::Look(Arc::new(Read)))?;
-        room.add_tool(find_spec(), ToolHandler::Look(Arc::new(Find)))?;
+        room.add_tool(read_spec(), ToolHandler::Read(Arc::new(Read)))?;
+        room.add_tool(find_spec(), ToolHandler::Read(Arc::new(Find)))?;
         room.add_context_source(Waiting);
         room.add_reader(Forwarded);
         room.add_check(Sober);

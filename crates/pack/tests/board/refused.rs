@@ -79,7 +79,7 @@ fn spec(name: &str, scope: &str) -> ToolSpec {
 }
 
 fn look() -> ToolHandler {
-    ToolHandler::Look(Arc::new(Nothing))
+    ToolHandler::Read(Arc::new(Nothing))
 }
 
 fn refusal(odd: Odd) -> String {
@@ -164,7 +164,7 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
             |room| {
                 let connector = ToolConnector {
                     name: "far".to_owned(),
-                    maker: ConnectorOrigin::House,
+                    origin: ConnectorOrigin::BuiltIn,
                     declares: true,
                     conduct: None,
                 };

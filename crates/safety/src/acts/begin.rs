@@ -38,7 +38,7 @@ pub enum ActDecision {
 /// anything else is told as it stands.
 pub fn begin(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
@@ -46,7 +46,7 @@ pub fn begin(
     let digest = compute_digest(proposal, known.as_ref());
     if let Some(act) = &known {
         if act.digest != digest {
-            return refuse_changed(tx, office, proposal, now);
+            return refuse_changed(tx, act_services, proposal, now);
         }
         let may_go_on = match act.state {
             ActState::Waiting => approvals::find_grant(tx, proposal.act, digest, now)?.is_some(),
@@ -61,19 +61,20 @@ pub fn begin(
             return Ok((ActDecision::Past(Box::new(act.clone())), DeferredAuditEntries::default()));
         }
     }
-    let policy = office.load_policy(tx)?;
-    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.load_tenant_status(tx)? };
-    let mut books = TxDecisionStore { tx, office, digest, now, held: None };
-    let verdict = decide(&ask, &mut books)?;
-    let held = books.held;
+    let policy = act_services.load_policy(tx)?;
+    let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
+    let mut decision_store = TxDecisionStore { tx, act_services, digest, now, reservation: None };
+    let verdict = decide(&ask, &mut decision_store)?;
+    let reservation = decision_store.reservation;
     let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.needs_login()));
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
-    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, attempt, held, shown, now };
+    let mut recorder =
+        ActRecorder { tx, act_services, proposal, policy: &policy, digest, attempt, reservation, shown, now };
     match verdict {
-        ActVerdict::Refuse(refusal) => desk.refuse(refusal),
-        ActVerdict::Ask(question) => desk.request_approval(question),
-        ActVerdict::Apply(cleared) => desk.grant(cleared, PermitMode::Apply),
-        ActVerdict::Rehearse(cleared) => desk.grant(cleared, PermitMode::Rehearse),
+        ActVerdict::Refuse(refusal) => recorder.refuse(refusal),
+        ActVerdict::Ask(question) => recorder.request_approval(question),
+        ActVerdict::Apply(cleared) => recorder.grant(cleared, PermitMode::Apply),
+        ActVerdict::Rehearse(cleared) => recorder.grant(cleared, PermitMode::Rehearse),
     }
 }
 
@@ -91,11 +92,11 @@ fn compute_digest(proposal: &Proposal, known: Option<&Act>) -> ActDigest {
 /// Another proposal under the name of a known act: told, and the known act stays as it is.
 fn refuse_changed(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
-    let most = office.load_policy(tx)?.rates.refused_per_minute;
+    let most = act_services.load_policy(tx)?.rates.refused_per_minute;
     if let RefusalReporting::Counted(again_at, untold) = refusals::record_refusal(tx, proposal, most, now)? {
         return Ok((ActDecision::Refused(refusals::build_rate_refusal(again_at)), untold));
     }
@@ -125,21 +126,21 @@ fn defer_audit(proposal: &Proposal, event: AuditEvent, mut payload: Value) -> De
 }
 
 /// One decision on its way into the store.
-struct Desk<'a, 't> {
+struct ActRecorder<'a, 't> {
     tx: &'a mut Tx<'t>,
-    office: &'a ActServices,
+    act_services: &'a ActServices,
     proposal: &'a Proposal,
     policy: &'a Policy,
     digest: ActDigest,
     /// 1 the first time; more where it was not let in before.
     attempt: i64,
-    held: Option<ReservationId>,
+    reservation: Option<ReservationId>,
     /// What somebody agreed to let leave; there where the act has its row already, and was waiting.
     shown: Option<Value>,
     now: Timestamp,
 }
 
-impl Desk<'_, '_> {
+impl ActRecorder<'_, '_> {
     /// What a person approved is not lost to what passes by itself: it goes on waiting, until its approval expires.
     fn refuse(&mut self, refusal: ActRefusal) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
@@ -169,8 +170,8 @@ impl Desk<'_, '_> {
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
-        let leaving = match tool.connector.maker {
-            ConnectorOrigin::House => Some((*self.proposal.arguments).clone()),
+        let leaving = match tool.connector.origin {
+            ConnectorOrigin::BuiltIn => Some((*self.proposal.arguments).clone()),
             ConnectorOrigin::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
         let Some(leaving) = leaving else {
@@ -179,7 +180,7 @@ impl Desk<'_, '_> {
         let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
         self.write(&ActUpdate { leaving: differs, ..ActUpdate::new(ActState::Waiting) })?;
         let approval =
-            approvals::insert(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
+            approvals::insert(self.tx, self.act_services, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
         let untold = self.defer_audit(AuditEvent::APPROVAL_ASKED, payload);
         // Trying it out would send what nobody has agreed to send.
@@ -223,9 +224,9 @@ impl Desk<'_, '_> {
         let state = if mode == PermitMode::Apply { ActState::Intended } else { ActState::Rehearsing };
         let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
         let lease = Some(self.now.plus(ActServices::lease(tool.spec.timeout)));
-        self.write(&ActUpdate { held: self.held, lease, leaving, ..ActUpdate::new(state) })?;
+        self.write(&ActUpdate { reservation: self.reservation, lease, leaving, ..ActUpdate::new(state) })?;
         let mut permit = self.build_permit(&tool, cleared.arguments, mode);
-        permit.reservation = self.held;
+        permit.reservation = self.reservation;
         let payload = json!({
             "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
             "rehearsal": mode == PermitMode::Rehearse,
@@ -251,8 +252,8 @@ impl Desk<'_, '_> {
     }
 
     fn release(&mut self) -> Result<()> {
-        match self.held.take() {
-            Some(held) => limits::release(self.tx, self.office, held),
+        match self.reservation.take() {
+            Some(reservation) => limits::release(self.tx, self.act_services, reservation),
             None => Ok(()),
         }
     }

@@ -13,18 +13,18 @@ use crate::pipeline::{ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit
 
 pub(super) struct TxDecisionStore<'a, 't> {
     pub tx: &'a mut Tx<'t>,
-    pub office: &'a ActServices,
+    pub act_services: &'a ActServices,
     pub digest: ActDigest,
     pub now: Timestamp,
     /// What was set aside on the way.
-    pub held: Option<ReservationId>,
+    pub reservation: Option<ReservationId>,
 }
 
 impl DecisionStore for TxDecisionStore<'_, '_> {
     fn reserve(&mut self, ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
-        match limits::reserve(self.tx, self.office, ask, self.now)? {
-            ActCapacity::Taken(held) => {
-                self.held = held;
+        match limits::reserve(self.tx, self.act_services, ask, self.now)? {
+            ActCapacity::Taken(reservation) => {
+                self.reservation = reservation;
                 Ok(None)
             }
             ActCapacity::None(full) => Ok(Some(full)),

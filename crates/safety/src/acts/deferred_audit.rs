@@ -23,11 +23,11 @@ impl DeferredAuditEntries {
         self
     }
 
-    pub fn record(self, tx: &mut Tx<'_>, office: &ActServices, now: Timestamp) -> Result<()> {
-        self.record_with_ids(tx, &office.ids, now)
+    pub fn record(self, tx: &mut Tx<'_>, act_services: &ActServices, now: Timestamp) -> Result<()> {
+        self.record_with_ids(tx, &act_services.ids, now)
     }
 
-    /// The same for those who have no office at hand.
+    /// The same for those who have no act services at hand.
     pub fn record_with_ids(self, tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp) -> Result<()> {
         audit::append_all(tx, &self.0, now, ids)
     }

@@ -37,7 +37,7 @@ pub enum ActOutcome {
 /// Ends an act. The permit is used up whatever the outcome.
 pub fn finish(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     permit: Permit,
     outcome: &ActOutcome,
     now: Timestamp,
@@ -49,8 +49,8 @@ pub fn finish(
         return Err(Error::Invalid(format!("act {} has already ended or was taken over", permit.act)));
     }
     match (permit.reservation, permit.cost, outcome) {
-        (Some(held), _, ActOutcome::Failed { .. }) => limits::release(tx, office, held)?,
-        (Some(held), Some(cost), _) => limits::settle(tx, office, held, cost)?,
+        (Some(reservation), _, ActOutcome::Failed { .. }) => limits::release(tx, act_services, reservation)?,
+        (Some(reservation), Some(cost), _) => limits::settle(tx, act_services, reservation, cost)?,
         _ => {}
     }
     let (state, event, kept, payload) = describe_outcome(outcome);
@@ -60,7 +60,7 @@ pub fn finish(
         approvals::reinstate(tx, permit.act)?;
     }
     if state == ActState::Unknown {
-        approvals::ask_outcome(tx, office, permit.act, now)?;
+        approvals::ask_outcome(tx, act_services, permit.act, now)?;
     }
     let mut payload = payload;
     if let Some(payload) = payload.as_object_mut() {

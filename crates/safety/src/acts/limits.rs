@@ -19,7 +19,7 @@ pub(super) enum ActCapacity {
 /// Counts the call, and sets its cost aside where it has one.
 pub(super) fn reserve(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     ask: &PolicyRequest<'_>,
     now: Timestamp,
 ) -> Result<ActCapacity> {
@@ -36,7 +36,7 @@ pub(super) fn reserve(
     }
     match tool.spec.cost {
         // Trying out costs nothing, and so holds nothing that others could spend.
-        Some(cost) if ask.wanted == ProposalMode::Act => reserve_cost(tx, office, ask, cost, now),
+        Some(cost) if ask.wanted == ProposalMode::Act => reserve_cost(tx, act_services, ask, cost, now),
         _ => Ok(ActCapacity::Taken(None)),
     }
 }
@@ -52,7 +52,7 @@ fn build_exhausted_limit(name: &str, limit: u32, wait: Duration, now: Timestamp)
 
 fn reserve_cost(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     ask: &PolicyRequest<'_>,
     cost: Money,
     now: Timestamp,
@@ -64,7 +64,7 @@ fn reserve_cost(
         lane: if caller.background { BudgetLane::Background } else { BudgetLane::People },
         zone: caller.zone.clone(),
     };
-    match office.governor.reserve(tx, &account, &to_budget_amount(office, cost), now) {
+    match act_services.governor.reserve(tx, &account, &to_budget_amount(act_services, cost), now) {
         Ok(reserved) => Ok(ActCapacity::Taken(Some(reserved.id))),
         Err(Error::OverBudget(refused)) => Ok(ActCapacity::None(ExhaustedLimit {
             which: format!("{refused}."),
@@ -75,17 +75,22 @@ fn reserve_cost(
 }
 
 /// What a tool says it costs, in the currency of the limits.
-fn to_budget_amount(office: &ActServices, cost: Money) -> BudgetAmount {
-    BudgetAmount::money(office.governor.settings().rates.to_dollars(cost))
+fn to_budget_amount(act_services: &ActServices, cost: Money) -> BudgetAmount {
+    BudgetAmount::money(act_services.governor.settings().rates.to_dollars(cost))
 }
 
-pub(super) fn release(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId) -> Result<()> {
-    office.governor.release(tx, held)?;
+pub(super) fn release(tx: &mut Tx<'_>, act_services: &ActServices, reservation: ReservationId) -> Result<()> {
+    act_services.governor.release(tx, reservation)?;
     Ok(())
 }
 
 /// What was set aside is what it cost: a tool's price is fixed.
-pub(super) fn settle(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId, cost: Money) -> Result<()> {
-    office.governor.settle(tx, held, &to_budget_amount(office, cost))?;
+pub(super) fn settle(
+    tx: &mut Tx<'_>,
+    act_services: &ActServices,
+    reservation: ReservationId,
+    cost: Money,
+) -> Result<()> {
+    act_services.governor.settle(tx, reservation, &to_budget_amount(act_services, cost))?;
     Ok(())
 }

@@ -13,15 +13,21 @@ use crate::pipeline::{DecisionTrace, PolicyRequest, Proposal, trace};
 /// way is undone, and no act is written.
 pub fn preview(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
 ) -> Result<DecisionTrace> {
-    let policy = office.load_policy(tx)?;
-    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.load_tenant_status(tx)? };
+    let policy = act_services.load_policy(tx)?;
+    let ask = PolicyRequest { proposal, policy: &policy, tenant: act_services.load_tenant_status(tx)? };
     let undone = tx.attempt(|tx| -> Result<(), Undone> {
-        let mut books = TxDecisionStore { tx, office, digest: ActDigest::compute(proposal), now, held: None };
-        Err(match trace(&ask, &mut books) {
+        let mut decision_store = TxDecisionStore {
+            tx,
+            act_services,
+            digest: ActDigest::compute(proposal),
+            now,
+            reservation: None,
+        };
+        Err(match trace(&ask, &mut decision_store) {
             Ok(seen) => Undone::Seen(Box::new(seen)),
             Err(error) => Undone::Broke(error),
         })

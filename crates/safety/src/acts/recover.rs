@@ -35,17 +35,17 @@ pub enum TakeoverReason {
     Lapsed,
     /// The new holder of its run takes it over. The first attempt was the dead holder's; a later one may belong to a sweep
     /// of another node, so its lease has to expire first.
-    ByRun,
+    RunResumed,
     /// No other process can be working on it, whatever its lease says.
-    Surely,
+    SoleProcess,
 }
 
 impl TakeoverReason {
     pub(super) const fn ignores_lease(self, attempt: i64) -> bool {
         match self {
             Self::Lapsed => false,
-            Self::ByRun => attempt == 1,
-            Self::Surely => true,
+            Self::RunResumed => attempt == 1,
+            Self::SoleProcess => true,
         }
     }
 }
@@ -54,13 +54,13 @@ impl TakeoverReason {
 #[derive(Debug)]
 pub enum ActRecovery {
     /// Call again: looking is harmless, or the key makes it so.
-    Again(Permit),
+    Retry(Permit),
     /// Look first whether it happened, then call again if it did not.
     LookUp(Permit),
     /// Never again: it is marked unknown, and a person is asked.
-    Asked,
+    MarkedUnknown,
     /// Somebody else has it, or it has ended.
-    Gone,
+    NotOurs,
 }
 
 /// The oldest acts past their lease, of all tenants that are active: what a paused one left waits with it.
@@ -93,48 +93,48 @@ pub const ACTS: PlatformScope = PlatformScope::new("acts");
 /// Takes an act over, for as long as its tool may take.
 pub fn recover(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     (id, left): (ActId, TakeoverReason),
     tool: Option<&CompiledTool>,
     now: Timestamp,
 ) -> Result<ActRecovery> {
-    let Some(act) = store::find(tx, id)? else { return Ok(ActRecovery::Gone) };
+    let Some(act) = store::find(tx, id)? else { return Ok(ActRecovery::NotOurs) };
     if act.state == ActState::Rehearsing {
         let nothing = json!({ "ok": false, "code": "interrupted", "retryable": true });
         store::end(tx, id, ActState::Rehearsing, ActState::Rehearsed, Some(&nothing), None, now)?;
-        return Ok(ActRecovery::Gone);
+        return Ok(ActRecovery::NotOurs);
     }
     // It may have been paused since the act was found: what it left waits with it.
-    if office.load_tenant_status(tx)? != TenantStatus::Active {
-        return Ok(ActRecovery::Gone);
+    if act_services.load_tenant_status(tx)? != TenantStatus::Active {
+        return Ok(ActRecovery::NotOurs);
     }
     let timeout = tool.map_or(GONE, |tool| tool.spec.timeout);
     let cost = tool.and_then(|tool| tool.spec.cost);
     let until = now.plus(ActServices::lease(timeout));
     if act.state != ActState::Intended || !store::renew_lease(tx, &act, left, until, now)? {
-        return Ok(ActRecovery::Gone);
+        return Ok(ActRecovery::NotOurs);
     }
-    if act.effect.writes() && !is_still_permitted(tx, office, &act, tool, now)? {
-        return mark_unknown(tx, office, &act, cost, now);
+    if act.effect.writes() && !is_still_permitted(tx, act_services, &act, tool, now)? {
+        return mark_unknown(tx, act_services, &act, cost, now);
     }
     match act.effect {
-        Effect::Read | Effect::Keyed => Ok(ActRecovery::Again(build_retry_permit(tx, act, cost)?)),
+        Effect::Read | Effect::Keyed => Ok(ActRecovery::Retry(build_retry_permit(tx, act, cost)?)),
         Effect::Checked => Ok(ActRecovery::LookUp(build_retry_permit(tx, act, cost)?)),
         // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
-        Effect::Inside | Effect::Once => mark_unknown(tx, office, &act, cost, now),
+        Effect::Inside | Effect::Once => mark_unknown(tx, act_services, &act, cost, now),
     }
 }
 
 /// Whether what was decided then may still be done: keys are forgotten, people leave, and policies are tightened.
 fn is_still_permitted(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     act: &Act,
     tool: Option<&CompiledTool>,
     now: Timestamp,
 ) -> Result<bool> {
     let Some(tool) = tool else { return Ok(true) };
-    let policy = office.load_policy(tx)?;
+    let policy = act_services.load_policy(tx)?;
     let connector = policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let scope = tool.render_scope(&act.arguments);
     let open = connector.is_some_and(|conduct| {
@@ -166,23 +166,23 @@ fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Perm
 
 fn mark_unknown(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     act: &Act,
     cost: Option<Money>,
     now: Timestamp,
 ) -> Result<ActRecovery> {
     let kept = json!({ "ok": false, "code": "unknown_outcome", "retryable": false });
     store::end(tx, act.id, ActState::Intended, ActState::Unknown, Some(&kept), None, now)?;
-    if let (Some(held), Some(cost)) = (act.reservation, cost) {
-        limits::settle(tx, office, held, cost)?;
+    if let (Some(reservation), Some(cost)) = (act.reservation, cost) {
+        limits::settle(tx, act_services, reservation, cost)?;
     }
-    approvals::ask_outcome(tx, office, act.id, now)?;
+    approvals::ask_outcome(tx, act_services, act.id, now)?;
     let entry = NewAuditEntry {
         actor: AuditActor::new(AuditActorKind::System, "recovery"),
         event: AuditEvent::ACT_UNKNOWN,
         subject: act.id.to_string(),
         payload: json!({ "tool": act.tool }),
     };
-    audit::append(tx, &entry, now, &office.ids)?;
-    Ok(ActRecovery::Asked)
+    audit::append(tx, &entry, now, &act_services.ids)?;
+    Ok(ActRecovery::MarkedUnknown)
 }

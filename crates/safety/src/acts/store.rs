@@ -106,7 +106,7 @@ pub(super) struct ActUpdate<'a> {
     pub state: ActState,
     /// The stage that refused, and its code.
     pub stopped: Option<(&'a str, &'a str)>,
-    pub held: Option<ReservationId>,
+    pub reservation: Option<ReservationId>,
     pub lease: Option<Timestamp>,
     /// The arguments as they leave, where that differs.
     pub leaving: Option<&'a Value>,
@@ -147,7 +147,7 @@ pub(super) fn insert(
             decided.state.as_str(),
             decided.stopped.map(|(stage, _)| stage),
             decided.stopped.map(|(_, code)| code),
-            decided.held,
+            decided.reservation,
             decided.lease,
             now,
             decided.ended_at(now)
@@ -158,7 +158,7 @@ pub(super) fn insert(
 
 impl ActUpdate<'_> {
     pub(super) fn new(state: ActState) -> Self {
-        Self { state, stopped: None, held: None, lease: None, leaving: None }
+        Self { state, stopped: None, reservation: None, lease: None, leaving: None }
     }
 
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
@@ -216,7 +216,7 @@ pub(super) fn resume(
             decided.state.as_str(),
             decided.stopped.map(|(stage, _)| stage),
             decided.stopped.map(|(_, code)| code),
-            decided.held,
+            decided.reservation,
             decided.lease,
             decided.ended_at(now),
             attempt
@@ -295,7 +295,7 @@ fn set_lease(tx: &mut Tx<'_>, id: ActId, until: Option<Timestamp>) -> Result<()>
 
 /// The act, held until the transaction ends: of two who come for it, the second sees what the first did.
 pub fn find_for_update(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
-    let held = tx.optional(
+    let reservation = tx.optional(
         (
             "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2",
             "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2 FOR UPDATE",
@@ -303,7 +303,7 @@ pub fn find_for_update(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
         params![id],
         |row| row.get::<ActId>(0),
     )?;
-    held.map_or(Ok(None), |id| find(tx, id))
+    reservation.map_or(Ok(None), |id| find(tx, id))
 }
 
 /// Those of a run, the oldest first.

@@ -72,13 +72,13 @@ pub enum ApprovalAnswerOutcome {
 /// Answers a question. Answering twice answers once.
 pub fn answer(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     id: ApprovalId,
     said: &ApprovalAnswer<'_>,
     now: Timestamp,
 ) -> Result<ApprovalAnswerOutcome> {
     let Some(approval) = store::find(tx, id)? else { return Ok(ApprovalAnswerOutcome::Unknown) };
-    if !approvers::is_addressed_to(tx, office, &approval, said.who)? {
+    if !approvers::is_addressed_to(tx, act_services, &approval, said.who)? {
         return Ok(ApprovalAnswerOutcome::NotYours { ask: Role::Admin });
     }
     if approval.state != ApprovalStatus::Pending {
@@ -106,9 +106,9 @@ pub fn answer(
     }
     apply_to_act(tx, &approval, said.answer, now)?;
     if (approval.kind, said.answer) == (ApprovalKind::Act, ApprovalDecision::No) {
-        office.notify_refused(tx, approval.act, now)?;
+        act_services.notify_refused(tx, approval.act, now)?;
     }
-    record_audit(tx, office, &approval, said, event, now)?;
+    record_audit(tx, act_services, &approval, said, event, now)?;
     let current = Box::new(store::find(tx, id)?.unwrap_or(approval));
     Ok(match said.answer {
         ApprovalDecision::Yes => ApprovalAnswerOutcome::Granted(current),
@@ -136,12 +136,12 @@ fn apply_to_act(
     answer: ApprovalDecision,
     now: Timestamp,
 ) -> Result<()> {
-    use acts::ActState as Act;
+    use acts::ActState;
     let (from, to) = match (approval.kind, answer) {
         (ApprovalKind::Act, ApprovalDecision::Yes) => return Ok(()),
-        (ApprovalKind::Act, ApprovalDecision::No) => (Act::Waiting, Act::Dropped),
-        (ApprovalKind::Outcome, ApprovalDecision::Yes) => (Act::Unknown, Act::Applied),
-        (ApprovalKind::Outcome, ApprovalDecision::No) => (Act::Unknown, Act::Failed),
+        (ApprovalKind::Act, ApprovalDecision::No) => (ActState::Waiting, ActState::Dropped),
+        (ApprovalKind::Outcome, ApprovalDecision::Yes) => (ActState::Unknown, ActState::Applied),
+        (ApprovalKind::Outcome, ApprovalDecision::No) => (ActState::Unknown, ActState::Failed),
     };
     acts::record_answer(tx, approval.act, from, to, now)?;
     Ok(())
@@ -149,7 +149,7 @@ fn apply_to_act(
 
 fn record_audit(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     approval: &Approval,
     said: &ApprovalAnswer<'_>,
     event: AuditEvent,
@@ -164,6 +164,6 @@ fn record_audit(
         "digest": approval.digest.to_string(),
     });
     let entry = NewAuditEntry { actor, event, subject: approval.act.to_string(), payload };
-    audit::append(tx, &entry, now, &office.ids)?;
+    audit::append(tx, &entry, now, &act_services.ids)?;
     Ok(())
 }

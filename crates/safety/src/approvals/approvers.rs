@@ -21,10 +21,10 @@ pub struct ApproverChain {
 /// Whom a question is for, by the roles and the policy of now.
 pub fn resolve_approvers(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     approval: &Approval,
 ) -> Result<ApproverChain> {
-    let policy = office.load_policy(tx)?;
+    let policy = act_services.load_policy(tx)?;
     let members = persons::list_members(tx)?;
     let may = |role_of: &Principal| may_answer(approval, role_of, &policy.roles);
     let answering: Vec<(PersonId, Role)> = members
@@ -53,11 +53,11 @@ fn filter_by_role(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> boo
 /// Whether a question is this person's to answer, by the roles and the policy of now.
 pub fn is_addressed_to(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     approval: &Approval,
     who: &Principal,
 ) -> Result<bool> {
-    Ok(who.tenant == tx.tenant() && may_answer(approval, who, &office.load_policy(tx)?.roles))
+    Ok(who.tenant == tx.tenant() && may_answer(approval, who, &act_services.load_policy(tx)?.roles))
 }
 
 /// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may

@@ -29,7 +29,7 @@ pub struct ApprovalExpiry {
     pub approval: Approval,
     /// Whom it was put to until now.
     pub asked: Vec<PersonId>,
-    pub fate: ApprovalExpiryOutcome,
+    pub outcome: ApprovalExpiryOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,22 +58,22 @@ pub fn list_due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Ve
 /// Escalates one or ends it; none when it was answered, used or dealt with meanwhile.
 pub fn expire(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     expired: ExpiredApproval,
     now: Timestamp,
 ) -> Result<Option<(ApprovalExpiry, DeferredAuditEntries)>> {
     let Some(approval) = store::find(tx, expired.approval)? else { return Ok(None) };
-    let ApproverChain { first, above } = resolve_approvers(tx, office, &approval)?;
+    let ApproverChain { first, above } = resolve_approvers(tx, act_services, &approval)?;
     let asked: Vec<PersonId> = match &approval.escalated_to {
         Some(later) => first.iter().chain(later.iter().filter(|one| !first.contains(one))).copied().collect(),
         None => first,
     };
     let may_wait = approval.state == ApprovalStatus::Pending
         && approval.escalated_at.is_none()
-        && office.load_tenant_status(tx)? == TenantStatus::Active;
-    let (done, event, fate) = if may_wait && !above.is_empty() {
+        && act_services.load_tenant_status(tx)? == TenantStatus::Active;
+    let (done, event, outcome) = if may_wait && !above.is_empty() {
         (
-            escalate(tx, office, &approval, &above, now)?,
+            escalate(tx, act_services, &approval, &above, now)?,
             AuditEvent::APPROVAL_ESCALATED,
             ApprovalExpiryOutcome::Escalated(above),
         )
@@ -83,20 +83,20 @@ pub fn expire(
     if !done {
         return Ok(None);
     }
-    let untold = DeferredAuditEntries::from_entry(build_audit_entry(&approval, event, &fate));
+    let untold = DeferredAuditEntries::from_entry(build_audit_entry(&approval, event, &outcome));
     let approval = store::find(tx, approval.id)?.unwrap_or(approval);
-    Ok(Some((ApprovalExpiry { approval, asked, fate }, untold)))
+    Ok(Some((ApprovalExpiry { approval, asked, outcome }, untold)))
 }
 
 fn escalate(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     approval: &Approval,
     to: &[PersonId],
     now: Timestamp,
 ) -> Result<bool> {
     let hours = match approval.kind {
-        ApprovalKind::Act => office.load_policy(tx)?.approvals.hours,
+        ApprovalKind::Act => act_services.load_policy(tx)?.approvals.hours,
         ApprovalKind::Outcome => OUTCOME_HOURS,
     };
     let until = now.plus(Duration::from_secs(u64::from(hours) * 3600));
@@ -121,8 +121,12 @@ fn mark_expired(tx: &mut Tx<'_>, approval: &Approval, now: Timestamp) -> Result<
     Ok(ended > 0)
 }
 
-fn build_audit_entry(approval: &Approval, event: AuditEvent, fate: &ApprovalExpiryOutcome) -> NewAuditEntry {
-    let to: Value = match fate {
+fn build_audit_entry(
+    approval: &Approval,
+    event: AuditEvent,
+    outcome: &ApprovalExpiryOutcome,
+) -> NewAuditEntry {
+    let to: Value = match outcome {
         ApprovalExpiryOutcome::Escalated(to) => json!(to),
         ApprovalExpiryOutcome::Dropped => Value::Null,
     };

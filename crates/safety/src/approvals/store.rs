@@ -17,11 +17,11 @@ pub(super) const OUTCOME_HOURS: u16 = 24 * 30;
 
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     new: &NewApproval,
     now: Timestamp,
 ) -> Result<Approval> {
-    let id: ApprovalId = office.ids.next();
+    let id: ApprovalId = act_services.ids.next();
     let expires_at = now.plus(Duration::from_secs(u64::from(new.hours) * 3600));
     tx.execute(
         "INSERT INTO approvals (tenant_id, id, act_id, kind, tool, scope, session_id, asked_by, words, question,
@@ -46,7 +46,12 @@ pub(crate) fn insert(
 }
 
 /// Asks a person whether an act happened that nobody could see the end of.
-pub(crate) fn ask_outcome(tx: &mut Tx<'_>, office: &ActServices, act: ActId, now: Timestamp) -> Result<()> {
+pub(crate) fn ask_outcome(
+    tx: &mut Tx<'_>,
+    act_services: &ActServices,
+    act: ActId,
+    now: Timestamp,
+) -> Result<()> {
     let Some(act) = acts::find(tx, act)? else { return Ok(()) };
     let words = format!("{} broke off, and may have happened. Look there: did it happen?", act.tool);
     let question = ConsentQuestion { reasons: Vec::new(), needs: ConsentGiver::Approver, risk: Risk::High };
@@ -63,7 +68,7 @@ pub(crate) fn ask_outcome(tx: &mut Tx<'_>, office: &ActServices, act: ActId, now
         digest: act.digest,
         hours: OUTCOME_HOURS,
     };
-    insert(tx, office, &new, now)?;
+    insert(tx, act_services, &new, now)?;
     Ok(())
 }
 

@@ -26,17 +26,17 @@ pub struct CompiledTool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolConnector {
     pub name: String,
-    pub maker: ConnectorOrigin,
+    pub origin: ConnectorOrigin,
     /// Whether it says what its tools do. One that does not stays at investigate.
     pub declares: bool,
-    /// How it may be used unless the tenant says otherwise; only a pack of the house has one.
+    /// How it may be used unless the tenant says otherwise; only a built-in pack has one.
     pub conduct: Option<Conduct>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectorOrigin {
-    /// A pack of the house: its tools work on our own tables, and what they are given leaves nowhere.
-    House,
+    /// A built-in pack: its tools work on our own tables, and what they are given leaves nowhere.
+    BuiltIn,
     /// Somebody else's program or service.
     Foreign,
 }
@@ -113,7 +113,7 @@ impl CompiledTool {
 
     /// Whether what it is given leaves the house where nobody has allowed that for good.
     pub(super) fn sends_data_out(&self) -> bool {
-        self.connector.maker == ConnectorOrigin::Foreign && self.spec.egress != Egress::Allow
+        self.connector.origin == ConnectorOrigin::Foreign && self.spec.egress != Egress::Allow
     }
 
     /// How many names its schema has for arguments, at all depths.
@@ -317,7 +317,7 @@ fn find_contradiction(spec: &ToolSpec, connector: &ToolConnector) -> Option<Stri
         }
         () if spec.cacheable && (writes || spec.money) => "a tool that writes or moves money can't be cached",
         () if spec.cacheable && spec.is_volatile() => "a tool that reports money or stock can't be cached",
-        () if connector.maker == ConnectorOrigin::Foreign && spec.effect == munshi_types::Effect::Inside => {
+        () if connector.origin == ConnectorOrigin::Foreign && spec.effect == munshi_types::Effect::Inside => {
             "only a built-in pack can write inside the transaction"
         }
         () => return None,

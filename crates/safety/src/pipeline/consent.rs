@@ -27,7 +27,8 @@ pub enum ConsentReason {
     /// Words to somebody else that nobody has seen.
     Message,
     /// Other people's text led here.
-    Foreign,
+    #[serde(rename = "foreign")]
+    Tainted,
     /// A check found something unusual.
     Concern,
     /// A look that may carry away what the run knows, where other people's text led.
@@ -38,7 +39,7 @@ impl ConsentReason {
     /// Who has to say yes.
     const fn required_giver(self) -> ConsentGiver {
         match self {
-            Self::Destructive | Self::Foreign | Self::Concern | Self::Egress => ConsentGiver::Asker,
+            Self::Destructive | Self::Tainted | Self::Concern | Self::Egress => ConsentGiver::Asker,
             Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => {
                 ConsentGiver::Approver
             }
@@ -160,7 +161,7 @@ fn collect_reasons(
         (spec.destructive, ConsentReason::Destructive),
         (spec.money, ConsentReason::Money),
         (unseen, ConsentReason::Message),
-        (foreign, ConsentReason::Foreign),
+        (foreign, ConsentReason::Tainted),
         (!ask.concerns.is_empty(), ConsentReason::Concern),
     ];
     Ok(found.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect())

@@ -13,7 +13,7 @@ pub(super) fn run(
     _ground: &mut dyn DecisionStore,
 ) -> Result<Step> {
     if let Some(tool) = &ask.tool
-        && tool.connector.maker == ConnectorOrigin::Foreign
+        && tool.connector.origin == ConnectorOrigin::Foreign
     {
         match ask.policy.redaction.apply(&tool.spec, &ask.arguments) {
             Some(leaving) => draft.leaving = leaving,

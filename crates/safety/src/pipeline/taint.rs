@@ -32,8 +32,8 @@ pub struct Taint {
     #[serde(default = "default_holds_private")]
     pub holds_private: bool,
     /// Bits of data that earlier calls of the run may have carried out without a question: choices that the model made.
-    #[serde(default)]
-    pub choices: u32,
+    #[serde(default, rename = "choices")]
+    pub leaked_bits: u32,
 }
 
 const fn default_holds_private() -> bool {
@@ -53,7 +53,7 @@ impl Taint {
     /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
     /// is to be done has not said it.
     pub(super) fn own_words_cover(&self, arguments: &Value, names: ArgumentFacts<'_>) -> bool {
-        let words: Vec<Own> = self.own_words.iter().map(|text| Own::from_message(text)).collect();
+        let words: Vec<OwnWords> = self.own_words.iter().map(|text| OwnWords::from_message(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
         holds_value(arguments)
             && all_texts_said(arguments, &words, names.is_named)
@@ -91,11 +91,11 @@ impl Taint {
     /// tool itself lists, switches, and which of the principal's words are picked, are nobody's data unless there are many
     /// such choices, here or in the run's calls before.
     pub(super) fn may_leak_into(&self, arguments: &Value, tool: &CompiledTool) -> bool {
-        let words: Vec<Own> = self.own_words.iter().map(|text| Own::from_message(text)).collect();
+        let words: Vec<OwnWords> = self.own_words.iter().map(|text| OwnWords::from_message(text)).collect();
         let is_named = |name: &str| tool.has_argument(name);
         let Value::Object(fields) = arguments else { return true };
         let choices = count_choices(fields, tool, &words);
-        if choices > MOST_CHOICES || self.choices.saturating_add(choices) > MOST_CHOICES_OF_A_RUN {
+        if choices > MOST_CHOICES || self.leaked_bits.saturating_add(choices) > MOST_CHOICES_OF_A_RUN {
             return true;
         }
         let told: Vec<(&String, &Value)> =
@@ -115,7 +115,7 @@ impl Taint {
 
     /// Notes a call whose tool is gone: what it may have carried nobody can tell any more.
     pub fn record_unknown_call(&mut self) {
-        self.choices = self.choices.saturating_add(MOST_CHOICES);
+        self.leaked_bits = self.leaked_bits.saturating_add(MOST_CHOICES);
     }
 
     /// Notes a call that left without a question, so that the run's next ones have so much less to choose. What somebody
@@ -123,14 +123,15 @@ impl Taint {
     pub fn record_choices(&mut self, arguments: &Value, tool: &CompiledTool) {
         let Value::Object(fields) = arguments else { return };
         if tool.sends_data_out() && !self.may_leak_into(arguments, tool) {
-            let words: Vec<Own> = self.own_words.iter().map(|text| Own::from_message(text)).collect();
-            self.choices = self.choices.saturating_add(count_choices(fields, tool, &words));
+            let words: Vec<OwnWords> =
+                self.own_words.iter().map(|text| OwnWords::from_message(text)).collect();
+            self.leaked_bits = self.leaked_bits.saturating_add(count_choices(fields, tool, &words));
         }
     }
 }
 
 /// How many choices of yes or no a call leaves to whoever writes it: which of the fields are there, and what is in them.
-fn count_choices(fields: &Map<String, Value>, tool: &CompiledTool, words: &[Own]) -> u32 {
+fn count_choices(fields: &Map<String, Value>, tool: &CompiledTool, words: &[OwnWords]) -> u32 {
     let names = tool.count_names();
     let free = fields.keys().filter(|field| !tool.requires(field)).count();
     let values = fields.iter().map(|(field, value)| match tool.find_enum_size(field, value) {
@@ -153,7 +154,7 @@ fn count_presence_choices(there: usize, names: usize) -> u32 {
 }
 
 /// How many choices a value leaves, where its text is the principal's: at least whether it stands there at all.
-fn count_value_choices(value: &Value, tool: &CompiledTool, words: &[Own]) -> u32 {
+fn count_value_choices(value: &Value, tool: &CompiledTool, words: &[OwnWords]) -> u32 {
     match value {
         Value::Number(_) => CHOICES_OF_A_SMALL,
         Value::Null | Value::Bool(_) => 1,
@@ -174,13 +175,13 @@ fn count_value_choices(value: &Value, tool: &CompiledTool, words: &[Own]) -> u32
 }
 
 /// A name that is not the tool's own was cut out of the words as a text is.
-fn name_choices(name: &str, tool: &CompiledTool, words: &[Own]) -> u32 {
+fn name_choices(name: &str, tool: &CompiledTool, words: &[OwnWords]) -> u32 {
     if tool.has_argument(name) { 0 } else { text_choices(name, words) }
 }
 
 /// Where in the words a text was cut out, and how it is written: each letter could be one of dozens that are compared as
 /// one where it is written otherwise than a person would.
-fn text_choices(text: &str, words: &[Own]) -> u32 {
+fn text_choices(text: &str, words: &[OwnWords]) -> u32 {
     if text.is_empty() {
         return 1;
     }
@@ -211,7 +212,7 @@ fn has_plain_case(text: &str, lower: &str) -> bool {
 }
 
 /// As [`all_texts_said`], where a switch is no matter.
-fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
+fn texts_are_theirs(value: &Value, words: &[OwnWords], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) | Value::Bool(_) => true,
         // Blanks and lists of switches can spell anything.
@@ -226,7 +227,7 @@ fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> boo
 }
 
 /// Blanks in a name can spell as much as those in a text.
-fn is_their_name(name: &str, words: &[Own]) -> bool {
+fn is_their_name(name: &str, words: &[OwnWords]) -> bool {
     is_single_spaced(name) && is_said(name, words)
 }
 
@@ -255,7 +256,7 @@ pub(super) struct ArgumentFacts<'t> {
 }
 
 /// One message of the principal.
-struct Own {
+struct OwnWords {
     words: Vec<OwnWord>,
     /// As they wrote it.
     written: String,
@@ -270,7 +271,7 @@ struct OwnWord {
     exact: String,
 }
 
-impl Own {
+impl OwnWords {
     fn from_message(text: &str) -> Self {
         // Joiners shape letters, and whoever writes a word again may leave them out.
         let words = split(text).map(|word| {
@@ -344,7 +345,7 @@ fn holds_number(value: &Value) -> bool {
     }
 }
 
-fn all_texts_said(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
+fn all_texts_said(value: &Value, words: &[OwnWords], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) => true,
         // Nobody says "true": what a switch does was not in their words.
@@ -358,7 +359,7 @@ fn all_texts_said(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool)
 }
 
 /// Nobody says a space before or behind, and to a tool it may be another value.
-fn is_said(text: &str, words: &[Own]) -> bool {
+fn is_said(text: &str, words: &[OwnWords]) -> bool {
     let wanted: Vec<WantedWord> = split(text).map(WantedWord::of).collect();
     !wanted.is_empty() && text.trim() == text && words.iter().any(|said| said.contains(&wanted, text))
 }

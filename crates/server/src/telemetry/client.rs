@@ -15,7 +15,7 @@ use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use crate::http_client::build_connector;
 
 /// For one POST, from name lookup to the last byte.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// A collector's answer is a few bytes; more is not read.
 const LARGEST_ANSWER: usize = 64 * 1024;
 
@@ -43,10 +43,10 @@ impl HttpClient for CollectorClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let sending = send(self.connector.clone(), request);
-        let sent = runtime.block_on(async { tokio::time::timeout(PATIENCE, sending).await });
+        let sent = runtime.block_on(async { tokio::time::timeout(TIMEOUT, sending).await });
         // A name lookup that hangs must not hold up the exporter.
         runtime.shutdown_background();
-        sent.map_err(|_| format!("timed out after {} s", PATIENCE.as_secs()))?
+        sent.map_err(|_| format!("timed out after {} s", TIMEOUT.as_secs()))?
     }
 }
 

@@ -19,7 +19,7 @@ use crate::telemetry::client::CollectorClient;
 /// A collector that stays away is mentioned this often.
 const REMIND: Duration = Duration::from_secs(60);
 /// For a batch with its retries.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 const PATH: &str = "/v1/traces";
 
 /// Why there are no traces: words for one log line.
@@ -35,7 +35,7 @@ pub(super) fn provider(endpoint: &str, options: &TelemetryOptions) -> Result<Sdk
         .with_http_client(CollectorClient::new(base)?)
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(format!("{base}{PATH}"))
-        .with_timeout(PATIENCE)
+        .with_timeout(TIMEOUT)
         .build()?;
     let ratio = Sampler::TraceIdRatioBased((options.sample_percent / 100.0).clamp(0.0, 1.0));
     let resource = Resource::builder().with_service_name(options.service_name.clone()).build();

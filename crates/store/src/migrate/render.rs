@@ -3,8 +3,8 @@
 //! The dialect is SQL with
 //! - column types as capital words: `UUID TIMESTAMP JSON BYTES BOOL INT REAL TEXT VECTOR`;
 //! - tables that say whose they are: `CREATE TENANT TABLE t (…)` (one tenant's rows are all it ever sees),
-//!   `CREATE SHARED TABLE t VIA door (…)` (a tenant's own rows, or all through the door), and
-//!   `CREATE PLATFORM TABLE t VIA door (…)` (only through the door; `VIA any` for whichever); with `APPEND ONLY` before
+//!   `CREATE SHARED TABLE t VIA scope (…)` (a tenant's own rows, or all through the scope), and
+//!   `CREATE PLATFORM TABLE t VIA scope (…)` (only through the scope; `VIA any` for whichever); with `APPEND ONLY` before
 //!   the bracket, rows are added and read and never changed or removed;
 //! - `-- only sqlite`, `-- only postgres` and `-- both` lines around what must differ.
 //!
@@ -44,8 +44,8 @@ struct Table {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Tenant,
-    Shared { door: String },
-    Platform { door: String },
+    Shared { scope: String },
+    Platform { scope: String },
 }
 
 pub(crate) fn render(name: &str, text: &str, engine: SqlDialect) -> Result<String> {
@@ -126,8 +126,10 @@ impl Renderer<'_> {
         let declared = words.strip_suffix(&["APPEND", "ONLY"]).unwrap_or(&words);
         let (table, kind) = match declared {
             ["TENANT", "TABLE", table] => (table, Kind::Tenant),
-            ["SHARED", "TABLE", table, "VIA", door] => (table, Kind::Shared { door: (*door).to_owned() }),
-            ["PLATFORM", "TABLE", table, "VIA", door] => (table, Kind::Platform { door: (*door).to_owned() }),
+            ["SHARED", "TABLE", table, "VIA", scope] => (table, Kind::Shared { scope: (*scope).to_owned() }),
+            ["PLATFORM", "TABLE", table, "VIA", scope] => {
+                (table, Kind::Platform { scope: (*scope).to_owned() })
+            }
             ["TABLE", table, ..] => {
                 return Err(Error::Schema(format!(
                     "migration {}: say whose rows `{table}` holds: CREATE TENANT, SHARED or PLATFORM TABLE",
@@ -195,14 +197,14 @@ fn render_row_security(table: &Table) -> String {
     let Table { name: table, kind, append_only } = table;
     let rights = if *append_only { "SELECT, INSERT" } else { "SELECT, INSERT, UPDATE, DELETE" };
     let own = "tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), '')::uuid)";
-    let through = |door: &str| match door {
+    let through = |scope: &str| match scope {
         "any" => "(SELECT nullif(current_setting('app.door', true), '')) IS NOT NULL".to_owned(),
-        door => format!("(SELECT current_setting('app.door', true)) = '{door}'"),
+        scope => format!("(SELECT current_setting('app.door', true)) = '{scope}'"),
     };
     let rule = match kind {
         Kind::Tenant => own.to_owned(),
-        Kind::Shared { door } => format!("{own} OR {}", through(door)),
-        Kind::Platform { door } => through(door),
+        Kind::Shared { scope } => format!("{own} OR {}", through(scope)),
+        Kind::Platform { scope } => through(scope),
     };
     format!(
         "\nALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\

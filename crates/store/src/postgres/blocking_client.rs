@@ -20,13 +20,13 @@ pub(crate) struct BlockingPostgresClient {
     runtime: Runtime,
     /// How long an answer is waited for. The server stops its statements itself, long before; this is for one that is
     /// stopped while its machine keeps the line open.
-    patience: Duration,
+    timeout: Duration,
     /// It kept silent for too long, so what it says now belongs to what was asked before.
     is_mute: Cell<bool>,
 }
 
 impl BlockingPostgresClient {
-    pub(super) fn open(address: &PostgresAddress, config: &Config, patience: Duration) -> Result<Self> {
+    pub(super) fn open(address: &PostgresAddress, config: &Config, timeout: Duration) -> Result<Self> {
         let place = DatabaseAddress::Postgres(address.clone()).to_string();
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -39,16 +39,16 @@ impl BlockingPostgresClient {
             runtime.block_on(connect(config, tls::build_connector(address.root_certificate.as_deref())?))
         };
         let (client, driver) = connected.map_err(|error| translate_connect(error, &place))?;
-        Ok(Self { client, _driver: driver, runtime, patience, is_mute: Cell::new(false) })
+        Ok(Self { client, _driver: driver, runtime, timeout, is_mute: Cell::new(false) })
     }
 
     /// Waits for something that the client was asked.
     pub(super) fn block_on<T>(&self, asked: impl Future<Output = T>) -> Result<T> {
-        let patience = self.patience;
-        let answer = self.runtime.block_on(async move { tokio::time::timeout(patience, asked).await });
+        let timeout = self.timeout;
+        let answer = self.runtime.block_on(async move { tokio::time::timeout(timeout, asked).await });
         answer.map_err(|_| {
             self.is_mute.set(true);
-            let what = format!("the server sent nothing for {} s", patience.as_secs());
+            let what = format!("the server sent nothing for {} s", timeout.as_secs());
             Error::Unavailable { what, source: None }
         })
     }

@@ -157,11 +157,11 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::error::{Error, Result as Stored};
+    use crate::error::{Error, Result as StoreResult};
     use crate::session::UnitSession;
     use crate::unit::{UnitAnswer, UnitHandle, UnitOfWork, erase_types};
 
-    type Held = (oneshot::Receiver<Stored<UnitAnswer>>, UnitHandle);
+    type Held = (oneshot::Receiver<StoreResult<UnitAnswer>>, UnitHandle);
 
     fn write(tenant: u128) -> (QueuedUnit, Held) {
         let scope = UnitScope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));

@@ -166,7 +166,7 @@ fn render_begin(scope: UnitScope, access: UnitAccess) -> String {
     };
     match scope {
         UnitScope::Tenant(tenant) => format!("{begin}; SET LOCAL app.tenant_id = '{tenant}'"),
-        UnitScope::Platform(door) => format!("{begin}; SET LOCAL app.door = '{}'", door.name()),
+        UnitScope::Platform(scope) => format!("{begin}; SET LOCAL app.door = '{}'", scope.name()),
     }
 }
 

@@ -185,7 +185,7 @@ impl ImportedWorkspace {
     /// Says which of the tiers are larger than they may be. They are not cut: somebody has to choose.
     fn check_sizes(mut self) -> Self {
         let tiers = PromptTiers { human: &self.human, team: &self.team, agent: &self.agent, installed: &[] };
-        let cast = StaticPrompt::new(&tiers);
+        let static_prompt = StaticPrompt::new(&tiers);
         let most = PromptBudgets::RUNTIME;
         let sizes = [
             ("SOUL.md", TierKind::Human, most.human),
@@ -193,7 +193,7 @@ impl ImportedWorkspace {
             ("TOOLS.md", TierKind::Agent, most.agent),
         ];
         for (file, tier, most) in sizes {
-            let tokens = cast.tokens(tier);
+            let tokens = static_prompt.tokens(tier);
             if tokens > most {
                 self.report.flag(file, 1, tier.as_str(), ImportConcern::TooLarge { tokens, most });
             }

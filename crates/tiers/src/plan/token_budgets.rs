@@ -95,8 +95,8 @@ fn check_message_room(
     team: &Team,
     agent: &Agent,
 ) -> Option<FolderProblem> {
-    let cast = StaticPrompt::new(&prompt::PromptTiers { human, team, agent, installed: &[] });
-    let needed = prompt::check_minimum_room(&cast)?;
+    let static_prompt = StaticPrompt::new(&prompt::PromptTiers { human, team, agent, installed: &[] });
+    let needed = prompt::check_minimum_room(&static_prompt)?;
     let what = format!(
         "agent {} leaves no room for a message: the shortest prompt takes {} tokens and the limit is {}",
         arm.agent.name, needed.needed, needed.most

@@ -48,58 +48,53 @@ impl AssembledPrompt {
 /// The place of the agent's text, the last that is the same in every turn.
 const LAST_STATIC: usize = 2;
 
-/// Puts a cast and a moment together. The same values give the same bytes.
-pub fn assemble(cast: &StaticPrompt, moment: &TurnContext) -> Result<AssembledPrompt, PromptTooLarge> {
-    let mut report = cast.report().clone();
-    let now = envelope::write(&moment.envelope, cast.speech());
+/// Puts a static prompt and a turn together. The same values give the same bytes.
+pub fn assemble(static_prompt: &StaticPrompt, turn: &TurnContext) -> Result<AssembledPrompt, PromptTooLarge> {
+    let mut report = static_prompt.report().clone();
+    let now = envelope::write(&turn.envelope, static_prompt.speech());
     let now_tokens = count_prompt_tokens(&now);
-    let tools = connector_tools::collect_tools(cast, moment, &mut report);
-    let fitted = fit(cast, moment, now_tokens, &mut report)?;
+    let tools = connector_tools::collect_tools(static_prompt, turn, &mut report);
+    let fitted = fit(static_prompt, turn, now_tokens, &mut report)?;
     report.add(PromptSection::Envelope, now_tokens);
     report.shares.sort_by_key(|share| share.section);
     let mut marks = Vec::new();
-    let mut system = cast.system().to_vec();
-    system.push(render_turn_context(moment, &fitted, &now, &mut marks));
-    let messages = messages(moment, &fitted, &mut marks);
+    let mut system = static_prompt.system().to_vec();
+    system.push(render_turn_context(turn, &fitted, &now, &mut marks));
+    let messages = messages(turn, &fitted, &mut marks);
     let mut breakpoints = vec![CacheBreakpoint::AfterSystem(LAST_STATIC, CacheLifetime::OneHour)];
-    if !moment.exchanges.is_empty() {
+    if !turn.exchanges.is_empty() {
         // The next step of this turn has all of this before it again.
         breakpoints.push(CacheBreakpoint::AfterMessage(messages.len() - 1, CacheLifetime::FiveMinutes));
     }
-    let output = cast.budgets().output;
+    let output = static_prompt.budgets().output;
     Ok(AssembledPrompt { system, messages, tools, breakpoints, marks, output, report })
 }
 
 /// What this turn is about.
 fn render_turn_context(
-    moment: &TurnContext,
+    turn: &TurnContext,
     fitted: &FittedContext,
     now: &str,
     marks: &mut Vec<String>,
 ) -> String {
     let mut out = String::with_capacity(16 * 1024);
     if fitted.profile {
-        marks.extend(fence::write(moment.key, FenceLabel::Profile, moment.profile.iter(), &mut out));
+        marks.extend(fence::write(turn.key, FenceLabel::Profile, turn.profile.iter(), &mut out));
     }
-    let facts = moment.facts.iter().map(|fact| &fact.text);
+    let facts = turn.facts.iter().map(|fact| &fact.text);
+    marks.extend(fence::write(turn.key, FenceLabel::Facts, filter_included(facts, &fitted.facts), &mut out));
+    let recall = turn.recall.iter().map(|recalled| &recalled.text);
     marks.extend(fence::write(
-        moment.key,
-        FenceLabel::Facts,
-        filter_included(facts, &fitted.facts),
-        &mut out,
-    ));
-    let recall = moment.recall.iter().map(|recalled| &recalled.text);
-    marks.extend(fence::write(
-        moment.key,
+        turn.key,
         FenceLabel::Recall,
         filter_included(recall, &fitted.recall),
         &mut out,
     ));
     if fitted.summary {
-        marks.extend(fence::write(moment.key, FenceLabel::Summary, moment.summary.iter(), &mut out));
+        marks.extend(fence::write(turn.key, FenceLabel::Summary, turn.summary.iter(), &mut out));
     }
     out.push_str(now);
-    moment.words.iter().take(fitted.words).for_each(|word| out.push_str(word.text().as_str()));
+    turn.words.iter().take(fitted.words).for_each(|word| out.push_str(word.text().as_str()));
     out
 }
 
@@ -111,23 +106,18 @@ fn filter_included<'a>(
 }
 
 /// The conversation: what was said before, the message, and what tools were asked about it.
-fn messages(moment: &TurnContext, fitted: &FittedContext, marks: &mut Vec<String>) -> Vec<ChatMessage> {
-    let history = moment.history.get(fitted.history_from..).unwrap_or_default();
-    let said = history.iter().map(|turn| text(turn.speaker.into(), turn.text.as_str()));
+fn messages(turn: &TurnContext, fitted: &FittedContext, marks: &mut Vec<String>) -> Vec<ChatMessage> {
+    let history = turn.history.get(fitted.history_from..).unwrap_or_default();
+    let said = history.iter().map(|earlier| text(earlier.speaker.into(), earlier.text.as_str()));
     let mut messages: Vec<ChatMessage> = said.collect();
-    messages.push(text(ModelRole::User, fitted.message.as_ref().unwrap_or(&moment.message).as_str()));
-    for (step, exchange) in moment.exchanges.iter().enumerate() {
+    messages.push(text(ModelRole::User, fitted.message.as_ref().unwrap_or(&turn.message).as_str()));
+    for (step, exchange) in turn.exchanges.iter().enumerate() {
         messages.push(exchange.model_message().clone());
         let parts = exchange.answers.iter().enumerate().map(|(at, answer)| {
             let short = fitted.answers.iter().find(|(of, place, _)| (*of, *place) == (step, at));
             let data = short.map_or(&answer.text, |(.., data)| data);
             let mut content = String::with_capacity(data.as_str().len() + 128);
-            marks.extend(fence::write(
-                moment.key,
-                FenceLabel::ToolResult,
-                std::iter::once(data),
-                &mut content,
-            ));
+            marks.extend(fence::write(turn.key, FenceLabel::ToolResult, std::iter::once(data), &mut content));
             ModelMessagePart::ToolResult(ToolResult {
                 call_id: answer.call_id.clone(),
                 name: answer.tool.clone(),

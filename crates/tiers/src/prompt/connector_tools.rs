@@ -12,26 +12,26 @@ use super::turn_context::TurnContext;
 /// for the message.
 const SHARE: u32 = 3;
 
-/// All tools of a prompt: the cast's own, and of the others the first that fit. These stand by name, so that the same
-/// choice is the same bytes.
+/// All tools of a prompt: the static prompt's own, and of the others the first that fit. These stand by name, so that
+/// the same choice is the same bytes.
 pub(super) fn collect_tools(
-    cast: &StaticPrompt,
-    moment: &TurnContext,
+    static_prompt: &StaticPrompt,
+    turn: &TurnContext,
     report: &mut PromptReport,
 ) -> Vec<Arc<ToolSpec>> {
-    let mut tools = cast.tools().to_vec();
+    let mut tools = static_prompt.tools().to_vec();
     let own = report.tokens(PromptSection::ToolSchemas);
-    let budget = cast.budgets().tool_schemas.map_or(u32::MAX, |budget| budget.saturating_sub(own));
+    let budget = static_prompt.budgets().tool_schemas.map_or(u32::MAX, |budget| budget.saturating_sub(own));
     let room = budget.min(report.most.saturating_sub(report.total) / SHARE);
     let (mut spent, mut guests) = (0_u32, Vec::new());
-    for (at, guest) in moment.tools.iter().enumerate() {
+    for (at, guest) in turn.tools.iter().enumerate() {
         let fits = spent.saturating_add(guest.tokens) <= room;
-        if fits && guests.len() < cast.free_tool_slots() {
+        if fits && guests.len() < static_prompt.free_tool_slots() {
             spent += guest.tokens;
             guests.push(guest.tool.clone());
         } else {
             let why = if fits { PromptCutReason::Policy } else { PromptCutReason::SectionBudget };
-            let index = cast.tools().len() + at;
+            let index = static_prompt.tools().len() + at;
             report.cuts.push(PromptCut {
                 section: PromptSection::ToolSchemas,
                 index,

@@ -1,4 +1,4 @@
-//! What of a moment is told: everything, or what matters most within the budgets.
+//! What of a turn is told: everything, or what matters most within the budgets.
 //!
 //! First the policies (how many turns, how deep, how sure), then sections with a budget of their own, then all that
 //! changes together: the oldest history goes first, then the weakest recall, then the facts that are least sure. Only
@@ -39,13 +39,13 @@ impl PromptTooLarge {
     }
 }
 
-/// Whether the cast leaves no room for the shortest message of a turn in which nothing else is known.
-pub(crate) fn check_minimum_room(cast: &StaticPrompt) -> Option<PromptTooLarge> {
-    let moment = TurnContext::with_message_only(UtteranceText::new(&"word ".repeat(LEAST as usize * 2)));
-    super::assemble(cast, &moment).err()
+/// Whether the static prompt leaves no room for the shortest message of a turn in which nothing else is known.
+pub(crate) fn check_minimum_room(static_prompt: &StaticPrompt) -> Option<PromptTooLarge> {
+    let turn = TurnContext::with_message_only(UtteranceText::new(&"word ".repeat(LEAST as usize * 2)));
+    super::assemble(static_prompt, &turn).err()
 }
 
-/// What is told of a moment.
+/// What is told of a turn.
 #[derive(Debug)]
 pub(super) struct FittedContext {
     pub(super) profile: bool,
@@ -62,15 +62,15 @@ pub(super) struct FittedContext {
 }
 
 pub(super) fn fit(
-    cast: &StaticPrompt,
-    moment: &TurnContext,
+    static_prompt: &StaticPrompt,
+    turn: &TurnContext,
     envelope: u32,
     report: &mut PromptReport,
 ) -> Result<FittedContext, PromptTooLarge> {
-    let budgets = cast.budgets();
+    let budgets = static_prompt.budgets();
     let fixed = report.total;
-    let mut fitting = Fitting::new(moment, report);
-    fitting.apply_policies(cast);
+    let mut fitting = Fitting::new(turn, report);
+    fitting.apply_policies(static_prompt);
     fitting.apply_section_budgets(budgets, envelope);
     let outside = fixed.saturating_add(envelope).saturating_add(fitting.words);
     let most = fitting.report.most;
@@ -87,7 +87,7 @@ pub(super) fn fit(
 }
 
 struct Fitting<'a> {
-    moment: &'a TurnContext,
+    turn: &'a TurnContext,
     report: &'a mut PromptReport,
     fitted: FittedContext,
     // Tokens that are told, without fences.
@@ -112,33 +112,33 @@ fn with_fence_overhead(label: FenceLabel, tokens: u32) -> u32 {
 }
 
 impl<'a> Fitting<'a> {
-    fn new(moment: &'a TurnContext, report: &'a mut PromptReport) -> Self {
-        let answers = moment.exchanges.iter().flat_map(|exchange| &exchange.answers);
+    fn new(turn: &'a TurnContext, report: &'a mut PromptReport) -> Self {
+        let answers = turn.exchanges.iter().flat_map(|exchange| &exchange.answers);
         Self {
-            profile: moment.profile.iter().map(UntrustedText::tokens).sum(),
-            facts: moment.facts.iter().map(|fact| fact.text.tokens()).sum(),
-            recall: moment.recall.iter().map(|recalled| recalled.text.tokens()).sum(),
-            summary: moment.summary.as_ref().map_or(0, UntrustedText::tokens),
-            history: moment.history.iter().map(|turn| with_message_overhead(turn.text.tokens())).sum(),
-            message: moment.message.tokens(),
-            asked: moment.exchanges.iter().map(super::PromptExchange::tokens).sum(),
+            profile: turn.profile.iter().map(UntrustedText::tokens).sum(),
+            facts: turn.facts.iter().map(|fact| fact.text.tokens()).sum(),
+            recall: turn.recall.iter().map(|recalled| recalled.text.tokens()).sum(),
+            summary: turn.summary.as_ref().map_or(0, UntrustedText::tokens),
+            history: turn.history.iter().map(|earlier| with_message_overhead(earlier.text.tokens())).sum(),
+            message: turn.message.tokens(),
+            asked: turn.exchanges.iter().map(super::PromptExchange::tokens).sum(),
             answers: answers
                 .map(|answer| {
                     with_message_overhead(with_fence_overhead(FenceLabel::ToolResult, answer.text.tokens()))
                 })
                 .sum(),
-            words: moment.words.iter().map(|word| word.text().tokens()).sum(),
+            words: turn.words.iter().map(|word| word.text().tokens()).sum(),
             fitted: FittedContext {
                 profile: true,
-                facts: vec![true; moment.facts.len()],
-                recall: vec![true; moment.recall.len()],
+                facts: vec![true; turn.facts.len()],
+                recall: vec![true; turn.recall.len()],
                 summary: true,
                 history_from: 0,
                 message: None,
                 answers: Vec::new(),
-                words: moment.words.len(),
+                words: turn.words.len(),
             },
-            moment,
+            turn,
             report,
         }
     }
@@ -163,29 +163,29 @@ impl<'a> Fitting<'a> {
         self.report.cuts.push(PromptCut { section, index, tokens, left, why });
     }
 
-    fn apply_policies(&mut self, cast: &StaticPrompt) {
-        let told = self.moment.history.len().saturating_sub(usize::from(cast.memory().history));
+    fn apply_policies(&mut self, static_prompt: &StaticPrompt) {
+        let told = self.turn.history.len().saturating_sub(usize::from(static_prompt.memory().history));
         while self.fitted.history_from < told {
             self.drop_oldest(PromptCutReason::Policy);
         }
         self.drop_answers_without_question();
-        for at in 0..self.moment.facts.len() {
-            if !cast.memory().facts {
+        for at in 0..self.turn.facts.len() {
+            if !static_prompt.memory().facts {
                 self.drop_fact(at, PromptCutReason::Policy);
-            } else if self.moment.facts.get(at).is_some_and(|fact| fact.confidence < SURE) {
+            } else if self.turn.facts.get(at).is_some_and(|fact| fact.confidence < SURE) {
                 self.drop_fact(at, PromptCutReason::Unsure);
             }
         }
         while self.fitted.facts.iter().filter(|told| **told).count() > MOST_FACTS {
             self.drop_least_sure(PromptCutReason::Policy);
         }
-        let (episodes, whose) = cast.episodes();
+        let (episodes, whose) = static_prompt.episodes();
         self.keep_strongest(RecallItemKind::Episode, episodes, whose);
-        self.keep_strongest(RecallItemKind::Passage, cast.passages(), PromptCutReason::Passages);
+        self.keep_strongest(RecallItemKind::Passage, static_prompt.passages(), PromptCutReason::Passages);
     }
 
     fn keep_strongest(&mut self, kind: RecallItemKind, most: u8, why: PromptCutReason) {
-        let is_kind = |at: usize| self.moment.recall.get(at).is_some_and(|recalled| recalled.kind == kind);
+        let is_kind = |at: usize| self.turn.recall.get(at).is_some_and(|recalled| recalled.kind == kind);
         let told = self.fitted.recall.iter().enumerate().filter(|(at, told)| **told && is_kind(*at)).count();
         for _ in usize::from(most)..told {
             self.drop_weakest(Some(kind), why);
@@ -196,7 +196,7 @@ impl<'a> Fitting<'a> {
         while self.fitted.words > 0 && envelope + self.words > budgets.envelope {
             self.fitted.words -= 1;
             let at = self.fitted.words;
-            let size = self.moment.words.get(at).map_or(0, |word| word.text().tokens());
+            let size = self.turn.words.get(at).map_or(0, |word| word.text().tokens());
             self.words -= size;
             self.cut(PromptSection::Words, at, size, 0, PromptCutReason::SectionBudget);
         }
@@ -238,7 +238,7 @@ impl<'a> Fitting<'a> {
         }
         let over = self.total().saturating_sub(room);
         if over > 0 && self.message > LEAST {
-            let short = self.moment.message.truncate_to(self.message.saturating_sub(over).max(LEAST));
+            let short = self.turn.message.truncate_to(self.message.saturating_sub(over).max(LEAST));
             self.cut(PromptSection::Message, 0, self.message, short.tokens(), why);
             self.message = short.tokens();
             self.fitted.message = Some(short);
@@ -253,7 +253,7 @@ impl<'a> Fitting<'a> {
 
     fn drop_oldest(&mut self, why: PromptCutReason) -> bool {
         let at = self.fitted.history_from;
-        let Some(turn) = self.moment.history.get(at) else { return false };
+        let Some(turn) = self.turn.history.get(at) else { return false };
         let size = with_message_overhead(turn.text.tokens());
         self.fitted.history_from += 1;
         self.history -= size;
@@ -263,7 +263,7 @@ impl<'a> Fitting<'a> {
 
     /// A conversation that was cut begins with the person: providers want it so, and an answer alone misleads.
     fn drop_answers_without_question(&mut self) {
-        let begins = |at: usize| self.moment.history.get(at).map(|turn| turn.speaker);
+        let begins = |at: usize| self.turn.history.get(at).map(|turn| turn.speaker);
         while self.fitted.history_from > 0 && begins(self.fitted.history_from) == Some(PromptSpeaker::Persona)
         {
             self.drop_oldest(PromptCutReason::NoQuestion);
@@ -273,7 +273,7 @@ impl<'a> Fitting<'a> {
     /// The one with the lowest score, of all or of one kind; of equals the later one.
     fn drop_weakest(&mut self, kind: Option<RecallItemKind>, why: PromptCutReason) -> bool {
         let told = self
-            .moment
+            .turn
             .recall
             .iter()
             .enumerate()
@@ -292,7 +292,7 @@ impl<'a> Fitting<'a> {
 
     fn drop_least_sure(&mut self, why: PromptCutReason) -> bool {
         let told = self
-            .moment
+            .turn
             .facts
             .iter()
             .enumerate()
@@ -304,7 +304,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn drop_fact(&mut self, at: usize, why: PromptCutReason) {
-        let (Some(fact), Some(told)) = (self.moment.facts.get(at), self.fitted.facts.get_mut(at)) else {
+        let (Some(fact), Some(told)) = (self.turn.facts.get(at), self.fitted.facts.get_mut(at)) else {
             return;
         };
         *told = false;
@@ -318,7 +318,7 @@ impl<'a> Fitting<'a> {
     fn shorten_answers(&mut self, most: u32, why: PromptCutReason) {
         // The second time all are weighed anew.
         self.report.cuts.retain(|cut| cut.section != PromptSection::ToolResults);
-        let places = self.moment.exchanges.iter().enumerate().flat_map(|(step, exchange)| {
+        let places = self.turn.exchanges.iter().enumerate().flat_map(|(step, exchange)| {
             exchange.answers.iter().enumerate().map(move |(at, answer)| (step, at, &answer.text))
         });
         let places: Vec<_> = places.collect();

@@ -1,4 +1,4 @@
-//! Three tiers and a moment to one prompt.
+//! Three tiers and a turn to one prompt.
 //!
 //! What never changes between turns stands first, in the order human, team, agent: the soul is the first thing a model
 //! reads and how to use the tools the last. There the provider's cache ends. Behind it comes what this turn is about:

@@ -15,7 +15,7 @@ use crate::draft::Tier;
 use crate::guardrail_rules;
 use crate::precedence;
 
-/// What a cast is made of.
+/// What a static prompt is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptTiers<'a> {
     pub human: &'a Human,

@@ -28,7 +28,7 @@ pub struct TurnContext {
     pub exchanges: Vec<PromptExchange>,
     /// What the tenant calls things.
     pub words: Vec<TenantWord>,
-    /// Tools beside the cast's own, the most fitting first; as many as there is room for are offered.
+    /// Tools beside the static prompt's own, the most fitting first; as many as there is room for are offered.
     pub tools: Vec<ConnectorToolSpec>,
     pub key: FenceKey,
 }

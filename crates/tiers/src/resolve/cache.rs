@@ -65,7 +65,7 @@ pub(super) struct ResolutionCache {
     pub(super) agents: HashMap<TierVersions, Arc<LoadedTier<Agent>>>,
     /// By the versions of human and team, then those of the agent.
     casts: HashMap<TierVersions, Arc<StaticPrompt>>,
-    /// What is installed. The same for as long as the process lives, so no cast is made of other tools.
+    /// What is installed. The same for as long as the process lives, so no static prompt is made of other tools.
     tools: Vec<Arc<ToolSpec>>,
     /// The count of changes up to which entries were forgotten.
     known: AtomicI64,
@@ -107,9 +107,10 @@ impl ResolutionCache {
         if let Some(known) = self.casts.pin().get(&versions) {
             return known.clone();
         }
-        let cast = Arc::new(StaticPrompt::new(&PromptTiers { human, team, agent, installed: &self.tools }));
-        self.casts.pin().insert(versions, cast.clone());
-        cast
+        let static_prompt =
+            Arc::new(StaticPrompt::new(&PromptTiers { human, team, agent, installed: &self.tools }));
+        self.casts.pin().insert(versions, static_prompt.clone());
+        static_prompt
     }
 
     pub(super) fn get(&self, key: &RoutingKey, person: Option<&str>) -> Option<AddressResolution> {
@@ -168,7 +169,7 @@ impl ResolutionCache {
         self.humans.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
         self.teams.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
         self.agents.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
-        self.casts.pin().retain(|_, cast| Arc::strong_count(cast) > 1);
+        self.casts.pin().retain(|_, static_prompt| Arc::strong_count(static_prompt) > 1);
     }
 }
 

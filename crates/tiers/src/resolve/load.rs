@@ -160,7 +160,7 @@ impl Loader<'_> {
         let (human, team) = (self.human(tx, &human)?, self.team(tx, &team)?);
         let (agent, mut versions) = self.agent(tx, &agent)?;
         versions.splice(0..0, [(human.id, human.version), (team.id, team.version)]);
-        let cast = self.cache.get_or_build_prompt(&human.body, &team.body, &agent.body, versions);
+        let static_prompt = self.cache.get_or_build_prompt(&human.body, &team.body, &agent.body, versions);
         Ok(BindingResolution {
             tenant: self.tenant.id,
             tenant_name: self.tenant.name.clone(),
@@ -172,7 +172,7 @@ impl Loader<'_> {
             human,
             team,
             agent,
-            cast,
+            static_prompt,
             slice: slice.map(|slice| slice.name.clone()),
         })
     }

@@ -61,7 +61,7 @@ pub struct BindingResolution {
     /// With all that it extends.
     pub agent: Arc<LoadedTier<Agent>>,
     /// The three as text, shared by all that have these versions.
-    pub cast: Arc<StaticPrompt>,
+    pub static_prompt: Arc<StaticPrompt>,
     /// The slice whose turn this is, for the record.
     pub slice: Option<String>,
 }

@@ -39,8 +39,8 @@ fn words(count: usize) -> String {
     "word ".repeat(count)
 }
 
-fn put(agent: &Agent, moment: &TurnContext) -> AssembledPrompt {
-    let prompt = assemble(&cast(agent), moment).unwrap();
+fn put(agent: &Agent, turn: &TurnContext) -> AssembledPrompt {
+    let prompt = assemble(&cast(agent), turn).unwrap();
     assert_eq!(prompt.report.total, estimated(&prompt), "{:?}", prompt.report);
     assert!(prompt.report.total <= prompt.report.most);
     prompt
@@ -251,13 +251,13 @@ fn the_teams_own_words_and_the_number_that_counts_stand_in_the_prompt() {
         "guardrails": [{ "id": "price-cooldown", "turns": 6 }],
     }))
     .unwrap();
-    let cast = StaticPrompt::new(&PromptTiers {
+    let static_prompt = StaticPrompt::new(&PromptTiers {
         human: &human,
         team: &team,
         agent: &Agent::default(),
         installed: &[],
     });
-    let text: String = cast.blocks().map(|(_, text, _)| text).collect();
+    let text: String = static_prompt.blocks().map(|(_, text, _)| text).collect();
     assert!(text.contains("\nA lead is called “enquiry” here.\n"), "{text}");
     assert_eq!(
         text.matches("wait 6 turns before").count(),
@@ -269,7 +269,7 @@ fn the_teams_own_words_and_the_number_that_counts_stand_in_the_prompt() {
     {
         assert_eq!(
             count_tier_tokens(&tier).total,
-            u64::from(cast.tokens(kind)),
+            u64::from(static_prompt.tokens(kind)),
             "as it was counted when it was stored"
         );
     }
@@ -286,8 +286,8 @@ fn episodes_and_passages_have_limits_of_their_own_and_it_is_said_whose() {
     let mut team = Team { name: "Counter".into(), role: "You keep the books.".into(), ..Team::default() };
     let human = Human { name: "Meera".into(), ..Human::default() };
     let told = |team: &Team, agent: &Agent| {
-        let cast = StaticPrompt::new(&PromptTiers { human: &human, team, agent, installed: &[] });
-        cuts(&assemble(&cast, &turn).unwrap())
+        let static_prompt = StaticPrompt::new(&PromptTiers { human: &human, team, agent, installed: &[] });
+        cuts(&assemble(&static_prompt, &turn).unwrap())
     };
     use PromptSection::Recall as Part;
     let passage = (Part, 6, PromptCutReason::Passages);
@@ -326,8 +326,9 @@ fn the_model_hears_of_tools_as_they_are() {
     let human = Human { name: "Meera".into(), ..Human::default() };
     let team = Team { name: "Counter".into(), role: "You keep the books.".into(), ..Team::default() };
     let told = |installed: &[std::sync::Arc<munshi_types::ToolSpec>]| {
-        let cast = StaticPrompt::new(&PromptTiers { human: &human, team: &team, agent: &agent, installed });
-        cast.blocks().map(|(_, text, _)| text.to_owned()).collect::<String>()
+        let static_prompt =
+            StaticPrompt::new(&PromptTiers { human: &human, team: &team, agent: &agent, installed });
+        static_prompt.blocks().map(|(_, text, _)| text.to_owned()).collect::<String>()
     };
     let none = told(&[]);
     assert!(!none.contains("tool calls in a turn"), "{none}");
@@ -346,9 +347,9 @@ fn a_name_is_said_once_and_a_rule_is_one_line() {
     let identity = |text: &str| {
         let human = Human { name: "Meera".into(), identity: text.into(), ..Human::default() };
         let agent = Agent::default();
-        let cast =
+        let static_prompt =
             StaticPrompt::new(&PromptTiers { human: &human, team: &team, agent: &agent, installed: &[] });
-        cast.blocks().map(|(_, text, _)| text.to_owned()).collect::<String>()
+        static_prompt.blocks().map(|(_, text, _)| text.to_owned()).collect::<String>()
     };
     let twice = identity("You are Meera. You have kept the counter for years.");
     assert_eq!(twice.matches("You are Meera").count(), 1, "{twice}");

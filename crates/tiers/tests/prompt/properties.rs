@@ -82,19 +82,19 @@ prop_compose! {
         words in prop::collection::vec("[a-z]{1,8}", 0..6),
         locale in hostile(),
     ) -> TurnContext {
-        let mut moment = moment("");
-        moment.envelope = envelope(Channel::Web, &locale, "hi");
-        moment.profile = profile.iter().map(|text| UntrustedText::new(text)).collect();
-        moment.facts = facts.iter().map(|(text, confidence)| PersonFact { text: UntrustedText::new(text), confidence: *confidence }).collect();
-        moment.recall = recall.iter().map(|(text, score)| RecallItem::episode(UntrustedText::new(text), *score)).collect();
-        moment.summary = summary.map(|text| UntrustedText::new(&text));
+        let mut turn = moment("");
+        turn.envelope = envelope(Channel::Web, &locale, "hi");
+        turn.profile = profile.iter().map(|text| UntrustedText::new(text)).collect();
+        turn.facts = facts.iter().map(|(text, confidence)| PersonFact { text: UntrustedText::new(text), confidence: *confidence }).collect();
+        turn.recall = recall.iter().map(|(text, score)| RecallItem::episode(UntrustedText::new(text), *score)).collect();
+        turn.summary = summary.map(|text| UntrustedText::new(&text));
         let speaker = |person| if person { PromptSpeaker::Person } else { PromptSpeaker::Persona };
-        moment.history = history.iter().map(|(text, person)| PromptTurn { speaker: speaker(*person), text: UtteranceText::new(text) }).collect();
-        moment.message = UtteranceText::new(&message);
+        turn.history = history.iter().map(|(text, person)| PromptTurn { speaker: speaker(*person), text: UtteranceText::new(text) }).collect();
+        turn.message = UtteranceText::new(&message);
         let step = |(at, text): (usize, &String)| exchange(&format!("call-{at}"), "search", json!({"query": "x"}), text);
-        moment.exchanges = answers.iter().enumerate().map(step).collect();
-        moment.words = words.iter().map(|word| TenantWord::new("lead", word)).collect();
-        moment
+        turn.exchanges = answers.iter().enumerate().map(step).collect();
+        turn.words = words.iter().map(|word| TenantWord::new("lead", word)).collect();
+        turn
     }
 }
 
@@ -178,13 +178,13 @@ proptest! {
 
     #[test]
     fn the_total_is_what_it_says_and_never_more_than_it_may_be(
-        moment in any_moment(),
+        turn in any_moment(),
         agent in any_agent(),
         (soul, sops) in (hostile(), hostile()),
     ) {
         let (human, team) = tiers(&soul, &sops);
-        let cast = cast(&human, &team, &agent);
-        match assemble(&cast, &moment) {
+        let static_prompt = cast(&human, &team, &agent);
+        match assemble(&static_prompt, &turn) {
             Ok(prompt) => {
                 prop_assert_eq!(prompt.report.total, estimated(&prompt));
                 prop_assert!(prompt.report.total <= prompt.report.most);
@@ -199,9 +199,9 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_others_wrote_ends_its_fence(moment in any_moment(), agent in any_agent()) {
+    fn nothing_that_others_wrote_ends_its_fence(turn in any_moment(), agent in any_agent()) {
         let (human, team) = tiers("I have kept books.", "1. Count twice.");
-        if let Ok(prompt) = assemble(&cast(&human, &team, &agent), &moment) {
+        if let Ok(prompt) = assemble(&cast(&human, &team, &agent), &turn) {
             let fences: usize = texts(&prompt).iter().map(|text| check_fences(text)).sum();
             prop_assert_eq!(fences, prompt.marks.len());
             for message in &prompt.messages {
@@ -215,12 +215,12 @@ proptest! {
         soul in hostile(),
         sops in hostile(),
         identity in "[a-zA-Z ,.]{1,40}",
-        moment in any_moment(),
+        turn in any_moment(),
         agent in any_agent(),
     ) {
         let (mut human, team) = tiers(&soul, &sops);
         human.identity.clone_from(&identity);
-        if let Ok(prompt) = assemble(&cast(&human, &team, &agent), &moment) {
+        if let Ok(prompt) = assemble(&cast(&human, &team, &agent), &turn) {
             if !soul.trim().is_empty() {
                 prop_assert!(prompt.system[0].starts_with(&soul), "the soul stands first");
             }
@@ -232,10 +232,10 @@ proptest! {
     }
 
     #[test]
-    fn the_same_values_give_the_same_bytes(moment in any_moment(), agent in any_agent()) {
+    fn the_same_values_give_the_same_bytes(turn in any_moment(), agent in any_agent()) {
         let (human, team) = tiers("I have kept books.", "1. Count twice.");
         let (one, other) = (cast(&human, &team, &agent), cast(&human.clone(), &team.clone(), &agent.clone()));
-        let (one, other) = (assemble(&one, &moment), assemble(&other, &moment.clone()));
+        let (one, other) = (assemble(&one, &turn), assemble(&other, &turn.clone()));
         prop_assert_eq!(format!("{one:?}"), format!("{other:?}"));
     }
 

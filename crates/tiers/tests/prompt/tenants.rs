@@ -82,8 +82,8 @@ fn every_binding_fits_its_budgets() {
         let agent = &tenant.agents[binding.agent.as_str()];
         let human = &tenant.humans[binding.human.as_str()];
         let team = &tenant.teams[binding.team.as_str()];
-        let cast = StaticPrompt::new(&PromptTiers { human, team, agent, installed: &[] });
-        let sizes = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| cast.tokens(tier));
+        let static_prompt = StaticPrompt::new(&PromptTiers { human, team, agent, installed: &[] });
+        let sizes = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| static_prompt.tokens(tier));
         let budgets = agent.limits.budgets();
         assert!(sizes[0] <= budgets.human, "{name} {}: {sizes:?}", binding.human);
         assert!(sizes[1] <= budgets.team, "{name} {}: {sizes:?}", binding.team);

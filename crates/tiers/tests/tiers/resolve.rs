@@ -107,7 +107,7 @@ on_both_engines! {
         }
         assert!(matches!(resolver.resolve_cached(&host(), None), Some(AddressResolution::Bound(_))));
         let named = resolver.resolve_by_name(&shop.name.parse().unwrap(), &"counter".parse().unwrap(), None).await.unwrap();
-        assert!(matches!(named, AddressResolution::Bound(named) if Arc::ptr_eq(&named.cast, &found.cast)), "made once");
+        assert!(matches!(named, AddressResolution::Bound(named) if Arc::ptr_eq(&named.static_prompt, &found.static_prompt)), "made once");
     }
 
     async fn each_way_not_to_answer_is_told_apart(test: TestDb) {

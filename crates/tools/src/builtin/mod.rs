@@ -18,9 +18,9 @@ pub const NAME: &str = "house";
 /// Installs them. They only look, and anybody may use them unless a policy says otherwise.
 pub fn install(registry: &mut ToolRegistry, clock: Arc<dyn Clock>) -> Result<(), InvalidTool> {
     let today = today::spec().map_err(|error| misnamed(&error))?;
-    registry.add(today, connector(), ToolHandler::Look(Arc::new(today::TodayTool { clock })))?;
+    registry.add(today, connector(), ToolHandler::Read(Arc::new(today::TodayTool { clock })))?;
     let calculate = calculate::spec().map_err(|error| misnamed(&error))?;
-    registry.add(calculate, connector(), ToolHandler::Look(Arc::new(calculate::CalculateTool)))
+    registry.add(calculate, connector(), ToolHandler::Read(Arc::new(calculate::CalculateTool)))
 }
 
 fn connector() -> ToolConnector {
@@ -28,7 +28,7 @@ fn connector() -> ToolConnector {
     let conduct = Conduct { autonomy: Autonomy::Investigate, read: everything, ..Conduct::default() };
     ToolConnector {
         name: NAME.to_owned(),
-        maker: ConnectorOrigin::House,
+        origin: ConnectorOrigin::BuiltIn,
         declares: true,
         conduct: Some(conduct),
     }

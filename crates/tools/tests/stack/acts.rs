@@ -20,7 +20,7 @@ on_both_engines! {
         let want = shop.want("note", json!({ "text": "two bags of rice" }));
         let act = want.act;
         let ToolAnswer::Done(seen) = shop.call(want.clone()).await else { panic!("not done") };
-        assert_eq!((seen.value, seen.label), (json!({ "noted": "two bags of rice" }), ResultOrigin::House));
+        assert_eq!((seen.value, seen.label), (json!({ "noted": "two bags of rice" }), ResultOrigin::Own));
         assert_eq!(seen.undo.unwrap().tool.as_str(), "drop_note");
         // The same act again, as after a crash: told, not repeated.
         assert!(matches!(shop.call(want).await, ToolAnswer::Done(_)));

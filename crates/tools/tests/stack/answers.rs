@@ -40,7 +40,8 @@ async fn say_with(
     covers: ApprovalCoverage,
     now: Timestamp,
 ) -> ApprovalAnswerOutcome {
-    let (office, id, who, shown) = (shop.office.clone(), approval.id, who.clone(), shown.map(str::to_owned));
+    let (act_services, id, who, shown) =
+        (shop.act_services.clone(), approval.id, who.clone(), shown.map(str::to_owned));
     db.write(shop.tenant, move |tx| {
         let said = approvals::ApprovalAnswer {
             who: &who,
@@ -50,7 +51,7 @@ async fn say_with(
             via: "test",
             key: None,
         };
-        approvals::answer(tx, &office, id, &said, now)
+        approvals::answer(tx, &act_services, id, &said, now)
     })
     .await
     .unwrap()
@@ -320,10 +321,10 @@ on_both_engines! {
         let other = test.add_tenant("other").await;
         let stranger = Principal { tenant: other, ..shop.owner.clone() };
         assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, ApprovalAnswerOutcome::NotYours { .. }));
-        let (office, id) = (shop.office.clone(), approval.id);
+        let (act_services, id) = (shop.act_services.clone(), approval.id);
         let elsewhere = test.db.write(other, move |tx| {
             let said = approvals::ApprovalAnswer { who: &stranger, answer: Said::Yes, shown: None, covers: ApprovalCoverage::Act, via: "test", key: None };
-            approvals::answer(tx, &office, id, &said, now)
+            approvals::answer(tx, &act_services, id, &said, now)
         }).await.unwrap();
         assert_eq!(elsewhere, ApprovalAnswerOutcome::Unknown);
         assert_eq!(done_there(&shop), 0);

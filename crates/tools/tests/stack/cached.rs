@@ -97,18 +97,18 @@ impl House {
     async fn open(test: &TestDb) -> Self {
         let (mut shop, asked) = (Shop::open(test).await, Counted::default());
         let mut registry = ToolRegistry::default();
-        let far = || ToolHandler::Far(Arc::new(asked.clone()));
+        let far = || ToolHandler::Remote(Arc::new(asked.clone()));
         registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far()).unwrap();
         registry.add(spec("fetch", Effect::Read), foreign(), far()).unwrap();
         registry
-            .add(spec("book", Effect::Keyed), foreign(), ToolHandler::Far(Arc::new(Counted::default())))
+            .add(spec("book", Effect::Keyed), foreign(), ToolHandler::Remote(Arc::new(Counted::default())))
             .unwrap();
         let elsewhere = munshi_tools::ToolConnector { name: "shop".to_owned(), ..foreign() };
         registry
-            .add(spec("fax", Effect::Once), elsewhere, ToolHandler::Far(Arc::new(Counted::default())))
+            .add(spec("fax", Effect::Once), elsewhere, ToolHandler::Remote(Arc::new(Counted::default())))
             .unwrap();
-        let (db, office, clock) = (test.db.clone(), shop.office.clone(), test.clock.clone());
-        shop.dispatcher = ToolDispatcher::new(db, office, Arc::new(registry), clock);
+        let (db, act_services, clock) = (test.db.clone(), shop.act_services.clone(), test.clock.clone());
+        shop.dispatcher = ToolDispatcher::new(db, act_services, Arc::new(registry), clock);
         Self { shop, asked }
     }
 
@@ -177,13 +177,13 @@ on_both_engines! {
         let house = House::open(&test).await;
         let calls: Arc<AtomicU32> = Arc::default();
         let mut registry = ToolRegistry::default();
-        let far = ToolHandler::Far(Arc::new(house.asked.clone()));
+        let far = ToolHandler::Remote(Arc::new(house.asked.clone()));
         registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far).unwrap();
         let order = ToolSpec { timeout: Duration::from_secs(1), ..spec("order", Effect::Checked) };
-        registry.add(order, foreign(), ToolHandler::Far(Arc::new(Hanging(calls.clone())))).unwrap();
+        registry.add(order, foreign(), ToolHandler::Remote(Arc::new(Hanging(calls.clone())))).unwrap();
         let registry = Arc::new(registry);
         let dispatcher = || {
-            ToolDispatcher::new(test.db.clone(), house.shop.office.clone(), registry.clone(), test.clock.clone())
+            ToolDispatcher::new(test.db.clone(), house.shop.act_services.clone(), registry.clone(), test.clock.clone())
         };
         let (dead, alive) = (dispatcher(), dispatcher());
         let menu = || alive.call(house.shop.want("menu", json!({ "text": "a" })), Arc::new(NoActJournal));
@@ -206,7 +206,7 @@ on_both_engines! {
         let house = House::open(&test).await;
         let shelf = |line: u64, asked: &Counted| {
             let mut registry = ToolRegistry::default();
-            let far = ToolHandler::Far(Arc::new(Over(line, asked.clone())));
+            let far = ToolHandler::Remote(Arc::new(Over(line, asked.clone())));
             registry.add(ToolSpec { cacheable: true, ..spec("hours", Effect::Read) }, foreign(), far).unwrap();
             Arc::new(TenantTools::new(registry, Default::default()))
         };

@@ -47,7 +47,7 @@ fn the_child_acts_and_dies() {
         want.act = part.act;
         if part.dies == "approved" {
             let ToolAnswer::Waiting(approval) = shop.call(want).await else { panic!() };
-            let (office, owner) = (shop.office.clone(), shop.owner.clone());
+            let (act_services, owner) = (shop.act_services.clone(), shop.owner.clone());
             let answered = db.write(part.tenant, move |tx| {
                 let said = approvals::ApprovalAnswer {
                     who: &owner,
@@ -57,7 +57,13 @@ fn the_child_acts_and_dies() {
                     via: "test",
                     key: None,
                 };
-                approvals::answer(tx, &office, approval.id, &said, munshi_types::Clock::now(&SystemClock))
+                approvals::answer(
+                    tx,
+                    &act_services,
+                    approval.id,
+                    &said,
+                    munshi_types::Clock::now(&SystemClock),
+                )
             });
             assert!(matches!(answered.await.unwrap(), ApprovalAnswerOutcome::Granted(_)));
             crate::stack::support::die();

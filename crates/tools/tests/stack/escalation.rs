@@ -71,7 +71,8 @@ async fn waiting(shop: &Shop, name: &str, who: &Principal) -> Approval {
 }
 
 async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -> ApprovalAnswerOutcome {
-    let (office, id, who, now) = (shop.office.clone(), approval.id, who.clone(), test.clock.now());
+    let (act_services, id, who, now) =
+        (shop.act_services.clone(), approval.id, who.clone(), test.clock.now());
     let answered = test.db.write(shop.tenant, move |tx| {
         let said = approvals::ApprovalAnswer {
             who: &who,
@@ -81,7 +82,7 @@ async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -
             via: "test",
             key: None,
         };
-        approvals::answer(tx, &office, id, &said, now)
+        approvals::answer(tx, &act_services, id, &said, now)
     });
     answered.await.unwrap()
 }
@@ -107,7 +108,7 @@ on_both_engines! {
         test.clock.advance(Duration::from_secs(1));
         assert_eq!(sweep(&shop, &told).await, (1, 0));
         let first = told.last();
-        assert_eq!(first.fate, ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner])));
+        assert_eq!(first.outcome, ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner])));
         assert_eq!((first.asked, first.approval.asked_by), (ids(&[&admin]), shop.staff.person));
         assert_eq!((first.approval.act, first.approval.expires_at), (approval.act, test.clock.now().plus(DAY)));
         assert_eq!(first.approval.escalated_to, Some(ids(&[&shop.owner])));
@@ -117,7 +118,7 @@ on_both_engines! {
         test.clock.advance(DAY);
         assert_eq!(sweep(&shop, &told).await, (0, 1));
         let last = told.last();
-        assert_eq!((last.fate, last.asked), (ApprovalExpiryOutcome::Dropped, ids(&[&admin, &shop.owner])));
+        assert_eq!((last.outcome, last.asked), (ApprovalExpiryOutcome::Dropped, ids(&[&admin, &shop.owner])));
         assert_eq!(last.approval.state, approvals::ApprovalStatus::Expired);
         assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Dropped { .. }));
         assert_eq!(sweep(&shop, &told).await, (0, 0));
@@ -133,7 +134,7 @@ on_both_engines! {
         assert!(matches!(yes(&shop, &test, &approval, &shop.staff).await, ApprovalAnswerOutcome::Expired));
         assert_eq!(sweep(&shop, &told).await, (1, 0));
         let first = told.last();
-        assert_eq!((first.asked, first.fate), (ids(&[&shop.staff]), ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner]))));
+        assert_eq!((first.asked, first.outcome), (ids(&[&shop.staff]), ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner]))));
         test.clock.advance(DAY / 2);
         assert!(matches!(yes(&shop, &test, &approval, &shop.owner).await, ApprovalAnswerOutcome::Granted(_)));
         assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
@@ -160,7 +161,7 @@ on_both_engines! {
         waiting(&shop, "note", &shop.staff).await;
         test.clock.advance(DAY);
         assert_eq!(sweep(&shop, &told).await, (1, 0));
-        assert_eq!(told.last().fate, ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner, &second, &admin])));
+        assert_eq!(told.last().outcome, ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner, &second, &admin])));
     }
 
     async fn what_waits_in_a_paused_tenant_waits_with_it_and_an_archived_one_asks_nobody(test: TestDb) {

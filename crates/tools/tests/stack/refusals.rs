@@ -22,7 +22,8 @@ async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
     let ToolAnswer::Waiting(approval) = shop.call(shop.want(name, json!({ "text": "a" }))).await else {
         panic!("{name} does not wait");
     };
-    let (office, id, who, now) = (shop.office.clone(), approval.id, shop.owner.clone(), test.clock.now());
+    let (act_services, id, who, now) =
+        (shop.act_services.clone(), approval.id, shop.owner.clone(), test.clock.now());
     let granted = test.db.write(shop.tenant, move |tx| {
         let said = approvals::ApprovalAnswer {
             who: &who,
@@ -32,7 +33,7 @@ async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
             via: "test",
             key: None,
         };
-        approvals::answer(tx, &office, id, &said, now)
+        approvals::answer(tx, &act_services, id, &said, now)
     });
     assert!(matches!(granted.await.unwrap(), approvals::ApprovalAnswerOutcome::Granted(_)));
     *approval
@@ -142,12 +143,12 @@ on_both_engines! {
             wait_until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(Duration::from_secs(3600));
             set(&shop, &test, TenantStatus::Paused).await;
-            let (office, now) = (shop.office.clone(), test.clock.now());
+            let (act_services, now) = (shop.act_services.clone(), test.clock.now());
             let tool = shop.dispatcher.registry().get("book").unwrap().known.clone();
-            test.db.write(shop.tenant, move |tx| acts::recover(tx, &office, (act, acts::TakeoverReason::Lapsed), Some(&tool), now)).await.unwrap()
+            test.db.write(shop.tenant, move |tx| acts::recover(tx, &act_services, (act, acts::TakeoverReason::Lapsed), Some(&tool), now)).await.unwrap()
         };
         let (ended, recovery) = tokio::join!(call, other);
-        assert!(matches!(recovery, ActRecovery::Gone), "{recovery:?}");
+        assert!(matches!(recovery, ActRecovery::NotOurs), "{recovery:?}");
         // Who was calling when it was paused writes down what came of it.
         assert!(matches!(ended.unwrap(), ToolAnswer::Done(_)));
     }

@@ -209,13 +209,13 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
 }
 
 pub(crate) fn house() -> ToolConnector {
-    ToolConnector { name: "shop".to_owned(), maker: ConnectorOrigin::House, declares: true, conduct: None }
+    ToolConnector { name: "shop".to_owned(), origin: ConnectorOrigin::BuiltIn, declares: true, conduct: None }
 }
 
 pub(crate) fn foreign() -> ToolConnector {
     ToolConnector {
         name: "elsewhere".to_owned(),
-        maker: ConnectorOrigin::Foreign,
+        origin: ConnectorOrigin::Foreign,
         declares: true,
         conduct: None,
     }
@@ -226,11 +226,11 @@ pub(crate) fn registry(folder: &Path, death: Death) -> ToolRegistry {
     let mut registry = ToolRegistry::default();
     let plain = World::at(folder, death, false);
     let far = |world: &World, can_look| {
-        ToolHandler::Far(Arc::new(Outside { world: world.clone(), can_look, calls: Default::default() }))
+        ToolHandler::Remote(Arc::new(Outside { world: world.clone(), can_look, calls: Default::default() }))
     };
     let add =
         |registry: &mut ToolRegistry, spec, connector, body| registry.add(spec, connector, body).unwrap();
-    add(&mut registry, spec("count", Effect::Read), house(), ToolHandler::Look(Arc::new(Count)));
+    add(&mut registry, spec("count", Effect::Read), house(), ToolHandler::Read(Arc::new(Count)));
     add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(Notes { death })));
     add(
         &mut registry,
@@ -277,7 +277,7 @@ pub(crate) struct Shop {
     pub(crate) owner: Principal,
     pub(crate) staff: Principal,
     pub(crate) dispatcher: ToolDispatcher,
-    pub(crate) office: Arc<ActServices>,
+    pub(crate) act_services: Arc<ActServices>,
     pub(crate) ids: IdGenerator,
     pub(crate) folder: PathBuf,
 }
@@ -321,14 +321,14 @@ impl Shop {
             })
             .await
             .unwrap();
-        let office = Arc::new(ActServices::new(
+        let act_services = Arc::new(ActServices::new(
             ids.clone(),
             BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
         ));
         let registry = Arc::new(registry(folder, death));
-        let dispatcher = ToolDispatcher::new(db, office.clone(), registry, clock);
+        let dispatcher = ToolDispatcher::new(db, act_services.clone(), registry, clock);
         let (owner, staff) = people;
-        Self { tenant, owner, staff, dispatcher, office, ids, folder: folder.to_owned() }
+        Self { tenant, owner, staff, dispatcher, act_services, ids, folder: folder.to_owned() }
     }
 
     pub(crate) fn want(&self, name: &str, arguments: Value) -> ToolCallRequest {

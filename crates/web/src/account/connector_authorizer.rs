@@ -10,7 +10,7 @@ use munshi_server::cookies::{self, OPENED};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
 use munshi_server::visitor::installation_access::is_keeper;
-use munshi_server::visitor::token::VisitorToken as Visitor;
+use munshi_server::visitor::token::VisitorToken;
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{PersonId, TenantId};
 
@@ -29,7 +29,7 @@ pub(crate) struct ConnectorAuthorizer {
 /// What this browser is known by: its forms carry what follows from it.
 enum Browser {
     SignedIn(Box<SignedInOperator>),
-    Visitor(Visitor),
+    Visitor(VisitorToken),
     /// Of whoever has said in their own conversation what it shows.
     Proved(SecretToken),
     /// Of the machine itself; its forms are known by where they come from.
@@ -98,7 +98,9 @@ async fn find_person(
 ) -> Result<Option<ConnectorAuthorizer>, ApiError> {
     let api = app.api()?;
     let Some(to) = asked.to else { return Ok(None) };
-    if let Some(token) = Visitor::from_cookie(asked.headers, api.account.connection_security(asked.headers)) {
+    if let Some(token) =
+        VisitorToken::from_cookie(asked.headers, api.account.connection_security(asked.headers))
+    {
         let proved = PageVisitorIdentity::Browser(token.clone());
         let find = move |tx: &mut Tx<'_>| -> Result<Option<PersonId>, ApiError> {
             let Some(person) = page_visitor::find_person(tx, &proved)? else { return Ok(None) };

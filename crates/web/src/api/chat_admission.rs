@@ -29,7 +29,7 @@ pub(crate) async fn resolve_binding(
     };
     let closed = |what: String, hint: &'static str| ApiError::new(ApiErrorCode::Conflict, what).hint(hint);
     match key.api.resolver.resolve_by_name(&tenant.name, binding, None).await? {
-        AddressResolution::Bound(place) if key.reaches(place.binding_id) => Ok(place),
+        AddressResolution::Bound(found) if key.reaches(found.binding_id) => Ok(found),
         AddressResolution::Bound(_) | AddressResolution::Unknown => Err(missing()),
         AddressResolution::TenantPaused(name) => {
             Err(closed(format!("{name} is paused."), "Run `munshi tenant resume`, then send it again."))
@@ -57,13 +57,13 @@ pub(crate) struct ChatAdmission {
 pub(crate) async fn admit(
     key: &AuthorizedCaller,
     speaker: &ApiSpeaker,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     outside_id: &str,
 ) -> Result<ChatAdmission, ApiError> {
-    match check_limits(key, speaker, place).await {
+    match check_limits(key, speaker, binding).await {
         Err(error)
             if error.code() == ApiErrorCode::TooManyRequests
-                && was_sent_before(key, place, speaker.channel, outside_id).await? =>
+                && was_sent_before(key, binding, speaker.channel, outside_id).await? =>
         {
             Ok(ChatAdmission { person: None, limits: Vec::new() })
         }
@@ -74,7 +74,7 @@ pub(crate) async fn admit(
 pub(crate) async fn check_limits(
     key: &AuthorizedCaller,
     speaker: &ApiSpeaker,
-    place: &BindingResolution,
+    binding: &BindingResolution,
 ) -> Result<ChatAdmission, ApiError> {
     let (api, tenant) = (&key.api, key.tenant());
     let look = {
@@ -90,7 +90,7 @@ pub(crate) async fn check_limits(
         (None, None) => {}
     }
     if let Some(person) = found.person.as_ref().filter(|person| person.visitor) {
-        limits.push(api.limits.check_visit(tenant, &person.id.to_string(), place.binding_id)?);
+        limits.push(api.limits.check_visit(tenant, &person.id.to_string(), binding.binding_id)?);
     }
     Ok(ChatAdmission { person: found.person.map(|person| person.id), limits })
 }
@@ -98,11 +98,11 @@ pub(crate) async fn check_limits(
 /// Whether a message of this id was taken here before: of whom, and whether they ask now, is looked at when it is taken in.
 async fn was_sent_before(
     key: &AuthorizedCaller,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     channel: Channel,
     outside_id: &str,
 ) -> Result<bool, ApiError> {
-    let (binding, outside_id) = (place.binding_id, outside_id.to_owned());
+    let (binding, outside_id) = (binding.binding_id, outside_id.to_owned());
     let read = move |tx: &mut munshi_store::Tx<'_>| runs::find_sender(tx, binding, channel, &outside_id);
     Ok(key.api.db.read(key.tenant(), read).await?.is_some())
 }

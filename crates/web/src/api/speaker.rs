@@ -229,7 +229,7 @@ impl ApiSpeaker {
                     .hint("To reinstate them, run `munshi person set PERSON --back`."));
             }
         }
-        let plan = budget::load_plan(tx, key.api.office.governor.settings())?;
+        let plan = budget::load_plan(tx, key.api.act_services.governor.settings())?;
         Ok(SpeakerLookup { person, plan })
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use munshi_agent::{EventId, RunFollower};
@@ -45,12 +45,12 @@ pub(crate) fn parse_last_event_id(
         (None, Some(text)) => ("after", text),
         (None, None) => return Ok(None),
     };
-    let place = match text.rsplit_once(':') {
-        Some((whose, place)) if whose.parse() == Ok(run) => place,
+    let number = match text.rsplit_once(':') {
+        Some((whose, number)) if whose.parse() == Ok(run) => number,
         Some(_) => return Err(field_error(name, "it belongs to another run")),
         None => text,
     };
-    let id: EventId = place.parse().map_err(|_| event_id_error(name))?;
+    let id: EventId = number.parse().map_err(|_| event_id_error(name))?;
     // Before the first event of the reply: from the beginning.
     Ok((id != EventId::default()).then_some(id))
 }
@@ -95,13 +95,13 @@ pub(crate) fn respond_with(
     stopping: CancellationToken,
     view: StreamEventRenderer,
 ) -> Response {
-    let (place, others) = api.streams.register(told.tenant, told.person, told.run);
+    let (slot, others) = api.streams.register(told.tenant, told.person, told.run);
     let beside = others.into_iter().rfind(|other| *other != told.run);
     let beside =
         beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
     let run = told.run;
     let opening: Vec<_> = told.first.into_iter().chain(beside).collect();
-    let (live, insides) = (Live { following: Some(following), stopping, _place: place }, told.insides);
+    let (live, insides) = (Live { following: Some(following), stopping, _slot: slot }, told.insides);
     let opening = stream::iter(opening).map(|event| (EventId::default(), event));
     let events = opening.chain(stream::unfold(live, Live::next));
     let events = events.filter_map(move |(id, event)| {
@@ -115,7 +115,7 @@ struct Live {
     following: Option<RunFollower>,
     stopping: CancellationToken,
     /// Given back when the client has gone.
-    _place: StreamSlot,
+    _slot: StreamSlot,
 }
 
 impl Live {
@@ -146,10 +146,10 @@ fn shutdown_event() -> StreamEvent {
 }
 
 /// Without an id where it would take a client that comes back to the beginning.
-fn render_event(run: RunId, id: EventId, event: StreamEvent, view: &StreamEventRenderer) -> Option<Sent> {
+fn render_event(run: RunId, id: EventId, event: StreamEvent, view: &StreamEventRenderer) -> Option<SseEvent> {
     let is_first = matches!(event, StreamEvent::Received { .. });
     let (name, data) = view(event)?;
-    let sent = Sent::default().event(name).data(data);
+    let sent = SseEvent::default().event(name).data(data);
     Some(if id == EventId::default() && !is_first { sent } else { sent.id(format!("{run}:{id}")) })
 }
 

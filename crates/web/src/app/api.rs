@@ -28,7 +28,7 @@ pub struct ApiParts {
     /// The same that the engine has.
     pub resolver: BindingResolver,
     /// The same that acts are done with: an approval is answered through it.
-    pub office: Arc<ActServices>,
+    pub act_services: Arc<ActServices>,
     pub codes: Arc<dyn CodeKeySource>,
     /// How operators sign in.
     pub account: SignInServices,
@@ -41,7 +41,7 @@ pub struct ApiParts {
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
-    pub patience: Duration,
+    pub reply_timeout: Duration,
     /// Requests of one key in a minute.
     pub key_limit: u32,
     /// Requests of one address in a minute that bring no good key.
@@ -57,13 +57,13 @@ pub struct ApiState {
     /// What requests are authenticated with, which is seen through this.
     access: Access,
     pub(crate) engine: TurnEngine,
-    pub(crate) office: Arc<ActServices>,
+    pub(crate) act_services: Arc<ActServices>,
     pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
     pub(crate) logins: Option<ConnectorLogins>,
-    pub(crate) patience: Duration,
+    pub(crate) reply_timeout: Duration,
     pub(crate) streams: StreamRegistry,
     /// What people at pages are received with.
-    pub(crate) visits: VisitorServices,
+    pub(crate) visitor_services: VisitorServices,
     pub(crate) retries: CompletionRetryCache,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
@@ -75,7 +75,7 @@ impl Api {
     }
 
     /// With what people at pages are received with.
-    pub fn with_visitors(parts: ApiParts, visits: VisitorServices) -> Self {
+    pub fn with_visitors(parts: ApiParts, visitor_services: VisitorServices) -> Self {
         let access = Access::new(AccessParts {
             db: parts.db,
             keys: parts.keys,
@@ -83,21 +83,21 @@ impl Api {
             codes: parts.codes,
             account: parts.account,
             hosts: parts.hosts,
-            proofs: visits.proofs.clone(),
+            proofs: visitor_services.proofs.clone(),
             limits: NodeRateLimiter::new(parts.clock.clone(), parts.key_limit, parts.address_limit),
             clock: parts.clock,
             random: parts.random,
-            proxies: visits.proxies.clone(),
+            proxies: visitor_services.proxies.clone(),
         });
         Self(Arc::new(ApiState {
             access,
             engine: parts.engine,
-            office: parts.office,
+            act_services: parts.act_services,
             senders: parts.senders,
             logins: parts.logins,
-            patience: parts.patience,
+            reply_timeout: parts.reply_timeout,
             streams: StreamRegistry::default(),
-            visits,
+            visitor_services,
             retries: CompletionRetryCache::default(),
             tasks: TaskTracker::new(),
         }))

@@ -24,7 +24,7 @@ pub struct VisitorServices {
     /// Those whose word about who asked is taken.
     pub proxies: Vec<IpAddr>,
     /// Whose pages are shown.
-    pub house: Arc<PackRegistry>,
+    pub packs: Arc<PackRegistry>,
 }
 
 /// When and how much work is asked for.
@@ -51,7 +51,7 @@ impl Default for VisitorServices {
             starting: None,
             challenge: ChallengeSettings::default(),
             proxies: Vec::new(),
-            house: Arc::new(PackRegistry::default()),
+            packs: Arc::new(PackRegistry::default()),
         }
     }
 }

@@ -29,9 +29,9 @@ struct Asked {
 /// Says something and waits for the answer; the turn goes on even where nobody waits any more.
 pub(crate) async fn ask(
     key: &AuthorizedCaller,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     arguments: JsonObject,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| field_error("arguments", &error.to_string()))?;
@@ -46,12 +46,15 @@ pub(crate) async fn ask(
         None => ApiSpeaker::for_key(key),
     };
     let outside_id = asked.message_id.unwrap_or_else(|| key.api.ids.next::<MessageId>().to_string());
-    let ChatAdmission { person, limits } = admit(key, &speaker, place, &outside_id).await?;
+    let ChatAdmission { person, limits } = admit(key, &speaker, binding, &outside_id).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = InboundMessage {
         channel: speaker.channel,
-        to: InboundTarget::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
+        to: InboundTarget::Binding {
+            tenant: binding.tenant_name.clone(),
+            binding: binding.binding_name.clone(),
+        },
         from,
         outside_id,
         text: asked.message.clone(),
@@ -66,20 +69,20 @@ pub(crate) async fn ask(
     let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.key_use() });
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
     let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
-    if received.fate == IngestStatus::SeenBefore {
+    if received.status == IngestStatus::SeenBefore {
         check_same_text(&key.api, &received, asked.message).await?;
     }
-    await_outcome(key, received.run, patience).await
+    await_outcome(key, received.run, timeout).await
 }
 
 /// The answer of a turn, or that it is being worked on.
 pub(crate) async fn await_outcome(
     key: &AuthorizedCaller,
     run: RunId,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let outcome = key.api.engine.wait_for_outcome(key.tenant(), run);
-    match tokio::time::timeout(patience, outcome).await {
+    match tokio::time::timeout(timeout, outcome).await {
         Ok(outcome) => Ok(results::render_outcome(&outcome.map_err(convert_turn_error)?)),
         Err(_) => Ok(results::render_working(run)),
     }

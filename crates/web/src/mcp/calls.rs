@@ -28,7 +28,7 @@ pub(crate) async fn call(
     offered: DirectTool,
     mut arguments: JsonObject,
     given: Option<String>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let spec = &offered.tool.known.spec;
     let access = if spec.effect.writes() { ApiAccess::Write } else { ApiAccess::Read };
@@ -55,7 +55,7 @@ pub(crate) async fn call(
     let who = key.caller.principal.clone();
     let caller = key.caller.key;
     let direct = DirectCall { who, key: caller, offered, arguments: Value::Object(arguments), act, wanted };
-    let answer = match tokio::time::timeout(patience, key.api.engine.call_tool(direct)).await {
+    let answer = match tokio::time::timeout(timeout, key.api.engine.call_tool(direct)).await {
         Ok(answer) => answer.map_err(convert_turn_error)?,
         Err(_) => ToolAnswer::Running { act },
     };
@@ -64,8 +64,8 @@ pub(crate) async fn call(
 
 /// A call counts as a message does.
 pub(super) async fn check_limits(key: &AuthorizedCaller) -> Result<(), ApiError> {
-    let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
-    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, office.governor.settings())).await?;
+    let (api, tenant, act_services) = (&key.api, key.tenant(), key.api.act_services.clone());
+    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, act_services.governor.settings())).await?;
     let of_tenant = api.limits.check_tenant(tenant, plan)?;
     let of_person = match key.caller.principal.person {
         Some(person) => api.limits.check_person(tenant, &person.to_string())?,

@@ -19,14 +19,14 @@ const ASK: &str = "ask_";
 pub(crate) async fn list_bindings(key: &AuthorizedCaller) -> Result<Vec<Arc<BindingResolution>>, ApiError> {
     let tenant = key.api.load_tenant(key.tenant()).await?;
     let tiers = history::list_tiers(&key.api.db, &tenant.name).await?;
-    let bindings = tiers.into_iter().filter(|tier| {
+    let open = tiers.into_iter().filter(|tier| {
         let is_open = tier.kind == TierKind::Binding && tier.status == TierStatus::Active;
         is_open && key.reaches(BindingId::from_uuid(tier.id.as_uuid()))
     });
-    let mut places = Vec::new();
-    for tier in bindings {
+    let mut bindings = Vec::new();
+    for tier in open {
         match key.api.resolver.resolve_by_name(&tenant.name, &tier.name, None).await? {
-            AddressResolution::Bound(place) => places.push(place),
+            AddressResolution::Bound(binding) => bindings.push(binding),
             AddressResolution::TenantPaused(name) => {
                 let what = format!("{name} is paused.");
                 return Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Run `munshi tenant resume`."));
@@ -36,22 +36,22 @@ pub(crate) async fn list_bindings(key: &AuthorizedCaller) -> Result<Vec<Arc<Bind
             | AddressResolution::Unknown => {}
         }
     }
-    places.sort_by(|one, other| one.binding_name.cmp(&other.binding_name));
-    Ok(places)
+    bindings.sort_by(|one, other| one.binding_name.cmp(&other.binding_name));
+    Ok(bindings)
 }
 
 /// The tools that are open to the key, by name; none where it does not open tools, and those that only look where it
 /// opens no more.
 pub(crate) async fn list_tools(
     key: &AuthorizedCaller,
-    places: &[Arc<BindingResolution>],
+    bindings: &[Arc<BindingResolution>],
     only: Option<&str>,
 ) -> Result<Vec<DirectTool>, ApiError> {
     if key.caller.authorize(Area::Tools, ApiAccess::Read).is_err() {
         return Ok(Vec::new());
     }
     let mut tools =
-        key.api.engine.open_tools(&key.caller.principal, places, only).await.map_err(convert_turn_error)?;
+        key.api.engine.open_tools(&key.caller.principal, bindings, only).await.map_err(convert_turn_error)?;
     if key.caller.authorize(Area::Tools, ApiAccess::Write).is_err() {
         tools.retain(|one| !one.tool.known.spec.effect.writes());
     }
@@ -64,6 +64,6 @@ pub(crate) fn can_ask_agents(key: &AuthorizedCaller) -> bool {
 }
 
 /// What the agent of a binding is called. A binding's name has dashes and no underscores, so no two are called alike.
-pub(crate) fn agent_name(place: &BindingResolution) -> String {
-    format!("{ASK}{}", place.binding_name.as_str().replace('-', "_"))
+pub(crate) fn agent_name(binding: &BindingResolution) -> String {
+    format!("{ASK}{}", binding.binding_name.as_str().replace('-', "_"))
 }

@@ -42,19 +42,19 @@ enum Which {
 
 pub(crate) async fn resume(
     key: &AuthorizedCaller,
-    places: &[Arc<BindingResolution>],
+    bindings: &[Arc<BindingResolution>],
     arguments: JsonObject,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| field_error("arguments", &error.to_string()))?;
     match (asked.approval, asked.act, asked.run) {
-        (Some(approval), None, None) => resume_act(key, places, Which::Approval(approval), patience).await,
-        (None, Some(id), None) => resume_act(key, places, Which::Act(id), patience).await,
+        (Some(approval), None, None) => resume_act(key, bindings, Which::Approval(approval), timeout).await,
+        (None, Some(id), None) => resume_act(key, bindings, Which::Act(id), timeout).await,
         (None, None, Some(run)) => {
             key.require_access(Area::Chat, ApiAccess::Read)?;
             load_run(key, run).await?;
-            agents::await_outcome(key, run, patience).await
+            agents::await_outcome(key, run, timeout).await
         }
         _ => Err(field_error("arguments", "give one of approval, act and run")),
     }
@@ -64,9 +64,9 @@ pub(crate) async fn resume(
 /// turn's to hear.
 async fn resume_act(
     key: &AuthorizedCaller,
-    places: &[Arc<BindingResolution>],
+    bindings: &[Arc<BindingResolution>],
     which: Which,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<CallToolResult, ApiError> {
     key.require_access(Area::Tools, ApiAccess::Read)?;
     calls::check_limits(key).await?;
@@ -79,12 +79,12 @@ async fn resume_act(
     };
     let caller = key.caller.clone();
     let read = move |tx: &mut Tx<'_>| find_own_act(tx, &caller, which);
-    let (known, binding) = key.api.db.read(key.tenant(), read).await?.ok_or_else(gone)?;
+    let (known, id) = key.api.db.read(key.tenant(), read).await?.ok_or_else(gone)?;
     if known.effect.writes() {
         key.require_access(Area::Tools, ApiAccess::Write)?;
     }
-    let place = places.iter().find(|place| place.binding_id == binding).ok_or_else(gone)?;
-    let answer = match tokio::time::timeout(patience, await_result(key, place, known.id)).await {
+    let binding = bindings.iter().find(|binding| binding.binding_id == id).ok_or_else(gone)?;
+    let answer = match tokio::time::timeout(timeout, await_result(key, binding, known.id)).await {
         Ok(answer) => answer?.ok_or_else(gone)?,
         Err(_) => ToolAnswer::Running { act: known.id },
     };
@@ -114,14 +114,14 @@ fn find_own_act(
 /// What came of it, once it is no longer being done.
 async fn await_result(
     key: &AuthorizedCaller,
-    place: &Arc<BindingResolution>,
+    binding: &Arc<BindingResolution>,
     id: ActId,
 ) -> Result<Option<ToolAnswer>, ApiError> {
     loop {
         let act = key.api.db.read(key.tenant(), move |tx| acts::find(tx, id)).await?;
         match act.map(|act| act.state) {
             Some(ActState::Intended | ActState::Rehearsing) => tokio::time::sleep(EVERY).await,
-            _ => return key.api.engine.resume_tool(place.clone(), id).await.map_err(convert_turn_error),
+            _ => return key.api.engine.resume_tool(binding.clone(), id).await.map_err(convert_turn_error),
         }
     }
 }

@@ -92,8 +92,8 @@ impl ServerHandler for McpServerHandler {
         let given = context.meta.0.0.get(KEY).and_then(|value| value.as_str()).map(str::to_owned);
         let arguments = request.arguments.unwrap_or_default();
         let progress = McpCallProgress::from_context(&context);
-        let patience = if progress.is_requested() { LONG } else { key.api.patience };
-        let called = Called { name: &request.name, arguments, given, patience };
+        let timeout = if progress.is_requested() { LONG } else { key.api.reply_timeout };
+        let called = Called { name: &request.name, arguments, given, timeout };
         match progress.run(dispatch(&key, called)).await {
             Ok(Some(result)) => Ok(result.into()),
             // What the key does not reach looks like what is not there.
@@ -155,15 +155,15 @@ fn internal_error(error: &ApiError) -> ErrorData {
 
 /// Everything the key reaches, by name. Where a tool goes by an agent's name, it is the tool that is meant.
 async fn collect_tools(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
-    let places = key_access::list_bindings(key).await?;
-    let mut all: Vec<Tool> = key_access::list_tools(key, &places, None)
+    let bindings = key_access::list_bindings(key).await?;
+    let mut all: Vec<Tool> = key_access::list_tools(key, &bindings, None)
         .await?
         .iter()
         .map(tool_definitions::describe_tool)
         .collect();
     if key_access::can_ask_agents(key) {
         let agents: Vec<Tool> =
-            places.iter().map(|place| tool_definitions::describe_agent(key, place)).collect();
+            bindings.iter().map(|binding| tool_definitions::describe_agent(key, binding)).collect();
         let is_new = |agent: &Tool, all: &[Tool]| all.iter().all(|tool| tool.name != agent.name);
         let agents: Vec<Tool> = agents.into_iter().filter(|agent| is_new(agent, &all)).collect();
         all.extend(agents);
@@ -182,23 +182,24 @@ struct Called<'a> {
     /// The key that came beside the arguments.
     given: Option<String>,
     /// How long a turn or a tool is waited for.
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// None where the key reaches nothing of that name.
 async fn dispatch(key: &AuthorizedCaller, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
-    let Called { name, arguments, given, patience } = called;
-    let places = key_access::list_bindings(key).await?;
-    if let Some(offered) = key_access::list_tools(key, &places, Some(name)).await?.pop() {
-        return calls::call(key, offered, arguments, given, patience).await.map(Some);
+    let Called { name, arguments, given, timeout } = called;
+    let bindings = key_access::list_bindings(key).await?;
+    if let Some(offered) = key_access::list_tools(key, &bindings, Some(name)).await?.pop() {
+        return calls::call(key, offered, arguments, given, timeout).await.map(Some);
     }
     if name == tool_definitions::GO_ON {
-        return pending::resume(key, &places, arguments, patience).await.map(Some);
+        return pending::resume(key, &bindings, arguments, timeout).await.map(Some);
     }
-    let agent =
-        places.iter().find(|place| key_access::can_ask_agents(key) && key_access::agent_name(place) == name);
+    let agent = bindings
+        .iter()
+        .find(|binding| key_access::can_ask_agents(key) && key_access::agent_name(binding) == name);
     match agent {
-        Some(place) => agents::ask(key, place, arguments, patience).await.map(Some),
+        Some(binding) => agents::ask(key, binding, arguments, timeout).await.map(Some),
         None => Ok(None),
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn describe_tool(one: &DirectTool) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(!writes)
         .destructive(writes && (spec.destructive || spec.dangerous))
-        .open_world(connector.maker == ConnectorOrigin::Foreign);
+        .open_world(connector.origin == ConnectorOrigin::Foreign);
     let mut tool = Tool::new(spec.name.to_string(), spec.description.clone(), schema(spec));
     tool.annotations = Some(annotations);
     if connector.declares {
@@ -87,12 +87,12 @@ fn declare_effects(spec: &ToolSpec) -> Value {
 }
 
 /// A binding, which answers.
-pub(crate) fn describe_agent(key: &AuthorizedCaller, place: &BindingResolution) -> Tool {
-    let (human, team) = (&place.human.body, &place.team.body);
+pub(crate) fn describe_agent(key: &AuthorizedCaller, binding: &BindingResolution) -> Tool {
+    let (human, team) = (&binding.human.body, &binding.team.body);
     let description = format!(
         "Asks {} of {} at {}. A whole turn: it remembers the conversation, may use tools of its own, and answers in \
          words. Write as a person would.",
-        human.name, team.name, place.tenant_name
+        human.name, team.name, binding.tenant_name
     );
     let mut properties = json!({
         "message": { "type": "string", "minLength": 1, "maxLength": 65536, "description": "What you say." },
@@ -104,7 +104,7 @@ pub(crate) fn describe_agent(key: &AuthorizedCaller, place: &BindingResolution) 
             "description": "For whom you speak: a phone (+91…), an e-mail, an @handle, or your own word for them. \
                             Without it, for yourself." });
     }
-    let mut tool = Tool::new(agent_name(place), description, object(&properties, &["message"]));
+    let mut tool = Tool::new(agent_name(binding), description, object(&properties, &["message"]));
     tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(false).open_world(true));
     tool.meta = Some(meta(json!({ "effect": "keyed", "key": "message_id", "scope": "agent.turn" })));
     tool

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use munshi_agent::{RunEvent, RunFollower, RunOutcome, RunState, TurnEngine};
@@ -96,7 +96,7 @@ impl CompletionStream {
         Ok(())
     }
 
-    async fn next(mut self) -> Option<(Result<Sent, Infallible>, Self)> {
+    async fn next(mut self) -> Option<(Result<SseEvent, Infallible>, Self)> {
         while self.waiting.is_empty() && !self.has_ended {
             let stopping = self.stopping.clone();
             let parting = async {
@@ -117,7 +117,7 @@ impl CompletionStream {
             }
         }
         let data = self.waiting.pop_front()?;
-        Some((Ok(Sent::default().data(data)), self))
+        Some((Ok(SseEvent::default().data(data)), self))
     }
 
     async fn handle_event(&mut self, event: RunEvent) {

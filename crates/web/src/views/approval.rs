@@ -1,6 +1,6 @@
 //! Questions before an act.
 
-use munshi_safety::approvals::{Approval as Stored, ApprovalStatus as Stands};
+use munshi_safety::approvals::{Approval, ApprovalStatus};
 use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,13 +17,13 @@ pub(crate) enum ApprovalState {
     Expired,
 }
 
-impl From<Stands> for ApprovalState {
-    fn from(state: Stands) -> Self {
+impl From<ApprovalStatus> for ApprovalState {
+    fn from(state: ApprovalStatus) -> Self {
         match state {
-            Stands::Pending => Self::Pending,
-            Stands::Granted => Self::Granted,
-            Stands::Refused => Self::Refused,
-            Stands::Expired => Self::Expired,
+            ApprovalStatus::Pending => Self::Pending,
+            ApprovalStatus::Granted => Self::Granted,
+            ApprovalStatus::Refused => Self::Refused,
+            ApprovalStatus::Expired => Self::Expired,
         }
     }
 }
@@ -70,8 +70,8 @@ pub(crate) struct ApprovalView {
     answered_at: Option<Timestamp>,
 }
 
-impl From<Stored> for ApprovalView {
-    fn from(approval: Stored) -> Self {
+impl From<Approval> for ApprovalView {
+    fn from(approval: Approval) -> Self {
         Self {
             id: approval.id,
             act: approval.act,

@@ -1,8 +1,6 @@
 //! API keys: everything but their text.
 
-use munshi_identity::keys::{
-    ApiKeyRecord as Stored, IssuedApiKey, KeySecret, KeySpeaker as Speaks, KeySubject,
-};
+use munshi_identity::keys::{ApiKeyRecord, IssuedApiKey, KeySecret, KeySpeaker, KeySubject};
 use munshi_types::{BindingId, KeyId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -20,16 +18,16 @@ pub(crate) enum KeySpeakerView {
     Program,
 }
 
-impl From<Speaks> for KeySpeakerView {
-    fn from(speaks: Speaks) -> Self {
+impl From<KeySpeaker> for KeySpeakerView {
+    fn from(speaks: KeySpeaker) -> Self {
         match speaks {
-            Speaks::Person => Self::Person,
-            Speaks::Program => Self::Program,
+            KeySpeaker::Person => Self::Person,
+            KeySpeaker::Program => Self::Program,
         }
     }
 }
 
-impl From<KeySpeakerView> for Speaks {
+impl From<KeySpeakerView> for KeySpeaker {
     fn from(speaks: KeySpeakerView) -> Self {
         match speaks {
             KeySpeakerView::Person => Self::Person,
@@ -83,8 +81,8 @@ pub(crate) struct ApiKeySecretView {
     ends_at: Option<Timestamp>,
 }
 
-impl From<Stored> for ApiKey {
-    fn from(key: Stored) -> Self {
+impl From<ApiKeyRecord> for ApiKey {
+    fn from(key: ApiKeyRecord) -> Self {
         let (role, person) = match key.carries {
             KeySubject::Role(role) => (Some(role.into()), None),
             KeySubject::Person(person) => (None, Some(person)),

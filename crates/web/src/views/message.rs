@@ -1,6 +1,6 @@
 //! What was said.
 
-use munshi_agent::messages::Message as Stored;
+use munshi_agent::messages::Message;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{MessageId, RunId, Timestamp};
 use serde::Serialize;
@@ -34,8 +34,8 @@ pub(crate) struct MessageView {
     said_at: Timestamp,
 }
 
-impl From<Stored> for MessageView {
-    fn from(message: Stored) -> Self {
+impl From<Message> for MessageView {
+    fn from(message: Message) -> Self {
         Self {
             id: message.id,
             number: message.number,

@@ -1,7 +1,7 @@
 //! What came of a turn.
 
 use munshi_agent::decisions::TierTokens;
-use munshi_agent::{RunOutcome as Told, ToolCallRecord, TurnTimings as Took};
+use munshi_agent::{RunOutcome, ToolCallRecord, TurnTimings};
 use munshi_identity::Role;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId};
@@ -124,8 +124,8 @@ pub(crate) struct PromptTokensView {
     pub(crate) total: u32,
 }
 
-impl From<Told> for TurnOutcomeView {
-    fn from(told: Told) -> Self {
+impl From<RunOutcome> for TurnOutcomeView {
+    fn from(told: RunOutcome) -> Self {
         Self {
             run: told.run,
             session: told.session,
@@ -160,9 +160,9 @@ impl From<munshi_agent::TurnUsage> for TurnUsageView {
     }
 }
 
-impl From<Took> for TurnTimingsView {
-    fn from(took: Took) -> Self {
-        let Took { ingest, prepare, think, act, check, respond, first_word, total } = took;
+impl From<TurnTimings> for TurnTimingsView {
+    fn from(took: TurnTimings) -> Self {
+        let TurnTimings { ingest, prepare, think, act, check, respond, first_word, total } = took;
         Self { ingest, prepare, think, act, check, respond, first_word, total }
     }
 }

@@ -1,6 +1,6 @@
 //! People.
 
-use munshi_identity::{ContactAddress, Person as Stored, Role as Stands, persons};
+use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_server::error::ApiError;
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp};
@@ -18,18 +18,18 @@ pub(crate) enum RoleView {
     Viewer,
 }
 
-impl From<Stands> for RoleView {
-    fn from(role: Stands) -> Self {
+impl From<Role> for RoleView {
+    fn from(role: Role) -> Self {
         match role {
-            Stands::Owner => Self::Owner,
-            Stands::Admin => Self::Admin,
-            Stands::Staff => Self::Staff,
-            Stands::Viewer => Self::Viewer,
+            Role::Owner => Self::Owner,
+            Role::Admin => Self::Admin,
+            Role::Staff => Self::Staff,
+            Role::Viewer => Self::Viewer,
         }
     }
 }
 
-impl From<RoleView> for Stands {
+impl From<RoleView> for Role {
     fn from(role: RoleView) -> Self {
         match role {
             RoleView::Owner => Self::Owner,
@@ -62,8 +62,8 @@ pub(crate) struct PersonView {
     left_at: Option<Timestamp>,
 }
 
-impl From<Stored> for PersonView {
-    fn from(person: Stored) -> Self {
+impl From<Person> for PersonView {
+    fn from(person: Person) -> Self {
         Self {
             id: person.id,
             name: person.name,
@@ -95,7 +95,7 @@ pub(crate) struct PersonAddress {
 }
 
 impl PersonWithAddresses {
-    pub(crate) fn load(tx: &mut Tx<'_>, person: Stored) -> Result<Self, ApiError> {
+    pub(crate) fn load(tx: &mut Tx<'_>, person: Person) -> Result<Self, ApiError> {
         let addresses = persons::list_addresses(tx, person.id)?;
         Ok(Self { person: person.into(), addresses: addresses.iter().map(to_person_address).collect() })
     }

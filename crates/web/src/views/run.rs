@@ -1,7 +1,7 @@
 //! Runs and their steps.
 
 use munshi_agent::runs::RunView;
-use munshi_agent::steps::RunStep as Stored;
+use munshi_agent::steps::RunStep;
 use munshi_agent::{HaltReason, RunState};
 use munshi_types::{BindingId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -155,9 +155,9 @@ pub(crate) struct RunStepView {
     at: Timestamp,
 }
 
-impl From<Stored> for RunStepView {
-    fn from(step: Stored) -> Self {
-        let Stored { number, epoch, state, body, micros, at } = step;
+impl From<RunStep> for RunStepView {
+    fn from(step: RunStep) -> Self {
+        let RunStep { number, epoch, state, body, micros, at } = step;
         Self { number, epoch, state: state.into(), body, micros, at }
     }
 }

@@ -1,6 +1,6 @@
 //! Conversations.
 
-use munshi_agent::sessions::Session as Stored;
+use munshi_agent::sessions::Session;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{BindingId, PersonId, SessionId, Timestamp};
 use serde::Serialize;
@@ -37,8 +37,8 @@ pub(crate) struct SessionView {
     last_at: Timestamp,
 }
 
-impl From<Stored> for SessionView {
-    fn from(session: Stored) -> Self {
+impl From<Session> for SessionView {
+    fn from(session: Session) -> Self {
         let summary = session.whole_summary();
         Self {
             id: session.id,

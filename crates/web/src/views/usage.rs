@@ -1,6 +1,6 @@
 //! What was used, and what is left.
 
-use munshi_safety::budget::{BudgetLimitStatus as Stands, UsageLine};
+use munshi_safety::budget::{BudgetLimitStatus, UsageLine};
 use munshi_types::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -42,8 +42,8 @@ pub(crate) struct LimitStatusView {
     ends_at: Timestamp,
 }
 
-impl From<Stands> for LimitStatusView {
-    fn from(standing: Stands) -> Self {
+impl From<BudgetLimitStatus> for LimitStatusView {
+    fn from(standing: BudgetLimitStatus) -> Self {
         Self {
             lane: standing.on.lane.as_str(),
             period: standing.on.period.as_str(),

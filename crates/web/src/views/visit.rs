@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_agent::marks::ReplyMarks;
-use munshi_agent::messages::Message as Stored;
+use munshi_agent::messages::Message;
 use munshi_agent::{RunEvent, act_words};
 use munshi_lang::Locale;
 use munshi_safety::approvals::{Approval, ApprovalStatus};
@@ -65,8 +65,8 @@ pub(crate) struct VisitMessage {
     said_at: Timestamp,
 }
 
-impl From<Stored> for VisitMessage {
-    fn from(message: Stored) -> Self {
+impl From<Message> for VisitMessage {
+    fn from(message: Message) -> Self {
         let marks: ReplyMarks = serde_json::from_value(message.marks).unwrap_or_default();
         let results = marks.events.iter().filter_map(|mark| match &mark.event {
             RunEvent::ToolResult { result, .. } => Some(result),

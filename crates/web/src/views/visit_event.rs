@@ -91,7 +91,11 @@ pub(crate) struct VisitEventTranslator {
 
 impl VisitEventTranslator {
     pub(crate) fn new(api: &ApiState, voice: Locale) -> Self {
-        Self { book: api.visits.book.clone(), tools: api.visits.tools.as_slice().into(), voice }
+        Self {
+            book: api.visitor_services.book.clone(),
+            tools: api.visitor_services.tools.as_slice().into(),
+            voice,
+        }
     }
 
     pub(crate) fn translate(&self, event: StreamEvent) -> Option<VisitEvent> {

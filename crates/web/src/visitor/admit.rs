@@ -21,14 +21,14 @@ const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
 pub(crate) enum VisitRejection {
     Refused(ApiError),
     /// A proof of work is required. The challenge goes into the header `x-challenge`.
-    Asked(String),
+    ProofNeeded(String),
 }
 
 impl VisitRejection {
     /// Whether it would be let in at another time, or after some work.
     pub(crate) fn is_retryable(&self) -> bool {
         match self {
-            Self::Asked(_) => true,
+            Self::ProofNeeded(_) => true,
             Self::Refused(error) => error.code == ApiErrorCode::TooManyRequests,
         }
     }
@@ -44,7 +44,7 @@ impl IntoResponse for VisitRejection {
     fn into_response(self) -> Response {
         match self {
             Self::Refused(error) => error.into_response(),
-            Self::Asked(challenge) => {
+            Self::ProofNeeded(challenge) => {
                 let mut response = ApiError::from_code(ApiErrorCode::ProofNeeded).into_response();
                 if let Ok(value) = HeaderValue::try_from(challenge) {
                     response.headers_mut().insert(CHALLENGE, value);
@@ -73,22 +73,22 @@ pub(crate) struct VisitAdmission {
 
 /// Lets a message pass, or says why not.
 pub(crate) async fn admit(
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     message: &str,
     proof: Option<&ProofOfWork>,
 ) -> Result<VisitAdmission, VisitRejection> {
-    let known = load_known(guest).await?;
+    let known = load_known(visitor).await?;
     let is_member = known.person.as_ref().is_some_and(|person| person.role.is_some());
-    if is_members_only(&guest.place) && !is_member {
+    if is_members_only(&visitor.binding) && !is_member {
         return Err(VisitRejection::Refused(
             ApiError::new(ApiErrorCode::Forbidden, "This conversation is only for members of the business.")
                 .hint("Sign in, or use another binding."),
         ));
     }
-    let (limits, tenant) = (&guest.api.limits, guest.place.tenant);
+    let (limits, tenant) = (&visitor.api.limits, visitor.binding.tenant);
     let is_visitor = known.person.as_ref().is_none_or(|person| person.visitor && person.role.is_none());
     let mut counted = match is_visitor {
-        true => check_proof_of_work(guest, &known, message, proof).await?,
+        true => check_proof_of_work(visitor, &known, message, proof).await?,
         false => Vec::new(),
     };
     counted.push(limits.check_tenant(tenant, known.plan)?);
@@ -96,8 +96,8 @@ pub(crate) async fn admit(
         counted.push(limits.check_person(tenant, &person.id.to_string())?);
     }
     // Who has no token yet is counted by the one they get.
-    if is_visitor && !matches!(guest.proved, PageVisitorIdentity::Nothing) {
-        counted.push(limits.check_visit(tenant, &visitor_id(guest), guest.place.binding_id)?);
+    if is_visitor && !matches!(visitor.proved, PageVisitorIdentity::Nothing) {
+        counted.push(limits.check_visit(tenant, &visitor_id(visitor), visitor.binding.binding_id)?);
     }
     // Whatever else is reached is told before work is asked for.
     counted.sort_by_key(|limit| limit.subject == LimitSubject::Newcomer);
@@ -107,7 +107,7 @@ pub(crate) async fn admit(
 /// The response to a message that the database refused. If only the limit of messages without proof was reached, it asks
 /// for a proof of work.
 pub(crate) async fn build_rejection(
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     message: &str,
     error: munshi_agent::Error,
 ) -> VisitRejection {
@@ -118,69 +118,69 @@ pub(crate) async fn build_rejection(
     if reached != LimitSubject::Newcomer {
         return convert_turn_error(error).into();
     }
-    match issue_challenge(guest, message).await {
-        Ok(challenge) => VisitRejection::Asked(challenge),
+    match issue_challenge(visitor, message).await {
+        Ok(challenge) => VisitRejection::ProofNeeded(challenge),
         Err(error) => VisitRejection::Refused(error),
     }
 }
 
-async fn issue_challenge(guest: &PageVisitor, message: &str) -> Result<String, ApiError> {
-    let key = guest.api.codes.load_key(guest.place.tenant).await?;
-    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor_id(guest));
-    let of = ChallengeScope { binding: &binding, visitor: &visitor, message };
-    Ok(challenge::make(&key, of, guest.api.visits.challenge.bits, guest.api.clock.now()))
+async fn issue_challenge(visitor: &PageVisitor, message: &str) -> Result<String, ApiError> {
+    let key = visitor.api.codes.load_key(visitor.binding.tenant).await?;
+    let (binding, id) = (visitor.binding.binding_id.as_uuid().to_string(), visitor_id(visitor));
+    let of = ChallengeScope { binding: &binding, visitor: &id, message };
+    Ok(challenge::make(&key, of, visitor.api.visitor_services.challenge.bits, visitor.api.clock.now()))
 }
 
-async fn load_known(guest: &PageVisitor) -> Result<Known, ApiError> {
-    let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
-    let office = guest.api.office.clone();
+async fn load_known(visitor: &PageVisitor) -> Result<Known, ApiError> {
+    let (proved, binding) = (visitor.proved.clone(), visitor.binding.binding_id);
+    let act_services = visitor.api.act_services.clone();
     let read = move |tx: &mut Tx<'_>| {
         let person = super::page_visitor::find_person(tx, &proved)?;
         let session = match &person {
             Some(person) => sessions::find_by_person(tx, binding, person.id)?,
             None => None,
         };
-        let plan = budget::load_plan(tx, office.governor.settings())?;
+        let plan = budget::load_plan(tx, act_services.governor.settings())?;
         Ok::<_, ApiError>(Known { person, plan, said: session.map_or(0, |session| session.messages) })
     };
-    guest.api.db.read(guest.place.tenant, read).await
+    visitor.api.db.read(visitor.binding.tenant, read).await
 }
 
 /// The limits of an anonymous visitor's address, or a request for proof of work. The first few messages of a visitor need
 /// no proof. Messages of new visitors are also counted by address, so a new token for each message does not help. This
 /// node counts a message once, when it comes without a proof; the database counts only messages that are accepted.
 async fn check_proof_of_work(
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     known: &Known,
     message: &str,
     proof: Option<&ProofOfWork>,
 ) -> Result<Vec<RateLimit>, VisitRejection> {
-    let wanted = guest.api.visits.challenge;
-    let key = guest.api.codes.load_key(guest.place.tenant).await?;
-    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor_id(guest));
-    let of = ChallengeScope { binding: &binding, visitor: &visitor, message };
-    if proof.is_some_and(|proof| challenge::is_solved(&key, of, proof, guest.api.clock.now())) {
-        return Ok(guest.api.limits.address_limits(guest.address).into());
+    let wanted = visitor.api.visitor_services.challenge;
+    let key = visitor.api.codes.load_key(visitor.binding.tenant).await?;
+    let (binding, id) = (visitor.binding.binding_id.as_uuid().to_string(), visitor_id(visitor));
+    let of = ChallengeScope { binding: &binding, visitor: &id, message };
+    if proof.is_some_and(|proof| challenge::is_solved(&key, of, proof, visitor.api.clock.now())) {
+        return Ok(visitor.api.limits.address_limits(visitor.address).into());
     }
-    let mut counted = Vec::from(guest.api.limits.check_visitor(guest.address)?);
+    let mut counted = Vec::from(visitor.api.limits.check_visitor(visitor.address)?);
     if wanted.bits == 0 {
         return Ok(counted);
     }
     // Each message of theirs has an answer beside it.
     let said = u32::try_from(known.said / 2).unwrap_or(u32::MAX);
     let is_young = said < wanted.after;
-    match is_young.then(|| guest.api.limits.check_newcomer(guest.address, wanted.after)).flatten() {
+    match is_young.then(|| visitor.api.limits.check_newcomer(visitor.address, wanted.after)).flatten() {
         Some(newcomer) => {
             counted.push(newcomer);
             Ok(counted)
         }
-        None => Err(VisitRejection::Asked(issue_challenge(guest, message).await?)),
+        None => Err(VisitRejection::ProofNeeded(issue_challenge(visitor, message).await?)),
     }
 }
 
 /// The id under which rate limits and challenges know the visitor; empty without a token.
-fn visitor_id(guest: &PageVisitor) -> String {
-    match &guest.proved {
+fn visitor_id(visitor: &PageVisitor) -> String {
+    match &visitor.proved {
         PageVisitorIdentity::Nothing => String::new(),
         PageVisitorIdentity::Browser(token) => token.id(),
         PageVisitorIdentity::Person(id) => id.to_string(),

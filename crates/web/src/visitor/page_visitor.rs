@@ -40,7 +40,7 @@ pub(crate) enum PageVisitorIdentity {
 /// Somebody at a page of a binding.
 pub(crate) struct PageVisitor {
     pub(crate) api: Api,
-    pub(crate) place: Arc<BindingResolution>,
+    pub(crate) binding: Arc<BindingResolution>,
     pub(crate) proved: PageVisitorIdentity,
     pub(crate) origin: PageOrigin,
     /// None where nobody knows it, as in a test without a socket.
@@ -64,17 +64,17 @@ impl PageVisitor {
         let unreadable = |_| ApiError::new(ApiErrorCode::BadRequest, "The path is malformed.");
         let params = RawPathParams::from_request_parts(parts, app).await.map_err(unreadable)?;
         let name = params.iter().find(|(key, _)| *key == "place").map(|(_, value)| value.to_owned());
-        let place = binding_lookup::resolve(&api, &name.unwrap_or_default()).await?;
+        let binding = binding_lookup::resolve(&api, &name.unwrap_or_default()).await?;
         let origin = PageOrigin::from_headers(&parts.headers)
             .with_security(api.account.connection_security(&parts.headers));
-        if !origin.can_reach(&api, &place).await? {
+        if !origin.can_reach(&api, &binding).await? {
             return Err(forbidden_origin_error(&origin));
         }
         let peer = parts.extensions.get::<Peer>();
-        let proved = authenticate(&api, &place, &origin, (peer, &parts.headers)).await?;
+        let proved = authenticate(&api, &binding, &origin, (peer, &parts.headers)).await?;
         let address = api.client_address(peer, &parts.headers);
         let client = find_client_id(&parts.headers, &origin);
-        Ok(Self { api, place, proved, origin, address, client })
+        Ok(Self { api, binding, proved, origin, address, client })
     }
 }
 
@@ -100,14 +100,16 @@ pub(crate) fn derive_client_id(credential: &str) -> String {
 /// A token in the header speaks for itself, on any page; cookies speak on our own alone.
 async fn authenticate(
     api: &Api,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     origin: &PageOrigin,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<PageVisitorIdentity, ApiError> {
     if let Some(text) = bearer(headers) {
         if !VisitorToken::has_prefix(text) {
-            let person =
-                api.proofs.authenticate_host_token(place.tenant, place.binding_name.as_str(), text).await?;
+            let person = api
+                .proofs
+                .authenticate_host_token(binding.tenant, binding.binding_name.as_str(), text)
+                .await?;
             return Ok(PageVisitorIdentity::Person(person));
         }
         // One that can't be ours is as good as none: its browser gets another.
@@ -121,9 +123,9 @@ async fn authenticate(
     let browser = VisitorToken::from_cookie(headers, origin.connection_security())
         .map_or(PageVisitorIdentity::Nothing, PageVisitorIdentity::Browser);
     let seat = find_seat(api, peer, headers).await?;
-    match api.proofs.find_signed_in(place.tenant, headers, seat).await? {
+    match api.proofs.find_signed_in(binding.tenant, headers, seat).await? {
         // Whoever opened the business in this browser goes on as who they were, with what they had said.
-        Some(_) if is_member(api, place, &browser).await? => Ok(browser),
+        Some(_) if is_member(api, binding, &browser).await? => Ok(browser),
         Some(person) => Ok(PageVisitorIdentity::Person(person)),
         None => Ok(browser),
     }
@@ -132,21 +134,21 @@ async fn authenticate(
 /// Whether whoever opens a page is known to belong to its business.
 pub(crate) async fn is_known_member(
     api: &Api,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<bool, ApiError> {
     let origin = PageOrigin::from_headers(headers).with_security(api.account.connection_security(headers));
-    let proved = authenticate(api, place, &origin, (peer, headers)).await?;
-    is_member(api, place, &proved).await
+    let proved = authenticate(api, binding, &origin, (peer, headers)).await?;
+    is_member(api, binding, &proved).await
 }
 
 async fn is_member(
     api: &Api,
-    place: &BindingResolution,
+    binding: &BindingResolution,
     proved: &PageVisitorIdentity,
 ) -> Result<bool, ApiError> {
     let proved = proved.clone();
-    let person = api.db.read(place.tenant, move |tx| find_person(tx, &proved)).await?;
+    let person = api.db.read(binding.tenant, move |tx| find_person(tx, &proved)).await?;
     Ok(person.is_some_and(|person| person.role.is_some() && person.left_at.is_none()))
 }
 
@@ -154,30 +156,30 @@ impl PageVisitor {
     /// The person, where there is one already.
     pub(crate) async fn find_person(&self) -> Result<Option<Person>, ApiError> {
         let proved = self.proved.clone();
-        self.api.db.read(self.place.tenant, move |tx| find_person(tx, &proved)).await
+        self.api.db.read(self.binding.tenant, move |tx| find_person(tx, &proved)).await
     }
 
     /// Who they are and their thread here; none for somebody who has not spoken yet.
     pub(crate) async fn find_thread(&self) -> Result<Option<(Person, Session)>, ApiError> {
-        let (proved, binding) = (self.proved.clone(), self.place.binding_id);
+        let (proved, binding) = (self.proved.clone(), self.binding.binding_id);
         let read = move |tx: &mut Tx<'_>| {
             let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
             let session = sessions::find_by_person(tx, binding, person.id)?;
             Ok::<_, ApiError>(session.map(|session| (person, session)))
         };
-        self.api.db.read(self.place.tenant, read).await
+        self.api.db.read(self.binding.tenant, read).await
     }
 
     /// A turn of theirs in this very place. Everybody else's is not there.
     pub(crate) async fn load_run(&self, id: RunId) -> Result<RunView, ApiError> {
-        let (proved, binding) = (self.proved.clone(), self.place.binding_id);
+        let (proved, binding) = (self.proved.clone(), self.binding.binding_id);
         let read = move |tx: &mut Tx<'_>| {
             let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
             let Some(run) = runs::find(tx, id)?.map(RunView::from) else { return Ok(None) };
             let theirs = persons::find_living(tx, run.person)?.is_some_and(|whose| whose.id == person.id);
             Ok::<_, ApiError>((theirs && run.binding == binding).then_some(run))
         };
-        let found = self.api.db.read(self.place.tenant, read).await?;
+        let found = self.api.db.read(self.binding.tenant, read).await?;
         found.ok_or_else(|| ApiError::new(ApiErrorCode::NotFound, "No such run of yours."))
     }
 

@@ -88,7 +88,7 @@ impl House {
             clock: test.clock.clone(),
             random,
             ids: test.ids.clone(),
-            patience: PATIENCE,
+            timeout: PATIENCE,
         };
         let logins = ConnectorLogins::new(parts).unwrap();
         let account = SignInServices { public_url: public_url.map(str::to_owned), ..account() };

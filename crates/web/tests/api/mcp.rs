@@ -243,7 +243,7 @@ on_both! {
         let house = Installation::open(&test, []).await;
         let key = house.key(Role::Owner).await;
         let mut last = Value::Null;
-        for _ in 0..=munshi_web::api::limits::PERSON.count {
+        for _ in 0..=munshi_web::api::limits::PERSON_LIMIT.count {
             last = call(&house, &key, "go_on", json!({ "act": test.ids.next::<munshi_types::ActId>() })).await;
         }
         assert!(text(&last).contains("Too many"), "{last}");
@@ -322,7 +322,7 @@ on_both! {
         Reply::of(house.send(request("http://evil.example")).await).await.refused(403, "forbidden");
         assert_eq!(house.send(request("http://localhost:8400")).await.status(), 200);
         let mut refused = None;
-        for _ in 0..=munshi_web::api::limits::PERSON.count {
+        for _ in 0..=munshi_web::api::limits::PERSON_LIMIT.count {
             let result = call(&house, &key, "count", json!({})).await;
             if result["isError"] == true {
                 refused = Some(result);

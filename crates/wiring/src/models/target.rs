@@ -149,7 +149,7 @@ fn timeouts(model: &ConfiguredModel, start: ModelTimeouts) -> ModelTimeouts {
         connect: model.connect_timeout.unwrap_or(start.connect),
         first_byte: model.first_byte_timeout.unwrap_or(start.first_byte),
         between_bytes: model.between_bytes_timeout.unwrap_or(start.between_bytes),
-        whole: model.whole_timeout.unwrap_or(start.whole),
+        total: model.whole_timeout.unwrap_or(start.total),
     }
 }
 

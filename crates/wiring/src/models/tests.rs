@@ -92,7 +92,7 @@ residency = "in"
     assert_eq!((can.context_tokens, can.cache_minimum_tokens), (5000, 7));
     assert_eq!(odd.timeouts.connect, Duration::from_secs(1));
     assert_eq!(
-        (odd.timeouts.first_byte, odd.timeouts.whole),
+        (odd.timeouts.first_byte, odd.timeouts.total),
         (Duration::from_secs(8), Duration::from_secs(9))
     );
     assert_eq!(odd.residency, "in");

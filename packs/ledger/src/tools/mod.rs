@@ -140,5 +140,5 @@ fn write_handler(tool: impl WriteToolHandler + 'static) -> ToolHandler {
 }
 
 fn read_handler(tool: impl ReadToolHandler + 'static) -> ToolHandler {
-    ToolHandler::Look(Arc::new(tool))
+    ToolHandler::Read(Arc::new(tool))
 }

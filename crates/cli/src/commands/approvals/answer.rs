@@ -87,8 +87,9 @@ fn run(
 ) -> Result<()> {
     let config = context.config()?;
     let database = ConfiguredDatabase::single_connection(&config)?;
-    let house = packs::load_registry()?;
-    let (office, now) = (build_act_services(&config, context.clock.clone()).on_refusal(house), context.now());
+    let packs = packs::load_registry()?;
+    let (act_services, now) =
+        (build_act_services(&config, context.clock.clone()).on_refusal(packs), context.now());
     let ApprovalRefuseArguments { which: ApprovalSelectorArguments { id, of }, person, shown, author } =
         given;
     let via = format!("cli:{author}");
@@ -96,14 +97,14 @@ fn run(
     let told = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find_open(&db).await?;
-        db.write(tenant.id, move |tx| submit_answer(tx, &office, &typed, now)).await
+        db.write(tenant.id, move |tx| submit_answer(tx, &act_services, &typed, now)).await
     })?;
     context.output.print_result(&told, |told, _| render_text(told, answer))
 }
 
 fn submit_answer(
     tx: &mut Tx<'_>,
-    office: &ActServices,
+    act_services: &ActServices,
     typed: &Typed,
     now: Timestamp,
 ) -> Result<Told, CommandFailure> {
@@ -122,7 +123,7 @@ fn submit_answer(
         via: &typed.via,
         key: None,
     };
-    match approvals::answer(tx, office, approval.id, &said, now)? {
+    match approvals::answer(tx, act_services, approval.id, &said, now)? {
         ApprovalAnswerOutcome::Granted(approval) => build_report(tx, *approval, &person, true, typed),
         ApprovalAnswerOutcome::Refused(approval) => build_report(tx, *approval, &person, true, typed),
         ApprovalAnswerOutcome::Already(approval) => handle_already_answered(tx, *approval, &person, typed),

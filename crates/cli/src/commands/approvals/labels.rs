@@ -27,7 +27,7 @@ pub(in crate::commands) const fn describe_reason(reason: ConsentReason) -> &'sta
         ConsentReason::Destructive => "it is destructive",
         ConsentReason::Money => "it moves money",
         ConsentReason::Message => "it sends a message nobody has reviewed",
-        ConsentReason::Foreign => "third-party text triggered it",
+        ConsentReason::Tainted => "third-party text triggered it",
         ConsentReason::Concern => "a check found something unusual",
         ConsentReason::Egress => "it would send out data that was read",
     }

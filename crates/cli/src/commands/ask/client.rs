@@ -29,7 +29,7 @@ use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
 
 /// How long another command may have the database, or a server be about to start.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 /// How often it is looked for what stands before a question.
 const CLEARING: Duration = Duration::from_secs(1);
@@ -297,7 +297,7 @@ async fn acquire_database(database: &ConfiguredDatabase) -> Result<Held> {
         if let Some(address) = DatabaseLock::find_server_address(file) {
             return Ok(Held::By(address));
         }
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > TIMEOUT {
             return Err(refused);
         }
         tokio::time::sleep(PAUSE).await;

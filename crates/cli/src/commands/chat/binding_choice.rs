@@ -85,8 +85,8 @@ fn choose_one(mut offers: Vec<Offer>) -> Result<Option<Chosen>> {
 
 /// A tenant that comes with the program, made for whoever has none yet.
 async fn create_ready_tenant(context: &CommandContext, config: &Config) -> Result<Option<TenantName>> {
-    let house = packs::load_registry()?;
-    let packs = house.tenants.iter().map(|(_, tenant)| *tenant);
+    let registry = packs::load_registry()?;
+    let packs = registry.tenants.iter().map(|(_, tenant)| *tenant);
     let tenants: Vec<TenantTemplate> = packs.chain(tenant_templates::READY.iter().copied()).collect();
     if !std::io::stdin().is_terminal() {
         let names = tenants.iter().map(|tenant| tenant.name).collect::<Vec<_>>().join(", ");

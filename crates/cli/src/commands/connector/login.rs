@@ -28,7 +28,7 @@ use crate::server_commands::ServerCommands;
 /// How often one looks whether somebody has come back to the server.
 const LOOK: Duration = Duration::from_millis(500);
 /// So long may a browser take to ask.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Of a request, in bytes.
 const LONGEST: u64 = 16 * 1024;
 
@@ -205,7 +205,7 @@ async fn read_callback(line: TcpStream, begun: &PendingOAuthLogin) -> std::io::R
     let (read, mut write) = line.into_split();
     let mut first = String::new();
     let mut read = BufReader::new(tokio::io::AsyncReadExt::take(read, LONGEST));
-    tokio::time::timeout(PATIENCE, read.read_line(&mut first)).await.map_err(std::io::Error::other)??;
+    tokio::time::timeout(TIMEOUT, read.read_line(&mut first)).await.map_err(std::io::Error::other)??;
     let path = first.split(' ').nth(1).unwrap_or_default();
     let query = path.split_once('?').map(|(_, query)| query).unwrap_or_default();
     let returned: Option<OAuthCallback> = serde_urlencoded::from_str(query).ok();

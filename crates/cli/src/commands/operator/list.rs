@@ -2,7 +2,7 @@
 
 use clap::Args;
 use munshi_identity::Role;
-use munshi_identity::operators::{self, OPERATORS, Operator as Account, roles};
+use munshi_identity::operators::{self, OPERATORS, Operator, roles};
 use munshi_store::{PlatformTx, tenants};
 use munshi_types::TenantName;
 use munshi_wiring::database::ConfiguredDatabase;
@@ -28,7 +28,7 @@ pub(crate) struct OperatorListArguments {
 #[derive(Debug, Serialize)]
 struct Item {
     #[serde(flatten)]
-    operator: Account,
+    operator: Operator,
     roles: Vec<Given>,
 }
 

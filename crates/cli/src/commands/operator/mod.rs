@@ -13,7 +13,7 @@ use clap::Subcommand;
 use munshi_config::Config;
 use munshi_identity::SecretToken;
 use munshi_identity::keys::ApiKeyRecord;
-use munshi_identity::operators::{self, Operator as Account};
+use munshi_identity::operators::{self, Operator};
 use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::PlatformTx;
 use munshi_types::{IdGenerator, TenantId, Timestamp};
@@ -133,7 +133,7 @@ impl Telling {
     }
 }
 
-fn find(tx: &mut PlatformTx<'_>, email: &str) -> Result<Account> {
+fn find(tx: &mut PlatformTx<'_>, email: &str) -> Result<Operator> {
     operators::find_by_email(tx, email)?.ok_or_else(|| {
         CommandFailure::not_found(format!("operator {email} not found"))
             .hint("`munshi operator list` shows them all")

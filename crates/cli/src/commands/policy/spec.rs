@@ -37,7 +37,7 @@ impl ToolSpecArguments {
         };
         let connector = ToolConnector {
             name: self.connector.clone(),
-            maker: if self.house { ConnectorOrigin::House } else { ConnectorOrigin::Foreign },
+            origin: if self.house { ConnectorOrigin::BuiltIn } else { ConnectorOrigin::Foreign },
             declares: !self.undeclared,
             conduct: None,
         };

@@ -59,7 +59,7 @@ pub(super) fn run(context: &CommandContext, arguments: &PolicyTestArguments) -> 
             .hint("write it as --args '{\"amount\": 500}'")
     })?;
     let tool = arguments.described.find(&arguments.tool)?;
-    let (office, now) = (build_act_services(&config, context.clock.clone()), context.now());
+    let (act_services, now) = (build_act_services(&config, context.clock.clone()), context.now());
     let trace = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
@@ -87,7 +87,7 @@ pub(super) fn run(context: &CommandContext, arguments: &PolicyTestArguments) -> 
             let mut proposal = proposal;
             proposal.caller.principal = principal(tx, &whom)?;
             let door = proposal.caller.door;
-            Ok((acts::preview(tx, &office, &proposal, now)?, door))
+            Ok((acts::preview(tx, &act_services, &proposal, now)?, door))
         };
         let (trace, door) = db.write(tenant.id, unit).await?;
         Ok((trace, door, tool))

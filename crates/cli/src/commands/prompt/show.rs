@@ -127,16 +127,16 @@ pub(super) fn run(context: &CommandContext, arguments: &PromptShowArguments) -> 
     };
     let (channel, language) = (envelope.channel, envelope.language.clone());
     let installed = installation::tools()?;
-    let cast = build_static_prompt(&resolution, arguments.profile, &installed);
-    let guests = select_connector_tools(&resolution, &cast, &shelf, message.as_str());
+    let static_prompt = build_static_prompt(&resolution, arguments.profile, &installed);
+    let guests = select_connector_tools(&resolution, &static_prompt, &shelf, message.as_str());
     let moment = TurnContext { tools: guests, ..known.into_turn_context(envelope, message, key) };
-    let assembled =
-        assemble(&cast, &moment).map_err(|too_large| CommandFailure::refused(too_large.to_string()))?;
+    let assembled = assemble(&static_prompt, &moment)
+        .map_err(|too_large| CommandFailure::refused(too_large.to_string()))?;
     if arguments.raw {
         return context.output.print_exact(&render_raw(&assembled));
     }
     context.output.print_result(
-        &build_report(&resolution, &cast, assembled, &installed, (channel, language)),
+        &build_report(&resolution, &static_prompt, assembled, &installed, (channel, language)),
         text::render,
     )
 }
@@ -144,7 +144,7 @@ pub(super) fn run(context: &CommandContext, arguments: &PromptShowArguments) -> 
 /// The most fitting for the message, as in a turn.
 fn select_connector_tools(
     resolution: &BindingResolution,
-    cast: &StaticPrompt,
+    static_prompt: &StaticPrompt,
     shelf: &TenantTools,
     message: &str,
 ) -> Vec<ConnectorToolSpec> {
@@ -152,7 +152,7 @@ fn select_connector_tools(
     let has = |tool: &Tool| {
         precedence::allows_connector_tool(team, agent, &tool.known.connector.name, &tool.known.spec.name)
     };
-    let chosen = shelf.choose(&[(message, 1.0)], cast.free_tool_slots(), has).into_iter();
+    let chosen = shelf.choose(&[(message, 1.0)], static_prompt.free_tool_slots(), has).into_iter();
     chosen
         .map(|tool| {
             let spec = &tool.known.spec;
@@ -182,7 +182,7 @@ fn build_static_prompt(
     profile: Option<PromptBudgetProfile>,
     installed: &[Arc<ToolSpec>],
 ) -> Arc<StaticPrompt> {
-    let Some(profile) = profile else { return resolution.cast.clone() };
+    let Some(profile) = profile else { return resolution.static_prompt.clone() };
     let mut agent = resolution.agent.body.clone();
     agent.limits.profile = profile;
     let (human, team) = (&resolution.human.body, &resolution.team.body);
@@ -191,7 +191,7 @@ fn build_static_prompt(
 
 fn build_report(
     resolution: &BindingResolution,
-    cast: &StaticPrompt,
+    static_prompt: &StaticPrompt,
     assembled: AssembledPrompt,
     installed: &[Arc<ToolSpec>],
     (channel, language): (Channel, Option<LanguageCode>),
@@ -209,12 +209,12 @@ fn build_report(
         slice: resolution.slice.clone(),
         channel,
         language,
-        blocks: cast.blocks().map(block).collect(),
+        blocks: static_prompt.blocks().map(block).collect(),
         system: assembled.system,
         messages: assembled.messages,
         tools: assembled.tools.iter().map(|tool| tool.as_ref().clone()).collect(),
         not_installed: list_missing_tools(resolution, installed),
-        budgets: *cast.budgets(),
+        budgets: *static_prompt.budgets(),
         report: assembled.report,
     }
 }

@@ -60,8 +60,8 @@ pub(super) fn sender() -> ToolSpec {
     }
 }
 
-pub(super) fn connector(maker: ConnectorOrigin) -> ToolConnector {
-    ToolConnector { name: "shop".to_owned(), maker, declares: true, conduct: None }
+pub(super) fn connector(origin: ConnectorOrigin) -> ToolConnector {
+    ToolConnector { name: "shop".to_owned(), origin, declares: true, conduct: None }
 }
 
 /// The owner at their own door asks for something that is open, fits, and needs nobody.
@@ -100,9 +100,9 @@ impl DecisionStore for Answers {
 
 impl Case {
     pub(super) fn of(spec: ToolSpec) -> Self {
-        let maker =
-            if spec.effect == Effect::Inside { ConnectorOrigin::House } else { ConnectorOrigin::Foreign };
-        Self::with(spec, connector(maker))
+        let origin =
+            if spec.effect == Effect::Inside { ConnectorOrigin::BuiltIn } else { ConnectorOrigin::Foreign };
+        Self::with(spec, connector(origin))
     }
 
     pub(super) fn with(spec: ToolSpec, connector: ToolConnector) -> Self {

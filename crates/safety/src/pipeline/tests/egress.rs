@@ -174,7 +174,7 @@ fn a_look_at_the_open_world_carries_nothing_out_unasked() {
         case.proposal.wanted = ProposalMode::Rehearsal;
         assert_eq!(case.word(), "carries_data", "{effect:?}");
     }
-    let mut house = Case::with(look(Egress::Ask), connector(ConnectorOrigin::House));
+    let mut house = Case::with(look(Egress::Ask), connector(ConnectorOrigin::BuiltIn));
     house.proposal.taint = led("hello");
     assert_eq!(house.word(), "apply", "our own tables are no open world");
 }

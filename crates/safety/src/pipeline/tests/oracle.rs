@@ -69,7 +69,7 @@ pub(super) fn against(ask: &PolicyRequest<'_>, truth: &Truth) -> Vec<Invariant> 
 /// Whether a foreign tool would be given what is hidden from it: the listed field, and under a profile every number of a
 /// phone but the one a message goes to. Or whether it would write with a hole where the profile hid something.
 pub(super) fn leaks(ask: &PolicyRequest<'_>, tool: &CompiledTool, leaving: &Value) -> bool {
-    if tool.connector.maker == ConnectorOrigin::House {
+    if tool.connector.origin == ConnectorOrigin::BuiltIn {
         return false;
     }
     let told = |phone: &str| phone.contains(SECRET_PHONE) || phone.contains(THEIR_PHONE);
@@ -251,7 +251,7 @@ fn consented(ask: &PolicyRequest<'_>, tool: &CompiledTool, scope: &str, truth: &
 /// Whether a run that was led by others, and knows what is private, gives a tool of the open world nothing that it could have
 /// read: or a person has agreed to that, where an operator lets them.
 fn kept_in(ask: &PolicyRequest<'_>, tool: &CompiledTool, truth: &Truth) -> bool {
-    let may_carry = tool.connector.maker == ConnectorOrigin::Foreign
+    let may_carry = tool.connector.origin == ConnectorOrigin::Foreign
         && tool.spec.egress != Egress::Allow
         && !ask.taint.sources.is_empty()
         && ask.taint.holds_private

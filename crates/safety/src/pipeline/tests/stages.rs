@@ -177,7 +177,7 @@ fn no_value_passes_for_another_scope() {
         (json!(""), "users//tool"),
         (json!([7]), "users/%5B7%5D/tool"),
     ] {
-        let tool = CompiledTool::new(spec(Effect::Read), connector(ConnectorOrigin::House)).unwrap();
+        let tool = CompiledTool::new(spec(Effect::Read), connector(ConnectorOrigin::BuiltIn)).unwrap();
         assert_eq!(tool.render_scope(&json!({ "id": id })), scope);
     }
 }
@@ -268,13 +268,13 @@ fn limits_say_which_and_are_asked_once() {
 fn what_leaves_is_redacted_and_what_stays_is_not() {
     let leaving =
         OutboundRedaction { profile: RedactionProfile::Standard, fields: HiddenFields::new(["phone"]) };
-    for (maker, effect) in [
-        (ConnectorOrigin::House, Effect::Inside),
+    for (origin, effect) in [
+        (ConnectorOrigin::BuiltIn, Effect::Inside),
         (ConnectorOrigin::Foreign, Effect::Keyed),
         (ConnectorOrigin::Foreign, Effect::Read),
     ] {
         for wanted in [ProposalMode::Act, ProposalMode::Rehearsal] {
-            let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(maker));
+            let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(origin));
             case.policy.redaction = leaving.clone();
             case.proposal.wanted = wanted;
             case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "phone": "+91 98123 45678" }));
@@ -282,7 +282,7 @@ fn what_leaves_is_redacted_and_what_stays_is_not() {
                 panic!()
             };
             let left = cleared.arguments.to_string().contains("98123");
-            assert_eq!(left, maker == ConnectorOrigin::House, "{maker:?} {effect:?} {wanted:?}");
+            assert_eq!(left, origin == ConnectorOrigin::BuiltIn, "{origin:?} {effect:?} {wanted:?}");
         }
     }
 }
@@ -373,7 +373,7 @@ fn cases_by_reason() -> [(ToolSpec, Change, ConsentReason, ConsentGiver, Risk); 
                 case.proposal.taint =
                     Taint { sources: BTreeSet::from([TaintSource::Web]), ..Taint::from_own_words("hello") };
             },
-            ConsentReason::Foreign,
+            ConsentReason::Tainted,
             ConsentGiver::Asker,
             Risk::Low,
         ),
@@ -457,7 +457,7 @@ fn only_what_can_be_rehearsed_is() {
 fn a_tool_that_contradicts_itself_is_not_installed() {
     let sends = || Some(SendArguments { to: "whom".to_owned(), template: None });
     let plain = || spec(Effect::Keyed);
-    let house = || connector(ConnectorOrigin::House);
+    let house = || connector(ConnectorOrigin::BuiltIn);
     for (what, spec, connector) in [
         ("not a JSON Schema object", ToolSpec { parameters: json!([]), ..plain() }, house()),
         ("type object", ToolSpec { parameters: json!({ "type": "string" }), ..plain() }, house()),

@@ -106,7 +106,7 @@ fn conduct(dice: &Dice) -> Conduct {
 fn tool(dice: &Dice, number: usize) -> Option<CompiledTool> {
     let (module, verb) = (*dice.pick(&MODULES), *dice.pick(&VERBS));
     let scope = if module == "users" { format!("users/{{id}}/{verb}") } else { format!("{module}.{verb}") };
-    let maker = if dice.one_in(2) { ConnectorOrigin::House } else { ConnectorOrigin::Foreign };
+    let origin = if dice.one_in(2) { ConnectorOrigin::BuiltIn } else { ConnectorOrigin::Foreign };
     let effects = [Effect::Read, Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
     let spec = ToolSpec {
         effect: *dice.pick(&effects),
@@ -126,9 +126,9 @@ fn tool(dice: &Dice, number: usize) -> Option<CompiledTool> {
     };
     let connector = ToolConnector {
         name: format!("connector_{}", dice.below(3)),
-        maker,
+        origin,
         declares: !dice.one_in(5),
-        conduct: (maker == ConnectorOrigin::House && dice.one_in(2)).then(|| conduct(dice)),
+        conduct: (origin == ConnectorOrigin::BuiltIn && dice.one_in(2)).then(|| conduct(dice)),
     };
     let by_template = spec.sends.as_ref().is_some_and(|sending| sending.template.is_some());
     if by_template { BOUND.with_spec(spec, connector) } else { FREE.with_spec(spec, connector) }
@@ -156,7 +156,7 @@ fn first(id: &Value, phone: &Value) -> CompiledTool {
     };
     let connector = ToolConnector {
         name: "first".to_owned(),
-        maker: ConnectorOrigin::House,
+        origin: ConnectorOrigin::BuiltIn,
         declares: true,
         conduct: None,
     };
@@ -333,7 +333,7 @@ impl World {
                 sources: if foreign { BTreeSet::from([TaintSource::Connector]) } else { BTreeSet::new() },
                 own_words: vec![dice.pick(&["7 to customer", "pay 42 to stranger", "hello", ""]).to_string()],
                 holds_private: !dice.one_in(4),
-                choices: 0,
+                leaked_bits: 0,
             },
             concerns: if dice.one_in(8) {
                 vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }]

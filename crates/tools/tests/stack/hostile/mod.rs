@@ -54,7 +54,7 @@ fn settings() -> BudgetSettings {
 }
 
 struct Stage {
-    office: Arc<ActServices>,
+    act_services: Arc<ActServices>,
     registry: Arc<ToolRegistry>,
     world: Outside,
     stolen: Stolen,
@@ -90,14 +90,18 @@ async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     });
     let people = made.await.unwrap();
     let clock = Arc::new(FakeClock::new(MORNING));
-    let dispatcher =
-        ToolDispatcher::new(test.db.clone(), stage.office.clone(), stage.registry.clone(), clock.clone());
+    let dispatcher = ToolDispatcher::new(
+        test.db.clone(),
+        stage.act_services.clone(),
+        stage.registry.clone(),
+        clock.clone(),
+    );
     let (world, stolen) = (stage.world.clone(), stage.stolen.clone());
     Victim::new(
         tenant,
         test.db.clone(),
         dispatcher,
-        stage.office.clone(),
+        stage.act_services.clone(),
         clock,
         world,
         stolen,
@@ -184,7 +188,7 @@ on_both_engines! {
         let lines = log::catch();
         let world = Outside::default();
         let stage = Stage {
-            office: Arc::new(ActServices::new(test.ids.clone(), BudgetGovernor::new(settings(), test.ids.clone()))),
+            act_services: Arc::new(ActServices::new(test.ids.clone(), BudgetGovernor::new(settings(), test.ids.clone()))),
             registry: Arc::new(tools::registry(&world)),
             world,
             stolen: Stolen::default(),

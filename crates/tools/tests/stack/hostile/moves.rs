@@ -135,7 +135,7 @@ impl Victim {
         if let Some(approval) = approval {
             let who = Principal { tenant: owner, ..self.people[0].clone() };
             for who in [who, self.people[0].clone()] {
-                let (office, now) = (self.office.clone(), self.clock.now());
+                let (act_services, now) = (self.act_services.clone(), self.clock.now());
                 let answered = self.db.write(self.tenant, move |tx| {
                     let said = approvals::ApprovalAnswer {
                         who: &who,
@@ -145,7 +145,7 @@ impl Victim {
                         via: "test",
                         key: None,
                     };
-                    approvals::answer(tx, &office, approval, &said, now)
+                    approvals::answer(tx, &act_services, approval, &said, now)
                 });
                 let answered = answered.await.unwrap();
                 self.tally.hold(answered == ApprovalAnswerOutcome::Unknown, Invariant::OwnTenant, || {
@@ -219,7 +219,8 @@ impl Victim {
             // The right one takes their time.
             return;
         }
-        let (office, id, now, as_who) = (self.office.clone(), approval.id, self.clock.now(), who.clone());
+        let (act_services, id, now, as_who) =
+            (self.act_services.clone(), approval.id, self.clock.now(), who.clone());
         let answered = self.db.write(self.tenant, move |tx| {
             let answer = if no { Said::No } else { Said::Yes };
             let said = approvals::ApprovalAnswer {
@@ -230,7 +231,7 @@ impl Victim {
                 via: "test",
                 key: None,
             };
-            approvals::answer(tx, &office, id, &said, now)
+            approvals::answer(tx, &act_services, id, &said, now)
         });
         let counted = matches!(
             answered.await.unwrap(),

@@ -78,7 +78,7 @@ pub(super) fn yes_for(want: &ToolCallRequest, tool: &Tool, policy: &Policy) -> Y
 
 /// Whether a foreign tool of the open world would be given what a run may have read that others' text has led.
 pub(super) fn may_carry(want: &ToolCallRequest, tool: &Tool) -> bool {
-    tool.known.connector.maker == ConnectorOrigin::Foreign
+    tool.known.connector.origin == ConnectorOrigin::Foreign
         && tool.known.spec.egress != Egress::Allow
         && !want.taint.sources.is_empty()
         && want.taint.holds_private
@@ -121,7 +121,7 @@ pub(super) fn is_rightful(who: &Principal, policy: &Policy, scope: &str, own: bo
 /// Whether a foreign tool was given what the tenant hides: the listed field, and under a profile any phone but the one a
 /// message goes to. Or whether it wrote with a hole where the profile hid something.
 pub(super) fn leaks(tool: &Tool, given: &Value, policy: &Policy) -> bool {
-    let foreign = tool.known.connector.maker == ConnectorOrigin::Foreign;
+    let foreign = tool.known.connector.origin == ConnectorOrigin::Foreign;
     let profile = foreign && policy.redaction.profile != RedactionProfile::None;
     let hole = |value: &Value| value.to_string().contains(" hidden]");
     let to = given.get("to").filter(|_| profile && tool.known.spec.sends.is_none());

@@ -210,19 +210,19 @@ fn spec(name: &str, effect: Effect, scope: &str) -> ToolSpec {
 }
 
 fn connector(name: &str, maker: ConnectorOrigin, declares: bool) -> ToolConnector {
-    ToolConnector { name: name.to_owned(), maker, declares, conduct: None }
+    ToolConnector { name: name.to_owned(), origin: maker, declares, conduct: None }
 }
 
 /// Names, effects and natures: one of everything the pipeline tells apart.
 pub(super) fn registry(world: &Outside) -> ToolRegistry {
     let mut registry = ToolRegistry::default();
-    let house = || connector("shop", ConnectorOrigin::House, true);
+    let house = || connector("shop", ConnectorOrigin::BuiltIn, true);
     let foreign = || connector("elsewhere", ConnectorOrigin::Foreign, true);
     let mut add = |spec: ToolSpec, connector: ToolConnector| {
-        let body = match (connector.maker, spec.effect) {
-            (ConnectorOrigin::House, Effect::Read) => ToolHandler::Look(Arc::new(List)),
-            (ConnectorOrigin::House, _) => ToolHandler::Write(Arc::new(Notes)),
-            _ => ToolHandler::Far(Arc::new(Liar { world: world.clone(), effect: spec.effect })),
+        let body = match (connector.origin, spec.effect) {
+            (ConnectorOrigin::BuiltIn, Effect::Read) => ToolHandler::Read(Arc::new(List)),
+            (ConnectorOrigin::BuiltIn, _) => ToolHandler::Write(Arc::new(Notes)),
+            _ => ToolHandler::Remote(Arc::new(Liar { world: world.clone(), effect: spec.effect })),
         };
         registry.add(spec, connector, body).unwrap();
     };

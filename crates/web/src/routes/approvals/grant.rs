@@ -3,8 +3,8 @@
 use munshi_identity::keys::KeySpeaker;
 use munshi_safety::acts;
 use munshi_safety::approvals::{
-    Approval as Stored, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
-    ApprovalKind, ApprovalStatus, answer,
+    Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
+    ApprovalStatus, answer,
 };
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
@@ -73,7 +73,7 @@ pub(crate) async fn answer_approval(
         return Err(field_error("digest", "must be the digest that was shown: twelve hexadecimal digits"));
     }
     let shown = digest.clone();
-    let (caller, office, now) = (key.caller.clone(), key.api.office.clone(), key.api.clock.now());
+    let (caller, act_services, now) = (key.caller.clone(), key.api.act_services.clone(), key.api.clock.now());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = load_approval(tx, &caller, id)?;
         // It may take back what it asked for; a yes is a person's to say.
@@ -92,7 +92,7 @@ pub(crate) async fn answer_approval(
             via: &via,
             key: Some(caller.key),
         };
-        Ok(answer(tx, &office, id, &said, now)?)
+        Ok(answer(tx, &act_services, id, &said, now)?)
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
     let approval = resolve_outcome(answered, said, &shown)?;
@@ -105,7 +105,7 @@ pub(crate) fn resolve_outcome(
     answered: ApprovalAnswerOutcome,
     said: ApprovalDecision,
     shown: &str,
-) -> Result<Stored, ApiError> {
+) -> Result<Approval, ApiError> {
     let answered = match answered {
         ApprovalAnswerOutcome::Already(approval) if approval.digest.to_string() != shown => {
             ApprovalAnswerOutcome::Changed { now: approval.digest }
@@ -152,7 +152,7 @@ pub(crate) fn resolve_outcome(
 pub(crate) async fn resume_run(
     api: &ApiState,
     tenant: TenantId,
-    approval: &Stored,
+    approval: &Approval,
 ) -> Result<Option<RunId>, ApiError> {
     let act = approval.act;
     let found = api.db.read(tenant, move |tx| acts::find(tx, act)).await?;

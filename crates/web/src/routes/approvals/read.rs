@@ -3,7 +3,7 @@
 use munshi_agent::sessions;
 use munshi_identity::keys::ApiCaller;
 use munshi_safety::acts;
-use munshi_safety::approvals::{self, Approval as Stored};
+use munshi_safety::approvals::{self, Approval};
 use munshi_server::error::ApiError;
 use munshi_server::error_conversions::not_found_error;
 use munshi_server::json::Json;
@@ -28,13 +28,21 @@ pub(crate) async fn read_approval(
 }
 
 /// The question, if the key reaches the binding it was asked in.
-pub(crate) fn load_approval(tx: &mut Tx<'_>, caller: &ApiCaller, id: ApprovalId) -> Result<Stored, ApiError> {
+pub(crate) fn load_approval(
+    tx: &mut Tx<'_>,
+    caller: &ApiCaller,
+    id: ApprovalId,
+) -> Result<Approval, ApiError> {
     let gone = || not_found_error("approval", &id.to_string());
     let approval = approvals::find(tx, id)?.ok_or_else(gone)?;
     if is_reachable(tx, caller, &approval)? { Ok(approval) } else { Err(gone()) }
 }
 
-pub(crate) fn is_reachable(tx: &mut Tx<'_>, caller: &ApiCaller, approval: &Stored) -> Result<bool, ApiError> {
+pub(crate) fn is_reachable(
+    tx: &mut Tx<'_>,
+    caller: &ApiCaller,
+    approval: &Approval,
+) -> Result<bool, ApiError> {
     if caller.bindings.is_none() {
         return Ok(true);
     }

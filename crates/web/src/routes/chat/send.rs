@@ -5,7 +5,7 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::messages;
-use munshi_agent::{IngestStatus as Became, MessageReceipt, ReceiveOptions};
+use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::{self, field_error};
@@ -109,7 +109,7 @@ pub(crate) async fn send_chat(
     let (inbound, options) = build_inbound(&key, message, &headers).await?;
     let text = inbound.text.clone();
     let received = key.api.engine.receive_with_options(inbound, options).await.map_err(convert_turn_error)?;
-    if received.fate == Became::SeenBefore {
+    if received.status == IngestStatus::SeenBefore {
         check_same_text(&key.api, &received, text).await?;
     }
     let mut response = if streams {
@@ -206,16 +206,16 @@ async fn stream_answer(
 
 /// A stream that begins with what became of the message.
 pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLevel) -> RunStreamSource {
-    let behind = match received.fate {
-        Became::Queued { behind } => Some(behind),
-        Became::Begun | Became::SeenBefore => None,
+    let behind = match received.status {
+        IngestStatus::Queued { behind } => Some(behind),
+        IngestStatus::Begun | IngestStatus::SeenBefore => None,
     };
     let first = StreamEvent::Received {
         run: received.run,
         session: received.session,
         message: received.message,
         person: received.person,
-        fate: (&received.fate).into(),
+        fate: (&received.status).into(),
         behind,
     };
     RunStreamSource {
@@ -229,8 +229,8 @@ pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLeve
 
 async fn await_answer(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
     let outcome = key.api.engine.wait_for_outcome(received.tenant, received.run);
-    let fate = (&received.fate).into();
-    match tokio::time::timeout(key.api.patience, outcome).await {
+    let fate = (&received.status).into();
+    match tokio::time::timeout(key.api.reply_timeout, outcome).await {
         Ok(outcome) => {
             let (received, person) = (received.message, received.person);
             let outcome = TurnOutcomeView::from(outcome.map_err(convert_turn_error)?)

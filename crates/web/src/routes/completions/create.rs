@@ -73,10 +73,10 @@ pub(crate) async fn create_completion(
 
 /// A request that was understood.
 struct Asked {
-    place: Arc<BindingResolution>,
+    binding: Arc<BindingResolution>,
     speaker: ApiSpeaker,
     turn: CompletionTurn,
-    brought: ClientContext,
+    client_context: ClientContext,
     outside_id: String,
     streams: bool,
     include_usage: bool,
@@ -89,12 +89,13 @@ impl Asked {
         body: CompletionsApiBody<CompletionRequest>,
     ) -> Result<Self, CompletionRefusal> {
         let CompletionsApiBody { read: request, whole } = body;
-        let place = resolve_model(key, &request.model).await?;
+        let binding = resolve_model(key, &request.model).await?;
         let speaker = speaker::resolve(key, headers, request.user.as_deref())?;
-        let (turn, mut brought) = message_parser::parse(request.messages)?;
-        brought.tools = client_tools::parse(request.tools.unwrap_or_default())?;
-        brought.choice = client_tools::parse_choice(request.tool_choice.as_ref(), &brought.tools)?;
-        brought.most_output = request.max_completion_tokens.or(request.max_tokens);
+        let (turn, mut client_context) = message_parser::parse(request.messages)?;
+        client_context.tools = client_tools::parse(request.tools.unwrap_or_default())?;
+        client_context.choice =
+            client_tools::parse_choice(request.tool_choice.as_ref(), &client_context.tools)?;
+        client_context.most_output = request.max_completion_tokens.or(request.max_tokens);
         let api = &key.api;
         let outside_id = match headers.contains_key("idempotency-key") {
             true => resolve_message_id(key, None, headers)?,
@@ -105,12 +106,12 @@ impl Asked {
         };
         let include_usage = request.stream_options.and_then(|options| options.include_usage).unwrap_or(false);
         let streams = request.stream.unwrap_or(false);
-        Ok(Self { place, speaker, turn, brought, outside_id, streams, include_usage })
+        Ok(Self { binding, speaker, turn, client_context, outside_id, streams, include_usage })
     }
 
     async fn send(self, key: &AuthorizedCaller) -> Result<(MessageReceipt, String), CompletionRefusal> {
         let ChatAdmission { person, limits } =
-            admit(key, &self.speaker, &self.place, &self.outside_id).await?;
+            admit(key, &self.speaker, &self.binding, &self.outside_id).await?;
         let mut from = self.speaker.sender;
         from.person = from.person.or(person);
         let (text, attached) = match self.turn {
@@ -119,12 +120,12 @@ impl Asked {
                 (String::new(), calls.iter().map(|call| answer_marker(call)).collect())
             }
         };
-        let place = &self.place;
+        let binding = &self.binding;
         let inbound = InboundMessage {
             channel: self.speaker.channel,
             to: InboundTarget::Binding {
-                tenant: place.tenant_name.clone(),
-                binding: place.binding_name.clone(),
+                tenant: binding.tenant_name.clone(),
+                binding: binding.binding_name.clone(),
             },
             from,
             outside_id: self.outside_id,
@@ -137,12 +138,16 @@ impl Asked {
         };
         munshi_agent::inbound::validate(&inbound)
             .map_err(|error| CompletionRefusal::for_param("messages", convert_turn_error(error)))?;
-        let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.key_use()) };
+        let options = ReceiveOptions {
+            client_context: Some(self.client_context),
+            limits,
+            key_use: Some(key.key_use()),
+        };
         let received = key.api.engine.receive_with_options(inbound, options).await?;
-        if received.fate == IngestStatus::SeenBefore {
+        if received.status == IngestStatus::SeenBefore {
             check_same_text(&key.api, &received, text).await?;
         }
-        Ok((received, self.place.binding_name.to_string()))
+        Ok((received, self.binding.binding_name.to_string()))
     }
 }
 
@@ -190,7 +195,7 @@ async fn await_answer(
     named: &CompletionIdentity,
 ) -> Result<Response, CompletionRefusal> {
     let outcome = key.api.engine.wait_for_outcome(received.tenant, received.run);
-    let Ok(outcome) = tokio::time::timeout(key.api.patience, outcome).await else {
+    let Ok(outcome) = tokio::time::timeout(key.api.reply_timeout, outcome).await else {
         let error = ApiError::new(
             ApiErrorCode::Timeout,
             "The answer takes longer than the request timeout; the turn continues.",

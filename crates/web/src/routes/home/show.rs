@@ -75,7 +75,7 @@ async fn render_page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Resu
         return Ok(HtmlPage(HomePage::for_strangers(words)).into_response());
     }
     let (doors, tenants) = binding_links::list_all(api).await?;
-    let starting = api.visits.starting.as_deref();
+    let starting = api.visitor_services.starting.as_deref();
     let ready = starting.map(|starting| starting.list_ready_tenants(words.locale())).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
     let has_accounts = api.db.platform(OPERATORS).read(operators::has_any).await?;

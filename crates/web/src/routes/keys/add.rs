@@ -1,10 +1,8 @@
 //! `POST /v1/keys`: another key, shown this once.
 
 use axum::http::StatusCode;
-use munshi_identity::keys::{
-    self, ApiAccess, ApiKeyRecord as Stored, AreaGrant, KeySpeaker as Speaks, KeySubject, NewApiKey as Wanted,
-};
-use munshi_identity::{Role as Stands, persons};
+use munshi_identity::keys::{self, ApiAccess, ApiKeyRecord, AreaGrant, KeySpeaker, KeySubject, NewApiKey};
+use munshi_identity::{Role, persons};
 use munshi_safety::audit::AuditEvent;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::error_conversions::not_found_error;
@@ -60,7 +58,7 @@ pub(crate) async fn add_key(
     Json(new): Json<AddKeyRequest>,
 ) -> Result<(StatusCode, Json<MadeKey>), ApiError> {
     let bindings = resolve_bindings(&key, new.bindings.as_deref()).await?;
-    let wanted = Wanted {
+    let wanted = NewApiKey {
         name: new.name,
         carries: parse_subject(new.role, new.person)?,
         areas: parse_areas(&key, new.areas)?,
@@ -73,7 +71,7 @@ pub(crate) async fn add_key(
     };
     let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
     let telling = ApiAuditContext::for_caller(&key.caller, key.api.ids.clone(), now);
-    let wanted = Wanted { made_by: telling.actor_id().to_owned(), ..wanted };
+    let wanted = NewApiKey { made_by: telling.actor_id().to_owned(), ..wanted };
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         check_subject(tx, &key, wanted.carries)?;
         let made = keys::add(tx, &key.api.ids, key.api.random.as_ref(), &wanted, now)?;
@@ -88,7 +86,7 @@ pub(crate) fn record_key_event(
     tx: &mut Tx<'_>,
     telling: &ApiAuditContext,
     event: &str,
-    key: &Stored,
+    key: &ApiKeyRecord,
 ) -> Result<(), ApiError> {
     let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
     let payload = json!({
@@ -113,8 +111,8 @@ fn parse_subject(role: Option<RoleView>, person: Option<PersonId>) -> Result<Key
 }
 
 /// A program makes no key with which its words would be a person's.
-fn resolve_speaker(key: &AuthorizedCaller, wanted: KeySpeakerView) -> Result<Speaks, ApiError> {
-    if key.caller.speaks_as == Speaks::Program && wanted == KeySpeakerView::Person {
+fn resolve_speaker(key: &AuthorizedCaller, wanted: KeySpeakerView) -> Result<KeySpeaker, ApiError> {
+    if key.caller.speaks_as == KeySpeaker::Program && wanted == KeySpeakerView::Person {
         let what = "A key that speaks as a program can create only such keys.";
         return Err(ApiError::new(ApiErrorCode::Forbidden, what)
             .hint("Create it on the account page, or with `munshi key add --speaks-as person`."));
@@ -123,7 +121,7 @@ fn resolve_speaker(key: &AuthorizedCaller, wanted: KeySpeakerView) -> Result<Spe
 }
 
 fn check_subject(tx: &mut Tx<'_>, key: &AuthorizedCaller, carries: KeySubject) -> Result<(), ApiError> {
-    let role: Option<Stands> = match carries {
+    let role: Option<Role> = match carries {
         KeySubject::Role(role) => Some(role),
         KeySubject::Person(id) => {
             persons::find(tx, id)?.ok_or_else(|| not_found_error("person", &id.to_string()))?.role

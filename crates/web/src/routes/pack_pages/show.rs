@@ -62,7 +62,7 @@ pub(crate) async fn show_pack_page(
     let who = SignedInOperator::find(api, &headers).await?;
     let closed = || ClosedPage::respond(who.is_some(), &headers, &uri);
     let Some(tenant) = find_tenant(api, &tenant).await? else { return Ok(closed()) };
-    let Some((page, rest)) = api.visits.house.find_page(&pack, &path) else { return Ok(closed()) };
+    let Some((page, rest)) = api.visitor_services.packs.find_page(&pack, &path) else { return Ok(closed()) };
     let visit = PackPageRequest {
         principal: principal(who.as_ref(), &tenant).await?,
         rest: rest.to_owned(),

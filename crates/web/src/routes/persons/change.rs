@@ -1,7 +1,7 @@
 //! `PATCH /v1/persons/{id}`: what is known of somebody changes.
 
 use munshi_identity::keys::KeySpeaker;
-use munshi_identity::{Person, Role as Stands, persons};
+use munshi_identity::{Person, Role, persons};
 use munshi_safety::audit::AuditEvent;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::error_conversions::not_found_error;
@@ -47,7 +47,7 @@ struct Change {
     name: Option<String>,
     language: Option<Language>,
     tags: Option<Vec<String>>,
-    role: Option<Option<Stands>>,
+    role: Option<Option<Role>>,
 }
 
 /// Update a person. A key can't update a person with a higher role, or demote the last owner.
@@ -90,7 +90,7 @@ fn apply(
     let role = change.role.unwrap_or(before.role);
     if role != before.role {
         check_role_change(key, before.role, role)?;
-        if before.role == Some(Stands::Owner) && persons::is_last_owner(tx, before.id)? {
+        if before.role == Some(Role::Owner) && persons::is_last_owner(tx, before.id)? {
             return Err(ApiError::new(
                 ApiErrorCode::Conflict,
                 "This is the last owner; a workspace needs at least one.",
@@ -141,8 +141,8 @@ fn record_changes(
 /// person that confirms what they write.
 pub(crate) fn check_role_change(
     key: &AuthorizedCaller,
-    before: Option<Stands>,
-    after: Option<Stands>,
+    before: Option<Role>,
+    after: Option<Role>,
 ) -> Result<(), ApiError> {
     if key.caller.speaks_as == KeySpeaker::Program {
         return Err(ApiError::new(
@@ -151,7 +151,7 @@ pub(crate) fn check_role_change(
         )
         .hint("Use the account page, `munshi person set`, or a key that speaks as a person."));
     }
-    let may = matches!(key.role(), Some(Stands::Owner | Stands::Admin));
+    let may = matches!(key.role(), Some(Role::Owner | Role::Admin));
     if may && key.covers_role(before) && key.covers_role(after) {
         return Ok(());
     }

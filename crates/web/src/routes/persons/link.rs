@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use axum::http::StatusCode;
-use munshi_agent::linking::{CodeDelivery, CodeSendOutcome as Came, PhoneLinker};
+use munshi_agent::linking::{CodeDelivery, CodeSendOutcome, PhoneLinker};
 use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
 use munshi_agent::sessions;
 use munshi_identity::Role;
@@ -112,11 +112,11 @@ pub(crate) async fn link_person(
         .await
         .map_err(convert_turn_error)?
     {
-        Came::Sent { expires_at } => {
+        CodeSendOutcome::Sent { expires_at } => {
             Ok((StatusCode::ACCEPTED, Json(LinkPhoneResponse { expires_at, code: caught.take() })))
         }
-        Came::NotSent { why } => Err(ApiError::unavailable(why)),
-        Came::TooMany { again_at } => {
+        CodeSendOutcome::NotSent { why } => Err(ApiError::unavailable(why)),
+        CodeSendOutcome::TooMany { again_at } => {
             let wait = again_at.since(key.api.clock.now());
             Err(ApiError::new(ApiErrorCode::TooManyRequests, "Too many codes were requested.")
                 .retry_after(wait))

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 
 /// A check that takes longer is as good as failed, and probes must not pile up behind it.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Readiness)]
@@ -38,11 +38,11 @@ pub(crate) async fn check_readiness(
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> (StatusCode, Json<ReadinessReport>) {
-    let mut checks = match tokio::time::timeout(PATIENCE, app.readiness().run_checks()).await {
+    let mut checks = match tokio::time::timeout(TIMEOUT, app.readiness().run_checks()).await {
         Ok(checks) => checks,
         Err(_) => vec![ReadinessCheck::fail(
             "readiness",
-            format!("the readiness checks timed out after {} s", PATIENCE.as_secs()),
+            format!("the readiness checks timed out after {} s", TIMEOUT.as_secs()),
             "check that the database responds, and read the log",
         )],
     };

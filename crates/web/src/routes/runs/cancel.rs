@@ -1,6 +1,6 @@
 //! `POST /v1/runs/{id}/cancel`: stops a turn.
 
-use munshi_agent::RunCancelOutcome as Came;
+use munshi_agent::RunCancelOutcome;
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlPathParameter;
@@ -32,5 +32,5 @@ pub(crate) async fn cancel_run(
 ) -> Result<Json<CancelRunResponse>, ApiError> {
     let run = load_run(&key, id).await?;
     let came = key.api.engine.cancel(key.tenant(), run.id).await.map_err(convert_turn_error)?;
-    Ok(Json(CancelRunResponse { run: run.id, cancelled: came == Came::Asked }))
+    Ok(Json(CancelRunResponse { run: run.id, cancelled: came == RunCancelOutcome::Asked }))
 }

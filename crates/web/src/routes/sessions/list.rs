@@ -1,6 +1,6 @@
 //! `GET /v1/sessions`: conversations, the last spoken in first.
 
-use munshi_agent::sessions::{self, Session as Stored, SessionFilter};
+use munshi_agent::sessions::{self, Session, SessionFilter};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::{ListLimit, ListResponse, UrlQueryParameters, build_page_request};
@@ -44,7 +44,7 @@ pub(crate) async fn list_sessions(
     };
     let request = build_page_request(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| sessions::list(tx, wanted, &request)).await?;
-    let shown = |session: Stored| {
+    let shown = |session: Session| {
         let fits = which.binding.is_none_or(|binding| session.binding == binding);
         (fits && key.reaches(session.binding)).then(|| session.into())
     };

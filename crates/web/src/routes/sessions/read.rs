@@ -1,6 +1,6 @@
 //! `GET /v1/sessions/{id}`: one conversation.
 
-use munshi_agent::sessions::{self, Session as Stored};
+use munshi_agent::sessions::{self, Session};
 use munshi_server::error::ApiError;
 use munshi_server::error_conversions::not_found_error;
 use munshi_server::json::Json;
@@ -22,7 +22,7 @@ pub(crate) async fn read_session(
 }
 
 /// The session, if it is the tenant's and of a binding that the key reaches. An old id leads to what it became part of.
-pub(crate) async fn load_session(key: &AuthorizedCaller, id: SessionId) -> Result<Stored, ApiError> {
+pub(crate) async fn load_session(key: &AuthorizedCaller, id: SessionId) -> Result<Session, ApiError> {
     let found = key.api.db.read(key.tenant(), move |tx| sessions::find_current(tx, id)).await?;
     let found = found.filter(|session| key.reaches(session.binding));
     found.ok_or_else(|| not_found_error("session", &id.to_string()))

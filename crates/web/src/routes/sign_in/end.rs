@@ -10,7 +10,7 @@ use munshi_server::account::signed_in_operator::SignedInOperator;
 use munshi_server::cookies::{self, SIGN_IN};
 use munshi_server::error::ApiError;
 use munshi_server::page_error::HtmlPageError;
-use munshi_server::visitor::token::VisitorToken as Visitor;
+use munshi_server::visitor::token::VisitorToken;
 use munshi_store::{PlatformTx, Tx};
 use serde_json::json;
 
@@ -30,20 +30,20 @@ pub(crate) async fn end_sign_in(posted: SignedInForm<EmptyForm>) -> Result<Respo
     };
     who.access.db.platform(OPERATORS).write(unit).await?;
     let line = who.access.account.connection_security(&headers);
-    if let Some(token) = Visitor::from_cookie(&headers, line) {
+    if let Some(token) = VisitorToken::from_cookie(&headers, line) {
         revoke_visitor_token(&who, &token).await?;
     }
     let mut response = Redirect::to("/account/sign-in").into_response();
     if let Some(header) = cookies::build_expired(SIGN_IN, who.access.account.is_secure(&headers)) {
         response.headers_mut().append(SET_COOKIE, header);
     }
-    response.headers_mut().extend(Visitor::expired_cookie(line).map(|header| (SET_COOKIE, header)));
+    response.headers_mut().extend(VisitorToken::expired_cookie(line).map(|header| (SET_COOKIE, header)));
     Ok(response)
 }
 
 /// Somebody who opened the business in this browser was known by its visitor's token, with a role: it opens nothing more,
 /// wherever it was copied to.
-async fn revoke_visitor_token(who: &SignedInOperator, token: &Visitor) -> Result<(), ApiError> {
+async fn revoke_visitor_token(who: &SignedInOperator, token: &VisitorToken) -> Result<(), ApiError> {
     let address = token.address().map_err(ApiError::internal)?;
     for workspace in who.list_workspaces().await? {
         let address = address.clone();

@@ -48,7 +48,7 @@ pub(crate) async fn open_start(
         ApiError::new(ApiErrorCode::NotFound, "No such sample tenant.")
             .hint("Create one from a folder with `munshi apply DIR`.")
     };
-    let starting = api.visits.starting.as_ref().ok_or_else(none)?;
+    let starting = api.visitor_services.starting.as_ref().ok_or_else(none)?;
     if !starting.has_ready_tenant(&wish.tenant) {
         return Err(none());
     }

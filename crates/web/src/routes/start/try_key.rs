@@ -38,7 +38,7 @@ pub(crate) async fn try_start(
     let api = app.api()?;
     let none =
         || ApiError::new(ApiErrorCode::NotFound, "Testing model keys is not available on this server.");
-    let starting = api.visits.starting.as_ref().ok_or_else(none)?;
+    let starting = api.visitor_services.starting.as_ref().ok_or_else(none)?;
     let is_plain = |text: &str, most: usize| {
         (1..=most).contains(&text.len()) && !text.chars().any(|c| is_invisible(c) || c.is_whitespace())
     };

@@ -2,7 +2,7 @@
 
 use munshi_agent::{KeyUse, decisions};
 use munshi_identity::keys::{ApiAccess, Area};
-use munshi_identity::{Person, Role as Stands, persons};
+use munshi_identity::{Person, Role, persons};
 use munshi_safety::budget;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
@@ -80,8 +80,8 @@ pub(crate) async fn run_test(
     let role = resolve_role(&key, test.standing)?;
     let place = resolve_binding(&key, &test.binding).await?;
     let (api, tenant) = (&key.api, key.tenant());
-    let office = api.office.clone();
-    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, office.governor.settings())).await?;
+    let act_services = api.act_services.clone();
+    let plan = api.db.read(tenant, move |tx| budget::load_plan(tx, act_services.governor.settings())).await?;
     api.count_limits(tenant, vec![api.limits.check_tenant(tenant, plan)?]).await?;
     let mut inbound = InboundMessage {
         channel: Channel::Api,
@@ -109,13 +109,13 @@ pub(crate) async fn run_test(
     task.await.map_err(ApiError::internal)?.map(Json)
 }
 
-fn resolve_role(key: &AuthorizedCaller, wanted: Option<TestStanding>) -> Result<Option<Stands>, ApiError> {
+fn resolve_role(key: &AuthorizedCaller, wanted: Option<TestStanding>) -> Result<Option<Role>, ApiError> {
     let role = match wanted {
-        None => key.role().map(|own| own.max(Stands::Admin)),
+        None => key.role().map(|own| own.max(Role::Admin)),
         Some(TestStanding::Visitor | TestStanding::Known) => None,
-        Some(TestStanding::Viewer) => Some(Stands::Viewer),
-        Some(TestStanding::Staff) => Some(Stands::Staff),
-        Some(TestStanding::Admin) => Some(Stands::Admin),
+        Some(TestStanding::Viewer) => Some(Role::Viewer),
+        Some(TestStanding::Staff) => Some(Role::Staff),
+        Some(TestStanding::Admin) => Some(Role::Admin),
     };
     if key.covers_role(role) {
         return Ok(role);
@@ -128,7 +128,7 @@ fn resolve_role(key: &AuthorizedCaller, wanted: Option<TestStanding>) -> Result<
 async fn create_test_person(
     api: &ApiState,
     tenant: TenantId,
-    role: Option<Stands>,
+    role: Option<Role>,
     visitor: bool,
 ) -> Result<PersonId, ApiError> {
     let person =
@@ -161,7 +161,7 @@ async fn run_turn(
         None => api.engine.receive_dry_run(inbound).await.map_err(convert_turn_error)?,
     };
     let run = received.run;
-    let Ok(outcome) = tokio::time::timeout(api.patience, api.engine.wait_for_outcome(tenant, run)).await
+    let Ok(outcome) = tokio::time::timeout(api.reply_timeout, api.engine.wait_for_outcome(tenant, run)).await
     else {
         api.engine.cancel(tenant, run).await.map_err(convert_turn_error)?;
         let what = "The turn exceeded the request timeout and was stopped.";

@@ -64,14 +64,14 @@ pub(crate) async fn read_usage(
     let (tenant, now) = (key.api.load_tenant(key.tenant()).await?, key.api.clock.now());
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
     let since = which.since.unwrap_or_else(|| today.first_of_month()).to_string();
-    let (office, zone, by) = (key.api.office.clone(), tenant.zone.clone(), which.by.into());
+    let (act_services, zone, by) = (key.api.act_services.clone(), tenant.zone.clone(), which.by.into());
     let bindings = key.caller.bindings.clone();
     let is_open = move |line: &UsageLine| {
         let reached = |ids: &Vec<BindingId>| ids.iter().any(|id| line.id == Some(id.as_uuid()));
         bindings.as_ref().is_none_or(reached)
     };
     let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<_> {
-        let settings = office.governor.settings();
+        let settings = act_services.governor.settings();
         let mut limits = Vec::new();
         for lane in BudgetLane::ALL.iter().filter(|_| !is_narrow) {
             let account = BudgetAccount { binding: None, person: None, lane: *lane, zone: zone.clone() };

@@ -34,15 +34,15 @@ pub(crate) struct VisitAnswer {
     ),
     responses((status = 200, description = "Granted, now or earlier.", body = VisitAnswerResult)))]
 pub(crate) async fn grant_visit_approval(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
     Json(given): Json<VisitAnswer>,
 ) -> Result<Json<VisitAnswerResult>, ApiError> {
-    answer_approval(&guest, id, ApprovalDecision::Yes, given.digest).await
+    answer_approval(&visitor, id, ApprovalDecision::Yes, given.digest).await
 }
 
 pub(crate) async fn answer_approval(
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     id: ApprovalId,
     said: ApprovalDecision,
     digest: String,
@@ -50,9 +50,10 @@ pub(crate) async fn answer_approval(
     if digest.chars().count() > LONGEST {
         return Err(field_error("digest", "must be the digest that was shown: twelve hexadecimal digits"));
     }
-    let tenant = guest.place.tenant;
-    let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
-    let (office, now, quoted) = (guest.api.office.clone(), guest.api.clock.now(), digest.clone());
+    let tenant = visitor.binding.tenant;
+    let (proved, binding) = (visitor.proved.clone(), visitor.binding.binding_id);
+    let (act_services, now, quoted) =
+        (visitor.api.act_services.clone(), visitor.api.clock.now(), digest.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = load_own_approval(tx, &proved, binding, id)?;
         let who = asked.person.principal(tx);
@@ -64,13 +65,13 @@ pub(crate) async fn answer_approval(
             via: "web",
             key: None,
         };
-        let answered = answer(tx, &office, id, &said, now)?;
+        let answered = answer(tx, &act_services, id, &said, now)?;
         Ok((asked, answered))
     };
-    let (asked, answered) = guest.api.db.write(tenant, unit).await?;
+    let (asked, answered) = visitor.api.db.write(tenant, unit).await?;
     let approval = resolve_outcome(answered, said, &digest)?;
-    let run = resume_run(&guest.api, tenant, &approval).await?;
-    let api = guest.api.clone();
+    let run = resume_run(&visitor.api, tenant, &approval).await?;
+    let api = visitor.api.clone();
     let look = move |tx: &mut Tx<'_>| build_view(tx, &api, &asked, &approval);
-    Ok(Json(VisitAnswerResult { approval: guest.api.db.read(tenant, look).await?, run }))
+    Ok(Json(VisitAnswerResult { approval: visitor.api.db.read(tenant, look).await?, run }))
 }

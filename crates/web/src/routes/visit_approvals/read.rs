@@ -23,15 +23,15 @@ use crate::visitor::page_visitor::{PageVisitor, PageVisitorIdentity, find_person
     ),
     responses((status = 200, description = "The approval.", body = VisitApproval)))]
 pub(crate) async fn read_visit_approval(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
 ) -> Result<Json<VisitApproval>, ApiError> {
-    let (proved, binding, api) = (guest.proved.clone(), guest.place.binding_id, guest.api.clone());
+    let (proved, binding, api) = (visitor.proved.clone(), visitor.binding.binding_id, visitor.api.clone());
     let read = move |tx: &mut Tx<'_>| {
         let asked = load_own_approval(tx, &proved, binding, id)?;
         build_view(tx, &api, &asked, &asked.approval)
     };
-    Ok(Json(guest.api.db.read(guest.place.tenant, read).await?))
+    Ok(Json(visitor.api.db.read(visitor.binding.tenant, read).await?))
 }
 
 /// A question, whoever asks about it, and what they speak.
@@ -47,8 +47,8 @@ pub(crate) fn build_view(
     asked: &VisitApprovalContext,
     approval: &Approval,
 ) -> Result<VisitApproval, ApiError> {
-    let yours = approvals::is_addressed_to(tx, &api.office, approval, &asked.person.principal(tx))?;
-    Ok(VisitApproval::new(approval, yours, (&api.visits.tools, asked.voice)))
+    let yours = approvals::is_addressed_to(tx, &api.act_services, approval, &asked.person.principal(tx))?;
+    Ok(VisitApproval::new(approval, yours, (&api.visitor_services.tools, asked.voice)))
 }
 
 /// The question and whoever asks about it, if it was asked in a thread of theirs in this very place.

@@ -18,9 +18,9 @@ use crate::visitor::page_visitor::PageVisitor;
     ),
     responses((status = 200, description = "Refused, now or earlier.", body = VisitAnswerResult)))]
 pub(crate) async fn refuse_visit_approval(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
     Json(given): Json<VisitAnswer>,
 ) -> Result<Json<VisitAnswerResult>, ApiError> {
-    answer_approval(&guest, id, ApprovalDecision::No, given.digest).await
+    answer_approval(&visitor, id, ApprovalDecision::No, given.digest).await
 }

@@ -1,7 +1,7 @@
 //! `POST /visit/{place}/link`: a visitor wants to be known by their phone.
 
 use axum::http::{HeaderMap, StatusCode};
-use munshi_agent::linking::{CodeDelivery, CodeSendOutcome as Came};
+use munshi_agent::linking::{CodeDelivery, CodeSendOutcome};
 use munshi_identity::codes::CodeText;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
@@ -28,34 +28,34 @@ pub(crate) struct VisitPhone {
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
     responses((status = 202, description = "The code was sent.")))]
 pub(crate) async fn ask_visit_link(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     headers: HeaderMap,
     Json(wish): Json<VisitPhone>,
 ) -> Result<StatusCode, ApiError> {
     // Whoever may not chat any more may not send codes to others' phones either.
-    let limits = guest.api.limits.check_visitor(guest.address)?.into();
-    guest.api.count_limits(guest.place.tenant, limits).await?;
-    let (_, session) = guest.find_thread().await?.ok_or_else(no_messages_error)?;
-    let sender = guest.api.senders.iter().find(|sender| sender.channel() == Channel::Whatsapp);
+    let limits = visitor.api.limits.check_visitor(visitor.address)?.into();
+    visitor.api.count_limits(visitor.binding.tenant, limits).await?;
+    let (_, session) = visitor.find_thread().await?.ok_or_else(no_messages_error)?;
+    let sender = visitor.api.senders.iter().find(|sender| sender.channel() == Channel::Whatsapp);
     let sender = sender.map(AsRef::as_ref).ok_or_else(|| {
         ApiError::new(ApiErrorCode::Conflict, "No channel that can reach a phone is set up here.")
             .hint("Continue as a visitor.")
     })?;
     let voice = session.language.as_ref().and_then(to_locale);
-    let voice = voice.unwrap_or_else(|| phrases::choose_locale(&guest.place, &headers));
+    let voice = voice.unwrap_or_else(|| phrases::choose_locale(&visitor.binding, &headers));
     let words = |code: &CodeText| phrases::render_code_message(code.reveal(), voice);
     let way = CodeDelivery { sender, words: &words, language: session.language.clone() };
-    let tenant = guest.place.tenant;
-    match build_phone_linker(&guest.api, tenant)
+    let tenant = visitor.binding.tenant;
+    match build_phone_linker(&visitor.api, tenant)
         .await?
         .send_code(tenant, session.id, &wish.phone, &way)
         .await
         .map_err(convert_turn_error)?
     {
-        Came::Sent { .. } => Ok(StatusCode::ACCEPTED),
-        Came::NotSent { why } => Err(ApiError::unavailable(why)),
-        Came::TooMany { again_at } => {
-            let wait = again_at.since(guest.api.clock.now());
+        CodeSendOutcome::Sent { .. } => Ok(StatusCode::ACCEPTED),
+        CodeSendOutcome::NotSent { why } => Err(ApiError::unavailable(why)),
+        CodeSendOutcome::TooMany { again_at } => {
+            let wait = again_at.since(visitor.api.clock.now());
             Err(ApiError::new(ApiErrorCode::TooManyRequests, "Too many codes were requested.")
                 .retry_after(wait))
         }

@@ -27,14 +27,14 @@ pub(crate) struct VisitCode {
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
     responses((status = 204, description = "The phone is verified.")))]
 pub(crate) async fn confirm_visit_link(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     Json(answer): Json<VisitCode>,
 ) -> Result<StatusCode, ApiError> {
-    let (_, session) = guest.find_thread().await?.ok_or_else(no_messages_error)?;
-    let tenant = guest.place.tenant;
+    let (_, session) = visitor.find_thread().await?.ok_or_else(no_messages_error)?;
+    let tenant = visitor.binding.tenant;
     let refused =
         |what: String| Err(ApiError::new(ApiErrorCode::Conflict, what).hint("Request another code."));
-    match build_phone_linker(&guest.api, tenant)
+    match build_phone_linker(&visitor.api, tenant)
         .await?
         .confirm(tenant, session.id, &answer.code)
         .await

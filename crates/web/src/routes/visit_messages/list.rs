@@ -37,11 +37,11 @@ pub(crate) struct NewMessages {
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), ListVisitMessagesQuery),
     responses((status = 200, description = "The new messages; usually none.", body = NewMessages)))]
 pub(crate) async fn list_visit_messages(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     UrlQueryParameters(than): UrlQueryParameters<ListVisitMessagesQuery>,
 ) -> Result<Json<NewMessages>, ApiError> {
-    let Some((_, session)) = guest.find_thread().await? else { return Ok(Json(NewMessages::default())) };
+    let Some((_, session)) = visitor.find_thread().await? else { return Ok(Json(NewMessages::default())) };
     let read = move |tx: &mut Tx<'_>| messages::list_after(tx, session.id, than.after, MOST);
-    let newer = guest.api.db.read(guest.place.tenant, read).await?;
+    let newer = visitor.api.db.read(visitor.binding.tenant, read).await?;
     Ok(Json(NewMessages { messages: newer.into_iter().map(Into::into).collect() }))
 }

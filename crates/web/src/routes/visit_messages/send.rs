@@ -84,30 +84,34 @@ const LONGEST_PROOF: usize = 200;
     ))]
 pub(crate) async fn send_visit_message(
     State(app): State<App>,
-    guest: PageVisitor,
+    visitor: PageVisitor,
     headers: HeaderMap,
     Json(said): Json<VisitText>,
 ) -> Result<Response, VisitRejection> {
     check(&said)?;
-    let VisitAdmission { person, mut limits } =
-        match admit(&guest, &said.message_id, said.proof.as_ref()).await {
-            Ok(admitted) => admitted,
-            // What was taken before is answered again where a limit is reached meanwhile, a few times a minute.
-            Err(rejection) if rejection.is_retryable() && guest.api.limits.allows_repeat(guest.address) => {
-                match find_previous_sender(&guest, &said).await? {
-                    Some(person) => VisitAdmission { person: Some(person), limits: Vec::new() },
-                    None => return Err(rejection),
-                }
+    let VisitAdmission { person, mut limits } = match admit(&visitor, &said.message_id, said.proof.as_ref())
+        .await
+    {
+        Ok(admitted) => admitted,
+        // What was taken before is answered again where a limit is reached meanwhile, a few times a minute.
+        Err(rejection) if rejection.is_retryable() && visitor.api.limits.allows_repeat(visitor.address) => {
+            match find_previous_sender(&visitor, &said).await? {
+                Some(person) => VisitAdmission { person: Some(person), limits: Vec::new() },
+                None => return Err(rejection),
             }
-            Err(rejection) => return Err(rejection),
-        };
-    let token = match &guest.proved {
+        }
+        Err(rejection) => return Err(rejection),
+    };
+    let token = match &visitor.proved {
         PageVisitorIdentity::Nothing => {
-            let token = issue_token(&guest, &said).await?;
+            let token = issue_token(&visitor, &said).await?;
             // Who is known already sends their first message again.
             if person.is_none() {
-                let visit =
-                    guest.api.limits.check_visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
+                let visit = visitor.api.limits.check_visit(
+                    visitor.binding.tenant,
+                    &token.id(),
+                    visitor.binding.binding_id,
+                )?;
                 limits.insert(0, visit);
             }
             Some(token)
@@ -117,15 +121,15 @@ pub(crate) async fn send_visit_message(
     };
     // Somebody new is known by the token that they get from here on.
     let client =
-        guest.client.clone().or_else(|| token.as_ref().map(|token| derive_client_id(token.reveal())));
-    let voice = detect_locale(&guest, &said, &headers).await?;
+        visitor.client.clone().or_else(|| token.as_ref().map(|token| derive_client_id(token.reveal())));
+    let voice = detect_locale(&visitor, &said, &headers).await?;
     let inbound = InboundMessage {
         channel: Channel::Web,
         to: InboundTarget::Binding {
-            tenant: guest.place.tenant_name.clone(),
-            binding: guest.place.binding_name.clone(),
+            tenant: visitor.binding.tenant_name.clone(),
+            binding: visitor.binding.binding_name.clone(),
         },
-        from: guest.build_sender(person.map(|person| person.id), token.as_ref()),
+        from: visitor.build_sender(person.map(|person| person.id), token.as_ref()),
         outside_id: said.message_id.clone(),
         text: said.text.clone(),
         attached: Vec::new(),
@@ -135,46 +139,46 @@ pub(crate) async fn send_visit_message(
         screen: ClientScreen { seen: said.seen, client, ..ClientScreen::default() },
     };
     let options = ReceiveOptions { limits, ..ReceiveOptions::default() };
-    let received = match guest.api.engine.receive_with_options(inbound, options).await {
+    let received = match visitor.api.engine.receive_with_options(inbound, options).await {
         Ok(received) => received,
-        Err(error) => return Err(build_rejection(&guest, &said.message_id, error).await),
+        Err(error) => return Err(build_rejection(&visitor, &said.message_id, error).await),
     };
-    if received.fate == IngestStatus::SeenBefore {
-        check_same_text(&guest.api, &received, said.text).await?;
-        check_resend_window(&guest, &received).await?;
+    if received.status == IngestStatus::SeenBefore {
+        check_same_text(&visitor.api, &received, said.text).await?;
+        check_resend_window(&visitor, &received).await?;
     }
-    let mut response = stream_answer(&app, &guest, &received, voice).await?;
+    let mut response = stream_answer(&app, &visitor, &received, voice).await?;
     set_id_headers(&mut response, &received);
     if let Some(token) = token {
-        attach_token(&mut response, &guest, &token);
+        attach_token(&mut response, &visitor, &token);
     }
     Ok(response)
 }
 
 /// Whoever sends a message once more that was taken of them before. Who lost the answer to their first has no token, and
 /// what it is made of.
-async fn find_previous_sender(guest: &PageVisitor, said: &VisitText) -> Result<Option<Person>, ApiError> {
-    let proved = match (&guest.proved, &said.secret) {
+async fn find_previous_sender(visitor: &PageVisitor, said: &VisitText) -> Result<Option<Person>, ApiError> {
+    let proved = match (&visitor.proved, &said.secret) {
         (PageVisitorIdentity::Nothing, Some(_)) => {
-            PageVisitorIdentity::Browser(issue_token(guest, said).await?)
+            PageVisitorIdentity::Browser(issue_token(visitor, said).await?)
         }
         (proved, _) => proved.clone(),
     };
-    let (binding, message) = (guest.place.binding_id, said.message_id.clone());
+    let (binding, message) = (visitor.binding.binding_id, said.message_id.clone());
     let read = move |tx: &mut Tx<'_>| {
         let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
         let Some(sender) = runs::find_sender(tx, binding, Channel::Web, &message)? else { return Ok(None) };
         let is_theirs = persons::find_living(tx, sender)?.is_some_and(|sender| sender.id == person.id);
         Ok::<_, ApiError>(is_theirs.then_some(person))
     };
-    guest.api.db.read(guest.place.tenant, read).await
+    visitor.api.db.read(visitor.binding.tenant, read).await
 }
 
 /// Somebody new's. What it is made of is known to their browser alone.
-async fn issue_token(guest: &PageVisitor, said: &VisitText) -> Result<VisitorToken, ApiError> {
-    let Some(secret) = &said.secret else { return Ok(VisitorToken::random(guest.api.random.as_ref())) };
-    let key = guest.api.codes.load_key(guest.place.tenant).await?;
-    let binding = guest.place.binding_id.as_uuid().to_string();
+async fn issue_token(visitor: &PageVisitor, said: &VisitText) -> Result<VisitorToken, ApiError> {
+    let Some(secret) = &said.secret else { return Ok(VisitorToken::random(visitor.api.random.as_ref())) };
+    let key = visitor.api.codes.load_key(visitor.binding.tenant).await?;
+    let binding = visitor.binding.binding_id.as_uuid().to_string();
     Ok(VisitorToken::derive(&key, &binding, &said.message_id, secret))
 }
 
@@ -199,13 +203,13 @@ fn check(said: &VisitText) -> Result<(), ApiError> {
 
 /// Who sends their first message again because its answer was lost does so soon. Later its id, which others may have
 /// read since, lets nobody in.
-async fn check_resend_window(guest: &PageVisitor, received: &MessageReceipt) -> Result<(), ApiError> {
-    if !matches!(guest.proved, PageVisitorIdentity::Nothing) {
+async fn check_resend_window(visitor: &PageVisitor, received: &MessageReceipt) -> Result<(), ApiError> {
+    if !matches!(visitor.proved, PageVisitorIdentity::Nothing) {
         return Ok(());
     }
     let message = received.message;
-    let stored = guest.api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
-    let now = guest.api.clock.now();
+    let stored = visitor.api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
+    let now = visitor.api.clock.now();
     match stored {
         Some(stored) if now.since(stored.said_at.min(now)) <= SENT_AGAIN => Ok(()),
         _ => Err(ApiError::new(ApiErrorCode::Conflict, "A message with this id was already received.")
@@ -215,7 +219,7 @@ async fn check_resend_window(guest: &PageVisitor, received: &MessageReceipt) -> 
 
 /// What is told beside the reply: in the language of these words, else that of the thread, else the page's.
 async fn detect_locale(
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     said: &VisitText,
     headers: &HeaderMap,
 ) -> Result<Locale, ApiError> {
@@ -224,22 +228,22 @@ async fn detect_locale(
     if let Some(voice) = chosen.or_else(|| heard().map(|found| Locale::new(found.language, found.form()))) {
         return Ok(voice);
     }
-    let thread = guest.find_thread().await?;
+    let thread = visitor.find_thread().await?;
     let language = thread.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
-    Ok(language.unwrap_or_else(|| phrases::choose_locale(&guest.place, headers)))
+    Ok(language.unwrap_or_else(|| phrases::choose_locale(&visitor.binding, headers)))
 }
 
 async fn stream_answer(
     app: &App,
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     received: &MessageReceipt,
     voice: Locale,
 ) -> Result<Response, ApiError> {
     let following =
-        guest.api.engine.follow(received.tenant, received.run, None).await.map_err(convert_turn_error)?;
-    let view = build_event_renderer(VisitEventTranslator::new(&guest.api, voice));
+        visitor.api.engine.follow(received.tenant, received.run, None).await.map_err(convert_turn_error)?;
+    let view = build_event_renderer(VisitEventTranslator::new(&visitor.api, voice));
     Ok(stream::respond_with(
-        &guest.api,
+        &visitor.api,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         build_stream_source(received, DetailLevel::Shown),
         following,
@@ -257,8 +261,8 @@ pub(crate) fn build_event_renderer(ear: VisitEventTranslator) -> StreamEventRend
 }
 
 /// A cookie on our own pages, each time anew; elsewhere the token itself, once.
-fn attach_token(response: &mut Response, guest: &PageVisitor, token: &VisitorToken) {
-    let given = match (&guest.origin, &guest.proved) {
+fn attach_token(response: &mut Response, visitor: &PageVisitor, token: &VisitorToken) {
+    let given = match (&visitor.origin, &visitor.proved) {
         (PageOrigin::Own(line), _) => token.cookie(*line).map(|cookie| (SET_COOKIE, cookie)),
         (_, PageVisitorIdentity::Nothing) => {
             HeaderValue::from_str(token.reveal()).ok().map(|value| (VISITOR, value))

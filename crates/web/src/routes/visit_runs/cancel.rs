@@ -1,6 +1,6 @@
 //! `POST /visit/{place}/runs/{id}/cancel`: stops one's own turn.
 
-use munshi_agent::RunCancelOutcome as Came;
+use munshi_agent::RunCancelOutcome;
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlPathParameterPair;
@@ -18,10 +18,10 @@ use crate::visitor::page_visitor::PageVisitor;
     ),
     responses((status = 200, description = "Cancelled, or already ended.", body = CancelRunResponse)))]
 pub(crate) async fn cancel_visit_run(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
 ) -> Result<Json<CancelRunResponse>, ApiError> {
-    let run = guest.load_run(id).await?;
-    let came = guest.api.engine.cancel(guest.place.tenant, run.id).await.map_err(convert_turn_error)?;
-    Ok(Json(CancelRunResponse { run: run.id, cancelled: came == Came::Asked }))
+    let run = visitor.load_run(id).await?;
+    let came = visitor.api.engine.cancel(visitor.binding.tenant, run.id).await.map_err(convert_turn_error)?;
+    Ok(Json(CancelRunResponse { run: run.id, cancelled: came == RunCancelOutcome::Asked }))
 }

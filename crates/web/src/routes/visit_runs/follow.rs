@@ -28,25 +28,25 @@ use crate::visitor::page_visitor::PageVisitor;
     responses((status = 200, description = "The event stream.", body = ServerEvent, content_type = "text/event-stream")))]
 pub(crate) async fn follow_visit_run(
     app: State<App>,
-    guest: PageVisitor,
+    visitor: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let after = stream::parse_last_event_id(id, &headers, None)?;
-    let run = guest.load_run(id).await?;
+    let run = visitor.load_run(id).await?;
     let language =
-        guest.find_thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
-    let voice = language.unwrap_or_else(|| phrases::choose_locale(&guest.place, &headers));
+        visitor.find_thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
+    let voice = language.unwrap_or_else(|| phrases::choose_locale(&visitor.binding, &headers));
     let following =
-        guest.api.engine.follow(guest.place.tenant, id, after).await.map_err(convert_turn_error)?;
+        visitor.api.engine.follow(visitor.binding.tenant, id, after).await.map_err(convert_turn_error)?;
     let told = RunStreamSource {
-        tenant: guest.place.tenant,
+        tenant: visitor.binding.tenant,
         person: run.person,
         run: id,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         insides: DetailLevel::Shown,
         first: None,
     };
-    let view = build_event_renderer(VisitEventTranslator::new(&guest.api, voice));
-    Ok(stream::respond_with(&guest.api, told, following, app.shutdown_token().clone(), view))
+    let view = build_event_renderer(VisitEventTranslator::new(&visitor.api, voice));
+    Ok(stream::respond_with(&visitor.api, told, following, app.shutdown_token().clone(), view))
 }

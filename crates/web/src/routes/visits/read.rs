@@ -51,25 +51,25 @@ struct Thread {
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), ShowVisitQuery),
     responses((status = 200, description = "The place.", body = VisitView)))]
 pub(crate) async fn read_visit(
-    guest: PageVisitor,
+    visitor: PageVisitor,
     headers: HeaderMap,
     UrlQueryParameters(which): UrlQueryParameters<ShowVisitQuery>,
 ) -> Result<Json<VisitView>, ApiError> {
-    let person = guest.find_person().await?;
+    let person = visitor.find_person().await?;
     let is_member = person.as_ref().is_some_and(|person| person.role.is_some());
-    let open = is_member || !binding_lookup::is_members_only(&guest.place);
-    let found = guest.find_thread().await?;
+    let open = is_member || !binding_lookup::is_members_only(&visitor.binding);
+    let found = visitor.find_thread().await?;
     let language = found.as_ref().and_then(|(_, session)| session.language.as_ref()).and_then(to_locale);
-    let voice = language.unwrap_or_else(|| phrases::choose_locale(&guest.place, &headers));
-    let by_phone = guest.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
+    let voice = language.unwrap_or_else(|| phrases::choose_locale(&visitor.binding, &headers));
+    let by_phone = visitor.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
     let link = by_phone && found.as_ref().is_some_and(|(person, _)| person.visitor && person.role.is_none());
     let thread = match found {
-        Some((person, session)) => load_thread(&guest, (person, session), voice, which.before).await?,
+        Some((person, session)) => load_thread(&visitor, (person, session), voice, which.before).await?,
         None => Thread::default(),
     };
     Ok(Json(VisitView {
-        place: binding_lookup::public_name(&guest.place),
-        name: binding_lookup::display_name(&guest.place, open).to_owned(),
+        place: binding_lookup::public_name(&visitor.binding),
+        name: binding_lookup::display_name(&visitor.binding, open).to_owned(),
         voice: voice.code(),
         open,
         link,
@@ -86,12 +86,13 @@ fn is_running(run: &RunView) -> bool {
 }
 
 async fn load_thread(
-    guest: &PageVisitor,
+    visitor: &PageVisitor,
     (person, session): (Person, Session),
     voice: Locale,
     before: Option<Cursor>,
 ) -> Result<Thread, ApiError> {
-    let (office, tools) = (guest.api.office.clone(), guest.api.visits.tools.clone());
+    let (act_services, tools) =
+        (visitor.api.act_services.clone(), visitor.api.visitor_services.tools.clone());
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next } = page;
@@ -100,7 +101,7 @@ async fn load_thread(
         let running = runs.into_iter().filter(is_running).map(|run| run.id);
         let mut waiting = Vec::new();
         for approval in approvals::list_pending(tx, session.id.as_uuid())? {
-            let yours = approvals::is_addressed_to(tx, &office, &approval, &person.principal(tx))?;
+            let yours = approvals::is_addressed_to(tx, &act_services, &approval, &person.principal(tx))?;
             waiting.push(VisitApproval::new(&approval, yours, (&tools, voice)));
         }
         let mut messages: Vec<VisitMessage> = items.into_iter().map(Into::into).collect();
@@ -108,5 +109,5 @@ async fn load_thread(
         let before = next.map(|next| next.to_string());
         Ok::<_, ApiError>(Thread { messages, before, running: running.collect(), approvals: waiting })
     };
-    guest.api.db.read(guest.place.tenant, read).await
+    visitor.api.db.read(visitor.binding.tenant, read).await
 }

@@ -37,21 +37,21 @@ pub(crate) async fn show_visit(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     match binding_lookup::resolve(app.api()?, &name).await {
-        Ok(place) => render_chat(app.api()?, &place, (peer.as_deref(), &headers)).await,
+        Ok(binding) => render_chat(app.api()?, &binding, (peer.as_deref(), &headers)).await,
         Err(error) => Ok(UnavailablePage::respond(&error, PagePhrases::from_headers(&headers))),
     }
 }
 
 pub(crate) async fn render_chat(
     api: &Api,
-    place: &Arc<BindingResolution>,
+    binding: &Arc<BindingResolution>,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<Response, ApiError> {
-    let open = !binding_lookup::is_members_only(place)
-        || page_visitor::is_known_member(api, place, (peer, headers)).await?;
-    let name = binding_lookup::display_name(place, open);
+    let open = !binding_lookup::is_members_only(binding)
+        || page_visitor::is_known_member(api, binding, (peer, headers)).await?;
+    let name = binding_lookup::display_name(binding, open);
     let mut response =
-        HtmlPage(ChatPage::new(place, name, phrases::choose_locale(place, headers))).into_response();
+        HtmlPage(ChatPage::new(binding, name, phrases::choose_locale(binding, headers))).into_response();
     let varies = HeaderValue::from_static("accept-language, cookie");
     response.headers_mut().append(axum::http::header::VARY, varies);
     Ok(response)
@@ -74,12 +74,12 @@ pub(crate) struct ChatPage {
 }
 
 impl ChatPage {
-    fn new(place: &BindingResolution, name: &str, voice: Locale) -> Self {
+    fn new(binding: &BindingResolution, name: &str, voice: Locale) -> Self {
         let words = phrases::render_all(voice);
         let said = |name: &str| words.get(name).cloned().unwrap_or_default();
         Self {
             lang: voice.code().replace("-latn", "-Latn"),
-            place: binding_lookup::public_name(place),
+            place: binding_lookup::public_name(binding),
             about: said("about").replace("{name}", name),
             face: LetterAvatar::of(name),
             voice: voice.code(),

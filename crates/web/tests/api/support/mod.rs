@@ -162,7 +162,7 @@ impl Installation {
             Some(known) => known,
             None => (business(&turns, "shop").await, business(&turns, "other").await),
         };
-        let TestApp { engine, db, clock, ids, resolver, office, packs, .. } = turns.clone();
+        let TestApp { engine, db, clock, ids, resolver, act_services: office, packs, .. } = turns.clone();
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -171,13 +171,13 @@ impl Installation {
             hosts: hosts(),
             public_url: setup.account.public_url.clone(),
         };
-        let visits = VisitorServices { proofs: Arc::new(proofs), house: packs, ..VisitorServices::default() };
+        let visits = VisitorServices { proofs: Arc::new(proofs), packs, ..VisitorServices::default() };
         let parts = ApiParts {
             db: db.clone(),
             engine,
             keys: ApiKeyCache::new(db.clone(), clock.clone()),
             resolver,
-            office,
+            act_services: office,
             codes: Arc::new(FixedCodes),
             account: setup.account,
             hosts: hosts(),
@@ -185,9 +185,9 @@ impl Installation {
             logins: setup.logins,
             clock,
             random: Arc::new(SystemRandom),
-            patience: world.patience(),
-            key_limit: munshi_web::api::limits::KEY,
-            address_limit: munshi_web::api::limits::ADDRESS,
+            reply_timeout: world.patience(),
+            key_limit: munshi_web::api::limits::KEY_LIMIT,
+            address_limit: munshi_web::api::limits::ADDRESS_LIMIT,
         };
         let api = Api::with_visitors(parts, visits);
         let app = App::with_api(ids, metrics(), || std::future::ready(Vec::new()), api);

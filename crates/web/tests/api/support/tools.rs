@@ -100,12 +100,12 @@ impl ReadToolHandler for Fixture {
 pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
     let house = build_house_connector;
     let mut registry = ToolRegistry::default();
-    let count = ToolHandler::Look(Arc::new(Count(world.clone())));
+    let count = ToolHandler::Read(Arc::new(Count(world.clone())));
     registry.add(build_spec("count", Effect::Read), house(), count).unwrap();
     let note = ToolSpec { dry_run: true, ..build_spec("note", Effect::Inside) };
     registry.add(note, house(), ToolHandler::Write(Arc::new(NoteTool))).unwrap();
     let show = ToolSpec { reach: Reach::Anyone, ..build_spec("show", Effect::Read) };
-    registry.add(show, house(), ToolHandler::Look(Arc::new(Show))).unwrap();
+    registry.add(show, house(), ToolHandler::Read(Arc::new(Show))).unwrap();
     let grave = ToolSpec { dangerous: true, ..build_spec("wipe", Effect::Keyed) };
     for (name, answer) in [
         ("test_simple_text", Ok("This is a simple text response for testing.")),
@@ -113,9 +113,11 @@ pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
         ("test_tool_with_progress", Ok("It went on.")),
     ] {
         registry
-            .add(build_spec(name, Effect::Read), house(), ToolHandler::Look(Arc::new(Fixture(answer))))
+            .add(build_spec(name, Effect::Read), house(), ToolHandler::Read(Arc::new(Fixture(answer))))
             .unwrap();
     }
-    registry.add(grave, build_foreign_connector(), ToolHandler::Far(Arc::new(Wipe(world.clone())))).unwrap();
+    registry
+        .add(grave, build_foreign_connector(), ToolHandler::Remote(Arc::new(Wipe(world.clone()))))
+        .unwrap();
     registry
 }
