@@ -44,11 +44,11 @@ pub use confine::{Confinement, KernelSupport};
 pub use error::{Error, Result};
 pub use host::{ConnectorHost, ConnectorHostParts, build_folder_path, build_logs_path};
 pub use login::{ConnectorLoginParts, ConnectorLogins};
+pub use munshi_http::AllowedHosts;
 pub use openapi::ServiceDocumentSource;
 pub use state::{ConnectorState, ConnectorStatus};
 pub use timings::ConnectorTimings;
 pub use transport::InProcessConnector;
-pub use transport::allowed_hosts::AllowedHosts;
 
 /// The file in a connector's folder of logs that holds what it said, and the one before it.
 pub const LOGS: [&str; 2] = [transport::logs::OLDER, transport::logs::FILE];

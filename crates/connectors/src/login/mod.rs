@@ -54,7 +54,7 @@ use tokio_util::task::TaskTracker;
 
 use self::fetch::OAuthFetcher;
 use crate::error::{Error, Result};
-use crate::transport::allowed_hosts::AllowedHosts;
+use munshi_http::AllowedHosts;
 
 /// How long somebody may take between going there and coming back.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
+use munshi_http::{GuardedHttpClients, ReadBodyError, RequestBuilder, RequestError};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,
@@ -24,11 +25,11 @@ use super::operation::{ServiceDocumentContext, ServiceOperation};
 use super::reply::{self, ServiceCallError, ServiceHealth};
 use super::{LARGEST_DOCUMENT, request};
 use crate::error::{Error, Result};
-use crate::transport::{ConnectorHttpClients, LONGEST_MESSAGE};
+use crate::transport::LONGEST_MESSAGE;
 
 /// What a service is reached with.
 pub(crate) struct OpenApiServiceParts {
-    pub(crate) clients: ConnectorHttpClients,
+    pub(crate) clients: GuardedHttpClients,
     pub(crate) places: ServiceAddresses,
     pub(crate) logins: ServiceCredentialSet,
     /// Sent with every request.
@@ -212,14 +213,9 @@ async fn fetch(parts: &OpenApiServiceParts) -> Result<ServiceDocument> {
     ServiceDocument::parse(&text).map_err(Error::Invalid)
 }
 
-async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u8>> {
-    let lost = |error: reqwest::Error| {
-        let mut words = error.to_string();
-        let mut below = std::error::Error::source(&error);
-        while let Some(cause) = below {
-            words = format!("{words}: {cause}");
-            below = cause.source();
-        }
+async fn download(request: RequestBuilder, known: bool) -> Result<Vec<u8>> {
+    let lost = |error: RequestError| {
+        let words = [vec![error.to_string()], munshi_http::list_causes(&error)].concat().join(": ");
         Error::Unreachable(format!("the document can't be fetched: {words}"))
     };
     let mut response = request.send().await.map_err(lost)?;
@@ -235,11 +231,11 @@ async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u
         return Err(Error::Unreachable(format!("the document can't be fetched: HTTP {status}{about}")));
     }
     let mut text = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(lost)? {
-        if text.len() + piece.len() > LARGEST_DOCUMENT {
-            return Err(Error::Invalid(format!("the document is larger than {LARGEST_DOCUMENT} bytes")));
+    match munshi_http::read_body(&mut response, LARGEST_DOCUMENT, &mut text).await {
+        Ok(()) => Ok(text),
+        Err(ReadBodyError::TooLarge(most)) => {
+            Err(Error::Invalid(format!("the document is larger than {most} bytes")))
         }
-        text.extend_from_slice(&piece);
+        Err(ReadBodyError::Lost(error)) => Err(lost(error)),
     }
-    Ok(text)
 }

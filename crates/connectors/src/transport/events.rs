@@ -1,7 +1,7 @@
 //! The events of an answer, within bounds.
 
 use futures_util::stream::{BoxStream, StreamExt, unfold};
-use reqwest::Response;
+use munshi_http::Response;
 use sse_stream::{Error as SseError, Sse, SseStream};
 
 use super::{LONGEST_MESSAGE, error_text};

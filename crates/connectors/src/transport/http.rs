@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use munshi_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use munshi_http::{Client, ReadBodyError, RequestBuilder, RequestError, Response, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -194,7 +194,7 @@ fn credential_error(error: &Error) -> Failed {
     StreamableHttpError::Client(std::io::Error::other(ConnectorCredentialError(error.to_string())))
 }
 
-fn request_error(error: &reqwest::Error) -> Failed {
+fn request_error(error: &RequestError) -> Failed {
     StreamableHttpError::Client(std::io::Error::other(error_text::render_request_error(error)))
 }
 
@@ -265,13 +265,11 @@ fn adjust_error_code(status: StatusCode, code: ErrorCode) -> ErrorCode {
 
 async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
     let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(|error| request_error(&error))? {
-        if body.len() + piece.len() > most {
-            return Err(unexpected(format!("the response is larger than {most} bytes")));
-        }
-        body.extend_from_slice(&piece);
+    match munshi_http::read_body(&mut response, most, &mut body).await {
+        Ok(()) => Ok(body),
+        Err(ReadBodyError::Lost(error)) => Err(request_error(&error)),
+        Err(too_large) => Err(unexpected(too_large.to_string())),
     }
-    Ok(body)
 }
 
 #[cfg(test)]

@@ -2,13 +2,11 @@
 //!
 //! # Layout
 //! - [`ConnectorHandle`]: the handle of its tools; `session`: one connection that speaks the protocol
-//! - `child`: a process of our own; `http`, `events`: Streamable HTTP; `allowed_hosts`, `clients`: where it may lead; [`InProcessConnector`]: in the process
+//! - `child`: a process of our own; `http`, `events`: Streamable HTTP; [`InProcessConnector`]: in the process
 //! - `any_transport`: all of these as one type; `message_length`: noticing answers that are too long; `logs`: what it says beside; `error_text`: what went wrong
 
-pub(crate) mod allowed_hosts;
 mod any_transport;
 mod child;
-mod clients;
 mod error_text;
 mod events;
 mod http;
@@ -26,7 +24,6 @@ use munshi_privacy::Scrubber;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-pub(crate) use clients::ConnectorHttpClients;
 pub use in_process::InProcessConnector;
 pub(crate) use open::{ConnectorOpenRequest, ConnectorServices};
 pub(crate) use session::{ConnectorCallError, ConnectorConnection, ConnectorSession, HandshakeMode};

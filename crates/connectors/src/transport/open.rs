@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use munshi_http::{AllowedHosts, GuardedHttpClients};
 use munshi_privacy::Scrubber;
 use munshi_safety::vault::Vault;
 use munshi_types::{ConnectorName, TenantId};
@@ -20,14 +21,13 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-use super::allowed_hosts::AllowedHosts;
 use super::any_transport::AnyTransport;
 use super::child::{ChildProcess, ChildSpec};
 use super::http::BoundedHttpClient;
 use super::logs::ConnectorLog;
 use super::message_length::MessageLengthWatcher;
 use super::session::{ConnectorConnection, ConnectorSession, ConnectorSessionParts, HandshakeMode};
-use super::{ConnectorHttpClients, InProcessConnector, LONGEST_MESSAGE};
+use super::{InProcessConnector, LONGEST_MESSAGE};
 use crate::confine::{ChildCommand, ConfinedCommand, Confinement};
 use crate::entries::{ConnectorEntry, ConnectorTransport, MaybeSecret};
 use crate::error::{Error, Result};
@@ -233,7 +233,7 @@ impl ConnectorOpenRequest<'_> {
         let slowest = self.entry.tools.values().filter_map(|tool| tool.timeout_seconds).max();
         let limit = self.entry.timeout_seconds.max(slowest.unwrap_or_default());
         let parts = OpenApiServiceParts {
-            clients: ConnectorHttpClients::new(self.way.allowed.clone())?,
+            clients: GuardedHttpClients::new(self.way.allowed.clone())?,
             places: ServiceAddresses { source, server, hosts: self.entry.hosts.clone() },
             logins: openapi::ServiceCredentialSet { named: filled.logins.clone(), always },
             headers,
@@ -279,7 +279,7 @@ impl ConnectorOpenRequest<'_> {
             config = config.auth_header(token.clone());
         }
         config.max_sse_event_size = LONGEST_MESSAGE;
-        let clients = ConnectorHttpClients::new(self.way.allowed.clone())?;
+        let clients = GuardedHttpClients::new(self.way.allowed.clone())?;
         let transport = StreamableHttpClientTransport::with_client(
             BoundedHttpClient::new(clients.select(url).clone(), self.pass.clone()),
             config,
