@@ -158,7 +158,7 @@ impl OAuthFetcher {
 }
 
 /// Every challenge of an answer, read as one.
-pub(crate) fn parse_challenge(response: &Response) -> AuthChallenge {
+pub(super) fn parse_challenge(response: &Response) -> AuthChallenge {
     let headers = response.headers().get_all(WWW_AUTHENTICATE);
     let texts: Vec<&str> = headers.iter().filter_map(|header| header.to_str().ok()).collect();
     AuthChallenge::parse(&texts.join(", "))

@@ -31,8 +31,7 @@ mod stored_login;
 
 pub(crate) use browser_verification::verify_code;
 pub(crate) use challenge::AuthChallenge;
-pub(crate) use credential::{ConnectorCredential, CredentialRenewal};
-pub(crate) use fetch::parse_challenge;
+pub(crate) use credential::ConnectorCredential;
 pub(crate) use links::{build_link_url, insert_link};
 pub(crate) use stored_login::{delete_credentials, find_login_time};
 

@@ -3,12 +3,11 @@
 use http::Method;
 use munshi_http::header::CONTENT_TYPE;
 use munshi_http::{ReadBodyError, RequestError, Response, StatusCode};
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use munshi_mcp::{CallToolResult, ContentBlock, FAILURE_META, MetaObject};
 use serde_json::{Map, Value, json};
 
 use super::operation::ServiceOperation;
 use super::{LARGEST_ANSWER, paging};
-use crate::call_result::FAILURE;
 
 /// Of what a service says about an error, in letters.
 const LONGEST_COMPLAINT: usize = 1_500;
@@ -37,7 +36,7 @@ impl ServiceCallError {
     pub(super) fn into_tool_result(self) -> CallToolResult {
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.words)]);
         let about = json!({ "code": self.code, "retryable": self.retryable, "maybe": self.maybe });
-        result.meta = Some(MetaObject([(FAILURE.to_owned(), about)].into_iter().collect()));
+        result.meta = Some(MetaObject([(FAILURE_META.to_owned(), about)].into_iter().collect()));
         result
     }
 }
