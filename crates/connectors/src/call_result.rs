@@ -1,11 +1,9 @@
 //! What a connector's tool answered, as data.
 
+use munshi_mcp::{CallToolResult, ContentBlock, FAILURE_META, McpCallError};
 use munshi_tools::{EffectCertainty, ToolFailure, ToolOutput};
 use munshi_types::Effect;
-use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-
-use crate::transport::ConnectorCallError;
 
 /// The protocol's own words for a wrong call: nothing was done. Any other error may have come after the deed.
 const INVALID_PARAMS: i32 = -32602;
@@ -14,43 +12,40 @@ const INVALID_REQUEST: i32 = -32600;
 const NOT_READ: i32 = -32700;
 /// A revision, a capability or headers that do not fit.
 const UNFIT: std::ops::RangeInclusive<i32> = -32022..=-32020;
-/// Where a failed result says more about the failure, in its `_meta`: `code`, `retryable`, and `maybe` where it may have
-/// happened all the same.
-pub(crate) const FAILURE: &str = "munshi/failure";
 
 /// A result, or why there is none, in words that say what to do.
 pub(crate) fn to_tool_output(
     connector: &str,
     (effect, fails): (Effect, EffectCertainty),
-    answered: Result<CallToolResult, ConnectorCallError>,
+    answered: Result<CallToolResult, McpCallError>,
 ) -> Result<ToolOutput, ToolFailure> {
     match answered {
         Ok(result) if result.is_error == Some(true) => Err(to_failure(&result, effect, fails)),
         Ok(result) => Ok(ToolOutput::new(extract_value(&result))),
-        Err(ConnectorCallError::Refused { code: INVALID_PARAMS, words }) => {
+        Err(McpCallError::Refused { code: INVALID_PARAMS, words }) => {
             Err(ToolFailure::permanent("bad_arguments", words))
         }
-        Err(ConnectorCallError::Refused { code: METHOD_NOT_FOUND, words }) => {
+        Err(McpCallError::Refused { code: METHOD_NOT_FOUND, words }) => {
             Err(ToolFailure::permanent("unknown_tool", words))
         }
-        Err(ConnectorCallError::Refused { code: INVALID_REQUEST | NOT_READ, words }) => {
+        Err(McpCallError::Refused { code: INVALID_REQUEST | NOT_READ, words }) => {
             Err(ToolFailure::permanent("tool_failed", words))
         }
-        Err(ConnectorCallError::Refused { code, words }) if UNFIT.contains(&code) => {
+        Err(McpCallError::Refused { code, words }) if UNFIT.contains(&code) => {
             Err(ToolFailure::permanent("tool_failed", words))
         }
         // Where repeating is harmless it may tell; a look that fails has failed.
-        Err(ConnectorCallError::Refused { words, .. }) => {
+        Err(McpCallError::Refused { words, .. }) => {
             Err(ToolFailure { retryable: effect.writes(), ..ToolFailure::uncertain("tool_failed", words) })
         }
-        Err(ConnectorCallError::NotIn) => Err(login_needed_failure(connector)),
-        Err(ConnectorCallError::NotSent(words)) => Err(ToolFailure::permanent(
+        Err(McpCallError::NotIn) => Err(login_needed_failure(connector)),
+        Err(McpCallError::NotSent(words)) => Err(ToolFailure::permanent(
             "login_not_renewed",
             format!(
                 "the login at {connector} can't be renewed just now, so nothing was asked: {words}. Say so; it can be tried again later."
             ),
         )),
-        Err(ConnectorCallError::TooLong) => Err(ToolFailure {
+        Err(McpCallError::TooLong) => Err(ToolFailure {
             retryable: false,
             ..ToolFailure::uncertain(
                 "too_long",
@@ -59,7 +54,7 @@ pub(crate) fn to_tool_output(
                 ),
             )
         }),
-        Err(ConnectorCallError::Lost(words)) => Err(ToolFailure::uncertain(
+        Err(McpCallError::Lost(words)) => Err(ToolFailure::uncertain(
             "connector_lost",
             format!("the connection to {connector} broke: {words}"),
         )),
@@ -80,7 +75,7 @@ pub(crate) fn login_needed_failure(connector: &str) -> ToolFailure {
 /// As the server says more of it. One that says nothing more may have failed after the deed, as where somebody behind it
 /// was too slow for it: then it is as after an error of the protocol.
 fn to_failure(result: &CallToolResult, effect: Effect, fails: EffectCertainty) -> ToolFailure {
-    let about = result.meta.as_ref().and_then(|meta| meta.0.get(FAILURE));
+    let about = result.meta.as_ref().and_then(|meta| meta.0.get(FAILURE_META));
     let is = |key: &str| about.and_then(|about| about.get(key)?.as_bool()).unwrap_or(false);
     let code = about.and_then(|about| about.get("code")?.as_str());
     // Whether somebody has to log in is for us to find out: whoever says so would be given what was approved once more.
@@ -169,7 +164,7 @@ mod tests {
             result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
         let failure = to_tool_output("x", ONCE, Ok(failed)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
-        assert_eq!(to_tool_output("x", ONCE, Err(ConnectorCallError::TooLong)).unwrap_err().code, "too_long");
+        assert_eq!(to_tool_output("x", ONCE, Err(McpCallError::TooLong)).unwrap_err().code, "too_long");
         let broke = result(json!({ "content": [{ "type": "text", "text": "HTTP 502" }], "isError": true,
             "_meta": { "munshi/failure": { "code": "service_failed", "retryable": true, "maybe": true } } }));
         let failure = to_tool_output("x", ONCE, Ok(broke)).unwrap_err();
@@ -208,7 +203,7 @@ mod tests {
     #[test]
     fn only_a_call_that_was_not_understood_surely_did_nothing() {
         let told = |code: i32, effect| {
-            let refused = ConnectorCallError::Refused { code, words: "no".to_owned() };
+            let refused = McpCallError::Refused { code, words: "no".to_owned() };
             let failure = to_tool_output("x", (effect, EffectCertainty::Maybe), Err(refused)).unwrap_err();
             (failure.happened, failure.retryable)
         };

@@ -29,4 +29,10 @@ pub enum Error {
     Invalid(String),
 }
 
+impl From<munshi_http::HttpClientError> for Error {
+    fn from(error: munshi_http::HttpClientError) -> Self {
+        Self::Unreachable(format!("creating the HTTP client failed: {error}"))
+    }
+}
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -25,9 +25,9 @@ use crate::state::{ConnectorState, ConnectorStatus};
 use crate::supervisor::{ConnectorSupervisor, ReviewedManifest};
 use crate::timings::ConnectorTimings;
 use crate::translate::{self, TranslationSource, TranslationSummary};
-use crate::transport::allowed_hosts::AllowedHosts;
 use crate::transport::logs::ConnectorLog;
 use crate::transport::{ConnectorHandle, ConnectorServices, ConnectorSnapshot, InProcessConnector};
+use munshi_http::AllowedHosts;
 
 /// Starting many at once would take the machine from everybody else.
 const AT_ONCE: usize = 4;

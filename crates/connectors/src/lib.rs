@@ -6,7 +6,8 @@
 //! that file, or what the server declares in our words; its own annotations are hints, and can only make things stricter.
 //! What nobody vouches for only looks.
 //!
-//! Not here: deciding about acts (the safety pipeline does), choosing tools for a prompt (`munshi-tools` and the turn do).
+//! Not here: the protocol itself (`munshi-mcp`), deciding about acts (the safety pipeline does), choosing tools for a
+//! prompt (`munshi-tools` and the turn do).
 //!
 //! # Layout
 //! - [`entries`]: the file; [`manifest`]: what a server lists; `translate`, `names`: its tools as ours
@@ -17,7 +18,8 @@
 //! - [`rows`]: what is stored; [`conformance`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
-//! A variant in [`entries::ConnectorTransport`], and an arm in `transport/open.rs` that makes a transport of it.
+//! A variant in [`entries::ConnectorTransport`], and an arm in `transport/open.rs` that connects an
+//! [`munshi_mcp::McpClient`].
 
 mod call_result;
 pub mod confine;
@@ -44,11 +46,11 @@ pub use confine::{Confinement, KernelSupport};
 pub use error::{Error, Result};
 pub use host::{ConnectorHost, ConnectorHostParts, build_folder_path, build_logs_path};
 pub use login::{ConnectorLoginParts, ConnectorLogins};
+pub use munshi_http::AllowedHosts;
 pub use openapi::ServiceDocumentSource;
 pub use state::{ConnectorState, ConnectorStatus};
 pub use timings::ConnectorTimings;
 pub use transport::InProcessConnector;
-pub use transport::allowed_hosts::AllowedHosts;
 
 /// The file in a connector's folder of logs that holds what it said, and the one before it.
 pub const LOGS: [&str; 2] = [transport::logs::OLDER, transport::logs::FILE];

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use munshi_mcp::{DECLARATION_META, Tool};
 use munshi_safety::audit::to_canonical_json;
-use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::entries::ToolDeclaration;
 
-/// Where a server says what a tool does, in the tool's `_meta`.
-pub const DECLARES: &str = "munshi/tool";
 /// A server with more is not looked at further.
 pub const MOST_TOOLS: usize = 5_000;
 /// As JSON, in bytes: a larger schema would be a prompt of its own.
@@ -109,7 +107,7 @@ fn parse_tool(tool: Tool) -> Result<ManifestTool, String> {
         idempotent: said.idempotent_hint,
         open_world: said.open_world_hint,
     });
-    let declared = match whole.pointer("/_meta").and_then(|meta| meta.get(DECLARES)) {
+    let declared = match whole.pointer("/_meta").and_then(|meta| meta.get(DECLARATION_META)) {
         None => None,
         Some(said) => Some(
             serde_json::from_value::<ToolDeclaration>(said.clone())

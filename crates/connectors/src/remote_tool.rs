@@ -52,7 +52,7 @@ impl RemoteTool {
             .wait_for_session()
             .await
             .map_err(|standing| unavailable_failure(&self.link.name, &standing))?;
-        let answered = session.call(asked.tool, asked.arguments, asked.key).await;
+        let answered = session.client.call(asked.tool, asked.arguments, asked.key).await;
         call_result::to_tool_output(&self.link.name, (permit.effect(), self.fails), answered)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::counter;
+use munshi_mcp::HandshakeMode;
 use munshi_privacy::Scrubber;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_types::{ConnectorName, TenantId};
@@ -22,9 +23,7 @@ use crate::rows;
 use crate::state::{ConnectorState, ConnectorStatus};
 use crate::translate::ManifestAcceptance;
 use crate::transport::logs::ConnectorLog;
-use crate::transport::{
-    ConnectorConnection, ConnectorOpenRequest, ConnectorSession, ConnectorSnapshot, HandshakeMode,
-};
+use crate::transport::{ConnectorConnection, ConnectorOpenRequest, ConnectorSession, ConnectorSnapshot};
 
 /// Since the process began, by what ended them.
 const RESTARTS: &str = "munshi_connector_restarts_total";
@@ -165,7 +164,7 @@ impl ConnectorSupervisor {
     async fn monitor(&self, session: &Arc<ConnectorSession>) -> Ended {
         let pace = self.host.pace;
         let mut rounds = 0;
-        let gone = session.wait_closed();
+        let gone = session.client.wait_closed();
         tokio::pin!(gone);
         // Whatever else happens meanwhile: who announces changes all the time is looked after, too.
         let mut health = tokio::time::Instant::now() + pace.health;
@@ -173,11 +172,11 @@ impl ConnectorSupervisor {
             let relist = tokio::select! {
                 () = self.stop.cancelled() => return Ended::Stop,
                 () = &mut gone => return Ended::Broke("the connector exited or closed the connection".to_owned()),
-                () = session.changed.notified() => true,
+                () = session.client.changed.notified() => true,
                 () = self.look_again.notified() => true,
                 () = tokio::time::sleep_until(health) => {
                     health = tokio::time::Instant::now() + pace.health;
-                    let asked = async { session.is_alive(pace.answer).await || session.is_alive(pace.answer).await };
+                    let asked = async { session.client.is_alive(pace.answer).await || session.client.is_alive(pace.answer).await };
                     let is_alive = tokio::select! {
                         () = self.stop.cancelled() => return Ended::Stop,
                         is_alive = asked => is_alive,

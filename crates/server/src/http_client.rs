@@ -3,42 +3,23 @@
 use std::fmt;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::Request;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
-use rustls::crypto::ring;
+use munshi_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use munshi_http::{
+    Client, HttpClientBuilder, HttpClientError, ReachableAddresses, RequestBuilder, list_causes, read_body,
+};
 
 /// From name lookup to the last byte.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// More is not read.
 const LARGEST: usize = 1 << 20;
 
-/// For https the machine's certificates, which may hold a company's own; a bare container has none and gets
-/// Mozilla's.
-pub fn build_connector(endpoint: &str) -> Result<HttpsConnector<HttpConnector>, rustls::Error> {
-    let machine =
-        || HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider()).ok();
-    let found = if endpoint.starts_with("https:") { machine() } else { None };
-    let builder = match found {
-        Some(builder) => builder,
-        None => HttpsConnectorBuilder::new().with_provider_and_webpki_roots(ring::default_provider())?,
-    };
-    Ok(builder.https_or_http().enable_http1().build())
-}
-
 /// Asks other servers. Clones share their connections.
 #[derive(Clone)]
-pub struct OutboundHttpClient(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
+pub struct OutboundHttpClient(Client);
 
 impl OutboundHttpClient {
-    pub fn new() -> Result<Self, String> {
-        let connector = build_connector("https:").map_err(|error| error.to_string())?;
-        Ok(Self(Client::builder(TokioExecutor::new()).build(connector)))
+    pub fn new() -> Result<Self, HttpClientError> {
+        HttpClientBuilder::new()?.build(TIMEOUT, ReachableAddresses::Any).map(Self)
     }
 
     /// What stands at an address, if it answers with 200.
@@ -48,11 +29,11 @@ impl OutboundHttpClient {
 
     /// The same with a token that lets us in.
     pub async fn get_with_bearer(&self, address: &str, bearer: Option<&str>) -> Result<String, String> {
-        let mut request = Request::get(require_https(address)?).header(ACCEPT, "application/json");
+        let mut request = self.0.get(require_https(address)?).header(ACCEPT, "application/json");
         if let Some(token) = bearer {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
         }
-        self.send(address, request.body(Full::default())).await.and_then(|(status, text)| match status {
+        self.send(address, request).await.and_then(|(status, text)| match status {
             200 => Ok(text),
             other => Err(format!("{address} answered {other}")),
         })
@@ -65,26 +46,27 @@ impl OutboundHttpClient {
         form: String,
         login: Option<String>,
     ) -> Result<(u16, String), String> {
-        let mut request = Request::post(require_https(address)?)
+        let mut request = self
+            .0
+            .post(require_https(address)?)
             .header(ACCEPT, "application/json")
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
         if let Some(login) = login {
             request = request.header(AUTHORIZATION, format!("Basic {login}"));
         }
-        self.send(address, request.body(Full::from(form))).await
+        self.send(address, request.body(form)).await
     }
 
-    async fn send(
-        &self,
-        address: &str,
-        request: hyper::http::Result<Request<Full<Bytes>>>,
-    ) -> Result<(u16, String), String> {
-        let request = request.map_err(|error| format!("can't request {address}: {error}"))?;
+    async fn send(&self, address: &str, request: RequestBuilder) -> Result<(u16, String), String> {
+        let request = request.build().map_err(|error| format!("can't request {address}: {error}"))?;
         let asked = async {
-            let (head, body) = self.0.request(request).await.map_err(|error| error.to_string())?.into_parts();
-            let read = Limited::new(body, LARGEST).collect().await.map_err(|error| error.to_string())?;
-            let text = String::from_utf8(read.to_bytes().to_vec()).map_err(|error| error.to_string())?;
-            Ok((head.status.as_u16(), text))
+            let sent = self.0.execute(request).await;
+            let mut response = sent.map_err(|error| list_causes(&error).join(": "))?;
+            let mut body = Vec::new();
+            let read = read_body(&mut response, LARGEST, &mut body).await;
+            read.map_err(|error| error.to_string())?;
+            let text = String::from_utf8(body).map_err(|error| error.to_string())?;
+            Ok((response.status().as_u16(), text))
         };
         let answer = tokio::time::timeout(TIMEOUT, asked).await;
         answer

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use munshi_mcp::McpCallError;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::{ConnectorFinding, ConnectorTest, ConnectorVerdict, Said, WriteTestMode, sample};
 use crate::error::Error;
 use crate::manifest::ConnectorManifest;
-use crate::transport::{ConnectorCallError, ConnectorSession};
+use crate::transport::ConnectorSession;
 
 /// A tool that is called, or a ping, may take so long.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -52,11 +53,11 @@ async fn call(
     tool: &str,
     arguments: Map<String, Value>,
     key: Option<String>,
-) -> Result<String, ConnectorCallError> {
-    match timeout(TIMEOUT, session.call(tool, arguments, key)).await {
+) -> Result<String, McpCallError> {
+    match timeout(TIMEOUT, session.client.call(tool, arguments, key)).await {
         Ok(Ok(result)) => Ok(serde_json::to_string(&result).unwrap_or_default()),
         Ok(Err(broken)) => Err(broken),
-        Err(_) => Err(ConnectorCallError::Lost(format!("no answer within {} s", TIMEOUT.as_secs()))),
+        Err(_) => Err(McpCallError::Lost(format!("no answer within {} s", TIMEOUT.as_secs()))),
     }
 }
 
@@ -78,9 +79,9 @@ async fn probe_tools(session: &ConnectorSession, tools: &[Said<'_>]) -> Vec<Seen
         let was_given = Value::Object(arguments.clone()).to_string().contains(CANARY);
         let text = match call(session, tool.name, arguments, None).await {
             Ok(text) => text,
-            Err(ConnectorCallError::Refused { words, .. }) => words,
-            Err(ConnectorCallError::TooLong) => "x".repeat(LARGE + 1),
-            Err(ConnectorCallError::Lost(_) | ConnectorCallError::NotIn | ConnectorCallError::NotSent(_)) => {
+            Err(McpCallError::Refused { words, .. }) => words,
+            Err(McpCallError::TooLong) => "x".repeat(LARGE + 1),
+            Err(McpCallError::Lost(_) | McpCallError::NotIn | McpCallError::NotSent(_)) => {
                 continue;
             }
         };
@@ -110,7 +111,7 @@ async fn check_health(session: &ConnectorSession, tools: &[Said<'_>]) -> Connect
             ),
         };
     }
-    match session.is_alive(TIMEOUT).await {
+    match session.client.is_alive(TIMEOUT).await {
         true => ConnectorFinding::pass("healthcheck", "ping is answered"),
         false => ConnectorFinding::new(
             "healthcheck",
@@ -212,9 +213,7 @@ async fn check_idempotency(
 async fn check_unknown_tool(session: &ConnectorSession) -> ConnectorFinding {
     const CHECK: &str = "unknown_tool";
     match call(session, "no_such_tool_here", Map::new(), None).await {
-        Err(ConnectorCallError::Refused { .. }) => {
-            ConnectorFinding::pass(CHECK, "an unknown tool is refused")
-        }
+        Err(McpCallError::Refused { .. }) => ConnectorFinding::pass(CHECK, "an unknown tool is refused"),
         Ok(text) if has_failed(&text) => ConnectorFinding::pass(CHECK, "an unknown tool is refused"),
         Ok(_) => {
             ConnectorFinding::new(CHECK, ConnectorVerdict::Fail, "a call to an unknown tool was answered")
@@ -237,7 +236,7 @@ async fn check_wrong_arguments(session: &ConnectorSession, tools: &[Said<'_>]) -
         return ConnectorFinding::skipped(CHECK, "no read-only tool requires an argument");
     };
     match call(session, tool.name, Map::new(), None).await {
-        Err(ConnectorCallError::Refused { .. }) => ConnectorFinding::pass(
+        Err(McpCallError::Refused { .. }) => ConnectorFinding::pass(
             CHECK,
             format!("{} refuses a call without its required arguments", tool.name),
         ),
@@ -268,8 +267,8 @@ async fn check_cancellation(session: &ConnectorSession, tools: &[Said<'_>]) -> C
     let Some((name, arguments)) = found else {
         return ConnectorFinding::skipped(CHECK, "no read-only tool can be called");
     };
-    let _ = timeout(Duration::from_millis(1), session.call(name, arguments, None)).await;
-    match session.is_alive(TIMEOUT).await {
+    let _ = timeout(Duration::from_millis(1), session.client.call(name, arguments, None)).await;
+    match session.client.is_alive(TIMEOUT).await {
         true => ConnectorFinding::pass(CHECK, "the connector still answers after a cancelled call"),
         false => ConnectorFinding::new(
             CHECK,

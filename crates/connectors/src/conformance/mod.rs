@@ -29,11 +29,10 @@ use crate::error::Error;
 use crate::login::ConnectorLogins;
 use crate::manifest::{ConnectorManifest, ManifestTool};
 use crate::translate::{KEY, find_argument};
-use crate::transport::allowed_hosts::AllowedHosts;
 use crate::transport::logs::{self, ConnectorLog};
-use crate::transport::{
-    ConnectorConnection, ConnectorOpenRequest, ConnectorServices, HandshakeMode, InProcessConnector,
-};
+use crate::transport::{ConnectorConnection, ConnectorOpenRequest, ConnectorServices, InProcessConnector};
+use munshi_http::AllowedHosts;
+use munshi_mcp::HandshakeMode;
 
 /// How long the first handshake may take.
 const PROMPT: Duration = Duration::from_secs(2);

@@ -3,6 +3,9 @@
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use munshi_http::{Response, StatusCode};
+use munshi_mcp::BearerCredential;
 use munshi_privacy::Scrubber;
 use munshi_types::{TenantId, Timestamp};
 use tokio::sync::Mutex;
@@ -12,6 +15,7 @@ use zeroize::Zeroizing;
 use super::ConnectorLogins;
 use super::challenge::AuthChallenge;
 use super::discover::covers;
+use super::fetch::parse_challenge;
 use super::renewal::{LoginRenewal, LoginRenewalOutcome, RENEWING};
 use super::stored_login::StoredOAuthLogin;
 use crate::error::{Error, Result};
@@ -78,13 +82,6 @@ impl Held {
     }
 }
 
-/// What came of asking for another one.
-pub(crate) enum CredentialRenewal {
-    With(Zeroizing<String>),
-    /// A person has to log in.
-    NotIn,
-}
-
 impl ConnectorCredential {
     pub(crate) fn new(logins: ConnectorLogins, tenant: TenantId, connector: String, url: Url) -> Arc<Self> {
         Arc::new(Self {
@@ -116,22 +113,22 @@ impl ConnectorCredential {
         Ok(held.kept.as_ref().map(|kept| kept.access.clone()))
     }
 
-    /// Another one than was refused: somebody may have it already, or it is renewed.
-    pub(crate) async fn replace_token(&self, refused: Option<&str>) -> Result<CredentialRenewal> {
+    /// Another one than was refused: somebody may have it already, or it is renewed. None where a person has to log in.
+    pub(crate) async fn replace_token(&self, refused: Option<&str>) -> Result<Option<Zeroizing<String>>> {
         let mut held = self.held.lock().await;
         let other = |held: &Held| {
             let access = held.kept.as_ref().map(|kept| kept.access.clone());
             access.filter(|access| refused != Some(access.as_str()))
         };
         if let Some(access) = other(&held) {
-            return Ok(CredentialRenewal::With(access));
+            return Ok(Some(access));
         }
         self.reload(&mut held).await?;
         if let Some(access) = other(&held) {
-            return Ok(CredentialRenewal::With(access));
+            return Ok(Some(access));
         }
         self.renew(&mut held).await?;
-        Ok(other(&held).map_or(CredentialRenewal::NotIn, CredentialRenewal::With))
+        Ok(other(&held))
     }
 
     /// Somebody may have logged in anew, perhaps as somebody else: what we have may be good still, and is not wanted.
@@ -230,6 +227,27 @@ impl ConnectorCredential {
 
     pub(crate) fn last_challenge(&self) -> AuthChallenge {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl BearerCredential for ConnectorCredential {
+    async fn find_token(&self) -> Result<Option<Zeroizing<String>>, String> {
+        self.find_access_token().await.map_err(|error| error.to_string())
+    }
+
+    async fn renew_token(&self, refused: Option<&str>) -> Result<Option<Zeroizing<String>>, String> {
+        self.replace_token(refused).await.map_err(|error| error.to_string())
+    }
+
+    /// Nobody has logged in, no longer is, or is for less than is wanted.
+    fn asks_for_login(&self, response: &Response) -> bool {
+        let said = parse_challenge(response);
+        if response.status() == StatusCode::FORBIDDEN && !said.needs_more_scope() {
+            return false;
+        }
+        self.record_challenge(said);
+        true
     }
 }
 

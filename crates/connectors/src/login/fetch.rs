@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use reqwest::{Response, StatusCode};
+use munshi_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use munshi_http::{
+    AllowedHosts, GuardedHttpClients, ReadBodyError, RequestBuilder, RequestError, Response, StatusCode,
+};
 use serde_json::Value;
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::challenge::AuthChallenge;
 use crate::error::{Error, Result};
-use crate::transport::ConnectorHttpClients;
-use crate::transport::allowed_hosts::AllowedHosts;
 
 const LARGEST: usize = 256 * 1024;
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -20,7 +20,7 @@ const JSON: &str = "application/json";
 /// Asks, and follows nobody elsewhere.
 #[derive(Clone)]
 pub(super) struct OAuthFetcher {
-    clients: ConnectorHttpClients,
+    clients: GuardedHttpClients,
     /// For one answer, from the first letter to the last.
     timeout: Duration,
 }
@@ -61,7 +61,7 @@ impl OAuthFormResponse {
 
 impl OAuthFetcher {
     pub(super) fn new(allowed: AllowedHosts, timeout: Duration) -> Result<Self> {
-        Ok(Self { clients: ConnectorHttpClients::new(allowed)?, timeout })
+        Ok(Self { clients: GuardedHttpClients::new(allowed)?, timeout })
     }
 
     /// Several questions to one end have so long for all of them: whoever answers each in the last moment is given up too.
@@ -144,7 +144,7 @@ impl OAuthFetcher {
         self.send(url, request.body(body.to_string())).await
     }
 
-    async fn send(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<OAuthFormResponse> {
+    async fn send(&self, url: &Url, request: RequestBuilder) -> Result<OAuthFormResponse> {
         let response =
             request.timeout(self.timeout).send().await.map_err(|error| request_error(url, &error))?;
         let status = response.status();
@@ -158,21 +158,21 @@ impl OAuthFetcher {
 }
 
 /// Every challenge of an answer, read as one.
-pub(crate) fn parse_challenge(response: &Response) -> AuthChallenge {
-    let headers = response.headers().get_all(reqwest::header::WWW_AUTHENTICATE);
+pub(super) fn parse_challenge(response: &Response) -> AuthChallenge {
+    let headers = response.headers().get_all(WWW_AUTHENTICATE);
     let texts: Vec<&str> = headers.iter().filter_map(|header| header.to_str().ok()).collect();
     AuthChallenge::parse(&texts.join(", "))
 }
 
 async fn read_body(url: &Url, mut response: Response) -> Result<Zeroizing<Vec<u8>>> {
     let mut body = Zeroizing::new(Vec::new());
-    while let Some(piece) = response.chunk().await.map_err(|error| request_error(url, &error))? {
-        if body.len() + piece.len() > LARGEST {
-            return Err(Error::NoLogin(format!("the response of {} is too large", strip_query(url))));
+    match munshi_http::read_body(&mut response, LARGEST, &mut body).await {
+        Ok(()) => Ok(body),
+        Err(ReadBodyError::TooLarge(_)) => {
+            Err(Error::NoLogin(format!("the response of {} is too large", strip_query(url))))
         }
-        body.extend_from_slice(&piece);
+        Err(ReadBodyError::Lost(error)) => Err(request_error(url, &error)),
     }
-    Ok(body)
 }
 
 /// Where, without what a query may hold.
@@ -180,17 +180,12 @@ fn strip_query(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
 
-fn request_error(url: &Url, error: &reqwest::Error) -> Error {
+fn request_error(url: &Url, error: &RequestError) -> Error {
     if error.is_timeout() {
         return Error::TooSlow(format!("{} did not answer in time", strip_query(url)));
     }
-    let mut words = format!("can't connect to {}", strip_query(url));
-    let mut below = std::error::Error::source(error);
-    while let Some(cause) = below {
-        words = format!("{words}: {cause}");
-        below = cause.source();
-    }
-    Error::Unreachable(words)
+    let first = format!("can't connect to {}", strip_query(url));
+    Error::Unreachable([vec![first], munshi_http::list_causes(error)].concat().join(": "))
 }
 
 fn sanitize(text: &str) -> String {

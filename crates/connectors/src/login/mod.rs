@@ -31,8 +31,7 @@ mod stored_login;
 
 pub(crate) use browser_verification::verify_code;
 pub(crate) use challenge::AuthChallenge;
-pub(crate) use credential::{ConnectorCredential, CredentialRenewal};
-pub(crate) use fetch::parse_challenge;
+pub(crate) use credential::ConnectorCredential;
 pub(crate) use links::{build_link_url, insert_link};
 pub(crate) use stored_login::{delete_credentials, find_login_time};
 
@@ -54,7 +53,7 @@ use tokio_util::task::TaskTracker;
 
 use self::fetch::OAuthFetcher;
 use crate::error::{Error, Result};
-use crate::transport::allowed_hosts::AllowedHosts;
+use munshi_http::AllowedHosts;
 
 /// How long somebody may take between going there and coming back.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);

@@ -8,7 +8,7 @@ use munshi_types::{Clock, SystemRandom};
 use super::super::ConnectorLoginParts;
 use super::super::client::{ClientAuthMethod, OAuthClient};
 use super::*;
-use crate::transport::allowed_hosts::AllowedHosts;
+use munshi_http::AllowedHosts;
 
 const URL: &str = "https://books.example/mcp";
 

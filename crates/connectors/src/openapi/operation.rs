@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use http::Method;
-use rmcp::model::{MetaObject, Tool, ToolAnnotations};
+use munshi_mcp::{DECLARATION_META, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -13,7 +13,6 @@ use super::credentials::{ServiceCredential, ServiceCredentialSet};
 use super::document::ServiceDocument;
 use super::parameter::{OperationParameter, disambiguate};
 use super::schema::SchemaCollector;
-use crate::manifest::DECLARES;
 
 /// The argument that holds a body.
 pub(super) const BODY: &str = "body";
@@ -126,7 +125,7 @@ impl ServiceDocumentContext<'_> {
         let body = body.map(|(media, _)| media);
         let mut operation =
             ServiceOperation { method, base, path: path.to_owned(), parameters, body, logins, tool };
-        let meta = [(DECLARES.to_owned(), declared), (CALLED.to_owned(), operation.to_wire_json())];
+        let meta = [(DECLARATION_META.to_owned(), declared), (CALLED.to_owned(), operation.to_wire_json())];
         operation.tool.meta = Some(MetaObject(meta.into_iter().collect()));
         Ok(operation)
     }

@@ -43,7 +43,7 @@ fn opened() -> OperationCatalog {
 }
 
 fn declared_of<'a>(offer: &'a OperationCatalog, name: &str) -> &'a Value {
-    &offer.operations[name].tool.meta.as_ref().unwrap().0[DECLARES]
+    &offer.operations[name].tool.meta.as_ref().unwrap().0[DECLARATION_META]
 }
 
 #[test]

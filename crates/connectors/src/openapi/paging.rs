@@ -1,6 +1,6 @@
 //! How to ask for what comes next: the arguments of the next call, where the answer or its headers tell.
 
-use reqwest::header::{HeaderMap, LINK};
+use munshi_http::header::{HeaderMap, LINK};
 use serde_json::{Map, Value, json};
 use url::Url;
 

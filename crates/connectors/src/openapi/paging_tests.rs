@@ -1,7 +1,7 @@
 //! What comes next, as services tell it.
 
 use http::{HeaderValue, Method};
-use rmcp::model::Tool;
+use munshi_mcp::Tool;
 use url::Url;
 
 use super::*;

@@ -1,14 +1,13 @@
 //! What came back, as data; and where nothing did, whether it may have happened.
 
 use http::Method;
-use reqwest::header::CONTENT_TYPE;
-use reqwest::{Response, StatusCode};
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use munshi_http::header::CONTENT_TYPE;
+use munshi_http::{ReadBodyError, RequestError, Response, StatusCode};
+use munshi_mcp::{CallToolResult, ContentBlock, FAILURE_META, MetaObject};
 use serde_json::{Map, Value, json};
 
 use super::operation::ServiceOperation;
 use super::{LARGEST_ANSWER, paging};
-use crate::call_result::FAILURE;
 
 /// Of what a service says about an error, in letters.
 const LONGEST_COMPLAINT: usize = 1_500;
@@ -37,24 +36,16 @@ impl ServiceCallError {
     pub(super) fn into_tool_result(self) -> CallToolResult {
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.words)]);
         let about = json!({ "code": self.code, "retryable": self.retryable, "maybe": self.maybe });
-        result.meta = Some(MetaObject([(FAILURE.to_owned(), about)].into_iter().collect()));
+        result.meta = Some(MetaObject([(FAILURE_META.to_owned(), about)].into_iter().collect()));
         result
     }
 }
 
 /// A request that got no answer.
-pub(super) fn classify_request_error(
-    error: &reqwest::Error,
-    operation: &ServiceOperation,
-) -> ServiceCallError {
+pub(super) fn classify_request_error(error: &RequestError, operation: &ServiceOperation) -> ServiceCallError {
     let writes = operation.method != Method::GET;
     let host = operation.base.host_str().unwrap_or_default();
-    let mut words = String::new();
-    let mut below = std::error::Error::source(error);
-    while let Some(cause) = below {
-        words = cause.to_string();
-        below = cause.source();
-    }
+    let words = munshi_http::list_causes(error).pop().unwrap_or_default();
     match () {
         // Nothing left this machine.
         () if error.is_connect() || error.is_builder() => ServiceCallError {
@@ -87,14 +78,13 @@ pub(super) async fn read(
     let (status, headers) = (response.status(), response.headers().clone());
     let health = if status.is_server_error() { ServiceHealth::Ill } else { ServiceHealth::Well };
     let mut body = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(Some(piece)) if body.len() + piece.len() <= LARGEST_ANSWER => body.extend_from_slice(&piece),
-            Ok(Some(_)) => return (too_long(operation).into_tool_result(), ServiceHealth::Well),
-            Ok(None) => break,
-            Err(error) => {
-                return (classify_request_error(&error, operation).into_tool_result(), ServiceHealth::Ill);
-            }
+    match munshi_http::read_body(&mut response, LARGEST_ANSWER, &mut body).await {
+        Ok(()) => {}
+        Err(ReadBodyError::TooLarge(_)) => {
+            return (too_long(operation).into_tool_result(), ServiceHealth::Well);
+        }
+        Err(ReadBodyError::Lost(error)) => {
+            return (classify_request_error(&error, operation).into_tool_result(), ServiceHealth::Ill);
         }
     }
     if !status.is_success() {

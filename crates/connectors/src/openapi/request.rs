@@ -1,8 +1,8 @@
 //! A call on its way: the arguments in their places.
 
+use munshi_http::header::{ACCEPT, CONTENT_TYPE};
+use munshi_http::{Client, RequestBuilder};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Client, RequestBuilder};
 use serde_json::{Map, Value};
 use url::Url;
 

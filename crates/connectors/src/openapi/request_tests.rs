@@ -1,8 +1,8 @@
 //! Arguments in their places, and nowhere else.
 
 use http::Method;
+use munshi_mcp::Tool;
 use proptest::prelude::*;
-use rmcp::model::Tool;
 use serde_json::json;
 
 use super::*;

@@ -5,15 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use http::{HeaderMap, HeaderValue};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
-};
-use rmcp::service::RequestContext;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServerHandler};
-use tokio::io::DuplexStream;
+use munshi_http::{GuardedHttpClients, ReadBodyError, RequestBuilder, RequestError};
+use munshi_mcp::{CallToolResult, ErrorData, Implementation, ToolPage, ToolServer, ToolServerCall};
 use tokio::time::Instant;
 
 use super::addresses::{ServiceAddresses, ServiceDocumentSource};
@@ -24,11 +19,10 @@ use super::operation::{ServiceDocumentContext, ServiceOperation};
 use super::reply::{self, ServiceCallError, ServiceHealth};
 use super::{LARGEST_DOCUMENT, request};
 use crate::error::{Error, Result};
-use crate::transport::{ConnectorHttpClients, LONGEST_MESSAGE};
 
 /// What a service is reached with.
 pub(crate) struct OpenApiServiceParts {
-    pub(crate) clients: ConnectorHttpClients,
+    pub(crate) clients: GuardedHttpClients,
     pub(crate) places: ServiceAddresses,
     pub(crate) logins: ServiceCredentialSet,
     /// Sent with every request.
@@ -37,11 +31,8 @@ pub(crate) struct OpenApiServiceParts {
     pub(crate) limit: Duration,
 }
 
-/// One service. Clones share everything.
-#[derive(Clone)]
-pub(crate) struct OpenApiService(Arc<Inner>);
-
-struct Inner {
+/// One service.
+pub(crate) struct OpenApiService {
     parts: OpenApiServiceParts,
     about: Implementation,
     operations: RwLock<Arc<BTreeMap<String, ServiceOperation>>>,
@@ -61,34 +52,22 @@ impl OpenApiService {
         let about =
             Implementation::new(short(document.text("/info/title")), short(document.text("/info/version")));
         let (operations, left_out) = build_operations(&parts, &document);
-        let inner = Inner {
+        let service = Self {
             parts,
             about,
             operations: RwLock::new(Arc::new(operations)),
             is_fresh: AtomicBool::new(true),
             breaker: Mutex::default(),
         };
-        Ok((Self(Arc::new(inner)), left_out))
-    }
-
-    /// Speaks the protocol on a line until it closes.
-    pub(crate) async fn serve(self, line: DuplexStream) {
-        let (read, write) = tokio::io::split(line);
-        let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_MESSAGE);
-        match rmcp::serve_server(self, transport).await {
-            Ok(running) => {
-                let _ = running.waiting().await;
-            }
-            Err(error) => tracing::debug!(%error, "OpenAPI connection closed before the handshake"),
-        }
+        Ok((service, left_out))
     }
 
     fn operations(&self) -> Arc<BTreeMap<String, ServiceOperation>> {
-        self.0.operations.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.operations.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn breaker(&self) -> std::sync::MutexGuard<'_, ServiceCircuitBreaker> {
-        self.0.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn call(
@@ -96,7 +75,7 @@ impl OpenApiService {
         operation: &ServiceOperation,
         arguments: &serde_json::Map<String, serde_json::Value>,
     ) -> CallToolResult {
-        let parts = &self.0.parts;
+        let parts = &self.parts;
         if let Some(why) = parts.clients.allowed.find_refusal(&operation.base) {
             return ServiceCallError::permanent("unreachable", why).into_tool_result();
         }
@@ -124,44 +103,36 @@ impl OpenApiService {
     }
 }
 
-impl ServerHandler for OpenApiService {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(self.0.about.clone())
+#[async_trait]
+impl ToolServer for OpenApiService {
+    fn about(&self) -> Implementation {
+        self.about.clone()
     }
 
-    async fn list_tools(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        if !self.0.is_fresh.swap(false, Ordering::SeqCst) {
-            let document = fetch(&self.0.parts).await;
+    async fn list_tools(&self, _after: Option<String>) -> Result<ToolPage, ErrorData> {
+        if !self.is_fresh.swap(false, Ordering::SeqCst) {
+            let document = fetch(&self.parts).await;
             let document = document.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-            let (operations, _) = build_operations(&self.0.parts, &document);
-            *self.0.operations.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(operations);
+            let (operations, _) = build_operations(&self.parts, &document);
+            *self.operations.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(operations);
         }
         let tools = self.operations().values().map(|operation| operation.tool.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+        Ok(ToolPage { tools, next: None })
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, call: ToolServerCall) -> Result<CallToolResult, ErrorData> {
+        let ToolServerCall { name, arguments, cancelled, .. } = call;
         let operations = self.operations();
-        let Some(operation) = operations.get(request.name.as_ref()) else {
-            return Err(ErrorData::invalid_params(format!("there is no operation {}", request.name), None));
+        let Some(operation) = operations.get(&name) else {
+            return Err(ErrorData::invalid_params(format!("there is no operation {name}"), None));
         };
-        let arguments = request.arguments.unwrap_or_default();
         if let Some(missing) = find_missing_argument(operation, &arguments) {
             return Err(ErrorData::invalid_params(format!("{missing} is missing"), None));
         }
         tokio::select! {
             // Whoever asked waits no longer; the connection is closed.
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("nobody waits any more", None)),
-            result = self.call(operation, &arguments) => Ok(result.into()),
+            () = cancelled.cancelled() => Err(ErrorData::internal_error("nobody waits any more", None)),
+            result = self.call(operation, &arguments) => Ok(result),
         }
     }
 }
@@ -212,14 +183,9 @@ async fn fetch(parts: &OpenApiServiceParts) -> Result<ServiceDocument> {
     ServiceDocument::parse(&text).map_err(Error::Invalid)
 }
 
-async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u8>> {
-    let lost = |error: reqwest::Error| {
-        let mut words = error.to_string();
-        let mut below = std::error::Error::source(&error);
-        while let Some(cause) = below {
-            words = format!("{words}: {cause}");
-            below = cause.source();
-        }
+async fn download(request: RequestBuilder, known: bool) -> Result<Vec<u8>> {
+    let lost = |error: RequestError| {
+        let words = [vec![error.to_string()], munshi_http::list_causes(&error)].concat().join(": ");
         Error::Unreachable(format!("the document can't be fetched: {words}"))
     };
     let mut response = request.send().await.map_err(lost)?;
@@ -235,11 +201,11 @@ async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u
         return Err(Error::Unreachable(format!("the document can't be fetched: HTTP {status}{about}")));
     }
     let mut text = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(lost)? {
-        if text.len() + piece.len() > LARGEST_DOCUMENT {
-            return Err(Error::Invalid(format!("the document is larger than {LARGEST_DOCUMENT} bytes")));
+    match munshi_http::read_body(&mut response, LARGEST_DOCUMENT, &mut text).await {
+        Ok(()) => Ok(text),
+        Err(ReadBodyError::TooLarge(most)) => {
+            Err(Error::Invalid(format!("the document is larger than {most} bytes")))
         }
-        text.extend_from_slice(&piece);
+        Err(ReadBodyError::Lost(error)) => Err(lost(error)),
     }
-    Ok(text)
 }

@@ -1,20 +1,12 @@
 //! One connection to one connector, and the handle that calls go through while connections come and go.
 //!
 //! # Layout
-//! - [`ConnectorHandle`]: the handle of its tools; `session`: one connection that speaks the protocol
-//! - `child`: a process of our own; `http`, `events`: Streamable HTTP; `allowed_hosts`, `clients`: where it may lead; [`InProcessConnector`]: in the process
-//! - `any_transport`: all of these as one type; `message_length`: noticing answers that are too long; `logs`: what it says beside; `error_text`: what went wrong
+//! - [`ConnectorHandle`]: the handle of its tools; `session`: one connection, which speaks the protocol by `munshi-mcp`
+//! - `open`: starting one; `child`: a process of our own; [`InProcessConnector`]: in the process; `logs`: what it says beside
 
-pub(crate) mod allowed_hosts;
-mod any_transport;
 mod child;
-mod clients;
-mod error_text;
-mod events;
-mod http;
 mod in_process;
 pub(crate) mod logs;
-mod message_length;
 mod open;
 mod session;
 
@@ -26,18 +18,15 @@ use munshi_privacy::Scrubber;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-pub(crate) use clients::ConnectorHttpClients;
 pub use in_process::InProcessConnector;
 pub(crate) use open::{ConnectorOpenRequest, ConnectorServices};
-pub(crate) use session::{ConnectorCallError, ConnectorConnection, ConnectorSession, HandshakeMode};
+pub(crate) use session::{ConnectorConnection, ConnectorSession};
 
 use crate::login::ConnectorCredential;
 use crate::state::{ConnectorState, ConnectorStatus};
 
 /// How long a call waits for a connector that is starting, before it says so.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// One message of a connector, in bytes; a longer one is dropped.
-pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 
 /// What a connector's tools hold on to.
 #[derive(Debug)]

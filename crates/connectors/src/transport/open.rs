@@ -8,26 +8,20 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use munshi_http::{AllowedHosts, GuardedHttpClients};
+use munshi_mcp::{BearerCredential, HandshakeMode, McpClient, McpHttpEndpoint, serve_stream};
 use munshi_privacy::Scrubber;
 use munshi_safety::vault::Vault;
 use munshi_types::{ConnectorName, TenantId};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
-use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-use super::allowed_hosts::AllowedHosts;
-use super::any_transport::AnyTransport;
+use super::InProcessConnector;
 use super::child::{ChildProcess, ChildSpec};
-use super::http::BoundedHttpClient;
 use super::logs::ConnectorLog;
-use super::message_length::MessageLengthWatcher;
-use super::session::{ConnectorConnection, ConnectorSession, ConnectorSessionParts, HandshakeMode};
-use super::{ConnectorHttpClients, InProcessConnector, LONGEST_MESSAGE};
+use super::session::{ConnectorConnection, ConnectorSession};
 use crate::confine::{ChildCommand, ConfinedCommand, Confinement};
 use crate::entries::{ConnectorEntry, ConnectorTransport, MaybeSecret};
 use crate::error::{Error, Result};
@@ -233,7 +227,7 @@ impl ConnectorOpenRequest<'_> {
         let slowest = self.entry.tools.values().filter_map(|tool| tool.timeout_seconds).max();
         let limit = self.entry.timeout_seconds.max(slowest.unwrap_or_default());
         let parts = OpenApiServiceParts {
-            clients: ConnectorHttpClients::new(self.way.allowed.clone())?,
+            clients: GuardedHttpClients::new(self.way.allowed.clone())?,
             places: ServiceAddresses { source, server, hosts: self.entry.hosts.clone() },
             logins: openapi::ServiceCredentialSet { named: filled.logins.clone(), always },
             headers,
@@ -244,7 +238,7 @@ impl ConnectorOpenRequest<'_> {
             self.log.write_line(&format!("munshi: {operation} skipped: {why}"), &filled.scrubber).await;
         }
         let (ours, theirs) = duplex(LINE);
-        self.way.tasks.spawn(service.serve(theirs));
+        self.way.tasks.spawn(serve_stream(Arc::new(service), theirs));
         let (read, write) = tokio::io::split(ours);
         self.connect_streams(Box::new(read), Box::new(write), None).await
     }
@@ -255,14 +249,8 @@ impl ConnectorOpenRequest<'_> {
         write: Box<dyn AsyncWrite + Send + Unpin>,
         child: Option<ChildProcess>,
     ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
-        let (read, too_long) = MessageLengthWatcher::new(read, LONGEST_MESSAGE);
-        let transport = AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_MESSAGE);
-        ConnectorSession::open(
-            AnyTransport::new(transport),
-            ConnectorSessionParts { too_long, child },
-            self.greeting,
-        )
-        .await
+        let client = McpClient::connect_streams(read, write, self.greeting).await?;
+        ConnectorSession::open(client, child).await
     }
 
     async fn connect_http(
@@ -273,25 +261,15 @@ impl ConnectorOpenRequest<'_> {
         if let Some(why) = self.way.allowed.find_refusal(url) {
             return Err(Error::Invalid(why));
         }
-        let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-            .custom_headers(parse_headers(&filled.values)?);
-        if let Some(token) = &filled.token {
-            config = config.auth_header(token.clone());
-        }
-        config.max_sse_event_size = LONGEST_MESSAGE;
-        let clients = ConnectorHttpClients::new(self.way.allowed.clone())?;
-        let transport = StreamableHttpClientTransport::with_client(
-            BoundedHttpClient::new(clients.select(url).clone(), self.pass.clone()),
-            config,
-        );
-        // Here a message that is too long ends its own request.
-        let (_, too_long) = watch::channel(0);
-        ConnectorSession::open(
-            AnyTransport::new(transport),
-            ConnectorSessionParts { too_long, child: None },
-            self.greeting,
-        )
-        .await
+        let clients = GuardedHttpClients::new(self.way.allowed.clone())?;
+        let endpoint = McpHttpEndpoint {
+            client: clients.select(url).clone(),
+            url: url.to_string(),
+            headers: parse_headers(&filled.values)?,
+            token: filled.token.clone(),
+            credential: self.pass.clone().map(|pass| pass as Arc<dyn BearerCredential>),
+        };
+        ConnectorSession::open(McpClient::connect_http(endpoint, self.greeting).await?, None).await
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use munshi_connectors::login::{OAuthCallback, OAuthReturnUrls, PendingOAuthLogin};
 use munshi_connectors::{AllowedHosts, ConnectorState, Error};
+use munshi_http::{Client, HttpClientBuilder, ReachableAddresses};
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_safety::vault;
 use munshi_test_support::guarded_service::{Browser, DeviceCodeSupport, GuardedService as Service};
@@ -26,13 +27,8 @@ pub(crate) struct Guarded {
     pub(crate) service: Service,
 }
 
-pub(crate) fn client() -> reqwest::Client {
-    let tls = munshi_llm::transport::tls::config().unwrap();
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .unwrap()
+pub(crate) fn client() -> Client {
+    HttpClientBuilder::new().unwrap().build(PATIENCE, ReachableAddresses::Any).unwrap()
 }
 
 pub(crate) fn browse(from: &Url) -> OAuthCallback {

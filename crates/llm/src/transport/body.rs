@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use munshi_http::Response;
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{ModelError, TimeoutStage};
@@ -39,7 +40,7 @@ impl ResponseDeadlines {
 
 /// Owns the connection while it is read; dropping it before its end closes the socket.
 pub(crate) struct ProviderResponseBody {
-    response: reqwest::Response,
+    response: Response,
     deadlines: ResponseDeadlines,
     /// Set by the reader at the first delta, from when silence is what is measured.
     pub has_begun: bool,
@@ -54,7 +55,7 @@ impl fmt::Debug for ProviderResponseBody {
 }
 
 impl ProviderResponseBody {
-    pub(super) fn new(response: reqwest::Response, limit: usize, deadlines: ResponseDeadlines) -> Self {
+    pub(super) fn new(response: Response, limit: usize, deadlines: ResponseDeadlines) -> Self {
         Self { response, deadlines, has_begun: false, left: limit, limit }
     }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use munshi_http::header::HeaderMap;
 use munshi_types::clock::Timestamp;
-use reqwest::header::HeaderMap;
 
 use crate::chat::{RateLimitWindow, RateLimits};
 
@@ -119,7 +119,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::{HeaderName, HeaderValue};
+    use munshi_http::header::{HeaderName, HeaderValue};
 
     use super::*;
 

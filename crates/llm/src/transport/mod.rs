@@ -3,7 +3,6 @@
 
 mod body;
 mod head;
-pub mod tls;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use munshi_http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use munshi_http::{Client, HttpClientBuilder, HttpClientError, ReachableAddresses, RequestError, Url};
 use munshi_types::clock::Clock;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, redirect, retry};
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) use body::{ProviderResponseBody, ResponseDeadlines};
@@ -46,7 +45,7 @@ pub struct Transport {
 struct Shared {
     /// A client knows one connect timeout, so there is one for each that targets ask for: nearly always one.
     clients: Mutex<HashMap<Duration, Client>>,
-    tls: rustls::ClientConfig,
+    builder: HttpClientBuilder,
     clock: Arc<dyn Clock>,
     limits: ProviderResponseLimits,
 }
@@ -80,7 +79,8 @@ impl Transport {
     }
 
     pub fn with_limits(clock: Arc<dyn Clock>, limits: ProviderResponseLimits) -> Result<Self, ModelError> {
-        let shared = Shared { clients: Mutex::default(), tls: tls::config()?, clock, limits };
+        let builder = HttpClientBuilder::new().map_err(|error| unusable_client(&error))?;
+        let shared = Shared { clients: Mutex::default(), builder, clock, limits };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -117,7 +117,7 @@ impl Transport {
     /// Posts a JSON document to any address, once, and gives the answer's status; for telling others, not for models.
     pub async fn post(&self, url: &str, body: String, within: Duration) -> Result<u16, ModelError> {
         let wrong = |_| ModelError::Unreachable("invalid URL".to_owned());
-        let url = reqwest::Url::parse(url).map_err(wrong)?;
+        let url = Url::parse(url).map_err(wrong)?;
         let request = self.client(within)?.post(url).header(CONTENT_TYPE, "application/json").body(body);
         let response = timeout_at(Instant::now() + within, request.send())
             .await
@@ -131,16 +131,8 @@ impl Transport {
         if let Some(client) = clients.get(&connect) {
             return Ok(client.clone());
         }
-        let client = Client::builder()
-            .tls_backend_preconfigured(self.shared.tls.clone())
-            .connect_timeout(connect)
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .tcp_nodelay(true)
-            .pool_idle_timeout(Duration::from_secs(60))
-            .build()
-            .map_err(|error| ModelError::Unreachable(innermost_reason(&error)))?;
+        let built = self.shared.builder.build(connect, ReachableAddresses::Any);
+        let client = built.map_err(|error| unusable_client(&error))?;
         clients.insert(connect, client.clone());
         Ok(client)
     }
@@ -164,10 +156,10 @@ pub(crate) enum StreamMode {
     No,
 }
 
-fn address(target: &ModelTarget, path: &str) -> Result<reqwest::Url, ModelError> {
+fn address(target: &ModelTarget, path: &str) -> Result<Url, ModelError> {
     let base = target.base_url.trim_end_matches('/');
     let wrong = |_| ModelError::Unreachable(format!("`{base}` is not a valid URL"));
-    let mut url = reqwest::Url::parse(&format!("{base}{path}")).map_err(wrong)?;
+    let mut url = Url::parse(&format!("{base}{path}")).map_err(wrong)?;
     if !target.dialect.query.is_empty() {
         url.query_pairs_mut().extend_pairs(&target.dialect.query);
     }
@@ -187,7 +179,11 @@ fn headers(target: &ModelTarget, call: &ProviderRequest) -> Result<HeaderMap, Mo
     Ok(map)
 }
 
-fn classify_send_error(error: &reqwest::Error) -> ModelError {
+fn unusable_client(error: &HttpClientError) -> ModelError {
+    ModelError::Unreachable(error.to_string())
+}
+
+fn classify_send_error(error: &RequestError) -> ModelError {
     if error.is_connect() && error.is_timeout() {
         return ModelError::Timeout(TimeoutStage::Connect);
     }
@@ -199,8 +195,6 @@ fn classify_send_error(error: &reqwest::Error) -> ModelError {
 }
 
 /// The innermost reason, which is the one that says something; the outer ones name the address, which may hold a key.
-fn innermost_reason(error: &reqwest::Error) -> String {
-    let outer: &dyn std::error::Error = error;
-    let reasons = std::iter::successors(outer.source(), |reason| reason.source());
-    reasons.last().map_or_else(|| "the request failed".to_owned(), ToString::to_string)
+fn innermost_reason(error: &RequestError) -> String {
+    munshi_http::list_causes(error).pop().unwrap_or_else(|| "the request failed".to_owned())
 }

@@ -1,18 +1,11 @@
 //! The HTTP client that carries traces.
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use munshi_http::{Client, HttpClientBuilder, HttpClientError, ReachableAddresses, read_body};
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
-
-use crate::http_client::build_connector;
 
 /// For one POST, from name lookup to the last byte.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,20 +14,14 @@ const LARGEST_ANSWER: usize = 64 * 1024;
 
 /// Sends a batch every few seconds, on a connection and a small runtime of its own each time: it runs on the
 /// exporter's thread, so the server's runtime may be busy or gone.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct CollectorClient {
-    connector: HttpsConnector<HttpConnector>,
+    builder: HttpClientBuilder,
 }
 
 impl CollectorClient {
-    pub(super) fn new(endpoint: &str) -> Result<Self, rustls::Error> {
-        build_connector(endpoint).map(|connector| Self { connector })
-    }
-}
-
-impl fmt::Debug for CollectorClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CollectorClient").finish_non_exhaustive()
+    pub(super) fn new() -> Result<Self, HttpClientError> {
+        HttpClientBuilder::new().map(|builder| Self { builder })
     }
 }
 
@@ -42,7 +29,7 @@ impl fmt::Debug for CollectorClient {
 impl HttpClient for CollectorClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let sending = send(self.connector.clone(), request);
+        let sending = send(self.builder.build(TIMEOUT, ReachableAddresses::Any)?, request);
         let sent = runtime.block_on(async { tokio::time::timeout(TIMEOUT, sending).await });
         // A name lookup that hangs must not hold up the exporter.
         runtime.shutdown_background();
@@ -50,12 +37,12 @@ impl HttpClient for CollectorClient {
     }
 }
 
-async fn send(
-    connector: HttpsConnector<HttpConnector>,
-    request: Request<Bytes>,
-) -> Result<Response<Bytes>, HttpError> {
-    let client = Client::builder(TokioExecutor::new()).build(connector);
-    let (head, body) = client.request(request.map(Full::new)).await?.into_parts();
-    let bytes = Limited::new(body, LARGEST_ANSWER).collect().await?.to_bytes();
-    Ok(Response::from_parts(head, bytes))
+async fn send(client: Client, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+    let mut answered = client.execute(request.try_into()?).await?;
+    let mut body = Vec::new();
+    read_body(&mut answered, LARGEST_ANSWER, &mut body).await?;
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = answered.status();
+    *response.headers_mut() = std::mem::take(answered.headers_mut());
+    Ok(response)
 }

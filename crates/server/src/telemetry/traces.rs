@@ -32,7 +32,7 @@ pub(super) fn provider(endpoint: &str, options: &TelemetryOptions) -> Result<Sdk
     let base = endpoint.trim_end_matches('/').trim_end_matches(PATH);
     let exporter = opentelemetry_otlp::SpanExporter::builder()
         .with_http()
-        .with_http_client(CollectorClient::new(base)?)
+        .with_http_client(CollectorClient::new()?)
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(format!("{base}{PATH}"))
         .with_timeout(TIMEOUT)

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use munshi_agent::{IngestStatus, KeyUse, ReceiveOptions};
 use munshi_identity::keys::KeySpeaker;
+use munshi_mcp::{CallToolResult, JsonObject};
 use munshi_server::error::ApiError;
 use munshi_server::parameters::field_error;
 use munshi_tiers::BindingResolution;
 use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, RunId};
-use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
 

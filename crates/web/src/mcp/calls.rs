@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use munshi_agent::direct_tools::{DirectCall, DirectTool};
 use munshi_identity::keys::{ApiAccess, Area};
+use munshi_mcp::{CallToolResult, JsonObject};
 use munshi_safety::budget;
 use munshi_safety::pipeline::ProposalMode;
 use munshi_server::error::ApiError;
 use munshi_server::parameters::field_error;
 use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, Id, KeyId};
-use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

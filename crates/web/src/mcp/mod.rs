@@ -6,16 +6,15 @@
 //! there are no sessions, so any node answers.
 //!
 //! # Layout
-//! - `server`: the protocol's side, made of rmcp; `key_access`: what a key reaches
+//! - `server`: the protocol's side, a [`munshi_mcp::ToolServer`]; `key_access`: what a key reaches
 //! - `tool_definitions`: tools and agents as the protocol lists them
 //! - `calls`: calling a tool; `agents`: asking an agent; `pending`: hearing what came of what had to wait
-//! - `results`: what came of it, in the protocol's form; `progress`: that it goes on
+//! - `results`: what came of it, in the protocol's form
 
 pub(crate) mod agents;
 pub(crate) mod calls;
 pub(crate) mod key_access;
 pub(crate) mod pending;
-pub(crate) mod progress;
 pub(crate) mod results;
 pub(crate) mod server;
 pub(crate) mod tool_definitions;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
+use munshi_mcp::{CallToolResult, JsonObject};
 use munshi_safety::acts::{Act, ActState};
 use munshi_safety::{acts, approvals};
 use munshi_server::error::{ApiError, ApiErrorCode};
@@ -13,7 +14,6 @@ use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
 use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, ApprovalId, BindingId, RunId};
-use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
 

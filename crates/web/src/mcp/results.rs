@@ -1,19 +1,16 @@
 //! What came of it, in the protocol's form: words for a model, and the same for programs.
 
 use munshi_agent::{RunOutcome, RunState};
+use munshi_mcp::{CallToolResult, ContentBlock, ErrorData, FAILURE_META, MetaObject};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::ProposalMode;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::middleware::log_error;
 use munshi_tools::ToolAnswer;
 use munshi_types::RunId;
-use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Value, json};
 
 use super::tool_definitions::GO_ON;
-
-/// Where a failed result says more about the failure, so that another Munshi knows whether it may have happened.
-const FAILURE: &str = "munshi/failure";
 
 /// What a tool's call came to.
 pub(crate) fn render_answer(answer: &ToolAnswer, wanted: ProposalMode) -> CallToolResult {
@@ -30,7 +27,7 @@ pub(crate) fn render_answer(answer: &ToolAnswer, wanted: ProposalMode) -> CallTo
 }
 
 fn failure(about: Value) -> MetaObject {
-    MetaObject([(FAILURE.to_owned(), about)].into_iter().collect())
+    MetaObject([(FAILURE_META.to_owned(), about)].into_iter().collect())
 }
 
 fn render_result(answer: &ToolAnswer, wanted: ProposalMode, mut told: Value) -> CallToolResult {

@@ -1,31 +1,16 @@
 //! The protocol's side.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::http::request::Parts;
-use axum::response::Response;
-use munshi_server::error::ApiError;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ErrorData, Implementation, JsonObject, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+use async_trait::async_trait;
+use munshi_mcp::{
+    CallToolResult, ErrorData, Implementation, JsonObject, Tool, ToolPage, ToolServer, ToolServerCall,
 };
-use rmcp::service::RequestContext;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{RoleServer, ServerHandler};
-use tokio_util::sync::CancellationToken;
+use munshi_server::error::ApiError;
 
-use super::progress::McpCallProgress;
 use super::{agents, calls, key_access, pending, results, tool_definitions};
 use crate::api::access::AuthorizedCaller;
 
-/// Our own key of a write, as our host sends it beside the arguments.
-const KEY: &str = "munshi/key";
 /// So many tools are told at once; the name of the last is where the next page begins.
 const PAGE: usize = 200;
 /// How long a client waits that is told of progress.
@@ -34,118 +19,51 @@ const INSTRUCTIONS: &str = "The tools of a business and the agents that speak fo
     the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id. \
     What takes long is answered with the id of its act or run. With any of these `go_on` hears what came of it.";
 
-/// Answers one request of a client. Whose it is stands in its extensions, as an `Arc<AuthorizedCaller>`.
-pub(crate) async fn handle_request(request: Request, stopping: CancellationToken) -> Response {
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        // Whom a request may be addressed to is not known behind proxies; it is looked at whose page sends it.
-        .disable_allowed_hosts()
-        .with_cancellation_token(stopping);
-    let service =
-        StreamableHttpService::new(|| Ok(McpServerHandler), Arc::<NeverSessionManager>::default(), config);
-    service.handle(request).await.map(Body::new)
-}
+/// What a key reaches. Made anew for every request of its client.
+pub(crate) struct KeyToolServer(pub(crate) AuthorizedCaller);
 
-/// Made anew for every request; whose it is stands in the request.
-struct McpServerHandler;
-
-impl ServerHandler for McpServerHandler {
-    fn get_info(&self) -> ServerConfig {
-        let about = Implementation::new("munshi", env!("CARGO_PKG_VERSION")).with_title("Munshi");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(about)
-            .with_instructions(INSTRUCTIONS)
+#[async_trait]
+impl ToolServer for KeyToolServer {
+    fn about(&self) -> Implementation {
+        Implementation::new("munshi", env!("CARGO_PKG_VERSION")).with_title("Munshi")
     }
 
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let key = get_caller(&context)?;
-        let mut all = collect_tools(&key).await.map_err(|error| internal_error(&error))?;
-        let after = request.and_then(|request| request.cursor);
+    fn instructions(&self) -> Option<&'static str> {
+        Some(INSTRUCTIONS)
+    }
+
+    async fn list_tools(&self, after: Option<String>) -> Result<ToolPage, ErrorData> {
+        let mut tools = collect_tools(&self.0).await.map_err(|error| internal_error(&error))?;
         if let Some(after) = &after {
-            if !all.iter().any(|tool| tool.name == after.as_str()) {
+            if !tools.iter().any(|tool| tool.name == after.as_str()) {
                 return Err(ErrorData::invalid_params(
                     "there is no such page: ask for the first again",
                     None,
                 ));
             }
-            all.retain(|tool| tool.name.as_ref() > after.as_str());
+            tools.retain(|tool| tool.name.as_ref() > after.as_str());
         }
-        let more = all.len() > PAGE;
-        all.truncate(PAGE);
-        let next = all.last().filter(|_| more).map(|tool| tool.name.to_string());
-        let mut listed = ListToolsResult::with_all_items(all);
-        listed.next_cursor = next;
-        Ok(listed)
+        let more = tools.len() > PAGE;
+        tools.truncate(PAGE);
+        let next = tools.last().filter(|_| more).map(|tool| tool.name.to_string());
+        Ok(ToolPage { tools, next })
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let key = get_caller(&context)?;
-        let given = context.meta.0.0.get(KEY).and_then(|value| value.as_str()).map(str::to_owned);
-        let arguments = request.arguments.unwrap_or_default();
-        let progress = McpCallProgress::from_context(&context);
-        let timeout = if progress.is_requested() { LONG } else { key.api.reply_timeout };
-        let called = Called { name: &request.name, arguments, given, timeout };
-        match progress.run(dispatch(&key, called)).await {
-            Ok(Some(result)) => Ok(result.into()),
+    async fn call_tool(&self, call: ToolServerCall) -> Result<CallToolResult, ErrorData> {
+        let ToolServerCall { name, arguments, key: given, progress, .. } = call;
+        let timeout = if progress.is_requested() { LONG } else { self.0.api.reply_timeout };
+        let called = Called { name: &name, arguments, given, timeout };
+        match progress.run(dispatch(&self.0, called)).await {
+            Ok(Some(result)) => Ok(result),
             // What the key does not reach looks like what is not there.
             Ok(None) => {
-                let words = format!(
-                    "There is no tool {} that this key reaches.",
-                    munshi_server::json::shorten(&request.name)
-                );
+                let name = munshi_server::json::shorten(&name);
+                let words = format!("There is no tool {name} that this key reaches.");
                 Err(ErrorData::invalid_params(words, None))
             }
-            Err(error) => results::render_error(&error).map(Into::into),
+            Err(error) => results::render_error(&error),
         }
     }
-
-    async fn complete(
-        &self,
-        _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
-    }
-
-    async fn list_prompts(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
-
-    async fn list_resources(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
-    }
-}
-
-/// The route has put it there.
-fn get_caller(context: &RequestContext<RoleServer>) -> Result<Arc<AuthorizedCaller>, ErrorData> {
-    let parts = context.extensions.get::<Parts>();
-    let key = parts.and_then(|parts| parts.extensions.get::<Arc<AuthorizedCaller>>());
-    key.cloned().ok_or_else(|| ErrorData::internal_error("the request has no key", None))
 }
 
 fn internal_error(error: &ApiError) -> ErrorData {

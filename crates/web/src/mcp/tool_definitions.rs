@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use munshi_agent::direct_tools::DirectTool;
+use munshi_mcp::{DECLARATION_META, JsonObject, MetaObject, Tool, ToolAnnotations};
 use munshi_tiers::BindingResolution;
 use munshi_tools::ConnectorOrigin;
 use munshi_types::{Effect, ToolSpec};
-use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::key_access::agent_name;
 use crate::api::access::AuthorizedCaller;
 
-/// Where a tool says in our words what it does, so that another Munshi can vouch for it.
-const DECLARES: &str = "munshi/tool";
 /// Arguments that every write has here, unless it has one of that name itself.
 pub(crate) const KEY: &str = "idempotency_key";
 pub(crate) const DRY_RUN: &str = "dry_run";
@@ -37,7 +35,7 @@ pub(crate) fn describe_tool(one: &DirectTool) -> Tool {
 }
 
 fn meta(declared: Value) -> MetaObject {
-    MetaObject([(DECLARES.to_owned(), declared)].into_iter().collect())
+    MetaObject([(DECLARATION_META.to_owned(), declared)].into_iter().collect())
 }
 
 /// With the arguments by which a write is done once, and by which it is only tried out.

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
 use axum::response::Response;
 use munshi_identity::keys::{ApiAccess, Area};
+use munshi_mcp::answer_http_request;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
 
 use crate::api::access::{AuthorizedCaller, forbidden_error};
 use crate::app::App;
-use crate::mcp::server::handle_request;
+use crate::mcp::server::KeyToolServer;
 
 /// Answers one request of a client. It has the key in every one of them.
-pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> Result<Response, ApiError> {
+pub(crate) async fn serve_mcp(State(app): State<App>, request: Request) -> Result<Response, ApiError> {
     let api = app.api()?;
     let address = api.client_address(request.extensions().get::<Peer>(), request.headers());
     if is_foreign_origin(request.headers(), api.account.public_url.as_deref()) {
@@ -30,8 +32,9 @@ pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> R
     {
         return Err(forbidden_error(lacking));
     }
-    request.extensions_mut().insert(Arc::new(key));
-    Ok(handle_request(request, app.shutdown_token().child_token()).await)
+    let server = Arc::new(KeyToolServer(key));
+    let answer = answer_http_request(server, request, app.shutdown_token().child_token()).await;
+    Ok(answer.map(Body::new))
 }
 
 /// Whether a browser says that somebody else's page sends this. A page that led its own name to this machine names

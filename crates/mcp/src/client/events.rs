@@ -1,10 +1,11 @@
 //! The events of an answer, within bounds.
 
 use futures_util::stream::{BoxStream, StreamExt, unfold};
-use reqwest::Response;
+use munshi_http::Response;
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use super::{LONGEST_MESSAGE, error_text};
+use super::error_text;
+use crate::LONGEST_MESSAGE;
 
 /// Its events, none longer than a message may be.
 pub(super) fn stream_events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {

@@ -10,24 +10,24 @@ use rmcp::service::{Peer, RequestContext};
 const EVERY: Duration = Duration::from_secs(5);
 
 /// The steps of one call: taken, at work, done; between the last two, a sign of life now and then.
-pub(crate) struct McpCallProgress {
+pub struct McpCallProgress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     steps: f64,
 }
 
 impl McpCallProgress {
-    pub(crate) fn from_context(context: &RequestContext<RoleServer>) -> Self {
+    pub(super) fn from_context(context: &RequestContext<RoleServer>) -> Self {
         let to = context.meta.get_progress_token().map(|token| (context.peer.clone(), token));
         Self { to, steps: 0.0 }
     }
 
     /// Whether somebody listens: then the answer is a stream, which may take as long as it likes.
-    pub(crate) fn is_requested(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.to.is_some()
     }
 
     /// Does the work, and tells of it.
-    pub(crate) async fn run<T>(mut self, work: impl Future<Output = T>) -> T {
+    pub async fn run<T>(mut self, work: impl Future<Output = T>) -> T {
         self.notify("taken").await;
         self.notify("at work").await;
         tokio::pin!(work);

@@ -1,4 +1,5 @@
-//! Where a connector may lead: not into our own network, unless the operator allowed that host, or one port of it.
+//! Where an address that others name may lead: not into our own network, unless the operator allowed that host, or one
+//! port of it.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -24,13 +25,13 @@ impl AllowedHosts {
     }
 
     /// Whether the operator allowed this very place.
-    pub(crate) fn allows(&self, url: &Url) -> bool {
+    pub fn allows(&self, url: &Url) -> bool {
         let Some(host) = url.host_str().map(normalize_host) else { return false };
         self.0.contains(&(host.clone(), url.port_or_known_default())) || self.0.contains(&(host, None))
     }
 
     /// Why an address that needs no resolving can't be used.
-    pub(crate) fn find_refusal(&self, url: &Url) -> Option<String> {
+    pub fn find_refusal(&self, url: &Url) -> Option<String> {
         let literal = match url.host()? {
             Host::Ipv4(address) => IpAddr::V4(address),
             Host::Ipv6(address) => IpAddr::V6(address),
@@ -57,9 +58,9 @@ fn parse_host(text: &str) -> (String, Option<u16>) {
     }
 }
 
-/// Resolves names to public addresses alone, or to any where the operator named them. It is asked for every connection, so a name can't change its mind between
-/// being looked at and being used.
-pub(super) struct GuardedResolver(pub(super) AllowedHosts);
+/// Resolves names to public addresses alone, or to any where the operator named them. It is asked for every connection,
+/// so a name can't change its mind between being looked at and being used.
+pub(crate) struct GuardedResolver(pub(crate) AllowedHosts);
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
@@ -86,7 +87,7 @@ fn private_host_error(host: &str) -> String {
 }
 
 /// Whether an address is one that everybody reaches.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

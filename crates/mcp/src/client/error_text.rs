@@ -1,5 +1,6 @@
 //! What went wrong on a line, in words for people: without the names of our parts.
 
+use munshi_http::RequestError;
 use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
@@ -37,9 +38,8 @@ pub(super) fn render_call_error(error: &ServiceError) -> String {
 
 /// What keeps a request from its answer: the cause of all where nobody is there, and else all that lay below, without the
 /// address, which may hold what nobody is to read.
-pub(super) fn render_request_error(error: &reqwest::Error) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+pub(super) fn render_request_error(error: &RequestError) -> String {
+    let causes = munshi_http::list_causes(error);
     match (error.is_connect(), causes.last()) {
         (true, Some(last)) => format!("can't connect: {last}"),
         (_, Some(_)) => causes.join(": "),

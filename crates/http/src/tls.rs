@@ -5,15 +5,11 @@ use std::sync::Arc;
 
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::error::ModelError;
-
 /// With the ring provider alone.
-pub fn config() -> Result<ClientConfig, ModelError> {
+pub(crate) fn build_config() -> Result<ClientConfig, rustls::Error> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ModelError::Unreachable(error.to_string()))?;
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(versions.with_root_certificates(roots).with_no_client_auth())
 }

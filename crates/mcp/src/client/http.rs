@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ::http::{HeaderName, HeaderValue};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
-use http::{HeaderName, HeaderValue};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use munshi_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use munshi_http::{Client, ReadBodyError, RequestBuilder, RequestError, Response, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -16,12 +16,10 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Error as SseError, Sse};
 
-use super::LONGEST_MESSAGE;
-use super::error_text;
+use super::credential::BearerCredential;
 use super::events::stream_events;
-use super::session::ConnectorCredentialError;
-use crate::error::Error;
-use crate::login::{ConnectorCredential, CredentialRenewal, parse_challenge};
+use super::{CredentialError, error_text};
+use crate::LONGEST_MESSAGE;
 
 /// Of an answer that is an error.
 const LONGEST_COMPLAINT: usize = 16 * 1024;
@@ -34,11 +32,11 @@ type Failed = StreamableHttpError<std::io::Error>;
 pub(super) struct BoundedHttpClient {
     client: Client,
     /// What is shown at the door, where that is not given once and for all.
-    pass: Option<Arc<ConnectorCredential>>,
+    pass: Option<Arc<dyn BearerCredential>>,
 }
 
 impl BoundedHttpClient {
-    pub(super) fn new(client: Client, pass: Option<Arc<ConnectorCredential>>) -> Self {
+    pub(super) fn new(client: Client, pass: Option<Arc<dyn BearerCredential>>) -> Self {
         Self { client, pass }
     }
 
@@ -51,15 +49,15 @@ impl BoundedHttpClient {
         let Some(pass) = &self.pass else {
             return request(auth).send().await.map_err(|error| request_error(&error));
         };
-        let shown = pass.find_access_token().await.map_err(|error| credential_error(&error))?;
+        let shown = pass.find_token().await.map_err(credential_error)?;
         let auth = shown.as_ref().map(|shown| shown.to_string());
         let response = request(auth).send().await.map_err(|error| request_error(&error))?;
         let response = match response.status() {
             StatusCode::UNAUTHORIZED => {
-                let other = pass.replace_token(shown.as_ref().map(|shown| shown.as_str())).await;
-                match other.map_err(|error| credential_error(&error))? {
-                    CredentialRenewal::NotIn => response,
-                    CredentialRenewal::With(other) => request(Some(other.to_string()))
+                let other = pass.renew_token(shown.as_ref().map(|shown| shown.as_str())).await;
+                match other.map_err(credential_error)? {
+                    None => response,
+                    Some(other) => request(Some(other.to_string()))
                         .send()
                         .await
                         .map_err(|error| request_error(&error))?,
@@ -67,7 +65,7 @@ impl BoundedHttpClient {
             }
             _ => response,
         };
-        reject_unauthorized(pass, response)
+        reject_unauthorized(pass.as_ref(), response)
     }
 
     fn add_headers(
@@ -176,25 +174,20 @@ impl StreamableHttpClient for BoundedHttpClient {
 }
 
 /// Told apart where somebody has to log in: nobody has, no longer is, or is for less than is wanted.
-fn reject_unauthorized(pass: &ConnectorCredential, response: Response) -> Result<Response, Failed> {
-    let status = response.status();
-    if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+fn reject_unauthorized(pass: &dyn BearerCredential, response: Response) -> Result<Response, Failed> {
+    let is_shut = matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if !is_shut || !pass.asks_for_login(&response) {
         return Ok(response);
     }
-    let said = parse_challenge(&response);
-    if status == StatusCode::FORBIDDEN && !said.needs_more_scope() {
-        return Ok(response);
-    }
-    pass.record_challenge(said);
     Err(StreamableHttpError::AuthRequired(AuthRequiredError::new("Bearer".to_owned())))
 }
 
 /// What we have to show can't be had just now: the service has done nothing.
-fn credential_error(error: &Error) -> Failed {
-    StreamableHttpError::Client(std::io::Error::other(ConnectorCredentialError(error.to_string())))
+fn credential_error(why: String) -> Failed {
+    StreamableHttpError::Client(std::io::Error::other(CredentialError(why)))
 }
 
-fn request_error(error: &reqwest::Error) -> Failed {
+fn request_error(error: &RequestError) -> Failed {
     StreamableHttpError::Client(std::io::Error::other(error_text::render_request_error(error)))
 }
 
@@ -265,13 +258,11 @@ fn adjust_error_code(status: StatusCode, code: ErrorCode) -> ErrorCode {
 
 async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
     let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(|error| request_error(&error))? {
-        if body.len() + piece.len() > most {
-            return Err(unexpected(format!("the response is larger than {most} bytes")));
-        }
-        body.extend_from_slice(&piece);
+    match munshi_http::read_body(&mut response, most, &mut body).await {
+        Ok(()) => Ok(body),
+        Err(ReadBodyError::Lost(error)) => Err(request_error(&error)),
+        Err(too_large) => Err(unexpected(too_large.to_string())),
     }
-    Ok(body)
 }
 
 #[cfg(test)]
@@ -283,7 +274,7 @@ mod tests {
     async fn heard(status: u16, code: i32) -> i32 {
         let body =
             serde_json::json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": code, "message": "no" } });
-        let response = http::Response::builder().status(status).body(body.to_string()).unwrap();
+        let response = ::http::Response::builder().status(status).body(body.to_string()).unwrap();
         let call = ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("book")));
         let message = ClientJsonRpcMessage::request(call, RequestId::Number(7));
         match read_error_response(Response::from(response), &message).await {
