@@ -81,6 +81,7 @@ mod taint_bits;
 mod turn;
 mod turn_budget;
 mod turn_metrics;
+pub mod violations;
 
 pub use cancel::RunCancelOutcome;
 pub use decisions::TurnTimings;

@@ -39,6 +39,12 @@ pub(crate) struct GlobalArguments {
     /// Settings file [default: munshi.toml here, in your config folder or in /etc/munshi]
     #[arg(long, global = true, value_name = "FILE", env = "MUNSHI_CONFIG", hide_env_values = true)]
     pub(crate) config: Option<PathBuf>,
+    /// Run the command on this server instead of the local database, with the key in MUNSHI_KEY
+    #[arg(long, global = true, value_name = "URL", env = "MUNSHI_SERVER", hide_env_values = true)]
+    pub(crate) server: Option<String>,
+    /// API key for --server
+    #[arg(long, global = true, value_name = "KEY", env = "MUNSHI_KEY", hide = true, hide_env_values = true)]
+    pub(crate) server_key: Option<String>,
     /// Print output and errors as JSON
     #[arg(long, global = true)]
     json: bool,

@@ -9,6 +9,7 @@ use munshi_config::{Config, ConfigSources};
 use munshi_types::{Clock, SystemClock, Timestamp};
 use munshi_wiring::failure::{CommandFailure, Result};
 
+use crate::operation_client::ServerTarget;
 use crate::output::CommandOutput;
 
 /// Where to speak, where settings come from, and what time it is. Lives as long as the process.
@@ -17,11 +18,13 @@ pub struct CommandContext {
     pub clock: Arc<dyn Clock>,
     /// As given with `--config`.
     file: Option<PathBuf>,
+    /// As given with `--server`: operations are run there.
+    pub(crate) server: Option<ServerTarget>,
 }
 
 impl CommandContext {
-    pub(crate) fn new(file: Option<PathBuf>, output: CommandOutput) -> Self {
-        Self { output, clock: Arc::new(SystemClock), file }
+    pub(crate) fn new(file: Option<PathBuf>, server: Option<ServerTarget>, output: CommandOutput) -> Self {
+        Self { output, clock: Arc::new(SystemClock), file, server }
     }
 
     pub(crate) fn sources(&self) -> ConfigSources {

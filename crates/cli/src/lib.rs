@@ -19,6 +19,7 @@
 mod arguments;
 mod commands;
 pub mod context;
+mod operation_client;
 pub mod output;
 pub mod server_commands;
 
@@ -36,6 +37,7 @@ pub use self::commands::doctor::{DoctorFinding, NAME_PROXY};
 
 use self::arguments::{CliArguments, GlobalArguments};
 use self::context::CommandContext;
+use self::operation_client::ServerTarget;
 use self::output::{ColourMode, CommandOutput, CommandOutputFormat};
 use self::server_commands::ServerCommands;
 
@@ -59,7 +61,8 @@ pub fn run(server: &dyn ServerCommands) -> ExitCode {
 /// What packs bring, and everything that can be typed.
 fn build_cli() -> Result<(Arc<PackRegistry>, clap::Command)> {
     let packs = packs::load_registry()?;
-    let all = commands::pack::add_to(CliArguments::command(), &packs)?;
+    let own = commands::operation::add_to(CliArguments::command());
+    let all = commands::pack::add_to(own, &packs)?;
     Ok((packs, all))
 }
 
@@ -68,16 +71,39 @@ fn run_typed(server: &dyn ServerCommands, packs: &PackRegistry, matches: &ArgMat
         Ok(global) => global,
         Err(error) => return report_parse_error(&error),
     };
-    let context =
-        CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.colour_mode()));
-    let done = match commands::pack::find_typed_command(packs, matches) {
-        Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
-        None => match CliArguments::from_arg_matches(matches) {
-            Ok(arguments) => commands::run(&context, arguments.command, server),
-            Err(error) => return report_parse_error(&error),
-        },
+    let output = CommandOutput::new(global.format(), global.colour_mode());
+    let target = global.server.as_ref().map(|url| ServerTarget::new(url, global.server_key.clone()));
+    let target = match target.transpose() {
+        Ok(target) => target,
+        Err(failure) => return report_failure(output, &failure),
     };
-    done.unwrap_or_else(|failure| report_failure(context.output, &failure))
+    let context = CommandContext::new(global.config.clone(), target, output);
+    let done = run_command(&context, server, packs, matches);
+    done.unwrap_or_else(|parse_error_or_failure| match parse_error_or_failure {
+        Ok(error) => report_parse_error(&error),
+        Err(failure) => report_failure(context.output, &failure),
+    })
+}
+
+/// The error of one that can't be read is clap's own.
+fn run_command(
+    context: &CommandContext,
+    server: &dyn ServerCommands,
+    packs: &PackRegistry,
+    matches: &ArgMatches,
+) -> Result<ExitCode, Result<clap::Error>> {
+    if let Some((entry, of)) = commands::operation::find_typed(matches) {
+        return commands::operation::run(context, entry, of).map(|()| ExitCode::SUCCESS).map_err(Err);
+    }
+    if context.server.is_some() && !commands::operation::is_one(matches) {
+        return Err(Err(CommandFailure::usage("this command works on the machine itself only")
+            .hint("run it there, without --server and MUNSHI_SERVER")));
+    }
+    if let Some((command, of)) = commands::pack::find_typed_command(packs, matches) {
+        return commands::pack::run(context, command, of).map(|()| ExitCode::SUCCESS).map_err(Err);
+    }
+    let arguments = CliArguments::from_arg_matches(matches).map_err(Ok)?;
+    commands::run(context, arguments.command, server).map_err(Err)
 }
 
 fn report_failure(output: CommandOutput, failure: &CommandFailure) -> ExitCode {

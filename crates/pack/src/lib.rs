@@ -22,6 +22,7 @@ mod error;
 mod heartbeat;
 mod html;
 mod installer;
+pub mod operation;
 mod page;
 mod reader;
 mod registry;

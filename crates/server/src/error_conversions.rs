@@ -1,42 +1,21 @@
 //! What goes wrong on the floors below, as an answer: one table.
 
 use munshi_identity::passwords::PasswordRejection;
+use munshi_pack::operation::OperationError;
+pub use munshi_pack::operation::sentence;
 use munshi_store::Error as Store;
 
 use crate::error::{ApiError, ApiErrorCode};
 
 impl From<Store> for ApiError {
     fn from(error: Store) -> Self {
-        match error {
-            error @ (Store::Unavailable { .. } | Store::Full | Store::Busy(_)) => Self::unavailable(error),
-            Store::OutcomeUnknown => Self::new(
-                ApiErrorCode::Unavailable,
-                "The database connection was lost during the write; it was applied completely or not at all.",
-            )
-            .hint("Check whether it was applied before you retry; a message with the same id is stored once.")
-            .caused_by(Store::OutcomeUnknown),
-            error @ Store::Conflict { .. } => Self::from_code(ApiErrorCode::Conflict).caused_by(error),
-            error => Self::internal(error),
-        }
+        OperationError::from(error).into()
     }
 }
 
 impl From<munshi_identity::Error> for ApiError {
     fn from(error: munshi_identity::Error) -> Self {
-        use munshi_identity::Error as E;
-        match error {
-            E::Store(error) => error.into(),
-            E::Invalid(what) => Self::new(ApiErrorCode::Invalid, sentence(&what)),
-            E::NoPerson(id) => not_found_error("person", &id.to_string()),
-            E::Unmergeable(why) => Self::new(ApiErrorCode::Conflict, sentence(&why.to_string()))
-                .hint("Nothing was changed. These two records can't be merged."),
-            error @ E::Busy => Self::unavailable(error),
-            error @ E::Unproved(_) => Self::new(ApiErrorCode::Forbidden, sentence(&error.to_string())).hint(
-                "They sign in once with the sign-in service, or whoever runs this server runs `munshi operator prove EMAIL`.",
-            ),
-            error @ E::NameTaken(_) => Self::new(ApiErrorCode::Conflict, sentence(&error.to_string()))
-                .hint("Choose another name, or revoke that key first."),
-        }
+        OperationError::from(error).into()
     }
 }
 
@@ -54,31 +33,16 @@ impl From<PasswordRejection> for ApiError {
 
 impl From<munshi_safety::Error> for ApiError {
     fn from(error: munshi_safety::Error) -> Self {
-        use munshi_safety::Error as E;
         match error {
-            E::Store(error) => error.into(),
-            E::Invalid(what) => Self::new(ApiErrorCode::Invalid, sentence(&what)),
-            E::OverBudget(refused) => {
-                Self::new(ApiErrorCode::TooManyRequests, sentence(&refused.to_string()))
-                    .hint("See GET /v1/usage for when the limit resets.")
-            }
-            E::RateLimited(reached) => reached.into(),
-            error => Self::internal(error),
+            munshi_safety::Error::RateLimited(reached) => reached.into(),
+            error => OperationError::from(error).into(),
         }
     }
 }
 
 impl From<munshi_tiers::Error> for ApiError {
     fn from(error: munshi_tiers::Error) -> Self {
-        use munshi_tiers::Error as E;
-        match error {
-            E::Store(error) => error.into(),
-            error @ (E::NoTenant(_) | E::NoTier { .. } | E::NoVersion { .. }) => {
-                Self::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
-                    .hint("List them with GET /v1/tiers.")
-            }
-            error => Self::internal(error),
-        }
+        OperationError::from(error).into()
     }
 }
 
@@ -87,15 +51,6 @@ pub fn not_found_error(noun: &str, id: &str) -> ApiError {
     let id = crate::json::shorten(id);
     ApiError::new(ApiErrorCode::NotFound, format!("No {noun} {id} exists, or this key has no access to it."))
         .hint(format!("List the accessible ones with GET /v1/{noun}s."))
-}
-
-/// Our errors begin small and have no full stop: they stand behind `error:` elsewhere.
-pub fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    // A quoted value at the beginning is not ours to change.
-    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ pub mod local_path;
 pub mod metrics;
 pub mod middleware;
 pub mod oidc;
+mod operation_errors;
 pub mod options;
 pub mod page_error;
 pub mod page_phrases;

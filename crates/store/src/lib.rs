@@ -24,7 +24,7 @@
 //! Not here: domain tables (each crate brings its own), retries (the caller knows what is safe to repeat).
 //!
 //! # Layout
-//! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
+//! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`], [`AdminTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
 //! - [`migrate`], [`Migration`]: the schema; [`page`]: keyset paging; [`tenants`]: the registry; [`maintenance`]: backup, checks
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
@@ -38,6 +38,7 @@
 //! 4. Add the list to the binary's `migrations()`.
 
 mod address;
+mod admin_tx;
 mod db;
 mod error;
 mod health;
@@ -58,6 +59,7 @@ mod unit;
 mod value;
 
 pub use address::{DatabaseAddress, PostgresAddress};
+pub use admin_tx::{AdminTx, AuditNote};
 pub use db::{Db, Platform};
 pub use error::{Error, Result};
 pub use migrate::{Migration, Migrations};

@@ -4,6 +4,7 @@
 //! server that `make test` starts (`MUNSHI_TEST_POSTGRES`); without it those tests fail, they are never skipped.
 //!
 //! # Layout
+//! - [`administration`]: changes that only administration makes
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
 //! - [`guarded_service`]: a service that asks for a login, and a browser for it
@@ -19,6 +20,7 @@
 //! Nothing here is part of the product; unwrapping is how a test fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+pub mod administration;
 pub mod database;
 pub mod environment;
 pub mod guarded_service;
@@ -33,6 +35,7 @@ mod template;
 pub mod unit_hold;
 pub mod wait;
 
+pub use administration::administer;
 pub use database::{DatabaseEngine, TestDb};
 pub use unit_hold::UnitHold;
 pub use wait::{PATIENCE, wait_until};

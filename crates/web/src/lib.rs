@@ -54,6 +54,7 @@ mod cors;
 mod document;
 mod mcp;
 mod openai;
+mod operations;
 mod pages;
 pub mod router;
 mod routes;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use munshi_config::ConfigProblems;
+use munshi_pack::operation::{OperationError, OperationErrorCode};
 use serde_json::{Value, json};
 
 /// How the program ends when it did not do what was asked. The help of `munshi` and `docs/cli.md` list them for people.
@@ -52,13 +53,15 @@ pub struct CommandFailure {
     pub hint: Option<String>,
     /// Every problem of the settings or of a folder, for `--json`.
     problems: Option<Value>,
+    /// An operation's code, where one says no: the same on every surface.
+    code: Option<&'static str>,
 }
 
 pub type Result<T, E = CommandFailure> = std::result::Result<T, E>;
 
 impl CommandFailure {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: None, problems: None }
+        Self { exit, message: message.into(), hint: None, problems: None, code: None }
     }
 
     pub fn failed(message: impl Into<String>) -> Self {
@@ -95,11 +98,35 @@ impl CommandFailure {
 
     /// `{"error":{"code":…,"message":…,"hint":…}}`
     pub fn to_json(&self) -> Value {
-        let mut error = json!({ "code": self.exit.code(), "message": self.message, "hint": self.hint });
+        let code = self.code.unwrap_or_else(|| self.exit.code());
+        let mut error = json!({ "code": code, "message": self.message, "hint": self.hint });
         if let (Some(problems), Some(fields)) = (&self.problems, error.as_object_mut()) {
             fields.insert("problems".to_owned(), problems.clone());
         }
         json!({ "error": error })
+    }
+}
+
+impl From<OperationError> for CommandFailure {
+    fn from(error: OperationError) -> Self {
+        let exit = match error.code {
+            OperationErrorCode::Invalid => Exit::Usage,
+            OperationErrorCode::NotFound => Exit::NotFound,
+            OperationErrorCode::Conflict => Exit::AlreadyThere,
+            OperationErrorCode::Unauthenticated
+            | OperationErrorCode::Forbidden
+            | OperationErrorCode::TooManyRequests => Exit::Refused,
+            OperationErrorCode::Unavailable => Exit::Database,
+            OperationErrorCode::Internal => Exit::Failed,
+        };
+        // At the machine nothing is kept from whoever asks.
+        let message = match (&error.cause, error.code) {
+            (Some(cause), OperationErrorCode::Internal | OperationErrorCode::Unavailable) => {
+                format!("{} ({cause})", error.message)
+            }
+            _ => error.message,
+        };
+        Self { hint: error.hint, code: Some(error.code.as_str()), ..Self::new(exit, message) }
     }
 }
 

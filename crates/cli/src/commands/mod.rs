@@ -19,6 +19,7 @@ mod jobs;
 mod key;
 mod migrate;
 mod models;
+pub(crate) mod operation;
 mod operator;
 pub(crate) mod pack;
 mod person;
@@ -28,11 +29,11 @@ mod restore;
 mod schema;
 mod sms;
 mod stats;
-mod tenant;
+pub(crate) mod tenant;
 mod tier;
 mod understand;
 mod usage;
-mod vault;
+pub(crate) mod vault;
 
 use std::process::ExitCode;
 

@@ -81,7 +81,7 @@ fn names() -> String {
 }
 
 /// The lowest role that reaches an area; none where somebody who does not work here reaches it too.
-pub(super) fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
+pub fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
     match (area, access) {
         (Area::Chat | Area::Tools, _) => None,
         (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, ApiAccess::Write) => Some(Role::Admin),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use munshi_store::{Db, Tx};
+use munshi_store::{AdminTx, Db, Tx};
 use munshi_types::{Clock, KeyId, Random, Timestamp};
 use papaya::HashMap;
 
@@ -67,7 +67,12 @@ impl ApiKeyCache {
     }
 
     /// [`revoke`](super::revoke), and this node knows it at once.
-    pub fn revoke(&self, tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
+    pub fn revoke(
+        &self,
+        tx: &mut AdminTx<'_, '_>,
+        id: KeyId,
+        now: Timestamp,
+    ) -> Result<Option<ApiKeyRevocation>> {
         let revoked = rows::revoke(tx, id, now)?;
         let made_with_it = revoked.iter().flat_map(|one| &one.made_with_it).map(|key| key.id);
         made_with_it.chain([id]).for_each(|id| self.invalidate_after_commit(tx, id));
@@ -77,7 +82,7 @@ impl ApiKeyCache {
     /// [`rotate`](super::rotate), and this node knows it at once.
     pub fn rotate(
         &self,
-        tx: &mut Tx<'_>,
+        tx: &mut AdminTx<'_, '_>,
         random: &dyn Random,
         id: KeyId,
         grace: Duration,

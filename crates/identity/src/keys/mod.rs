@@ -11,7 +11,7 @@ mod cache;
 mod rows;
 pub(crate) mod text;
 
-pub use area::{ApiAccess, Area, AreaGrant, AreaGrantError};
+pub use area::{ApiAccess, Area, AreaGrant, AreaGrantError, minimum_role};
 pub use authenticate::{ApiCaller, authenticate};
 pub use bounds::{KeyCeiling, KeyMaker, KeySpeaker, KeySpeakerError};
 pub use cache::ApiKeyCache;

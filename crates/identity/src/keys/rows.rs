@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Error as StoreError, JsonText, Page, PageRequest, PlatformTx, Row, Tx, across_tenants, params,
+    AdminTx, Cursor, Error as StoreError, JsonText, Page, PageRequest, PlatformTx, Row, Tx, across_tenants,
+    params,
 };
 use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, Timestamp, is_invisible};
 
@@ -23,7 +24,7 @@ const LONGEST_NAME: usize = 100;
 
 /// Makes a key. Its text is in the answer and nowhere else.
 pub fn add(
-    tx: &mut Tx<'_>,
+    tx: &mut AdminTx<'_, '_>,
     ids: &IdGenerator,
     random: &dyn Random,
     new: &NewApiKey,
@@ -178,7 +179,11 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ApiKeyRecord>
 
 /// Takes a key back with all that were made with it; none where there is no such. Other nodes stop knowing them within a
 /// second or two; for this one use [`ApiKeyCache::revoke`](super::ApiKeyCache::revoke).
-pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
+pub fn revoke(tx: &mut AdminTx<'_, '_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
+    revoke_with_children(tx, id, now)
+}
+
+fn revoke_with_children(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
     let changed = mark_revoked(tx, id, now)?;
     let Some(key) = find(tx, id)? else { return Ok(None) };
     let (mut made_with_it, mut parents) = (Vec::new(), vec![id]);
@@ -221,7 +226,7 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
     )?;
     let mut revoked = Vec::new();
     for id in ids {
-        if let Some(one) = revoke(tx, id, now)? {
+        if let Some(one) = revoke_with_children(tx, id, now)? {
             revoked.extend(one.changed.then_some(one.key).into_iter().chain(one.made_with_it));
         }
     }
@@ -319,7 +324,7 @@ pub fn remove_ended(tx: &mut Tx<'_>, beginning: &str, now: Timestamp) -> Result<
 /// Gives a key another secret. The one before opens for `grace` longer, so that programs can be changed over; with none
 /// it ends at once. None where there is no such key, or it was revoked or has ended.
 pub fn rotate(
-    tx: &mut Tx<'_>,
+    tx: &mut AdminTx<'_, '_>,
     random: &dyn Random,
     id: KeyId,
     grace: Duration,
@@ -349,7 +354,7 @@ pub fn rotate(
 
 /// Whoever was shown a new secret answers for the key from now on: it ends with what they are, not with what the maker was.
 /// For the secrets from before, as long as their grace lasts, answers who did so until now.
-pub fn transfer_maker(tx: &mut Tx<'_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
+pub fn transfer_maker(tx: &mut AdminTx<'_, '_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
     tx.execute(
         "UPDATE api_key_secrets SET
            maker = (SELECT k.maker FROM api_keys k WHERE k.tenant_id = $1 AND k.id = $2),

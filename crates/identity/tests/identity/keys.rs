@@ -9,6 +9,7 @@ use munshi_identity::keys::{
 };
 use munshi_identity::{Error, Person, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result, tenants};
+use munshi_test_support::administer;
 use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
 use munshi_types::{BindingId, Clock, KeyId, SystemRandom, TenantId, TenantStatus};
 
@@ -27,7 +28,7 @@ fn new(name: &str, carries: KeySubject) -> NewApiKey {
 
 async fn add(test: &TestDb, tenant: TenantId, new: NewApiKey) -> Result<IssuedApiKey, Error> {
     let (ids, now) = (test.ids.clone(), test.clock.now());
-    test.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await
+    test.db.write(tenant, move |tx| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now))).await
 }
 
 async fn caller(test: &TestDb, text: &KeyText) -> Option<keys::ApiCaller> {
@@ -127,11 +128,11 @@ on_both_engines! {
         status(TenantStatus::Paused).await.unwrap();
         assert_eq!(caller(&test, &long.text).await.unwrap().tenant_status, TenantStatus::Paused);
         let (id, now) = (long.key.id, test.clock.now());
-        let revoke = || test.db.write(shop, move |tx| keys::revoke(tx, id, now));
+        let revoke = || test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, id, now)));
         assert!(revoke().await.unwrap().unwrap().changed && !revoke().await.unwrap().unwrap().changed);
         assert!(caller(&test, &long.text).await.is_none());
         let nothing: KeyId = test.ids.next();
-        assert!(test.db.write(shop, move |tx| keys::revoke(tx, nothing, now)).await.unwrap().is_none());
+        assert!(test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, nothing, now))).await.unwrap().is_none());
         let again = add(&test, shop, new("long", KeySubject::Role(Role::Viewer))).await.unwrap();
         status(TenantStatus::Archived).await.unwrap();
         assert!(caller(&test, &again.text).await.is_none());
@@ -143,7 +144,7 @@ on_both_engines! {
         let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let rotate = |grace| {
             let (keys, id, now) = (keys.clone(), made.key.id, test.clock.now());
-            test.db.write(shop, move |tx| keys.rotate(tx, &SystemRandom, id, grace, now))
+            test.db.write(shop, move |tx| administer(tx, |tx| keys.rotate(tx, &SystemRandom, id, grace, now)))
         };
         let second = rotate(Duration::from_secs(3600)).await.unwrap().unwrap();
         assert_eq!(second.key.secrets.len(), 2);
@@ -156,7 +157,7 @@ on_both_engines! {
         assert!(keys.authenticate(second.text.reveal()).await.unwrap().is_none(), "at once");
         assert!(keys.authenticate(third.text.reveal()).await.unwrap().is_some());
         let (id, now) = (made.key.id, test.clock.now());
-        test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap();
+        test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, id, now))).await.unwrap();
         assert!(rotate(Duration::ZERO).await.unwrap().is_none(), "what was taken back stays so");
     }
 
@@ -169,7 +170,7 @@ on_both_engines! {
             for number in 0..8 {
                 let db = if number % 2 == 0 { &test.db } else { &second }.clone();
                 let (id, now) = (made.key.id, test.clock.now());
-                let unit = move |tx: &mut munshi_store::Tx<'_>| keys::rotate(tx, &SystemRandom, id, Duration::ZERO, now);
+                let unit = move |tx: &mut munshi_store::Tx<'_>| administer(tx, |tx| keys::rotate(tx, &SystemRandom, id, Duration::ZERO, now));
                 rotations.spawn(async move { db.write(shop, unit).await.unwrap().unwrap().text });
             }
             let texts = rotations.join_all().await;
@@ -195,7 +196,7 @@ on_both_engines! {
         assert!(is_in(&there, &made).await.is_some() && is_in(&here, &other).await.is_some());
 
         let (keys, id, now) = (here.clone(), made.key.id, test.clock.now());
-        test.db.write(shop, move |tx| keys.revoke(tx, id, now)).await.unwrap();
+        test.db.write(shop, move |tx| administer(tx, |tx| keys.revoke(tx, id, now))).await.unwrap();
         assert!(is_in(&here, &made).await.is_none(), "at once");
         assert!(is_in(&there, &made).await.is_some(), "not yet");
         test.clock.advance(Duration::from_secs(1));
@@ -203,7 +204,7 @@ on_both_engines! {
         // A clock that is set back keeps nothing alive.
         is_in(&there, &other).await.unwrap();
         let (id, now) = (other.key.id, test.clock.now());
-        test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap();
+        test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, id, now))).await.unwrap();
         test.clock.set(now.minus(Duration::from_secs(60)));
         assert!(is_in(&there, &other).await.is_none());
     }
@@ -214,7 +215,7 @@ on_both_engines! {
         let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let (inside, id, now) = (keys.clone(), made.key.id, test.clock.now());
         let failed: Result<(), Error> = test.db.write(shop, move |tx| {
-            inside.revoke(tx, id, now)?;
+            administer(tx, |tx| inside.revoke(tx, id, now))?;
             Err(Error::Invalid("something else".to_owned()))
         }).await;
         assert!(failed.is_err() && keys.authenticate(made.text.reveal()).await.unwrap().is_some());
@@ -286,10 +287,10 @@ on_both_engines! {
         let other = add(&test, shop, new("other", KeySubject::Role(Role::Staff))).await.unwrap();
         // One between was revoked before: what was made with it went with it.
         let id = child.key.id;
-        let first = test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap().unwrap();
+        let first = test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, id, now))).await.unwrap().unwrap();
         assert_eq!(first.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["grandchild"]);
         let id = parent.key.id;
-        let revoked = test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap().unwrap();
+        let revoked = test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, id, now))).await.unwrap().unwrap();
         assert_eq!(revoked.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["old"]);
         let late = NewApiKey { maker: with(Some(parent.key.id)), ..new("late", KeySubject::Role(Role::Staff)) };
         assert!(matches!(add(&test, shop, late).await, Err(Error::Invalid(_))), "a revoked key makes none");
@@ -315,11 +316,11 @@ on_both_engines! {
         // A node lets the units of a tenant follow each other.
         let (held, second) = (hold.clone(), test.open_again().await);
         let making = second.write(shop, move |tx| {
-            let made = keys::add(tx, &ids, &SystemRandom, &child, now)?;
+            let made = administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &child, now))?;
             held.wait();
             Ok::<_, Error>(made)
         });
-        let revoking = hold.run_against(&test, test.db.write(shop, move |tx| keys::revoke(tx, parent, now)));
+        let revoking = hold.run_against(&test, test.db.write(shop, move |tx| administer(tx, |tx| keys::revoke(tx, parent, now))));
         let (made, revoked) = tokio::join!(making, revoking);
         let revoked = revoked.unwrap().unwrap();
         assert_eq!(revoked.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["child"]);
@@ -351,8 +352,8 @@ on_both_engines! {
         assert!(!share(first, hers).await && !share(grandchild, hers).await);
         // Lata answers for the first from now on; who made it is not forgotten for that.
         let rotate = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
-            keys::rotate(tx, &SystemRandom, first, Duration::ZERO, now)?;
-            keys::transfer_maker(tx, first, &KeyMaker::from_name("lata"))
+            administer(tx, |tx| keys::rotate(tx, &SystemRandom, first, Duration::ZERO, now))?;
+            administer(tx, |tx| keys::transfer_maker(tx, first, &KeyMaker::from_name("lata")))
         };
         test.db.write(shop, rotate).await.unwrap();
         assert!(share(first, hers).await && share(first, second).await && share(grandchild, second).await);

@@ -10,6 +10,7 @@ use munshi_identity::passwords::{Password, PasswordCost, PasswordHash, PasswordS
 use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
 use munshi_identity::{ContactAddress, Error, Person, Role, SecretToken, persons};
 use munshi_store::{PlatformTx, tenants};
+use munshi_test_support::administer;
 use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
 use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Timestamp};
 
@@ -391,7 +392,7 @@ on_both_engines! {
                     name: name.to_owned(), carries: KeySubject::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
                     speaks_as: KeySpeaker::Program, made_by: "api key x".to_owned(), maker: KeyMaker::from_name(links::render_maker(maker)),
                 };
-                db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text
+                db.write(tenant, move |tx| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now))).await.unwrap().text
             }
         };
         let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
@@ -499,7 +500,7 @@ on_both_engines! {
                     name: name.to_owned(), carries: KeySubject::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
                     speaks_as: KeySpeaker::Program, made_by: by.clone(), maker: KeyMaker::from_name(by),
                 };
-                (link, db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text)
+                (link, db.write(shop, move |tx| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now))).await.unwrap().text)
             }
         };
         let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
@@ -522,7 +523,7 @@ on_both_engines! {
             name: "late".to_owned(), carries: KeySubject::Role(Role::Owner), areas: None, bindings: None, expires_at: None,
             speaks_as: KeySpeaker::Program, made_by: by.clone(), maker: KeyMaker::from_name(by),
         };
-        let text = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text;
+        let text = test.db.write(shop, move |tx| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now))).await.unwrap().text;
         let role = async || {
             let caller = keys::authenticate(&test.db, text.reveal(), now).await.unwrap();
             caller.map(|caller| (caller.principal.role(), caller.ceiling.role))
@@ -553,11 +554,11 @@ on_both_engines! {
             name: "till".to_owned(), carries: KeySubject::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
             speaks_as: KeySpeaker::Program, made_by: by.clone(), maker: KeyMaker::from_name(by),
         };
-        let made = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap();
+        let made = test.db.write(shop, move |tx| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now))).await.unwrap();
         let id = made.key.id;
         let rotated_by = |who| move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
-            let rotated = keys::rotate(tx, &SystemRandom, id, Duration::from_secs(3600), now)?.unwrap();
-            keys::transfer_maker(tx, id, &KeyMaker::from_name(links::render_maker(who)))?;
+            let rotated = administer(tx, |tx| keys::rotate(tx, &SystemRandom, id, Duration::from_secs(3600), now))?.unwrap();
+            administer(tx, |tx| keys::transfer_maker(tx, id, &KeyMaker::from_name(links::render_maker(who))))?;
             Ok(rotated.text)
         };
         let second = test.db.write(shop, rotated_by(farid)).await.unwrap();

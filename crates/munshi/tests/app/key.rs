@@ -41,7 +41,7 @@ fn keys_live_and_end(engine: DatabaseEngine) {
     assert!(opens(&installation, text));
     installation
         .run(&["key", "add", "till", "--speaks-as", "person", "--role", "owner", "--json"])
-        .refused_as(6, "already_there");
+        .refused_as(6, "conflict");
 
     installation.json(&["person", "add", "Asha", "--role", "owner", "--phone", "9812345678"]);
     let asha =
@@ -56,7 +56,7 @@ fn keys_live_and_end(engine: DatabaseEngine) {
     assert_eq!(installation.json(&["key", "revoke", handle])["changed"], true);
     assert_eq!(installation.json(&["key", "revoke", handle])["changed"], false);
     assert!(!opens(&installation, asha) && opens(&installation, second));
-    installation.run(&["key", "rotate", handle, "--json"]).refused_as(7, "refused");
+    installation.run(&["key", "rotate", handle, "--json"]).refused_as(6, "conflict");
     installation.run(&["key", "revoke", "nothing", "--json"]).refused_as(5, "not_found");
 
     let listed = installation.json(&["key", "list"]);
@@ -78,7 +78,7 @@ fn keys_live_and_end(engine: DatabaseEngine) {
     assert!(!opens(&installation, second));
     installation
         .run(&["key", "add", "x", "--speaks-as", "person", "--role", "owner", "--tenant", "shop", "--json"])
-        .refused_as(7, "refused");
+        .refused_as(6, "conflict");
     installation.json(&["key", "revoke", "till", "--tenant", "shop"]);
 }
 
@@ -132,7 +132,7 @@ fn a_key_for_one_binding_knows_it_by_id() {
             "nowhere",
             "--json",
         ])
-        .refused_as(5, "not_found");
+        .refused_as(2, "invalid");
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod mcp;
 mod migrate;
 mod models;
 mod openai;
+mod operations;
 mod operator;
 mod outage;
 mod person;

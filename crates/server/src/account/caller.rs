@@ -52,7 +52,8 @@ async fn resolve_workspace(who: &SignedInOperator, headers: &HeaderMap) -> Resul
     who.find_workspace(tenant.id).await?.ok_or_else(lacking)
 }
 
-fn build_caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCaller {
+/// An operator in one of their workspaces.
+pub fn build_caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCaller {
     let tenant = workspace.tenant;
     let standing = PrincipalStanding::Member(workspace.role);
     ApiCaller {

@@ -9,19 +9,21 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use futures_util::FutureExt;
 use munshi_agent::KeyUse;
-use munshi_identity::keys::{ApiAccess, ApiCaller, Area, AreaGrant, KeyMaker};
+use munshi_identity::keys::{ApiAccess, ApiCaller, Area, AreaGrant};
 use munshi_identity::{MissingPermission, Role};
+use munshi_pack::operation::OperationError;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
 use munshi_types::{BindingId, TenantId};
 
 use crate::app::App;
 use crate::app::api::Api;
+use crate::operations::find_spec;
 
 use ApiAccess::{Read, Write};
-use Area::{Approvals, Bindings, Chat, Keys, Persons, Runs, Sessions, Test, Tiers, Usage};
+use Area::{Approvals, Bindings, Chat, Persons, Runs, Sessions, Test, Tiers, Usage};
 
-/// Every route under `/v1`. One that is missing here is closed to everybody.
+/// Every route under `/v1` that is no operation. One that is missing here and there is closed to everybody.
 #[rustfmt::skip]
 pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/chat", Chat, Write),
@@ -55,16 +57,15 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/approvals/{id}/refuse", Approvals, Write),
     (Method::GET, "/v1/usage", Usage, Read),
     (Method::GET, "/v1/stats", Usage, Read),
-    (Method::GET, "/v1/keys", Keys, Read),
-    (Method::POST, "/v1/keys", Keys, Write),
-    (Method::GET, "/v1/keys/{id}", Keys, Read),
-    (Method::POST, "/v1/keys/{id}/revoke", Keys, Write),
     // Acts are rehearsed; `act` needs `test` whole.
     (Method::POST, "/v1/test", Test, Read),
 ];
 
 /// What a route needs; none for those outside of `/v1`.
 pub(crate) fn find_required_grant(method: &Method, path: &str) -> Option<AreaGrant> {
+    if let Some(spec) = find_spec(method, path) {
+        return spec.grant();
+    }
     let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
     Some(AreaGrant { area: line.2, access: line.3 })
 }
@@ -142,19 +143,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// What is missing, and whom to ask.
 pub(crate) fn forbidden_error(lacking: MissingPermission) -> ApiError {
-    let mut what = lacking.what;
-    if let Some(first) = what.get(..1) {
-        what = format!("{}{}.", first.to_uppercase(), what.get(1..).unwrap_or_default());
-    }
-    let error = ApiError::new(ApiErrorCode::Forbidden, what);
-    match lacking.ask {
-        Some(role) => error.hint(
-            format!("Ask an {role} of the workspace for a key with this access.")
-                .replace("an staff", "a member of staff")
-                .replace("an viewer", "a viewer"),
-        ),
-        None => error,
-    }
+    OperationError::from(lacking).into()
 }
 
 impl AuthorizedCaller {
@@ -177,25 +166,6 @@ impl AuthorizedCaller {
     pub(crate) fn key_use(&self) -> KeyUse {
         let caller = &self.caller;
         KeyUse { key: caller.key, speaks_as: caller.speaks_as, ceiling: caller.ceiling.clone() }
-    }
-
-    /// Who answers for a key that is made with this one. One that somebody made for another person makes none itself: such
-    /// a key would outlive its true maker's rights.
-    pub(crate) fn resolve_maker(&self) -> Result<KeyMaker, ApiError> {
-        let KeyMaker { name, person, .. } = self.caller.maker.clone();
-        match (self.caller.principal.person, person) {
-            (Some(own), Some(maker)) if own != maker => Err(ApiError::new(
-                ApiErrorCode::Forbidden,
-                "This key was created with another person's key and can't create keys.",
-            )
-            .hint("Use the person's own key, the account pages or `munshi key add`.")),
-            (own, maker) => Ok(KeyMaker {
-                name,
-                person: own.or(maker),
-                // What an operator makes in their browser ends with their role, not with the sign-in.
-                key: self.caller.operator.is_none().then_some(self.caller.key),
-            }),
-        }
     }
 
     pub(crate) fn tenant(&self) -> TenantId {
@@ -249,9 +219,10 @@ mod tests {
             let methods = item.as_object().unwrap().keys().map(|method| method.to_uppercase());
             routes.extend(methods.filter(|_| path.starts_with("/v1/")).map(|method| (method, path.clone())));
         }
-        let table: BTreeSet<(String, String)> =
-            TABLE.iter().map(|(method, path, ..)| (method.to_string(), (*path).to_owned())).collect();
-        assert_eq!(table, routes);
+        let table = TABLE.iter().map(|(method, path, ..)| (method.to_string(), (*path).to_owned()));
+        let operations = munshi_operations::HOUSE.iter().map(|entry| &entry.spec);
+        let operations = operations.map(|spec| (spec.method.as_str().to_owned(), spec.path.to_owned()));
+        assert_eq!(table.chain(operations).collect::<BTreeSet<_>>(), routes);
     }
 
     #[test]

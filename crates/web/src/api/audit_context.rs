@@ -4,7 +4,7 @@ use munshi_identity::keys::ApiCaller;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_server::error::ApiError;
 use munshi_store::Tx;
-use munshi_types::{IdGenerator, OperatorId, Timestamp};
+use munshi_types::{IdGenerator, Timestamp};
 use serde_json::Value;
 
 /// Who does it and when.
@@ -23,16 +23,6 @@ impl ApiAuditContext {
             (None, None) => AuditActor::new(AuditActorKind::Operator, format!("api key {}", caller.key)),
         };
         Self { actor, ids, now }
-    }
-
-    /// An operator in their browser.
-    pub(crate) fn for_operator(operator: OperatorId, ids: IdGenerator, now: Timestamp) -> Self {
-        Self { actor: AuditActor::new(AuditActorKind::Operator, format!("operator {operator}")), ids, now }
-    }
-
-    /// By what name what is made is remembered.
-    pub(crate) fn actor_id(&self) -> &str {
-        &self.actor.id
     }
 
     /// Last in the transaction. Names and addresses stay out of it: the id says who.

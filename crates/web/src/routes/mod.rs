@@ -3,6 +3,7 @@
 use axum::routing::{any, get, post};
 use utoipa_axum::routes;
 
+use crate::operations::operation_routes;
 use crate::router::Routes;
 
 mod account {
@@ -52,12 +53,6 @@ pub(crate) mod home {
 }
 mod language {
     pub(super) mod choose;
-}
-mod keys {
-    pub(super) mod add;
-    pub(super) mod list;
-    pub(super) mod read;
-    pub(super) mod revoke;
 }
 mod link {
     pub(super) mod accept;
@@ -198,6 +193,7 @@ pub fn routes() -> Routes {
         .route("/connectors/back", get(connector_login::finish::finish_connector_login))
         .route("/connectors/client.json", get(connector_login::describe::describe_connector_client))
         .merge(api())
+        .merge(operation_routes())
         .merge(pages())
         .merge(account())
         .merge(pack_pages())
@@ -300,9 +296,6 @@ fn api() -> Routes {
         .routes(routes!(approvals::refuse::refuse_approval))
         .routes(routes!(usage::read::read_usage))
         .routes(routes!(stats::read::read_stats))
-        .routes(routes!(keys::list::list_keys, keys::add::add_key))
-        .routes(routes!(keys::read::read_key))
-        .routes(routes!(keys::revoke::revoke_key))
         .routes(routes!(test::run::run_test))
         .merge(openai())
 }

@@ -3,7 +3,6 @@
 pub(crate) mod approval;
 pub(crate) mod attachment;
 pub(crate) mod event;
-pub(crate) mod key;
 pub(crate) mod message;
 pub(crate) mod outcome;
 pub(crate) mod person;

@@ -42,6 +42,7 @@ mod nodes;
 mod offline;
 mod openai;
 mod openai_tools;
+mod operations;
 mod pack_pages;
 mod persons;
 mod programs;

@@ -12,8 +12,8 @@ use hyper_util::rt::TokioIo;
 use munshi_identity::Role;
 use munshi_identity::keys::{self, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_llm::sse::SseParser;
-use munshi_safety::audit::{self, AuditEvent, NewAuditEntry};
-use munshi_store::{Db, Tx};
+use munshi_safety::audit::{AuditStamp, administer};
+use munshi_store::{AdminTx, Db};
 use munshi_tiers::BindingResolution;
 use munshi_types::tier::TierName;
 use munshi_types::{ClientScreen, Id, KeyId, MessageId, PersonId, RunId, SystemRandom, Timestamp};
@@ -67,7 +67,9 @@ impl RunningServerClient {
             return Ok(Self { address, key: key.to_owned(), person, made: None });
         }
         let (asking, binding) = (asking.clone(), place.binding_id);
-        let made = db.write(place.tenant, move |tx| make(tx, &asking, binding)).await?;
+        let stamp = build_stamp(&asking);
+        let made: keys::IssuedApiKey =
+            administer(db, place.tenant, stamp, move |tx| make(tx, &asking, binding)).await?;
         let key = made.text.reveal().to_owned();
         Ok(Self { address, key, person: None, made: Some(made.key.id) })
     }
@@ -86,11 +88,12 @@ impl RunningServerClient {
     ) {
         let Some(id) = self.made else { return };
         let asking = AskSpeakerContext { now, ..asking.clone() };
-        let unit = move |tx: &mut Tx<'_>| -> Result<()> {
+        let unit = move |tx: &mut AdminTx<'_, '_>| -> Result<()> {
             keys::remove(tx, id)?;
-            record_audit(tx, &asking, "api_key.revoked", id)
+            note_key(tx, "api_key.revoked", id);
+            Ok(())
         };
-        if let Err(failure) = db.write(place.tenant, unit).await {
+        if let Err(failure) = administer(db, place.tenant, build_stamp(&asking), unit).await {
             tracing::warn!(error = failure.message, "failed to revoke the temporary key");
         }
     }
@@ -162,7 +165,7 @@ impl RunningServerClient {
 }
 
 fn make(
-    tx: &mut Tx<'_>,
+    tx: &mut AdminTx<'_, '_>,
     asking: &AskSpeakerContext,
     binding: munshi_types::BindingId,
 ) -> Result<keys::IssuedApiKey> {
@@ -180,16 +183,16 @@ fn make(
         maker: KeyMaker::from_name(name.as_str()),
     };
     let made = keys::add(tx, &asking.ids, &SystemRandom, &new, asking.now)?;
-    record_audit(tx, asking, "api_key.made", made.key.id)?;
+    note_key(tx, "api_key.made", made.key.id);
     Ok(made)
 }
 
-fn record_audit(tx: &mut Tx<'_>, asking: &AskSpeakerContext, event: &str, key: KeyId) -> Result<()> {
-    let event: AuditEvent = event.parse()?;
-    let payload = json!({ "for": "ask" });
-    let entry = NewAuditEntry { actor: asking.actor.clone(), event, subject: key.to_string(), payload };
-    audit::append(tx, &entry, asking.now, &asking.ids)?;
-    Ok(())
+fn note_key(tx: &mut AdminTx<'_, '_>, event: &'static str, key: KeyId) {
+    tx.note(event, key.to_string(), json!({ "for": "ask" }));
+}
+
+fn build_stamp(asking: &AskSpeakerContext) -> AuditStamp {
+    AuditStamp { actor: asking.actor.clone(), ids: asking.ids.clone(), now: asking.now }
 }
 
 fn parse_retry_after(response: &Response<Incoming>) -> Option<Duration> {

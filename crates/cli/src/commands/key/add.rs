@@ -4,19 +4,15 @@ use std::time::Duration;
 
 use clap::Args;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
-use munshi_store::{Db, Tx};
-use munshi_tiers::history;
-use munshi_types::tier::{TierKind, TierName, TierStatus};
-use munshi_types::{BindingId, Id, IdGenerator, SystemRandom, Tenant, Timestamp};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_identity::keys::{AreaGrant, KeySpeaker};
+use munshi_operations::keys::{AddKey, AddKeyInput};
+use munshi_types::tier::TierName;
+use munshi_wiring::failure::Result;
 
-use super::{Shown, Telling};
-use crate::commands::person;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::formatting::format_time;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -59,15 +55,17 @@ struct Standing {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: KeyAddArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let shown = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find_open(&db).await?;
-        let bindings = bindings(&db, &tenant, &arguments.binding).await?;
-        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
-        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
-        db.write(tenant.id, move |tx| make(tx, arguments, bindings, &telling)).await
-    })?;
+    let input = AddKeyInput {
+        name: arguments.name,
+        role: arguments.standing.role,
+        person: arguments.standing.person,
+        speaks_as: arguments.speaks_as,
+        areas: some_if_any(arguments.area.iter().map(AreaGrant::to_string).collect()),
+        bindings: some_if_any(arguments.binding),
+        expires_at: arguments.days.map(|days| context.now().plus(DAY.saturating_mul(days))),
+    };
+    let target = OperationTarget { of: &arguments.of, operator: Some(&arguments.operator) };
+    let shown = context.run_operation::<AddKey>(&target, &input)?;
     context.output.print_result(&shown, |shown, _| {
         let end =
             shown.key.expires_at.map_or_else(String::new, |end| format!(" until {} UTC", format_time(end)));
@@ -76,52 +74,6 @@ pub(super) fn run(context: &CommandContext, arguments: KeyAddArguments) -> Resul
     })
 }
 
-fn make(
-    tx: &mut Tx<'_>,
-    arguments: KeyAddArguments,
-    bindings: Option<Vec<BindingId>>,
-    telling: &Telling,
-) -> Result<Shown> {
-    let new = NewApiKey {
-        carries: resolve_subject(tx, &arguments.standing)?,
-        name: arguments.name,
-        areas: (!arguments.area.is_empty()).then_some(arguments.area),
-        bindings,
-        expires_at: arguments.days.map(|days| end(telling.now, days)),
-        speaks_as: arguments.speaks_as,
-        made_by: telling.actor.id.clone(),
-        maker: KeyMaker::from_name(telling.actor.id.clone()),
-    };
-    let made = keys::add(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
-    telling.record(tx, "api_key.made", &made.key)?;
-    Ok(Shown::from_issued(made))
-}
-
-fn end(now: Timestamp, days: u32) -> Timestamp {
-    now.plus(DAY.saturating_mul(days))
-}
-
-fn resolve_subject(tx: &mut Tx<'_>, standing: &Standing) -> Result<KeySubject> {
-    match (standing.role, &standing.person) {
-        (Some(role), _) => Ok(KeySubject::Role(role)),
-        (None, Some(given)) => Ok(KeySubject::Person(person::find(tx, given)?.id)),
-        (None, None) => Err(CommandFailure::usage("no role or person given").hint("use --role or --person")),
-    }
-}
-
-/// By name, as people know them; a key keeps their ids.
-async fn bindings(db: &Db, tenant: &Tenant, names: &[TierName]) -> Result<Option<Vec<BindingId>>> {
-    if names.is_empty() {
-        return Ok(None);
-    }
-    let mut tiers = history::list_tiers(db, &tenant.name).await?;
-    tiers.retain(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
-    let id = |name: &TierName| {
-        let found = tiers.iter().find(|tier| tier.name == *name);
-        found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
-            CommandFailure::not_found(format!("{} has no binding called {name}", tenant.name))
-                .hint(format!("`munshi tier list {}` shows them all", tenant.name))
-        })
-    };
-    names.iter().map(id).collect::<Result<_>>().map(Some)
+fn some_if_any<T>(given: Vec<T>) -> Option<Vec<T>> {
+    (!given.is_empty()).then_some(given)
 }

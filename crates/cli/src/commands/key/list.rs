@@ -1,16 +1,16 @@
 //! `munshi key list`
 
 use clap::Args;
-use munshi_identity::keys::{self, ApiKeyRecord, AreaGrant};
-use munshi_store::{Cursor, PageRequest};
-use munshi_types::{TenantName, Timestamp};
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_identity::keys::AreaGrant;
+use munshi_operations::keys::{KeyState, KeyView, ListKeys, ListKeysInput};
+use munshi_pack::operation::ListView;
+use munshi_store::Cursor;
 use munshi_wiring::failure::Result;
-use serde::Serialize;
 
 use super::format_subject;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -27,76 +27,34 @@ pub(crate) struct KeyListArguments {
     after: Option<Cursor>,
 }
 
-#[derive(Debug, Serialize)]
-struct Listing {
-    tenant: TenantName,
-    items: Vec<Item>,
-    next: Option<Cursor>,
-}
-
-#[derive(Debug, Serialize)]
-struct Item {
-    #[serde(flatten)]
-    key: ApiKeyRecord,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    Open,
-    Ended,
-    Revoked,
-}
-
-impl State {
-    fn from_key(key: &ApiKeyRecord, now: Timestamp) -> Self {
-        match (key.revoked_at, key.expires_at) {
-            (Some(_), _) => Self::Revoked,
-            (None, Some(end)) if end <= now => Self::Ended,
-            (None, _) => Self::Open,
-        }
-    }
-
-    fn cell(self) -> OutputTableCell {
-        match self {
-            Self::Open => OutputTableCell::new("open", OutputCellStyle::Good),
-            Self::Ended => OutputTableCell::new("ended", OutputCellStyle::Dim),
-            Self::Revoked => OutputTableCell::new("revoked", OutputCellStyle::Dim),
-        }
+fn state_cell(state: KeyState) -> OutputTableCell {
+    match state {
+        KeyState::Open => OutputTableCell::new("open", OutputCellStyle::Good),
+        KeyState::Ended => OutputTableCell::new("ended", OutputCellStyle::Dim),
+        KeyState::Revoked => OutputTableCell::new("revoked", OutputCellStyle::Dim),
     }
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &KeyListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let request = PageRequest::new(arguments.after, arguments.limit);
-    let now = context.now();
-    let listing = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find(&db).await?;
-        let page = db.read(tenant.id, move |tx| keys::list(tx, &request)).await?;
-        let items =
-            page.items.into_iter().map(|key| Item { state: State::from_key(&key, now), key }).collect();
-        Ok(Listing { tenant: tenant.name, items, next: page.next })
-    })?;
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    let input = ListKeysInput { after: arguments.after, limit: Some(arguments.limit) };
+    let listing = context.run_operation::<ListKeys>(&target, &input)?;
     context.output.print_result(&listing, render_text)
 }
 
-fn render_text(listing: &Listing, painter: TextStyler) -> String {
+pub(super) fn render_text(listing: &ListView<KeyView>, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        let tenant = &listing.tenant;
-        return format!(
-            "No keys yet. Add one with `munshi key add NAME --role staff --speaks-as program --tenant {tenant}`."
-        );
+        return "No keys yet. Add one with `munshi key add NAME --role staff --speaks-as program`."
+            .to_owned();
     }
     let headings =
         ["NAME", "STATE", "PREFIX", "ACTS AS", "SPEAKS AS", "ACCESS", "EXPIRES (UTC)", "LAST USED (UTC)"];
     let mut table = OutputTable::new(&headings);
-    for Item { key, state } in &listing.items {
+    for key in &listing.items {
         let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
         table.add_row([
             key.name.as_str().into(),
-            state.cell(),
+            state_cell(key.state),
             handles.first().copied().unwrap_or("-").into(),
             format_subject(key).into(),
             key.speaks_as.as_str().into(),
@@ -112,7 +70,7 @@ fn render_text(listing: &Listing, painter: TextStyler) -> String {
     text
 }
 
-fn format_access(key: &ApiKeyRecord) -> String {
+fn format_access(key: &KeyView) -> String {
     let areas =
         key.areas.as_ref().map(|areas| areas.iter().map(AreaGrant::to_string).collect::<Vec<_>>().join(", "));
     let areas = areas.unwrap_or_else(|| "all".to_owned());

@@ -1,34 +1,12 @@
 //! Which person is meant.
 
-use munshi_identity::{ContactAddress, Person, Role, persons};
-use munshi_lang::fold;
+use munshi_identity::{Person, Role, persons};
 use munshi_store::Tx;
 use munshi_wiring::failure::{CommandFailure, Result};
 
-/// By id, phone, e-mail, handle or name. Those who have left are found by id and address alone; an old id leads to whom
-/// its person has become.
+/// By id, phone, e-mail, handle or name.
 pub(in crate::commands) fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person> {
-    if let Ok(id) = given.parse() {
-        return persons::find_living(tx, id)?.ok_or_else(|| not_found_failure(given));
-    }
-    if let Some(address) = address(given)
-        && let Some(person) = persons::find_by_address(tx, &address)?
-    {
-        return Ok(person);
-    }
-    let mut named = persons::list_by_name(tx, given)?;
-    named.retain(|person| person.left_at.is_none());
-    if named.is_empty() {
-        // A colleague's name in another spelling or script.
-        let wanted = key(given);
-        named = persons::list_members(tx)?;
-        named.retain(|person| key(&person.name) == wanted);
-    }
-    match named.len() {
-        0 => Err(not_found_failure(given)),
-        1 => Ok(named.remove(0)),
-        _ => Err(ambiguous_failure(given, &named)),
-    }
+    Ok(munshi_operations::persons::find(tx, given)?)
 }
 
 /// The one owner, where there is exactly one.
@@ -41,29 +19,4 @@ pub(in crate::commands) fn only_owner(tx: &mut Tx<'_>) -> Result<Person> {
             .hint("add one with `munshi person add NAME --role owner`, or use --as PERSON")),
         _ => Err(CommandFailure::usage("the tenant has several owners").hint("choose one with --as PERSON")),
     }
-}
-
-fn address(given: &str) -> Option<ContactAddress> {
-    if given.starts_with('@') {
-        return ContactAddress::handle(given).ok();
-    }
-    if given.contains('@') {
-        return ContactAddress::email(given).ok();
-    }
-    ContactAddress::phone(given).ok()
-}
-
-fn key(name: &str) -> String {
-    name.split_whitespace().map(fold::key).collect::<Vec<_>>().join(" ")
-}
-
-fn not_found_failure(given: &str) -> CommandFailure {
-    CommandFailure::not_found(format!("person {given} not found"))
-        .hint("`munshi person list` shows everybody; `munshi person add` adds somebody")
-}
-
-fn ambiguous_failure(given: &str, people: &[Person]) -> CommandFailure {
-    let list = people.iter().map(|person| format!("{} ({})", person.id, person.name)).collect::<Vec<_>>();
-    CommandFailure::usage(format!("several people are called {given}"))
-        .hint(format!("use an id: {}", list.join(", ")))
 }

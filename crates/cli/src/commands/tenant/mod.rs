@@ -9,7 +9,8 @@ mod resume;
 mod selector;
 mod status;
 
-pub(super) use selector::{TenantSelectorArguments, get_by_name};
+pub(crate) use selector::TenantSelectorArguments;
+pub(super) use selector::get_by_name;
 pub(super) use status::{archived_failure, not_found_failure};
 
 use clap::Subcommand;

@@ -19,8 +19,13 @@ pub(crate) struct TenantSelectorArguments {
 }
 
 impl TenantSelectorArguments {
+    /// The name that was given.
+    pub(crate) fn name(&self) -> Option<&TenantName> {
+        self.tenant.as_ref()
+    }
+
     /// The tenant, whatever its status: looking is always allowed.
-    pub(in crate::commands) async fn find(&self, db: &Db) -> Result<Tenant> {
+    pub(crate) async fn find(&self, db: &Db) -> Result<Tenant> {
         match &self.tenant {
             Some(name) => get_by_name(db, name).await,
             None => get_only_tenant(db).await,

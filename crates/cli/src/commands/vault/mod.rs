@@ -42,7 +42,7 @@ pub(crate) struct OperatorArguments {
 
 impl OperatorArguments {
     /// For what is done without anybody having typed it.
-    pub(in crate::commands) fn new(operator: &str) -> Self {
+    pub(crate) fn new(operator: &str) -> Self {
         Self { operator: operator.to_owned() }
     }
 
@@ -51,7 +51,7 @@ impl OperatorArguments {
     }
 
     /// As the tenant's audit knows them: who gives a phone is named by its pseudonym there.
-    pub(in crate::commands) async fn resolve_actor(
+    pub(crate) async fn resolve_actor(
         &self,
         context: &CommandContext,
         db: &Db,

@@ -4,15 +4,18 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, ApiKeyRecord, Area, AreaGrant, KeySpeaker, KeySubject};
+use munshi_identity::keys::{Area, AreaGrant, KeySpeaker};
 use munshi_lang::PlaceholderValue;
+use munshi_operations::keys::{KeyState, KeyView, ListKeys, ListKeysInput};
+use munshi_pack::operation::execute;
 use munshi_server::account::frame::AccountFrame;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use munshi_server::error::ApiError;
 use munshi_server::html_page::{PageNotice, render_uncached};
 use munshi_server::page_error::HtmlPageError;
 use munshi_server::page_phrases::PagePhrases;
-use munshi_store::PageRequest;
-use munshi_types::Timestamp;
+
+use super::add::build_operator_call;
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;
@@ -42,54 +45,43 @@ struct Item {
     talks_for: String,
     /// What it opens, and its times.
     line: String,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    Ended,
-    Revoked,
+    state: KeyState,
 }
 
 impl Item {
-    fn new(key: ApiKeyRecord, now: Timestamp, frame: &AccountFrame) -> Self {
+    fn new(key: KeyView, frame: &AccountFrame) -> Self {
         let words = frame.words;
         Self {
             id: key.id.to_string(),
             begins: key.secrets.first().map(|secret| secret.handle.clone()).unwrap_or_default(),
-            stands_for: match &key.carries {
-                KeySubject::Role(role) => words.role_name(role),
-                KeySubject::Person(_) => words.render("a-person"),
+            stands_for: match &key.role {
+                Some(role) => words.role_name(role),
+                None => words.render("a-person"),
             },
             talks_for: words.render(match key.speaks_as {
                 KeySpeaker::Person => "a-person",
                 KeySpeaker::Program => "a-program",
             }),
             line: render_summary(&key, frame),
-            state: match (key.revoked_at, key.expires_at) {
-                (Some(_), _) => State::Revoked,
-                (None, Some(end)) if end <= now => State::Ended,
-                (None, _) => State::Open,
-            },
+            state: key.state,
             name: key.name,
         }
     }
 
     fn is_open(&self) -> bool {
-        self.state == State::Open
+        self.state == KeyState::Open
     }
 
     fn state(&self, words: &PagePhrases) -> String {
         words.render(match self.state {
-            State::Open => "state-open",
-            State::Ended => "state-ended",
-            State::Revoked => "state-revoked",
+            KeyState::Open => "state-open",
+            KeyState::Ended => "state-ended",
+            KeyState::Revoked => "state-revoked",
         })
     }
 }
 
-fn render_summary(key: &ApiKeyRecord, frame: &AccountFrame) -> String {
+fn render_summary(key: &KeyView, frame: &AccountFrame) -> String {
     let words = frame.words;
     let areas = key.areas.as_ref();
     let areas = areas.map(|areas| areas.iter().map(AreaGrant::to_string).collect::<Vec<_>>().join(", "));
@@ -113,14 +105,14 @@ pub(super) async fn render_page(
     told: Option<PageNotice>,
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
-    let request = PageRequest::new(None, MOST);
-    let found = who.access.db.read(workspace.tenant.id, move |tx| keys::list(tx, &request)).await?;
-    let now = who.access.clock.now();
+    let call = build_operator_call(who, workspace).await?;
+    let input = ListKeysInput { after: None, limit: Some(MOST) };
+    let found = execute::<_, ListKeys>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let fills = [("areas", PlaceholderValue::Text(&areas)), ("read", PlaceholderValue::Text(":read"))];
     let page = KeysPage {
-        items: found.items.into_iter().map(|key| Item::new(key, now, &frame)).collect(),
+        items: found.items.into_iter().map(|key| Item::new(key, &frame)).collect(),
         opens_hint: frame.words.render_filled("opens-hint", &fills),
         frame,
         made,

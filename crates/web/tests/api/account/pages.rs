@@ -43,7 +43,7 @@ on_both! {
         harmless(&evil.submit("/account/workspace", &[("workspace", EVIL)]).await.says(404, "no role in this workspace"));
         harmless(&evil.submit("/account/operators/x/role", &[("role", EVIL)]).await.says(422, "&#60;"));
         for id in ["%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E", "x"] {
-            harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "No such key"));
+            harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "exists, or you have no access to it"));
             harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "No account with that id"));
             harmless(&house.browser().get(&format!("/account/link/{id}")).await.says(410, "not good"));
         }
@@ -121,7 +121,7 @@ on_both! {
             let token = asha.token().await;
             let form = [("form", token.as_str())];
             let fault = asha.send("POST", "/account/keys/x/revoke", &[("accept-language", code), ("origin", "http://munshi.example")], Some(&form)).await;
-            fault.says(404, "<p class=\"small quiet\" lang=\"en\">No such key in this workspace.</p>");
+            fault.says(404, "<p class=\"small quiet\" lang=\"en\">No key x exists, or you have no access to it.</p>");
         }
         // What is chosen holds, whatever the browser asks for.
         let chosen = asha.send("GET", "/account/language?language=ta", &[("referer", "http://munshi.example/account/keys")], None).await;

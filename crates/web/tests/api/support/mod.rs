@@ -27,6 +27,7 @@ use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
 use munshi_store::{Db, Migration};
 use munshi_test_app::{TenantFiles, TestApp, list_migrations, notes};
 use munshi_test_support::TestDb;
+use munshi_test_support::administer;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_types::{BindingId, PersonId, SystemRandom, TenantId};
@@ -239,11 +240,23 @@ impl Installation {
             maker: KeyMaker::from_name(format!("maker of {id}")),
         };
         let ids = self.ids.clone();
-        let made = self.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, MORNING));
+        let made = self
+            .db
+            .write(tenant, move |tx| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, MORNING)));
         made.await.unwrap().text.reveal().to_owned()
     }
 
     /// One number out of the database.
+    /// As if a key of the shop had never been revoked or rotated.
+    pub(crate) async fn restore_key(&self, id: &str) {
+        let id: munshi_types::KeyId = id.parse().unwrap();
+        let unit = move |tx: &mut munshi_store::Tx<'_>| {
+            let restore = "UPDATE api_keys SET revoked_at = NULL WHERE tenant_id = $1 AND id = $2";
+            tx.execute(restore, munshi_store::params![id])
+        };
+        self.db.write(self.shop.tenant, unit).await.unwrap();
+    }
+
     pub(crate) async fn number(&self, tenant: TenantId, sql: &'static str) -> i64 {
         self.read_number(tenant, sql).await
     }

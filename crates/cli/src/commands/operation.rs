@@ -1,0 +1,153 @@
+//! Commands of operations that have no command written for them: made from what is declared.
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use munshi_operations::{HOUSE, HouseServices};
+use munshi_pack::operation::{OperationEntry, OperationField};
+use munshi_wiring::failure::{CommandFailure, Result};
+use serde_json::{Map, Value};
+use utoipa::openapi::schema::{SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use super::tenant::TenantSelectorArguments;
+use super::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
+use crate::output::TextStyler;
+use crate::output::table::OutputTable;
+
+type Entry = OperationEntry<HouseServices>;
+
+/// Commands that are written by hand: their texts and shorthands are their own.
+const WRITTEN: &[&str] = &["key"];
+/// Wider cells are cut in a table; `show` and `--json` have all of it.
+const WIDEST: usize = 48;
+
+fn made() -> impl Iterator<Item = &'static Entry> {
+    HOUSE.iter().filter(|entry| !WRITTEN.contains(&entry.spec.command))
+}
+
+/// What can be typed, with a command for every operation.
+pub(crate) fn add_to(own: Command) -> Command {
+    made().fold(own, |all, entry| {
+        let group = entry.spec.command;
+        let all = match all.find_subcommand(group) {
+            Some(_) => all,
+            None => {
+                let about = format!("Look after {}", entry.spec.resource);
+                all.subcommand(
+                    Command::new(group).about(about).subcommand_required(true).arg_required_else_help(true),
+                )
+            }
+        };
+        all.mut_subcommand(group, |group| group.subcommand(build_command(entry)))
+    })
+}
+
+fn build_command(entry: &'static Entry) -> Command {
+    let about = entry.spec.about.trim_end_matches('.').to_owned();
+    let command = Command::new(entry.spec.verb).about(about);
+    let command = TenantSelectorArguments::augment_args(command);
+    let command = if entry.spec.writes() { OperatorArguments::augment_args(command) } else { command };
+    let in_path: Vec<&str> = entry.spec.path_fields().collect();
+    command.args(entry.fields().into_iter().map(|field| build_argument(field, &in_path)))
+}
+
+fn build_argument(field: OperationField, in_path: &[&str]) -> Arg {
+    let is_positional = in_path.contains(&field.name.as_str());
+    let arg = Arg::new(field.name.clone())
+        .help(field.description.unwrap_or_default().trim_end_matches('.').to_owned());
+    let arg = arg.value_name(field.name.to_uppercase());
+    if is_positional {
+        arg.required(true)
+    } else {
+        arg.long(field.name.replace('_', "-")).required(field.is_required)
+    }
+}
+
+/// The operation that was typed, where its command was made from it.
+pub(crate) fn find_typed(matches: &ArgMatches) -> Option<(&'static Entry, &ArgMatches)> {
+    let (group, of_group) = matches.subcommand()?;
+    let (verb, of_verb) = of_group.subcommand()?;
+    let entry = made().find(|entry| entry.spec.command == group && entry.spec.verb == verb)?;
+    Some((entry, of_verb))
+}
+
+/// Whether what was typed is an operation, which a server can run too.
+pub(crate) fn is_one(matches: &ArgMatches) -> bool {
+    let typed = matches.subcommand().and_then(|(group, of)| Some((group, of.subcommand()?.0)));
+    typed.is_some_and(|(group, verb)| {
+        HOUSE.iter().any(|entry| entry.spec.command == group && entry.spec.verb == verb)
+    })
+}
+
+pub(crate) fn run(context: &CommandContext, entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
+    let usage = |error: clap::Error| CommandFailure::usage(error.to_string());
+    let of = TenantSelectorArguments::from_arg_matches(matches).map_err(usage)?;
+    let operator = entry.spec.writes().then(|| OperatorArguments::from_arg_matches(matches)).transpose();
+    let operator = operator.map_err(usage)?;
+    let mut input = Map::new();
+    for field in entry.fields() {
+        if let Some(text) = matches.get_one::<String>(&field.name) {
+            input.insert(field.name.clone(), parse_value(&field, text));
+        }
+    }
+    let target = OperationTarget { of: &of, operator: operator.as_ref() };
+    let view = context.run_entry(&target, entry, Value::Object(input))?;
+    context.output.print_result(&view, |view, painter| render(view, painter))
+}
+
+/// A text that is no number stays one, and is refused as such.
+fn parse_value(field: &OperationField, text: &str) -> Value {
+    let RefOr::T(Schema::Object(object)) = &field.schema else { return Value::from(text) };
+    match &object.schema_type {
+        SchemaType::Type(Type::Integer) => {
+            text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from)
+        }
+        SchemaType::Type(Type::Boolean) => {
+            text.parse::<bool>().map_or_else(|_| Value::from(text), Value::from)
+        }
+        _ => Value::from(text),
+    }
+}
+
+fn render(view: &Value, painter: TextStyler) -> String {
+    let Some(items) = view["items"].as_array() else { return render_one(view) };
+    let Some(first) = items.first().and_then(Value::as_object) else { return "Nothing to show.".to_owned() };
+    let columns: Vec<&String> = first.keys().filter(|name| is_plain(items, name)).collect();
+    let headings: Vec<String> = columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();
+    let mut table = OutputTable::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for item in items {
+        table.add_row(columns.iter().map(|name| shorten(&to_text(&item[name.as_str()])).into()));
+    }
+    let mut text = table.render(painter);
+    if let Some(next) = view["next"].as_str() {
+        text += &format!("More rows: add --after {next}\n");
+    }
+    text
+}
+
+/// Whether a column has words or numbers, and any at all.
+fn is_plain(items: &[Value], name: &str) -> bool {
+    let values = || items.iter().map(|item| &item[name]);
+    values().all(|value| !value.is_object() && !value.is_array()) && values().any(|value| !value.is_null())
+}
+
+fn render_one(view: &Value) -> String {
+    let lines = view.as_object().into_iter().flatten();
+    lines.map(|(name, value)| format!("{}: {}\n", name.replace('_', " "), to_text(value))).collect()
+}
+
+fn to_text(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,241 @@
+//! Operations from the command line: on the local database, or on a server. The same input, the same view, the same words.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
+use munshi_identity::keys::ApiKeyCache;
+use munshi_operations::{HOUSE, HouseCall, HouseServices};
+use munshi_pack::operation::{
+    Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationSpec,
+    RouteMethod,
+};
+use munshi_types::{IdGenerator, SystemRandom};
+use munshi_wiring::database::ConfiguredDatabase;
+use munshi_wiring::failure::{CommandFailure, Result};
+use serde_json::{Map, Value};
+
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+
+/// For one answer, from name lookup to the last byte.
+const TIMEOUT: Duration = Duration::from_secs(60);
+const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
+
+/// A server whose operations are run instead of the local ones.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerTarget {
+    url: Url,
+    key: String,
+}
+
+impl ServerTarget {
+    /// A key goes over plain HTTP to this machine alone.
+    pub(crate) fn new(url: &str, key: Option<String>) -> Result<Self> {
+        let wrong = |what: String| CommandFailure::usage(what).hint("write it as https://munshi.example");
+        let url = Url::parse(url).map_err(|error| wrong(format!("--server {url} is no URL: {error}")))?;
+        let is_loopback = match url.host_str() {
+            Some("localhost") => true,
+            Some(host) => {
+                let bare = host.trim_start_matches('[').trim_end_matches(']');
+                bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+            }
+            None => false,
+        };
+        match url.scheme() {
+            "https" => {}
+            "http" if is_loopback => {}
+            "http" => {
+                return Err(wrong(
+                    "--server takes plain HTTP to this machine only: a key would be readable".to_owned(),
+                ));
+            }
+            other => return Err(wrong(format!("--server does not speak {other}"))),
+        }
+        let key = key.filter(|key| !key.trim().is_empty()).ok_or_else(|| {
+            CommandFailure::usage("--server needs an API key").hint("set MUNSHI_KEY, or use --server-key")
+        })?;
+        Ok(Self { url, key: key.trim().to_owned() })
+    }
+}
+
+/// Which tenant, and who asks.
+pub(crate) struct OperationTarget<'a> {
+    pub(crate) of: &'a TenantSelectorArguments,
+    /// None where nothing is written.
+    pub(crate) operator: Option<&'a OperatorArguments>,
+}
+
+impl CommandContext {
+    /// Runs an operation where it is to be run.
+    pub(crate) fn run_operation<O: Operation<HouseServices>>(
+        &self,
+        target: &OperationTarget<'_>,
+        input: &O::Input,
+    ) -> Result<O::View> {
+        let entry = HOUSE.iter().find(|entry| entry.spec == O::SPEC);
+        let entry = entry.ok_or_else(|| CommandFailure::failed("the operation is not listed"))?;
+        let input = serde_json::to_value(input).map_err(|error| CommandFailure::failed(error.to_string()))?;
+        let view = self.run_entry(target, entry, input)?;
+        serde_json::from_value(view).map_err(|error| {
+            CommandFailure::failed(format!("the answer can't be read: {error}"))
+                .hint("check that this program and the server have the same version")
+        })
+    }
+
+    /// The same by what a list knows of it.
+    pub(crate) fn run_entry(
+        &self,
+        target: &OperationTarget<'_>,
+        entry: &OperationEntry<HouseServices>,
+        input: Value,
+    ) -> Result<Value> {
+        match &self.server {
+            Some(server) => self.block_on(async { ask_server(server, target, &entry.spec, input).await }),
+            None => {
+                let database = ConfiguredDatabase::single_connection(&self.config()?)?;
+                self.block_on(async {
+                    let db = database.open().await?;
+                    let tenant = target.of.find(&db).await?;
+                    let somebody = OperatorArguments::new("somebody");
+                    let operator = target.operator.unwrap_or(&somebody);
+                    let actor = operator.resolve_actor(self, &db, tenant.id).await?;
+                    let call = HouseCall {
+                        services: HouseServices { keys: ApiKeyCache::new(db.clone(), self.clock.clone()) },
+                        db,
+                        ids: IdGenerator::system(),
+                        random: Arc::new(SystemRandom),
+                        now: self.now(),
+                        caller: OperationCaller::machine(actor),
+                        tenant,
+                    };
+                    Ok(entry.execute(&call, input).await?)
+                })
+            }
+        }
+    }
+}
+
+async fn ask_server(
+    server: &ServerTarget,
+    target: &OperationTarget<'_>,
+    spec: &OperationSpec,
+    input: Value,
+) -> Result<Value> {
+    let failed = |what: String| CommandFailure::failed(format!("can't reach {}: {what}", server.url));
+    let client = HttpClientBuilder::new().and_then(|builder| builder.build(TIMEOUT, ReachableAddresses::Any));
+    let client = client.map_err(|error| failed(error.to_string()))?;
+    let (url, rest) = build_url(server, spec, input)?;
+    let mut request = match spec.method {
+        RouteMethod::Get => client.get(url),
+        RouteMethod::Create | RouteMethod::Post => client.post(url),
+        RouteMethod::Patch => client.patch(url),
+    };
+    request = request.bearer_auth(&server.key).timeout(TIMEOUT);
+    if let Some(tenant) = target.of.name() {
+        request = request.header("x-munshi-tenant", tenant.as_str());
+    }
+    if let Some(body) = rest {
+        request = request.header("content-type", "application/json").body(Value::Object(body).to_string());
+    }
+    let mut response =
+        request.send().await.map_err(|error| failed(munshi_http::list_causes(&error).join(": ")))?;
+    let status = response.status();
+    let mut body = Vec::new();
+    let read = read_body(&mut response, LARGEST_ANSWER, &mut body).await;
+    read.map_err(|error| failed(error.to_string()))?;
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if status.is_success() { Ok(body) } else { Err(read_refusal(status.as_u16(), &body)) }
+}
+
+/// Where the operation is, and what is sent besides.
+fn build_url(
+    server: &ServerTarget,
+    spec: &OperationSpec,
+    input: Value,
+) -> Result<(Url, Option<Map<String, Value>>)> {
+    let Value::Object(mut fields) = input else {
+        return Err(CommandFailure::failed("an operation's input is an object"));
+    };
+    fields.retain(|_, value| !value.is_null());
+    let mut url = server.url.clone();
+    {
+        let mut segments = url
+            .path_segments_mut()
+            .map_err(|()| CommandFailure::usage("--server has no path that a route could follow"))?;
+        segments.pop_if_empty();
+        for part in spec.path.split('/').filter(|part| !part.is_empty()) {
+            match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+                Some(field) => segments.push(&to_text(&fields.remove(field).unwrap_or_default())),
+                None => segments.push(part),
+            };
+        }
+    }
+    if spec.method != RouteMethod::Get {
+        return Ok((url, (!fields.is_empty()).then_some(fields)));
+    }
+    for (name, value) in &fields {
+        url.query_pairs_mut().append_pair(name, &to_text(value));
+    }
+    Ok((url, None))
+}
+
+fn to_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The server's words, as the same operation says them here.
+fn read_refusal(status: u16, body: &Value) -> CommandFailure {
+    let error = &body["error"];
+    let (Some(code), Some(message)) = (error["code"].as_str(), error["message"].as_str()) else {
+        return CommandFailure::failed(format!("the server answered with status {status}"))
+            .hint("check that --server leads to a Munshi server");
+    };
+    let known = OperationErrorCode::ALL.into_iter().find(|known| known.as_str() == code);
+    let refused = OperationError::new(known.unwrap_or(OperationErrorCode::Internal), message);
+    match error["hint"].as_str() {
+        Some(hint) => refused.hint(hint).into(),
+        None => refused.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_operations::keys::{KeyInput, ListKeys, ListKeysInput, RevokeKey};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_sent_in_the_clear_to_this_machine_alone() {
+        let key = || Some("mk_1".to_owned());
+        for good in
+            ["https://munshi.example", "http://127.0.0.1:8080", "http://localhost:1/x/", "http://[::1]:80"]
+        {
+            assert!(ServerTarget::new(good, key()).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://munshi.example",
+            "http://10.0.0.1",
+            "ftp://127.0.0.1",
+            "munshi.example",
+            "http://localhost.evil.example",
+        ] {
+            assert!(ServerTarget::new(bad, key()).is_err(), "{bad}");
+        }
+        assert!(ServerTarget::new("https://munshi.example", None).is_err());
+    }
+
+    #[test]
+    fn an_input_becomes_a_request() {
+        let server = ServerTarget::new("https://munshi.example/shop", Some("mk_1".to_owned())).unwrap();
+        let input = json!(KeyInput { id: "till & more/..".to_owned() });
+        let (url, body) = build_url(&server, &RevokeKey::SPEC, input).unwrap();
+        assert_eq!(url.as_str(), "https://munshi.example/shop/v1/keys/till%20&%20more%2F../revoke");
+        assert!(body.is_none());
+        let input = json!(ListKeysInput { after: None, limit: Some(50) });
+        let (url, body) = build_url(&server, &ListKeys::SPEC, input).unwrap();
+        assert_eq!((url.as_str(), body), ("https://munshi.example/shop/v1/keys?limit=50", None));
+    }
+}

@@ -1,0 +1,86 @@
+//! Operations from the command line: on the local database and on a server, with the same words.
+
+use munshi_test_support::DatabaseEngine;
+
+use crate::app::support::Installation;
+
+fn add_key(installation: &Installation, name: &str, role: &str) -> String {
+    let made = installation.json(&["key", "add", name, "--speaks-as", "person", "--role", role]);
+    made["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_command_says_the_same_of_a_database_and_of_a_server() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    let owner = add_key(&installation, "owner", "owner");
+    add_key(&installation, "till", "staff");
+    installation.json(&["key", "revoke", "till"]);
+    let server = installation.serve();
+    let url = format!("http://{}", server.address);
+    let remote = |words: &[&str]| {
+        installation.run(&[words, &["--server", url.as_str(), "--server-key", owner.as_str()]].concat())
+    };
+    // Its use is noted once a minute.
+    remote(&["key", "list"]).ok();
+    for words in [
+        &["key", "list"][..],
+        &["key", "list", "--limit", "1"],
+        &["key", "list", "--tenant", "shop"],
+        &["key", "show", "till"],
+        &["key", "show", "nobody's"],
+        &["key", "rotate", "till"],
+        &["key", "add", "owner", "--speaks-as", "person", "--role", "staff"],
+        &["key", "add", "x", "--speaks-as", "person", "--role", "staff", "--binding", "nowhere"],
+        &["key", "add", "x", "--speaks-as", "person", "--person", "nobody"],
+        &["acts", "list"],
+        &["acts", "show", "00000000-0000-0000-0000-000000000001"],
+        &["acts", "show", "nonsense"],
+        &["violations", "list"],
+    ] {
+        for format in [&[][..], &["--json"]] {
+            let words = [words, format].concat();
+            let (here, there) = (installation.run(&words), remote(&words));
+            assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
+        }
+    }
+    // What is written there is there.
+    let made = remote(&["key", "add", "far", "--speaks-as", "program", "--role", "viewer", "--json"]).ok();
+    assert!(made.contains("mk_"), "{made}");
+    assert_eq!(installation.json(&["key", "show", "far"])["state"], "open");
+    drop(server);
+}
+
+#[test]
+fn a_server_is_asked_only_for_what_it_can_do_and_by_whom_it_knows() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    installation.json(&["tenant", "add", "other"]);
+    let made = installation.json(&[
+        "key",
+        "add",
+        "v",
+        "--speaks-as",
+        "person",
+        "--role",
+        "viewer",
+        "--tenant",
+        "shop",
+    ]);
+    let viewer = made["text"].as_str().unwrap();
+    let server = installation.serve();
+    let url = format!("http://{}", server.address);
+    let with = |words: &[&str], key: &str| {
+        installation.run(&[words, &["--server", url.as_str(), "--server-key", key, "--json"]].concat())
+    };
+    with(&["key", "list"], viewer).refused_as(7, "forbidden");
+    with(&["acts", "list"], viewer).ok();
+    with(&["acts", "list", "--tenant", "other"], viewer).refused_as(5, "not_found");
+    with(&["acts", "list"], "mk_no").refused_as(7, "unauthenticated");
+    with(&["tenant", "list"], viewer).refused_as(2, "usage");
+    with(&["serve"], viewer).refused_as(2, "usage");
+    let plain = ["acts", "list", "--server", "http://munshi.example", "--server-key", "mk_1", "--json"];
+    installation.run(&plain).refused_as(2, "usage");
+    installation.run(&["acts", "list", "--server", &url, "--json"]).refused_as(2, "usage");
+    drop(server);
+}

@@ -1,0 +1,9 @@
+//! What agents did, or were kept from doing.
+
+mod list;
+mod show;
+mod view;
+
+pub use list::{ListActs, ListActsInput};
+pub use show::{ActInput, ShowAct};
+pub use view::ActView;

@@ -1,0 +1,63 @@
+//! An act as it is shown.
+
+use munshi_safety::acts::Act;
+use munshi_types::{ActId, BindingId, Effect, PersonId, RunId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// One call of a tool, from its proposal to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Act)]
+pub struct ActView {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: ActId,
+    /// `refused`, `waiting`, `rehearsing`, `rehearsed`, `intended`, `applied`, `failed`, `unknown` or `dropped`.
+    pub state: String,
+    pub tool: String,
+    /// Who brings the tool: a connector or a pack.
+    pub connector: String,
+    /// What it does to the world: `read`, `inside`, `keyed`, `checked` or `once`.
+    #[schema(value_type = String)]
+    pub effect: Effect,
+    pub arguments: Value,
+    /// Null while it is under way, and where nothing came of it.
+    pub result: Option<Value>,
+    /// The stage that refused it, and why.
+    pub stage: Option<String>,
+    pub code: Option<String>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub run: Option<RunId>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub binding: Option<BindingId>,
+    /// For whom it is done.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub person: Option<PersonId>,
+    pub attempt: i64,
+    #[schema(value_type = String, format = DateTime)]
+    pub began_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl From<Act> for ActView {
+    fn from(act: Act) -> Self {
+        Self {
+            id: act.id,
+            state: act.state.as_str().to_owned(),
+            tool: act.tool,
+            connector: act.connector,
+            effect: act.effect,
+            arguments: act.arguments,
+            result: act.result,
+            stage: act.stage,
+            code: act.code,
+            run: act.run,
+            binding: act.binding,
+            person: act.person,
+            attempt: act.attempt,
+            began_at: act.began_at,
+            ended_at: act.ended_at,
+        }
+    }
+}

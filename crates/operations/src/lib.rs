@@ -1,0 +1,66 @@
+//! The house's administrative verbs, each written once: its input, its view, who may, and what it does. Commands, routes,
+//! pages and other agents parse, call and render; they hold no rule.
+//!
+//! # Layout
+//! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
+//! - [`keys`], [`acts`], [`violations`]: a module a resource, a file a verb
+//! - [`persons`]: finding who is meant; [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
+//!
+//! To add one, see [`munshi_pack::operation`].
+
+pub mod acts;
+pub mod keys;
+pub mod persons;
+mod reference;
+pub mod schemas;
+pub mod violations;
+
+pub use reference::render_reference;
+
+use munshi_identity::keys::ApiKeyCache;
+use munshi_pack::operation::{OperationCall, OperationEntry};
+
+/// What the house's operations need besides a database.
+#[derive(Clone, Debug)]
+pub struct HouseServices {
+    pub keys: ApiKeyCache,
+}
+
+/// A call of one of the house's operations.
+pub type HouseCall = OperationCall<HouseServices>;
+
+/// Every operation of the house, by resource and verb.
+pub static HOUSE: &[OperationEntry<HouseServices>] = &[
+    OperationEntry::of::<acts::ListActs>(),
+    OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<keys::AddKey>(),
+    OperationEntry::of::<keys::ListKeys>(),
+    OperationEntry::of::<keys::RevokeKey>(),
+    OperationEntry::of::<keys::RotateKey>(),
+    OperationEntry::of::<keys::ShowKey>(),
+    OperationEntry::of::<violations::ListViolations>(),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_has_an_id_and_a_route_of_its_own() {
+        let ids: BTreeSet<String> = HOUSE.iter().map(|entry| entry.spec.id()).collect();
+        let routes: BTreeSet<(&str, &str)> =
+            HOUSE.iter().map(|entry| (entry.spec.method.as_str(), entry.spec.path)).collect();
+        assert_eq!((ids.len(), routes.len()), (HOUSE.len(), HOUSE.len()));
+    }
+
+    #[test]
+    fn what_writes_says_what_the_audit_hears() {
+        for entry in HOUSE {
+            let reads = entry.spec.method.as_str() == "GET";
+            assert_eq!(entry.spec.writes(), !reads, "{}", entry.spec.id());
+            assert_eq!(entry.spec.events().is_empty(), reads, "{}", entry.spec.id());
+        }
+    }
+}

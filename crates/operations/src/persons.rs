@@ -1,0 +1,57 @@
+//! Which person is meant.
+
+use munshi_identity::{ContactAddress, Person, persons};
+use munshi_lang::fold;
+use munshi_pack::operation::{OperationError, OperationErrorCode};
+use munshi_store::Tx;
+
+/// By id, phone, e-mail, handle or name. Those who have left are found by id and address alone; an old id leads to whom
+/// its person has become.
+pub fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person, OperationError> {
+    if let Ok(id) = given.parse() {
+        return persons::find_living(tx, id)?.ok_or_else(|| not_found(given));
+    }
+    if let Some(address) = address(given)
+        && let Some(person) = persons::find_by_address(tx, &address)?
+    {
+        return Ok(person);
+    }
+    let mut named = persons::list_by_name(tx, given)?;
+    named.retain(|person| person.left_at.is_none());
+    if named.is_empty() {
+        // A colleague's name in another spelling or script.
+        let wanted = key(given);
+        named = persons::list_members(tx)?;
+        named.retain(|person| key(&person.name) == wanted);
+    }
+    match named.len() {
+        0 => Err(not_found(given)),
+        1 => Ok(named.remove(0)),
+        _ => Err(ambiguous(given, &named)),
+    }
+}
+
+fn address(given: &str) -> Option<ContactAddress> {
+    if given.starts_with('@') {
+        return ContactAddress::handle(given).ok();
+    }
+    if given.contains('@') {
+        return ContactAddress::email(given).ok();
+    }
+    ContactAddress::phone(given).ok()
+}
+
+fn key(name: &str) -> String {
+    name.split_whitespace().map(fold::key).collect::<Vec<_>>().join(" ")
+}
+
+fn not_found(given: &str) -> OperationError {
+    OperationError::not_found("person", given)
+        .hint("`munshi person list` shows everybody; `munshi person add` adds somebody.")
+}
+
+fn ambiguous(given: &str, people: &[Person]) -> OperationError {
+    let list = people.iter().map(|person| format!("{} ({})", person.id, person.name)).collect::<Vec<_>>();
+    OperationError::new(OperationErrorCode::Invalid, format!("Several people are called {given}."))
+        .hint(format!("Use an id: {}.", list.join(", ")))
+}

@@ -1,0 +1,56 @@
+//! The reference page of operations, made from what they declare.
+
+use std::fmt::Write as _;
+
+use munshi_pack::operation::CallerClass;
+
+use crate::HOUSE;
+
+const HEAD: &str = "# Operations\n\nAdministrative verbs. Each is written once and is the same from every surface: the same rules, the same answer\n(`--json` prints what the API sends), the same errors. With `munshi --server URL` (or `MUNSHI_SERVER`, and a key in\n`MUNSHI_KEY`) a command runs on a server instead of the local database. This page is made from the code\n(`UPDATE_DOCS=1 cargo test -p munshi-operations`).\n\n| Command | API | Who may | Audit | What it does |\n|---|---|---|---|---|\n";
+
+/// The page as it stands in `docs/operations.md`.
+pub fn render_reference() -> String {
+    let mut page = HEAD.to_owned();
+    for entry in HOUSE {
+        let spec = &entry.spec;
+        let fields: Vec<String> = spec.path_fields().map(str::to_uppercase).collect();
+        let command = [&[spec.command.to_owned(), spec.verb.to_owned()][..], &fields[..]].concat().join(" ");
+        let who = match spec.needs {
+            CallerClass::Keeper => "keeper".to_owned(),
+            CallerClass::Member(..) => {
+                let role =
+                    spec.needs.minimum_role().map_or_else(|| "anybody".to_owned(), |role| role.to_string());
+                let grant = spec.grant().map(|grant| format!(", key with `{grant}`")).unwrap_or_default();
+                format!("{role}{grant}")
+            }
+        };
+        let events: Vec<String> = spec.events().iter().map(|event| format!("`{event}`")).collect();
+        let events = if events.is_empty() { "-".to_owned() } else { events.join(", ") };
+        let (method, path, about) = (spec.method.as_str(), spec.path, spec.about);
+        // Writing to a string can't fail.
+        let _ = writeln!(page, "| `munshi {command}` | `{method} {path}` | {who} | {events} | {about} |");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a developer asks for the page to be written with UPDATE_DOCS=1"
+    )]
+    fn the_reference_page_is_up_to_date() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, render_reference()).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            page == render_reference(),
+            "docs/operations.md is out of date: run UPDATE_DOCS=1 cargo test -p munshi-operations"
+        );
+    }
+}

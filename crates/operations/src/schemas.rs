@@ -1,0 +1,25 @@
+//! How words of the crates below stand in the document.
+
+use utoipa::ToSchema;
+
+/// A role in the business, from most to least privileged.
+#[derive(ToSchema)]
+#[schema(as = Role, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum RoleSchema {
+    Owner,
+    Admin,
+    Staff,
+    Viewer,
+}
+
+/// Who speaks with a key.
+#[derive(ToSchema)]
+#[schema(as = SpeaksAs, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum KeySpeakerSchema {
+    /// Somebody types what is sent.
+    Person,
+    /// A program, whose words may be a model's.
+    Program,
+}

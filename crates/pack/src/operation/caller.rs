@@ -1,0 +1,129 @@
+//! Who asks for an operation, whatever the surface.
+
+use std::sync::Arc;
+
+use munshi_identity::Role;
+use munshi_identity::keys::{ApiCaller, AreaGrant, KeyMaker, KeySpeaker};
+use munshi_safety::audit::{AuditActor, AuditActorKind};
+use munshi_types::{BindingId, OperatorId, Timestamp};
+
+use super::error::{OperationError, OperationErrorCode};
+use super::spec::CallerClass;
+
+/// Who asks, and as whom the audit knows them.
+#[derive(Clone, Debug)]
+pub struct OperationCaller {
+    identity: CallerIdentity,
+    actor: AuditActor,
+}
+
+#[derive(Clone, Debug)]
+pub enum CallerIdentity {
+    /// Whoever runs commands on the machine: they hold the database.
+    Machine,
+    /// An API key, or an operator's browser.
+    Api(Arc<ApiCaller>),
+}
+
+impl OperationCaller {
+    /// Whoever sits at the machine, by the name they go by.
+    pub fn machine(actor: AuditActor) -> Self {
+        Self { identity: CallerIdentity::Machine, actor }
+    }
+
+    pub fn api(caller: Arc<ApiCaller>) -> Self {
+        let actor = match (caller.operator, caller.principal.person) {
+            (Some(operator), _) => operator_actor(operator),
+            (None, Some(person)) => AuditActor::new(AuditActorKind::Person, person.to_string()),
+            (None, None) => AuditActor::new(AuditActorKind::Operator, format!("api key {}", caller.key)),
+        };
+        Self { identity: CallerIdentity::Api(caller), actor }
+    }
+
+    pub fn actor(&self) -> &AuditActor {
+        &self.actor
+    }
+
+    fn key(&self) -> Option<&ApiCaller> {
+        match &self.identity {
+            CallerIdentity::Machine => None,
+            CallerIdentity::Api(caller) => Some(caller),
+        }
+    }
+
+    /// Whether the caller is of a class.
+    pub fn authorize(&self, class: CallerClass) -> Result<(), OperationError> {
+        match (&self.identity, class) {
+            (CallerIdentity::Machine, _) => Ok(()),
+            (CallerIdentity::Api(_), CallerClass::Keeper) => Err(OperationError::new(
+                OperationErrorCode::Forbidden,
+                "Only whoever keeps this installation may do this.",
+            )
+            .hint("Run the command on the machine itself.")),
+            (CallerIdentity::Api(caller), CallerClass::Member(area, access)) => {
+                Ok(caller.authorize(area, access)?)
+            }
+        }
+    }
+
+    /// None at the machine, which stands above all roles, and for whoever does not work here.
+    pub fn role(&self) -> Option<Role> {
+        self.key().and_then(|caller| caller.principal.role())
+    }
+
+    /// Whether somebody of this role stands no higher: what is done to them they could do themselves.
+    pub fn covers_role(&self, role: Option<Role>) -> bool {
+        match (self.key(), role) {
+            (None, _) | (_, None) => true,
+            (Some(caller), Some(role)) => caller.principal.role().is_some_and(|own| own <= role),
+        }
+    }
+
+    pub fn reaches(&self, binding: BindingId) -> bool {
+        self.key().is_none_or(|caller| caller.reaches(binding))
+    }
+
+    /// None where all are open that the role reaches.
+    pub fn areas(&self) -> Option<&Vec<AreaGrant>> {
+        self.key()?.areas.as_ref()
+    }
+
+    /// None where all are open.
+    pub fn bindings(&self) -> Option<&Vec<BindingId>> {
+        self.key()?.bindings.as_ref()
+    }
+
+    /// When the caller's own key ends.
+    pub fn until(&self) -> Option<Timestamp> {
+        self.key()?.until
+    }
+
+    /// Somebody types at a terminal and in a browser.
+    pub fn speaks_as(&self) -> KeySpeaker {
+        self.key().map_or(KeySpeaker::Person, |caller| caller.speaks_as)
+    }
+
+    /// Who answers for a key that is made now. A key that somebody made for another person makes none itself: such a key
+    /// would outlive its true maker's rights.
+    pub fn key_maker(&self) -> Result<KeyMaker, OperationError> {
+        let Some(caller) = self.key() else { return Ok(KeyMaker::from_name(self.actor.id.clone())) };
+        let KeyMaker { name, person, .. } = caller.maker.clone();
+        match (caller.principal.person, person) {
+            (Some(own), Some(maker)) if own != maker => Err(OperationError::new(
+                OperationErrorCode::Forbidden,
+                "This key was created with another person's key and can't create keys.",
+            )
+            .hint("Use the person's own key, the account pages or `munshi key add`.")),
+            (own, maker) => Ok(KeyMaker {
+                name,
+                person: own.or(maker),
+                // What an operator makes in their browser ends with their role, not with the sign-in.
+                key: caller.operator.is_none().then_some(caller.key),
+            }),
+        }
+    }
+}
+
+fn operator_actor(operator: OperatorId) -> AuditActor {
+    AuditActor::new(AuditActorKind::Operator, format!("operator {operator}"))
+}

@@ -1,0 +1,158 @@
+//! Operations as a list holds them: without their types, so that a surface is written once for all.
+
+use std::any::type_name;
+use std::future::Future;
+use std::pin::Pin;
+
+use munshi_types::TenantStatus;
+use serde_json::Value;
+use utoipa::openapi::schema::{SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::error::{OperationError, OperationErrorCode};
+use super::spec::{OperationSpec, RouteMethod};
+use super::{Operation, OperationCall};
+
+/// Runs an operation: whoever may not is refused before it sees anything.
+pub async fn execute<S: Sync, O: Operation<S>>(
+    call: &OperationCall<S>,
+    input: O::Input,
+) -> Result<O::View, OperationError> {
+    check(&O::SPEC, call)?;
+    O::run(call, input).await
+}
+
+fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), OperationError> {
+    call.caller.authorize(spec.needs)?;
+    // What was given may still be taken back.
+    if call.tenant.status == TenantStatus::Archived && spec.writes() && spec.verb != "revoke" {
+        let message = format!("{} is archived and can't be changed.", call.tenant.name);
+        return Err(OperationError::new(OperationErrorCode::Conflict, message));
+    }
+    Ok(())
+}
+
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Value, OperationError>> + Send + 'a>>;
+
+/// One line of a list of operations.
+pub struct OperationEntry<S> {
+    pub spec: OperationSpec,
+    input: fn() -> (String, RefOr<Schema>),
+    view: fn() -> (String, RefOr<Schema>),
+    components: fn(&mut Vec<(String, RefOr<Schema>)>),
+    run: for<'a> fn(&'a OperationCall<S>, Value) -> Answer<'a>,
+}
+
+impl<S: Sync + 'static> OperationEntry<S> {
+    pub const fn of<O: Operation<S>>() -> Self {
+        Self {
+            spec: O::SPEC,
+            input: || (O::Input::name().into_owned(), <O::Input as PartialSchema>::schema()),
+            view: || (O::View::name().into_owned(), <O::View as PartialSchema>::schema()),
+            components: |all| {
+                O::Input::schemas(all);
+                O::View::schemas(all);
+            },
+            run: |call, input| Box::pin(run_json::<S, O>(call, input)),
+        }
+    }
+
+    /// The input's own schema, an object.
+    pub fn input_schema(&self) -> RefOr<Schema> {
+        (self.input)().1
+    }
+
+    /// The input's fields in their order.
+    pub fn fields(&self) -> Vec<OperationField> {
+        let RefOr::T(Schema::Object(object)) = self.input_schema() else { return Vec::new() };
+        let required = object.required;
+        object
+            .properties
+            .into_iter()
+            .map(|(name, schema)| OperationField::new(name, schema, &required))
+            .collect()
+    }
+
+    /// What of the input is sent as a body, and what the document calls it; none where all of it stands in the URL.
+    pub fn body_schema(&self) -> Option<(String, RefOr<Schema>)> {
+        let (name, RefOr::T(Schema::Object(mut object))) = (self.input)() else { return None };
+        object.properties.retain(|name, _| !self.is_in_path(name));
+        object.required.retain(|name| !self.is_in_path(name));
+        let has_body = self.spec.method != RouteMethod::Get && !object.properties.is_empty();
+        has_body.then(|| (name, RefOr::T(Schema::Object(object))))
+    }
+
+    /// Whether a body has to be sent.
+    pub fn needs_body(&self) -> bool {
+        self.fields().iter().any(|field| field.is_required && !self.is_in_path(&field.name))
+    }
+
+    fn is_in_path(&self, field: &str) -> bool {
+        self.spec.path_fields().any(|known| known == field)
+    }
+
+    /// The view's name in the document, and its schema.
+    pub fn view_schema(&self) -> (String, RefOr<Schema>) {
+        (self.view)()
+    }
+
+    /// Schemas that the two refer to.
+    pub fn component_schemas(&self) -> Vec<(String, RefOr<Schema>)> {
+        let mut all = Vec::new();
+        (self.components)(&mut all);
+        all
+    }
+
+    /// Runs it with an input that is read from JSON; gives its view as JSON.
+    pub async fn execute(&self, call: &OperationCall<S>, input: Value) -> Result<Value, OperationError> {
+        check(&self.spec, call)?;
+        (self.run)(call, input).await
+    }
+}
+
+/// A field of an input.
+#[derive(Clone)]
+pub struct OperationField {
+    pub name: String,
+    /// What the input's documentation says of it.
+    pub description: Option<String>,
+    /// Of a value that is there.
+    pub schema: RefOr<Schema>,
+    pub is_required: bool,
+}
+
+impl OperationField {
+    fn new(name: String, mut schema: RefOr<Schema>, required: &[String]) -> Self {
+        let mut description = None;
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            description = object.description.take();
+            if let SchemaType::Array(types) = &object.schema_type
+                && let Some(only) = types.iter().find(|one| **one != Type::Null)
+            {
+                object.schema_type = SchemaType::Type(only.clone());
+            }
+        }
+        Self { is_required: required.contains(&name), name, description, schema }
+    }
+}
+
+async fn run_json<S: Sync, O: Operation<S>>(
+    call: &OperationCall<S>,
+    input: Value,
+) -> Result<Value, OperationError> {
+    let input: O::Input = serde_path_to_error::deserialize(input).map_err(|error| {
+        let path = error.path().to_string();
+        let words = error.into_inner().to_string();
+        match path.as_str() {
+            "." => {
+                OperationError::new(OperationErrorCode::Invalid, format!("The input is invalid: {words}."))
+            }
+            field => OperationError::field(field, &words),
+        }
+    })?;
+    let view = O::run(call, input).await?;
+    serde_json::to_value(view).map_err(|error| {
+        OperationError::internal(format!("view of {} can't be written: {error}", type_name::<O>()))
+    })
+}

@@ -1,0 +1,67 @@
+//! Lists: all page alike.
+
+use std::borrow::Cow;
+
+use munshi_store::{Cursor, Page, PageRequest};
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::error::OperationError;
+
+const DEFAULT: u32 = 25;
+const LARGEST: u32 = 500;
+
+/// The page that a list's `after` and `limit` ask for.
+pub fn build_page_request(after: Option<Cursor>, limit: Option<u32>) -> Result<PageRequest, OperationError> {
+    match limit.unwrap_or(DEFAULT) {
+        limit @ 1..=LARGEST => Ok(PageRequest::new(after, limit)),
+        _ => Err(OperationError::field("limit", "must be from 1 to 500")),
+    }
+}
+
+/// One page of a list. A page may be shorter than `limit` even when more rows follow; rely on `next`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListView<T> {
+    pub items: Vec<T>,
+    /// Cursor of the next page; none on the last page.
+    pub next: Option<String>,
+}
+
+/// By hand: what is derived for a type with a parameter does not name what it lists.
+impl<T: ToSchema> ToSchema for ListView<T> {
+    fn name() -> Cow<'static, str> {
+        Cow::Owned(format!("Listed_{}", T::name()))
+    }
+
+    fn schemas(all: &mut Vec<(String, RefOr<Schema>)>) {
+        all.push((T::name().into_owned(), T::schema()));
+        T::schemas(all);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for ListView<T> {
+    fn schema() -> RefOr<Schema> {
+        let next = ObjectBuilder::new()
+            .schema_type(SchemaType::Array(vec![Type::String, Type::Null]))
+            .description(Some("Cursor of the next page: send it as `after`. Null on the last page."))
+            .example(Some("6542f0a1c2d40-01a1dd4132c0704fb28c400adb3d8fd2".into()));
+        let items = ArrayBuilder::new().items(Ref::from_schema_name(T::name()));
+        let page = ObjectBuilder::new()
+            .description(Some(
+                "One page of a list. A page may be shorter than `limit` even when more rows follow; rely on `next`.",
+            ))
+            .property("items", items)
+            .required("items")
+            .property("next", next);
+        page.build().into()
+    }
+}
+
+impl<T> ListView<T> {
+    pub fn from_page<R>(page: Page<R>, shown: impl FnMut(R) -> Option<T>) -> Self {
+        let next = page.next.map(|next| next.to_string());
+        Self { items: page.items.into_iter().filter_map(shown).collect(), next }
+    }
+}

@@ -1,0 +1,78 @@
+//! One administrative verb, the same from every surface: a command, a route, a page and another agent parse what is given,
+//! run it, and show its view. Who may, what it changes and what the audit hears are said here alone.
+//!
+//! # To add an operation
+//! 1. Write its input (the body, the form and the arguments are it), its view (what every surface shows) and its `run`,
+//!    in a file of its own: `<resource>/<verb>.rs`.
+//! 2. Declare it in an [`OperationSpec`]: who may, where, what it does.
+//! 3. List it. The route, the command, the document and `docs/operations.md` follow.
+
+mod caller;
+mod entry;
+mod error;
+mod list;
+mod spec;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use munshi_safety::audit::{AuditStamp, administer};
+use munshi_store::{AdminTx, Db, Tx};
+use munshi_types::{IdGenerator, Random, Tenant, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
+
+pub use caller::{CallerIdentity, OperationCaller};
+pub use entry::{OperationEntry, OperationField, execute};
+pub use error::{OperationError, OperationErrorCode, sentence};
+pub use list::{ListView, build_page_request};
+pub use spec::{CallerClass, OperationEffect, OperationSpec, RouteMethod};
+
+/// A verb. `S` is what it works with.
+pub trait Operation<S>: 'static {
+    /// Refuses fields it does not know.
+    type Input: DeserializeOwned + Serialize + ToSchema + Send + 'static;
+    /// What is shown, and what `--json` prints. The command line reads it from a server, too.
+    type View: Serialize + DeserializeOwned + ToSchema + Send + 'static;
+
+    const SPEC: OperationSpec;
+
+    /// Does it, for a caller who may.
+    fn run(
+        call: &OperationCall<S>,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::View, OperationError>> + Send;
+}
+
+/// One call: by whom, for which tenant, and with what.
+pub struct OperationCall<S> {
+    pub db: Db,
+    pub ids: IdGenerator,
+    pub random: Arc<dyn Random>,
+    pub now: Timestamp,
+    pub caller: OperationCaller,
+    pub tenant: Tenant,
+    /// What the operations of one pack, or of the house, need besides.
+    pub services: S,
+}
+
+impl<S> OperationCall<S> {
+    pub async fn read<T, F>(&self, unit: F) -> Result<T, OperationError>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, OperationError> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.db.read(self.tenant.id, unit).await
+    }
+
+    /// Changes something, and tells the audit what the unit notes.
+    pub async fn write<T, F>(&self, unit: F) -> Result<T, OperationError>
+    where
+        F: FnOnce(&mut AdminTx<'_, '_>) -> Result<T, OperationError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let stamp = AuditStamp { actor: self.caller.actor().clone(), ids: self.ids.clone(), now: self.now };
+        administer(&self.db, self.tenant.id, stamp, unit).await
+    }
+}

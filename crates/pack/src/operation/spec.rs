@@ -1,0 +1,111 @@
+//! What is declared about an operation.
+
+use munshi_identity::Role;
+use munshi_identity::keys::{ApiAccess, Area, AreaGrant, minimum_role};
+
+/// Everything but the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationSpec {
+    /// As routes and documents say it: `keys`.
+    pub resource: &'static str,
+    /// As errors say it: `key`.
+    pub noun: &'static str,
+    /// The command it stands under: `munshi key add`.
+    pub command: &'static str,
+    pub verb: &'static str,
+    /// One line, for the help, the document and other agents.
+    pub about: &'static str,
+    pub needs: CallerClass,
+    pub effect: OperationEffect,
+    pub method: RouteMethod,
+    /// Fields of the input that stand in the path are in braces.
+    pub path: &'static str,
+}
+
+/// Who may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallerClass {
+    /// Whoever keeps the installation.
+    Keeper,
+    /// Whoever's role reaches the area, with a key that opens it.
+    Member(Area, ApiAccess),
+}
+
+/// What it does, and what the audit hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationEffect {
+    Read,
+    /// A read that is written down, such as opening somebody's conversation.
+    AuditedRead(&'static [&'static str]),
+    /// Each of the events it may write.
+    Write(&'static [&'static str]),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteMethod {
+    Get,
+    /// Answers `201 Created`.
+    Create,
+    Post,
+    Patch,
+}
+
+impl OperationSpec {
+    /// How the document and spans name it: `add_key`, `list_keys`.
+    pub fn id(&self) -> String {
+        let noun = if self.verb == "list" { self.resource } else { self.noun };
+        // What a person is shown, a program reads.
+        let verb = if self.verb == "show" { "read" } else { self.verb };
+        format!("{verb}_{}", noun.replace([' ', '-'], "_"))
+    }
+
+    pub const fn writes(&self) -> bool {
+        matches!(self.effect, OperationEffect::Write(_))
+    }
+
+    pub const fn grant(&self) -> Option<AreaGrant> {
+        match self.needs {
+            CallerClass::Keeper => None,
+            CallerClass::Member(area, access) => Some(AreaGrant { area, access }),
+        }
+    }
+
+    /// The names of the input's fields that stand in the path.
+    pub fn path_fields(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    pub fn events(&self) -> &'static [&'static str] {
+        match self.effect {
+            OperationEffect::Read => &[],
+            OperationEffect::AuditedRead(events) | OperationEffect::Write(events) => events,
+        }
+    }
+}
+
+impl CallerClass {
+    /// The lowest role; none for keepers.
+    pub fn minimum_role(self) -> Option<Role> {
+        match self {
+            Self::Keeper => None,
+            Self::Member(area, access) => minimum_role(area, access),
+        }
+    }
+}
+
+impl RouteMethod {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Create | Self::Post => "POST",
+            Self::Patch => "PATCH",
+        }
+    }
+
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Create => 201,
+            Self::Get | Self::Post | Self::Patch => 200,
+        }
+    }
+}

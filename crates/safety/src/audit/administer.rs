@@ -1,0 +1,48 @@
+//! The one way to a transaction of administration: what it did stands in the chain, or it did not happen.
+
+use munshi_store::{AdminTx, Db, Tx};
+use munshi_types::{IdGenerator, TenantId, Timestamp};
+
+use super::append::append_all;
+use super::entry::{AuditActor, NewAuditEntry};
+use crate::error::Error;
+
+/// Who changes something, and when.
+#[derive(Clone)]
+pub struct AuditStamp {
+    pub actor: AuditActor,
+    pub ids: IdGenerator,
+    pub now: Timestamp,
+}
+
+/// Runs an administrative unit for one tenant and writes what it notes to the chain, in one transaction.
+pub async fn administer<T, E, F>(db: &Db, tenant: TenantId, stamp: AuditStamp, unit: F) -> Result<T, E>
+where
+    F: FnOnce(&mut AdminTx<'_, '_>) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<munshi_store::Error> + From<Error> + Send + 'static,
+{
+    db.write(tenant, move |tx| administer_in(tx, &stamp, unit)).await
+}
+
+/// The same within a transaction that is open. Nothing may be written after it.
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+pub fn administer_in<T, E>(
+    tx: &mut Tx<'_>,
+    stamp: &AuditStamp,
+    unit: impl FnOnce(&mut AdminTx<'_, '_>) -> Result<T, E>,
+) -> Result<T, E>
+where
+    E: From<munshi_store::Error> + From<Error>,
+{
+    let (answer, notes) = AdminTx::run(tx, unit)?;
+    let entries: Vec<NewAuditEntry> = notes
+        .into_iter()
+        .map(|note| {
+            let (actor, subject, payload) = (stamp.actor.clone(), note.subject, note.payload);
+            Ok(NewAuditEntry { actor, event: note.event.parse()?, subject, payload })
+        })
+        .collect::<Result<_, Error>>()?;
+    append_all(tx, &entries, stamp.now, &stamp.ids)?;
+    Ok(answer)
+}

@@ -1,0 +1,232 @@
+//! Operations as routes: a request's path, query and body are the input, its answer is the view. Written once for all of them.
+
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use munshi_identity::keys::ApiCaller;
+use munshi_operations::{HOUSE, HouseCall, HouseServices};
+use munshi_pack::operation::{
+    OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
+};
+use munshi_server::access::Access;
+use munshi_server::error::{ApiError, ApiErrorCode};
+use munshi_server::json::Json;
+use munshi_types::Tenant;
+use serde_json::{Map, Value};
+use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::response::{ResponseBuilder, ResponsesBuilder};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema};
+
+use crate::api::access::AuthorizedCaller;
+use crate::app::App;
+use crate::router::Routes;
+
+/// Which tenant is meant.
+const TENANT: &str = "x-munshi-tenant";
+
+type Entry = OperationEntry<HouseServices>;
+
+/// The operation behind a route.
+pub(crate) fn find_spec(method: &Method, path: &str) -> Option<&'static OperationSpec> {
+    let found =
+        HOUSE.iter().find(|entry| entry.spec.path == path && entry.spec.method.as_str() == method.as_str());
+    found.map(|entry| &entry.spec)
+}
+
+/// A call by somebody whose key or browser was let in.
+pub(crate) async fn build_call(access: &Access, caller: Arc<ApiCaller>) -> Result<HouseCall, ApiError> {
+    let tenant = access.load_tenant(caller.tenant).await?;
+    Ok(HouseCall {
+        db: access.db.clone(),
+        ids: access.ids.clone(),
+        random: access.random.clone(),
+        now: access.clock.now(),
+        caller: OperationCaller::api(caller),
+        tenant: Tenant::clone(&tenant),
+        services: HouseServices { keys: access.keys.clone() },
+    })
+}
+
+/// The routes of all operations, with what the document says of them.
+pub(crate) fn operation_routes() -> Routes {
+    let mut routes = Routes::new();
+    for entry in HOUSE {
+        let filter = match entry.spec.method {
+            RouteMethod::Get => MethodFilter::GET,
+            RouteMethod::Create | RouteMethod::Post => MethodFilter::POST,
+            RouteMethod::Patch => MethodFilter::PATCH,
+        };
+        let handler = move |key: AuthorizedCaller, request: Request| answer(entry, key, request);
+        let route: MethodRouter<App> = on(filter, handler);
+        routes = routes.route(entry.spec.path, route);
+        let document = routes.get_openapi_mut();
+        document.paths.add_path_operation(
+            entry.spec.path,
+            vec![http_method(entry.spec.method)],
+            describe(entry),
+        );
+        let components = document.components.get_or_insert_default();
+        components.schemas.extend(entry.component_schemas());
+        let (name, schema) = entry.view_schema();
+        components.schemas.insert(name, schema);
+        if let Some((name, schema)) = entry.body_schema() {
+            components.schemas.insert(name, schema);
+        }
+    }
+    routes
+}
+
+async fn answer(
+    entry: &'static Entry,
+    key: AuthorizedCaller,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let asked = request.headers().get(TENANT).cloned();
+    let input = read_input(entry, request).await?;
+    let call = build_call(&key.api, key.caller).await?;
+    // An operator's browser is let into the tenant it names; a key is one tenant's.
+    if let Some(asked) = asked
+        && asked.as_bytes() != call.tenant.name.as_str().as_bytes()
+    {
+        let name = String::from_utf8_lossy(asked.as_bytes()).into_owned();
+        return Err(OperationError::not_found("tenant", &name).into());
+    }
+    let view = entry.execute(&call, Value::Object(input)).await.map_err(|error| {
+        let is_read = entry.spec.method == RouteMethod::Get;
+        let is_malformed = is_read && error.code == OperationErrorCode::Invalid;
+        let error = ApiError::from(error);
+        // What stands in a URL is malformed; what stands in a body does not fit.
+        if is_malformed { ApiError { code: ApiErrorCode::BadRequest, ..error } } else { error }
+    })?;
+    let status = StatusCode::from_u16(entry.spec.method.status()).unwrap_or(StatusCode::OK);
+    Ok((status, Json(view)).into_response())
+}
+
+async fn read_input(entry: &Entry, request: Request) -> Result<Map<String, Value>, ApiError> {
+    let (mut parts, body) = request.into_parts();
+    let types = PropertyTypes::new(entry);
+    let mut input = Map::new();
+    if entry.spec.method == RouteMethod::Get {
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
+            .map_err(|error| ApiError::from_code(ApiErrorCode::BadRequest).caused_by(error))?;
+        for (name, text) in pairs {
+            let value = types.parse(&name, text);
+            if input.insert(name.clone(), value).is_some() {
+                let message = format!("The query has `{}` twice.", munshi_server::json::shorten(&name));
+                return Err(ApiError::new(ApiErrorCode::BadRequest, message));
+            }
+        }
+    }
+    let in_path = RawPathParams::from_request_parts(&mut parts, &())
+        .await
+        .map_err(|error| ApiError::from_code(ApiErrorCode::BadRequest).caused_by(error))?;
+    let in_path: Vec<(String, String)> =
+        in_path.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    if entry.spec.method != RouteMethod::Get {
+        input = read_body(entry, Request::from_parts(parts, body)).await?;
+    }
+    for (name, text) in in_path {
+        if input.insert(name.clone(), Value::String(text)).is_some() {
+            let message = format!("`{name}` stands in the path and can't be sent besides.");
+            return Err(ApiError::new(ApiErrorCode::Invalid, message));
+        }
+    }
+    Ok(input)
+}
+
+/// None need be sent where every field may be left out.
+async fn read_body(entry: &Entry, request: Request<Body>) -> Result<Map<String, Value>, ApiError> {
+    let is_empty = request.body().is_end_stream() || request.body().size_hint().exact() == Some(0);
+    if is_empty && !entry.needs_body() {
+        return Ok(Map::new());
+    }
+    let Json(body) = Json::<Map<String, Value>>::from_request(request, &()).await?;
+    Ok(body)
+}
+
+/// What the fields of an input are, for texts of a URL.
+struct PropertyTypes(Value);
+
+impl PropertyTypes {
+    fn new(entry: &Entry) -> Self {
+        Self(serde_json::to_value(entry.input_schema()).unwrap_or_default())
+    }
+
+    /// A text that is no number or truth value stays one, and is refused as such.
+    fn parse(&self, name: &str, text: String) -> Value {
+        let declared = &self.0["properties"][name]["type"];
+        let is = |wanted: &str| {
+            declared == wanted || declared.as_array().is_some_and(|all| all.iter().any(|one| one == wanted))
+        };
+        let parsed = if is("integer") {
+            text.parse::<i64>().ok().map(Value::from)
+        } else if is("boolean") {
+            text.parse::<bool>().ok().map(Value::from)
+        } else {
+            None
+        };
+        parsed.unwrap_or(Value::String(text))
+    }
+}
+
+fn http_method(method: RouteMethod) -> HttpMethod {
+    match method {
+        RouteMethod::Get => HttpMethod::Get,
+        RouteMethod::Create | RouteMethod::Post => HttpMethod::Post,
+        RouteMethod::Patch => HttpMethod::Patch,
+    }
+}
+
+/// What the document says of one.
+fn describe(entry: &Entry) -> Operation {
+    let spec = &entry.spec;
+    let mut operation = OperationBuilder::new()
+        .operation_id(Some(spec.id()))
+        .tag(spec.resource)
+        .summary(Some(spec.about))
+        .responses(
+            ResponsesBuilder::new().response(spec.method.status().to_string(), success(entry)).build(),
+        );
+    for field in entry.fields() {
+        let is_in_path = spec.path_fields().any(|known| known == field.name);
+        if !is_in_path && spec.method != RouteMethod::Get {
+            continue;
+        }
+        let parameter_in = if is_in_path { ParameterIn::Path } else { ParameterIn::Query };
+        let required = if is_in_path { Required::True } else { Required::False };
+        operation = operation.parameter(
+            ParameterBuilder::new()
+                .name(field.name)
+                .parameter_in(parameter_in)
+                .required(required)
+                .description(field.description)
+                .schema(Some(field.schema)),
+        );
+    }
+    if let Some((name, _)) = entry.body_schema() {
+        let required = if entry.needs_body() { Required::True } else { Required::False };
+        let body =
+            RequestBodyBuilder::new().content("application/json", reference(&name)).required(Some(required));
+        operation = operation.request_body(Some(body.build()));
+    }
+    operation.build()
+}
+
+fn success(entry: &Entry) -> utoipa::openapi::Response {
+    let (name, _) = entry.view_schema();
+    let words = match entry.spec.verb {
+        "list" => format!("A page of {}.", entry.spec.resource),
+        _ => format!("The {}.", entry.spec.noun),
+    };
+    ResponseBuilder::new().description(words).content("application/json", reference(&name)).build()
+}
+
+fn reference(name: &str) -> utoipa::openapi::Content {
+    let schema: RefOr<Schema> = RefOr::Ref(Ref::from_schema_name(name));
+    ContentBuilder::new().schema(Some(schema)).build()
+}

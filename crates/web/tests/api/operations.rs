@@ -1,0 +1,136 @@
+//! Every operation as every caller over the API: refused where it must be, told to the audit once where it writes.
+
+use munshi_identity::Role;
+use munshi_identity::keys::KeySubject;
+use munshi_operations::HOUSE;
+use munshi_pack::operation::{OperationSpec, RouteMethod};
+use munshi_test_support::models::ScriptedTurn;
+use serde_json::{Value, json};
+
+use crate::api::support::Installation;
+
+/// What one business has that operations are about.
+struct Subjects {
+    key: String,
+    act: String,
+}
+
+/// A request that would do; the number makes what is made anew another one each time.
+fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
+    let path = |id: &str| spec.path.replace("{id}", id);
+    match spec.id().as_str() {
+        "add_key" => {
+            let new = json!({ "name": format!("key {number}"), "role": "viewer", "speaks_as": "program" });
+            (spec.path.to_owned(), Some(new))
+        }
+        "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
+        "read_act" => (path(&subjects.act), None),
+        "list_keys" | "list_acts" | "list_violations" => (spec.path.to_owned(), None),
+        other => panic!("{other} has no sample: write one, so that it is walked through"),
+    }
+}
+
+async fn subjects(house: &Installation, owner: &str) -> Subjects {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });
+    house.post("/v1/chat", owner, say).await.is(200);
+    let acts = house.get("/v1/acts", owner).await.is(200);
+    let new = json!({ "name": "subject", "role": "viewer", "speaks_as": "program" });
+    let key = house.post("/v1/keys", owner, new).await.is(201);
+    Subjects { key: text(&key["id"]), act: text(&acts["items"][0]["id"]) }
+}
+
+async fn count_entries(house: &Installation) -> i64 {
+    house.number(house.shop.tenant, "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1").await
+}
+
+on_both! {
+    async fn each_opens_for_those_it_names_and_for_nobody_else(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
+        let owner = house.key(Role::Owner).await;
+        let subjects = subjects(&house, &owner).await;
+        let customer = house.customer("Raju").await;
+        let customer = house.key_with(house.shop.tenant, KeySubject::Person(customer), None, None).await;
+        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
+        let narrow = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["chat"]), None).await;
+        for (at, entry) in HOUSE.iter().enumerate() {
+            let (spec, id) = (&entry.spec, entry.spec.id());
+            let method = spec.method.as_str();
+            for (role, number) in [(Role::Viewer, 0), (Role::Staff, 1), (Role::Admin, 2), (Role::Owner, 3)] {
+                let key = house.key(role).await;
+                let (path, body) = sample(spec, &subjects, at * 10 + number);
+                let before = count_entries(&house).await;
+                let reply = house.call(method, &path, &key, body).await;
+                let told = count_entries(&house).await - before;
+                if role <= spec.needs.minimum_role().unwrap() {
+                    reply.is(spec.method.status());
+                    assert_eq!(told, i64::from(spec.writes()), "{id} as {role}");
+                } else {
+                    reply.refused(403, "forbidden");
+                    assert_eq!(told, 0, "{id} as {role}");
+                }
+                if id == "revoke_key" || id == "rotate_key" {
+                    // The next one finds it as it was.
+                    house.restore_key(&subjects.key).await;
+                }
+            }
+            let (path, body) = sample(spec, &subjects, at * 10 + 4);
+            let before = count_entries(&house).await;
+            house.call(method, &path, "", body.clone()).await.refused(401, "unauthenticated");
+            house.call(method, &path, &customer, body.clone()).await.refused(403, "forbidden");
+            house.call(method, &path, &narrow, body.clone()).await.refused(403, "forbidden");
+            let reply = house.call(method, &path, &elsewhere, body).await;
+            if spec.path_fields().next().is_some() {
+                reply.refused(404, "not_found");
+            } else {
+                let shown = reply.is(spec.method.status()).to_string();
+                assert!(!shown.contains(&subjects.key) && !shown.contains(&subjects.act), "{id} shows another tenant's");
+            }
+            assert_eq!(count_entries(&house).await, before, "{id} told of nobody's");
+        }
+    }
+
+    async fn what_is_malformed_is_said_and_changes_nothing(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
+        let owner = house.key(Role::Owner).await;
+        let subjects = subjects(&house, &owner).await;
+        for (at, entry) in HOUSE.iter().enumerate() {
+            let (path, body) = sample(&entry.spec, &subjects, at);
+            if entry.spec.method == RouteMethod::Get {
+                house.get(&format!("{path}?nothing=1"), &owner).await.refused(400, "bad_request");
+                if entry.spec.verb == "list" {
+                    for limit in ["0", "501", "many", "-1"] {
+                        house.get(&format!("{path}?limit={limit}"), &owner).await.refused(400, "bad_request");
+                    }
+                    house.get(&format!("{path}?limit=1&limit=2"), &owner).await.refused(400, "bad_request");
+                    house.get(&format!("{path}?after=nowhere"), &owner).await.refused(400, "bad_request");
+                }
+            } else {
+                let mut more = body.unwrap_or_else(|| json!({}));
+                more["nothing"] = json!(1);
+                house.post(&path, &owner, more).await.refused(422, "invalid");
+                house.post(&path, &owner, json!([1])).await.refused(422, "invalid");
+            }
+        }
+        let key = house.get(&format!("/v1/keys/{}", subjects.key), &owner).await.is(200);
+        assert_eq!((&key["state"], key["secrets"].as_array().unwrap().len()), (&json!("open"), 1));
+    }
+
+    async fn a_rotated_key_shows_its_text_to_nobody_who_has_less(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop;
+        let owner = house.key(Role::Owner).await;
+        let wide = json!({ "name": "wide", "role": "staff", "speaks_as": "person" });
+        let wide = house.post("/v1/keys", &owner, wide).await.is(201);
+        let path = format!("/v1/keys/{}/rotate", wide["id"].as_str().unwrap());
+        let role = KeySubject::Role(Role::Owner);
+        let narrow = house.key_with(shop.tenant, role, Some(&["keys"]), None).await;
+        house.call("POST", &path, &narrow, None).await.refused(403, "forbidden");
+        let one_binding = house.key_with(shop.tenant, role, None, Some(vec![shop.binding])).await;
+        house.call("POST", &path, &one_binding, None).await.refused(403, "forbidden");
+        house.post(&path, &owner, json!({ "grace": 721 })).await.refused(422, "invalid");
+        let rotated = house.post(&path, &owner, json!({ "grace": 0 })).await.is(200);
+        house.get("/v1/runs", wide["text"].as_str().unwrap()).await.refused(401, "unauthenticated");
+        house.get("/v1/runs", rotated["text"].as_str().unwrap()).await.is(200);
+    }
+}
