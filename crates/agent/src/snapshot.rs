@@ -74,6 +74,8 @@ pub struct RunSnapshot {
     pub told_logins: Vec<(String, Timestamp)>,
     /// Acts of which they have heard that their time is over.
     pub told_expired: Vec<ActId>,
+    /// Acts of which they have heard, at a pause, that they are done.
+    pub told_done: Vec<ActId>,
     /// Decided, and only this phrase is left to be said.
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
@@ -160,6 +162,8 @@ impl RunSnapshot {
             before: sum(sum(self.before, theirs.before), theirs.used),
             taint: merge_taint(self.taint, theirs.taint),
             inherited: self.inherited.into_iter().chain(theirs.inherited).collect(),
+            told_expired: theirs.told_expired,
+            told_done: theirs.told_done,
             ..self
         }
     }

@@ -20,6 +20,7 @@ use crate::sessions::SessionUpdate;
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
     pub(crate) async fn report_pause(&mut self, pause: &TurnPause, notes: &StageNotes) -> Result<()> {
+        self.report_done();
         for delayed in &pause.delayed {
             if self.state.snapshot.told_delayed.contains(&delayed.act) {
                 continue;

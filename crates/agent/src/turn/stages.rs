@@ -21,6 +21,9 @@ impl Turn {
         if let Some(halt) = self.state.snapshot.halt.clone() {
             return Ok(TurnOutcome::Halted(halt));
         }
+        if let Some(end) = self.say_decided() {
+            return Ok(end);
+        }
         if self.state.snapshot.exchanges.is_empty() {
             if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
                 return Ok(end);
