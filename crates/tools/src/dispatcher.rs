@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::{Principal, persons};
-use munshi_safety::acts::{self, ActDecision, ActOutcome, ActServices, Permit, PermitMode};
+use munshi_safety::acts::{self, Act, ActDecision, ActOutcome, ActServices, Permit, PermitMode};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{ActCaller, ActConcern, CheckedArguments, Proposal, ProposalMode, Taint};
 use munshi_store::{Db, Tx};
@@ -74,6 +74,12 @@ impl ToolDispatcher {
         self.tenant_tools(tenant)?.get(name).cloned()
     }
 
+    /// The tool that an act was proposed with. One of the same name that another connector brings by now is another tool.
+    pub fn find_tool_of_act(&self, tenant: TenantId, act: &Act) -> Option<Tool> {
+        let tool = self.find_tool(tenant, &act.tool);
+        tool.filter(|tool| act.connector.is_empty() || tool.known.connector.name == act.connector)
+    }
+
     /// What the tenant's connectors bring at this moment.
     pub fn tenant_tools(&self, tenant: TenantId) -> Option<Arc<TenantTools>> {
         self.tool_source.as_ref().map(|tool_source| tool_source.tenant_tools(tenant))
@@ -121,8 +127,17 @@ impl ToolDispatcher {
     /// Decides, calls and writes down. Called again with the same act it does nothing twice: it gives what came of
     /// it, or goes on where a person has approved meanwhile.
     pub async fn call(&self, want: ToolCallRequest, journal: Arc<dyn ActJournal>) -> Result<ToolAnswer> {
+        let tool = self.find_tool(want.caller.principal.tenant, &want.name);
+        self.call_with(want, tool, journal).await
+    }
+
+    async fn call_with(
+        &self,
+        want: ToolCallRequest,
+        tool: Option<Tool>,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let tenant = want.caller.principal.tenant;
-        let tool = self.find_tool(tenant, &want.name);
         let proposal = build_proposal(want, tool.as_ref());
         match tool {
             Some(tool @ Tool { body: ToolHandler::Write(_), .. }) => {
@@ -151,6 +166,7 @@ impl ToolDispatcher {
             Ok(Some((act, principal)))
         });
         let Some((act, principal)) = found.await? else { return Ok(None) };
+        let tool = self.find_tool_of_act(tenant, &act);
         let mut stored = act.rests_on;
         if let Some(principal) = principal {
             stored.caller.principal = principal;
@@ -166,7 +182,7 @@ impl ToolDispatcher {
             taint: stored.taint,
             concerns: stored.concerns,
         };
-        self.call(want, journal).await.map(Some)
+        self.call_with(want, tool, journal).await.map(Some)
     }
 
     /// Decision, effect and record in one transaction.

@@ -152,12 +152,17 @@ impl ToolDispatcher {
         }
     }
 
-    /// Waits until a tool is there, or can't come any more because each connector has started or was given up.
-    pub async fn wait_for_tool(&self, tenant: TenantId, name: &str) {
-        let is_decided = || self.find_tool(tenant, name).is_some() || !self.is_unsettled(tenant);
-        if !wait_until(TOOL_WAIT, is_decided).await {
-            tracing::warn!(%tenant, tool = name, "connector is still starting; its act can't go on");
+    /// Waits until the tool of an act is there, or can't come any more because each connector has started or was given up.
+    pub async fn wait_for_tool(&self, tenant: TenantId, act: ActId) -> Result<()> {
+        if !self.is_unsettled(tenant) {
+            return Ok(());
         }
+        let Some(act) = self.db.read(tenant, move |tx| acts::find(tx, act)).await? else { return Ok(()) };
+        let is_decided = || self.find_tool_of_act(tenant, &act).is_some() || !self.is_unsettled(tenant);
+        if !wait_until(TOOL_WAIT, is_decided).await {
+            tracing::warn!(%tenant, tool = act.tool, "connector is still starting; its act can't go on");
+        }
+        Ok(())
     }
 
     fn is_unsettled(&self, tenant: TenantId) -> bool {
@@ -181,7 +186,7 @@ impl ToolDispatcher {
             // A tool that has another effect by now is another tool.
             let act = acts::find(tx, lapsed.act)?;
             let tool = act.and_then(|act| {
-                let tool = dispatcher.find_tool(lapsed.tenant, &act.tool);
+                let tool = dispatcher.find_tool_of_act(lapsed.tenant, &act);
                 tool.filter(|tool| tool.known.spec.effect == act.effect)
             });
             // Its connector may be about to start: the next round sees.

@@ -213,10 +213,10 @@ impl Turn {
         notes: &mut StageNotes,
     ) -> Result<(ToolAnswer, bool)> {
         // Its connector may be about to start; without the tool the act would be taken for another one.
-        if is_known(called, &notes.acts) && self.setup.tool(&called.tool).is_none() {
+        if is_known(called, &notes.acts) && !self.setup.is_own_tool(&called.tool) {
             tokio::select! {
                 () = self.setup.stop.cancelled() => {}
-                () = self.setup.engine.dispatcher.wait_for_tool(self.setup.tenant(), &called.tool) => {}
+                waited = self.setup.engine.dispatcher.wait_for_tool(self.setup.tenant(), called.act) => waited?,
             }
         }
         let journal = self.journal(call_index, called);

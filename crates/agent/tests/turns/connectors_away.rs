@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::turns::approvals::answer;
 use crate::turns::support::{Plan, Shop};
 
-const AGENT: &str = "name = \"Plain\"\ntools = [\"count\"]\nconnectors = [\"books\"]\n\
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\"]\nconnectors = [\"books\", \"other\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 /// Long enough that whoever does not wait has gone on by then.
 const A_WHILE: Duration = Duration::from_millis(400);
@@ -48,10 +48,12 @@ impl RemoteToolHandler for Add {
     }
 }
 
-/// A host whose connector is there, is starting, or is gone.
+/// A host whose connector is there, is starting, or is gone; another may bring a tool of the same name meanwhile.
 struct Host {
     tools: Arc<TenantTools>,
+    others: Arc<TenantTools>,
     is_there: AtomicBool,
+    is_other_there: AtomicBool,
     is_settled: AtomicBool,
 }
 
@@ -64,7 +66,11 @@ impl Host {
 
 impl TenantToolSource for Host {
     fn tenant_tools(&self, _tenant: TenantId) -> Arc<TenantTools> {
-        if self.is_there.load(Ordering::SeqCst) { self.tools.clone() } else { Arc::default() }
+        match (self.is_there.load(Ordering::SeqCst), self.is_other_there.load(Ordering::SeqCst)) {
+            (true, _) => self.tools.clone(),
+            (false, true) => self.others.clone(),
+            (false, false) => Arc::default(),
+        }
     }
 
     fn is_settled(&self, _tenant: TenantId) -> bool {
@@ -72,39 +78,59 @@ impl TenantToolSource for Host {
     }
 }
 
+/// Adds lines for a connector; how often it was asked is the service's to count.
+fn tools(connector: &str, effect: Effect, service: &Arc<Service>) -> Arc<TenantTools> {
+    let mut registry = ToolRegistry::default();
+    let read = ToolSpec::read_only("books_add".parse().unwrap(), "Adds a line.", "books.line.add");
+    let parameters = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+    let spec = ToolSpec { effect, reach: Reach::Business, parameters, ..read };
+    let connector = ToolConnector {
+        name: connector.to_owned(),
+        origin: ConnectorOrigin::Foreign,
+        declares: true,
+        conduct: None,
+    };
+    registry.add(spec, connector, ToolHandler::Remote(Arc::new(Add(service.clone())))).unwrap();
+    Arc::new(TenantTools::new(registry, BTreeSet::new()))
+}
+
 struct Books {
     shop: Shop,
     service: Arc<Service>,
+    other: Arc<Service>,
     host: Arc<Host>,
 }
 
 impl Books {
     async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
-        let service = Arc::new(Service::default());
-        let mut registry = ToolRegistry::default();
-        let read = ToolSpec::read_only("books_add".parse().unwrap(), "Adds a line.", "books.line.add");
-        let parameters = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
-        let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
-        let connector = ToolConnector {
-            name: "books".to_owned(),
-            origin: ConnectorOrigin::Foreign,
-            declares: true,
-            conduct: None,
-        };
-        registry.add(spec, connector, ToolHandler::Remote(Arc::new(Add(service.clone())))).unwrap();
-        let tools = Arc::new(TenantTools::new(registry, BTreeSet::new()));
-        let host =
-            Arc::new(Host { tools, is_there: AtomicBool::new(true), is_settled: AtomicBool::new(true) });
+        Self::open_with(test, level, Effect::Once, script).await
+    }
+
+    async fn open_with(
+        test: &TestDb,
+        level: &str,
+        effect: Effect,
+        script: impl IntoIterator<Item = ScriptedTurn>,
+    ) -> Self {
+        let (service, other) = (Arc::new(Service::default()), Arc::new(Service::default()));
+        let host = Arc::new(Host {
+            tools: tools("books", effect, &service),
+            others: tools("other", effect, &other),
+            is_there: AtomicBool::new(true),
+            is_other_there: AtomicBool::new(false),
+            is_settled: AtomicBool::new(true),
+        });
         let plan = Plan { agent: AGENT.to_owned(), shelves: Some(host.clone()), ..Plan::default() };
         let shop = Shop::open_with(test, script, plan).await;
         let text = format!(
             "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
-             [connectors.books]\nautonomy = \"{level}\"\nread = [\"*\"]\nwrite = [\"*\"]\n"
+             [connectors.books]\nautonomy = \"{level}\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+             [connectors.other]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n"
         );
         let policy = policy::parse(&text).unwrap();
         let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy, "test", "", MORNING).map(drop);
         shop.db.write(shop.tenant, put).await.unwrap();
-        Self { shop, service, host }
+        Self { shop, service, other, host }
     }
 
     fn done(&self) -> usize {
@@ -211,5 +237,32 @@ on_both! {
         assert_eq!(books.act_states().await, state("unknown"));
         let told = format!("{:?}", other.model.requests().last().unwrap().request.messages);
         assert!(!told.contains("Propose it as a new act"), "{told}");
+    }
+
+    /// Another connector brings a tool of the same name while the act's own is away.
+    async fn a_half_done_act_is_never_called_on_another_connector(test: TestDb) {
+        let books = Books::open_with(&test, "act", Effect::Keyed, [add()]).await;
+        let received = books.died_in_the_call().await;
+        books.host.set(false, true);
+        books.host.is_other_there.store(true, Ordering::SeqCst);
+        let other = books.shop.again(&test, [ScriptedTurn::text("I can't tell.")]).await;
+        test.clock.advance(Duration::from_secs(120));
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        let done = other.outcome(&received).await;
+        assert_eq!((done.text.as_str(), books.done()), ("I can't tell.", 1));
+        assert_eq!((books.act_states().await, books.other.done.lock().unwrap().len()), (state("unknown"), 0));
+    }
+
+    async fn a_yes_waits_for_its_own_connector_though_another_has_the_name(test: TestDb) {
+        let books = Books::open(&test, "propose", [add(), ScriptedTurn::text("It is added.")]).await;
+        books.host.is_other_there.store(true, Ordering::SeqCst);
+        let received = books.agreed(&test, (false, false)).await;
+        tokio::time::sleep(A_WHILE).await;
+        assert_eq!((books.done(), books.act_states().await), (0, state("waiting")));
+        books.host.set(true, true);
+        let done = books.shop.outcome(&received).await;
+        assert_eq!((done.text.as_str(), done.state), ("It is added.", RunState::Done));
+        assert_eq!((books.done(), books.act_states().await), (1, state("applied")));
+        assert_eq!(books.other.done.lock().unwrap().len(), 0);
     }
 }
