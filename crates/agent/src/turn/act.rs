@@ -113,7 +113,9 @@ impl Turn {
                 ToolAnswer::Refused(refusal)
                     if self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::is_delayed) =>
                 {
-                    pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
+                    let is_away =
+                        self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::is_tool_away);
+                    pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at, is_away });
                 }
                 ToolAnswer::Failed { .. }
                     if self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::needs_login) =>
@@ -145,6 +147,8 @@ impl Turn {
             }
         }
         Ok(match pause.is_empty() {
+            // Whoever stops it while it waits takes back what it asked, and the yes that it could not use.
+            false if self.setup.stop.is_cancelled() => ActStageOutcome::Halted(HaltReason::Cancelled),
             false => ActStageOutcome::Waiting(pause),
             true if self.state.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
             true if self.ask_choice(questions, notes.model.heard, search.as_ref()) => ActStageOutcome::Asked,

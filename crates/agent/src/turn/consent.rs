@@ -314,7 +314,7 @@ fn adopt_snapshot(
         let is_program = act.rests_on.caller.key.is_some();
         let is_read = (act.rests_on.taint.own_words.is_empty() && !is_program) || mine.is_read;
         let taint = merge_taint(mine.taint, act.rests_on.taint);
-        let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None };
+        let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None, is_away: false };
         let (tool, arguments) = (act.tool, act.arguments);
         let called = ExchangeCall { call_id: OWN_CALL.to_owned(), tool, arguments, act: act.id, outcome };
         let exchanges = vec![ToolExchange { asked, calls: vec![called] }];

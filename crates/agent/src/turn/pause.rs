@@ -28,7 +28,11 @@ impl Turn {
             let Some(approval) = self.setup.find_approval(delayed.act).await? else { continue };
             // Who is promised a time has it before the yes runs out.
             let until = delayed.until.filter(|until| *until < approval.expires_at);
-            let words = format!("{}\n{}", approval.words, self.setup.render_wait_time(until));
+            let waits = match delayed.is_away {
+                true => self.setup.phrase("working-on-it", &[]),
+                false => self.setup.render_wait_time(until),
+            };
+            let words = format!("{}\n{waits}", approval.words);
             self.reply.say(&words);
             self.state.snapshot.told_delayed.push(delayed.act);
         }

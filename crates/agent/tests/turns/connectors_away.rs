@@ -29,6 +29,8 @@ const AGENT: &str = "name = \"Plain\"\ntools = [\"count\"]\nconnectors = [\"book
 /// Long enough that whoever does not wait has gone on by then.
 const A_WHILE: Duration = Duration::from_millis(400);
 
+const SAID: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
+
 #[derive(Default)]
 struct Service {
     done: Mutex<Vec<Value>>,
@@ -159,6 +161,10 @@ impl Books {
         received
     }
 
+    async fn sweep(&self) -> usize {
+        self.shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap()
+    }
+
     async fn act_states(&self) -> Vec<(String, Option<String>)> {
         let read = |tx: &mut Tx<'_>| {
             tx.all("SELECT state, code FROM acts WHERE tenant_id = $1", params![], |row| {
@@ -189,15 +195,37 @@ on_both! {
         assert_eq!((books.done(), books.act_states().await), (1, state("applied")));
     }
 
-    /// What was agreed to is kept for when the connector comes back, and the model is not told to propose it anew.
+    /// What was agreed to waits for the connector to come back, and is done then; the person hears of either once.
     async fn a_yes_for_a_tool_that_is_gone_is_kept(test: TestDb) {
-        let books = Books::open(&test, "propose", [add(), ScriptedTurn::text("The books are away.")]).await;
+        let books = Books::open(&test, "propose", [add(), ScriptedTurn::text("It is added.")]).await;
         let received = books.agreed(&test, (false, true)).await;
+        let waits = books.shop.outcome(&received).await;
+        assert_eq!((waits.state, books.done()), (RunState::WaitingApproval, 0), "{waits:?}");
+        assert!(waits.text.contains("rice") && waits.text.contains("I am working on it."), "{}", waits.text);
+        assert_eq!((books.act_states().await, books.shop.model.requests().len()), (state("waiting"), 1));
+        let said = books.shop.number(SAID).await;
+        assert_eq!(books.sweep().await, 0, "nothing has changed");
+        test.clock.advance(Duration::from_secs(16 * 60));
+        assert_eq!(books.sweep().await, 1, "it is looked at now and then");
+        assert_eq!(books.shop.outcome(&received).await.state, RunState::WaitingApproval);
+        assert_eq!(books.shop.number(SAID).await, said, "what they have heard is not said again");
+        books.host.set(true, true);
+        assert_eq!(books.sweep().await, 1);
         let done = books.shop.outcome(&received).await;
-        assert_eq!((done.text.as_str(), books.done()), ("The books are away.", 0));
-        assert_eq!(books.act_states().await, state("waiting"));
-        let told = format!("{:?}", books.shop.model.requests().last().unwrap().request.messages);
-        assert!(told.contains("unknown_tool") && !told.contains("Propose it as a new act"), "{told}");
+        assert_eq!((done.text.as_str(), done.state), ("It is added.", RunState::Done));
+        assert_eq!((books.done(), books.act_states().await), (1, state("applied")));
+        assert_eq!((books.sweep().await, books.done()), (0, 1));
+    }
+
+    async fn a_yes_for_a_tool_that_never_comes_back_is_told(test: TestDb) {
+        let books = Books::open(&test, "propose", [add()]).await;
+        let received = books.agreed(&test, (false, true)).await;
+        assert_eq!(books.shop.outcome(&received).await.state, RunState::WaitingApproval);
+        test.clock.advance(Duration::from_secs(40 * 24 * 3600));
+        assert_eq!(books.shop.engine.sweep_acts().await.unwrap().expired, 1);
+        let ended = books.shop.outcome(&received).await;
+        assert!(ended.text.starts_with("This was approved, but it could not be done in time"), "{ended:?}");
+        assert_eq!((ended.state, books.done(), books.act_states().await), (RunState::Done, 0, state("dropped")));
     }
 
     async fn a_run_that_waits_for_its_connector_can_be_cancelled(test: TestDb) {
@@ -207,6 +235,9 @@ on_both! {
         books.shop.engine.cancel(books.shop.tenant, received.run).await.unwrap();
         let ended = books.shop.outcome(&received).await;
         assert_eq!((ended.state, books.done()), (RunState::Halted, 0), "{ended:?}");
+        assert_eq!(books.act_states().await, state("dropped"), "the yes is taken back with it");
+        let granted = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'granted'";
+        assert_eq!(books.shop.number(granted).await, 0);
     }
 
     async fn a_half_done_act_is_recognised_when_its_connector_starts_late(test: TestDb) {
