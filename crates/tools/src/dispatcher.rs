@@ -258,17 +258,7 @@ impl ToolDispatcher {
             }
             (ActDecision::Wait(approval, _), None) => Ok(ToolAnswer::Waiting(approval)),
             (ActDecision::Go(permit), None) => {
-                let gone = ToolAttemptResult {
-                    outcome: ActOutcome::Failed {
-                        code: "unknown_tool".to_owned(),
-                        retryable: false,
-                        detail: "the tool is not installed".to_owned(),
-                        next: None,
-                    },
-                    done: None,
-                    mismatch: None,
-                };
-                self.finish(permit, None, gone, journal).await
+                self.finish(permit, None, attempts::unknown_tool_result(), journal).await
             }
         }
     }

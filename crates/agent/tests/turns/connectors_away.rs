@@ -270,6 +270,18 @@ on_both! {
         assert!(!told.contains("Propose it as a new act"), "{told}");
     }
 
+    async fn a_look_whose_connector_is_gone_has_failed(test: TestDb) {
+        let books = Books::open_with(&test, "act", Effect::Read, [add()]).await;
+        let received = books.died_in_the_call().await;
+        books.host.set(false, true);
+        let other = books.shop.again(&test, [ScriptedTurn::text("The books are away.")]).await;
+        test.clock.advance(Duration::from_secs(120));
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        assert_eq!(other.outcome(&received).await.text, "The books are away.");
+        assert_eq!((books.act_states().await, books.done()), (state("failed"), 1));
+        assert_eq!(books.shop.number("SELECT COUNT(*) FROM approvals WHERE tenant_id = $1").await, 0);
+    }
+
     /// Another connector brings a tool of the same name while the act's own is away.
     async fn a_half_done_act_is_never_called_on_another_connector(test: TestDb) {
         let books = Books::open_with(&test, "act", Effect::Keyed, [add()]).await;

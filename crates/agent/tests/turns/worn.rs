@@ -60,6 +60,34 @@ on_both! {
         }
     }
 
+    /// Whatever ends each process that calls it, it is not called for ever.
+    async fn an_act_that_ends_every_process_is_given_up(test: TestDb) {
+        for (tool, ends_as) in [("book", "unknown"), ("fetch", "failed")] {
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
+            let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
+            shop.world.hangs.store(true, Ordering::SeqCst);
+            shop.say("1", "milk").await;
+            let calls = || shop.world.calls.load(Ordering::SeqCst);
+            wait_until(async || calls() == 1).await;
+            shop.engine.abandon();
+            for tried in 1..=3 {
+                test.clock.advance(Duration::from_secs(120));
+                let next = shop.again(&test, []).await;
+                tokio::select! {
+                    swept = next.engine.sweep_acts() => panic!("{tool}: {swept:?}"),
+                    () = wait_until(async || calls() > tried) => {}
+                }
+            }
+            test.clock.advance(Duration::from_secs(120));
+            let next = shop.again(&test, []).await;
+            let swept = next.engine.sweep_acts().await.unwrap();
+            assert_eq!((calls(), swept.ended + swept.unknown), (4, 1), "{tool}: {swept:?}");
+            let read = |tx: &mut Tx<'_>| tx.one("SELECT state FROM acts WHERE tenant_id = $1", params![], |row| row.get::<String>(0));
+            assert_eq!(shop.db.read(shop.tenant, read).await.unwrap(), ends_as);
+            assert_eq!(next.engine.sweep_acts().await.unwrap(), munshi_tools::ActSweepReport::default());
+        }
+    }
+
     async fn the_one_process_of_sqlite_waits_for_no_lease(test: TestDb) {
         if test.engine() == DatabaseEngine::Postgres {
             return;
