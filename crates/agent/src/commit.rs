@@ -18,13 +18,14 @@ use serde_json::Value;
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
 use crate::ingest::IngestServices;
+use crate::late_acts::{self, DetachOutcome};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::runs::{self, RunEndUpdate, RunLease};
 use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{client_context, late_acts, outbox, retention};
+use crate::{client_context, outbox, retention};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -140,6 +141,8 @@ pub struct CommittedTurn {
     pub number: i64,
     /// The next run of the session, now held by this process.
     pub next: Option<RunLease>,
+    /// Those of the unfinished acts that were not left to themselves, since they had ended or wait for a person.
+    pub ended: Vec<ActId>,
 }
 
 /// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
@@ -151,8 +154,11 @@ pub fn save_turn(
 ) -> Result<CommittedTurn> {
     let (lease, now) = (response.lease, response.now);
     // Acts before budgets and sessions, as whoever ends an act holds them.
+    let mut ended = Vec::new();
     for act in &response.unfinished {
-        late_acts::detach(tx, *act, lease.run, now)?;
+        if late_acts::detach(tx, *act, lease.run, now)? == DetachOutcome::No {
+            ended.push(*act);
+        }
     }
     if let Some((reservation, spent)) = &response.settle {
         settle(tx, ingest_services, *reservation, spent)?;
@@ -196,7 +202,7 @@ pub fn save_turn(
             now,
         )?;
     }
-    Ok(CommittedTurn { session: position.session, number: position.number, next })
+    Ok(CommittedTurn { session: position.session, number: position.number, next, ended })
 }
 
 /// Takes back what a run has asked. What the audit is to be told comes last.

@@ -147,6 +147,12 @@ impl ToolDispatcher {
         }
     }
 
+    /// What is known of an act, as it stands.
+    pub fn load_answer(&self, tx: &mut Tx<'_>, act: Act) -> Result<ToolAnswer> {
+        let tool = self.find_tool_of_act(tx.tenant(), &act);
+        load_past_answer(tx, act, tool.as_ref())
+    }
+
     /// Goes on with an act that waited for a person: with what was stored when it was proposed, for the person as they
     /// are now, by the agent as it is now. `tools` are those it has.
     pub async fn resume(

@@ -1,12 +1,16 @@
 //! Ending a run of which nothing can be prepared any more: its binding is gone, or reading it breaks whoever tries.
 
+use std::sync::Arc;
+
 use munshi_safety::acts::{self, Act, ActState, in_plain_words};
-use munshi_types::TenantId;
+use munshi_types::{ActId, TenantId};
 
 use super::reply::first_generation;
-use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
+use crate::commit::{ReplyRecord, TurnCommit, TurnStatus};
+use crate::deferred_results;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
+use crate::late_acts;
 use crate::marks::ReplyMarks;
 use crate::messages::MessageStatus;
 use crate::reply_language::resolve_locale;
@@ -19,7 +23,11 @@ use crate::taint_bits;
 impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
     /// ends the run. Nobody is billed.
-    pub(crate) async fn close_run(&self, lease: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
+    pub(crate) async fn close_run(
+        self: &Arc<Self>,
+        lease: RunLease,
+        halt: HaltReason,
+    ) -> Result<Option<RunLease>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, lease.run) {
                 Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
@@ -28,9 +36,10 @@ impl TurnEngineInner {
             let run = found?.ok_or(Error::NoRun)?;
             let session = sessions::find(tx, run.session)?;
             let acts = acts_of(tx, &run)?;
-            Ok((run, acts, session.and_then(|session| session.language)))
+            let unfinished = list_unfinished(tx, &acts)?;
+            Ok((run, acts, unfinished, session.and_then(|session| session.language)))
         };
-        let (run, acts, language) = self.db.read(lease.tenant, read).await?;
+        let (run, acts, unfinished, language) = self.db.read(lease.tenant, read).await?;
         let written = self.describe_written(lease.tenant, &acts);
         let phrase = match &halt {
             _ if written.is_some() => "stopped",
@@ -70,12 +79,12 @@ impl TurnEngineInner {
             violations: Vec::new(),
             decision: None,
             questions: run.snapshot.pending_approvals(),
-            unfinished: acts.iter().filter(|act| is_unfinished(act)).map(|act| act.id).collect(),
+            unfinished,
             client_resume: Some(None),
             now: self.clock.now(),
         };
-        let ingest_services = self.ingest_services.clone();
-        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::save_turn(tx, &ingest_services, &response);
+        let inner = self.clone();
+        let unit = move |tx: &mut munshi_store::Tx<'_>| deferred_results::save_turn(tx, &inner, &response);
         Ok(self.db.write(lease.tenant, unit).await?.next)
     }
 }
@@ -95,8 +104,15 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
     Ok(all)
 }
 
-fn is_unfinished(act: &Act) -> bool {
-    act.effect.writes() && act.state == ActState::Intended
+/// Those that may be happening. Of one that was left to itself before, whoever ends it tells.
+fn list_unfinished(tx: &mut munshi_store::Tx<'_>, acts: &[Act]) -> Result<Vec<ActId>> {
+    let mut unfinished = Vec::new();
+    for act in acts.iter().filter(|act| act.effect.writes() && act.state == ActState::Intended) {
+        if late_acts::find(tx, act.id)?.is_none() {
+            unfinished.push(act.id);
+        }
+    }
+    Ok(unfinished)
 }
 
 impl TurnEngineInner {

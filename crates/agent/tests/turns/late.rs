@@ -161,4 +161,24 @@ on_both! {
     async fn what_nobody_can_look_up_is_not_tried_again_after_a_crash(test: TestDb) {
         crashed(&test, "slow_fax", "What I was working on broke off").await;
     }
+
+    /// The act came to its end after its process died, and its run is stopped before anybody has looked at it again.
+    async fn what_ended_before_its_run_was_stopped_is_told(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("book", &arguments("rice"))]).await;
+        shop.world.hangs.store(true, Ordering::SeqCst);
+        let received = shop.say("1", "book the rice").await;
+        wait_until(async || shop.world.effects().len() == 1).await;
+        shop.engine.abandon();
+        shop.world.hangs.store(false, Ordering::SeqCst);
+        test.clock.advance(Duration::from_secs(120));
+        let other = shop.again(&test, []).await;
+        assert_eq!(other.engine.sweep_acts().await.unwrap().ended, 1);
+        other.engine.cancel(received.tenant, received.run).await.unwrap();
+        let stopped = other.outcome(&received).await;
+        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
+        let told = until_said(&other, 2).await;
+        assert!(told[0].starts_with("I have stopped."), "{told:?}");
+        assert!(told[1].starts_with("What you asked for is ready:") && told[1].contains("booked: rice"), "{told:?}");
+        assert_eq!((told.len(), other.world.effects().len()), (2, 1));
+    }
 }
