@@ -13,7 +13,7 @@ use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
     ActId, ApprovalId, BindingId, MessageId, ReplyAddress, ReservationId, SessionId, Timestamp,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
@@ -61,6 +61,8 @@ pub struct TurnCommit {
     pub binding: BindingId,
     pub channel: Channel,
     pub ending: TurnStatus,
+    /// A pack read the message by itself. That stays with the run after its end, for what is told of its acts later.
+    pub is_read: bool,
     /// None only where there is nothing to say.
     pub reply: Option<ReplyRecord>,
     /// Where the reply is sent; none where the person waits for it or comes and looks.
@@ -257,11 +259,10 @@ fn number_reply(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition>
 }
 
 fn build_run_end(response: &TurnCommit) -> Result<RunEndUpdate> {
+    let left = if response.is_read { json!({ "is_read": true }) } else { json!({}) };
     let (state, halt, snapshot) = match &response.ending {
-        TurnStatus::Done => (RunState::Done, None, JsonText::of(&Value::Object(serde_json::Map::default()))?),
-        TurnStatus::Halted(halt) => {
-            (RunState::Halted, Some(halt), JsonText::of(&Value::Object(serde_json::Map::default()))?)
-        }
+        TurnStatus::Done => (RunState::Done, None, JsonText::of(&left)?),
+        TurnStatus::Halted(halt) => (RunState::Halted, Some(halt), JsonText::of(&left)?),
         TurnStatus::Waiting(snapshot) => (RunState::WaitingApproval, None, JsonText::of(snapshot)?),
     };
     Ok(RunEndUpdate {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use munshi_safety::acts::{self, Act, ActState, in_plain_words};
-use munshi_types::{ActId, TenantId};
+use munshi_safety::approvals;
+use munshi_types::{ActId, ApprovalId, TenantId};
 
 use super::reply::first_generation;
 use crate::commit::{ReplyRecord, TurnCommit, TurnStatus};
@@ -36,10 +37,10 @@ impl TurnEngineInner {
             let run = found?.ok_or(Error::NoRun)?;
             let session = sessions::find(tx, run.session)?;
             let acts = acts_of(tx, &run)?;
-            let unfinished = list_unfinished(tx, &acts)?;
-            Ok((run, acts, unfinished, session.and_then(|session| session.language)))
+            let open = OpenActs::find(tx, &run, &acts)?;
+            Ok((run, acts, open, session.and_then(|session| session.language)))
         };
-        let (run, acts, unfinished, language) = self.db.read(lease.tenant, read).await?;
+        let (run, acts, open, language) = self.db.read(lease.tenant, read).await?;
         let written = self.describe_written(lease.tenant, &acts);
         let phrase = match &halt {
             _ if written.is_some() => "stopped",
@@ -70,6 +71,7 @@ impl TurnEngineInner {
             binding: run.binding,
             channel: run.channel,
             ending: TurnStatus::Halted(halt),
+            is_read: run.snapshot.is_read,
             reply: Some(reply),
             deliver: run.reply_to,
             settle: run.reservation.map(|id| (id, degraded_amount(run.snapshot.drawn))),
@@ -78,8 +80,8 @@ impl TurnEngineInner {
             calls: Vec::new(),
             violations: Vec::new(),
             decision: None,
-            questions: run.snapshot.pending_approvals(),
-            unfinished,
+            questions: open.questions,
+            unfinished: open.unfinished,
             client_resume: Some(None),
             now: self.clock.now(),
         };
@@ -104,15 +106,30 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
     Ok(all)
 }
 
-/// Those that may be happening. Of one that was left to itself before, whoever ends it tells.
-fn list_unfinished(tx: &mut munshi_store::Tx<'_>, acts: &[Act]) -> Result<Vec<ActId>> {
-    let mut unfinished = Vec::new();
-    for act in acts.iter().filter(|act| act.effect.writes() && act.state == ActState::Intended) {
-        if late_acts::find(tx, act.id)?.is_none() {
-            unfinished.push(act.id);
+/// What of a run's acts is left open by its end.
+struct OpenActs {
+    /// Of those that wait for a person, also where the snapshot can't be read.
+    questions: Vec<ApprovalId>,
+    /// Those that may be happening. Of one that was left to itself before, whoever ends it tells.
+    unfinished: Vec<ActId>,
+}
+
+impl OpenActs {
+    fn find(tx: &mut munshi_store::Tx<'_>, run: &Run, acts: &[Act]) -> Result<Self> {
+        let mut questions = run.snapshot.pending_approvals();
+        let mut unfinished = Vec::new();
+        for act in acts {
+            if act.state == ActState::Waiting {
+                let asked = approvals::find_by_act(tx, act.id)?.map(|asked| asked.id);
+                questions.extend(asked.filter(|asked| !questions.contains(asked)));
+            }
+            let may_happen = act.effect.writes() && act.state == ActState::Intended;
+            if may_happen && late_acts::find(tx, act.id)?.is_none() {
+                unfinished.push(act.id);
+            }
         }
+        Ok(Self { questions, unfinished })
     }
-    Ok(unfinished)
 }
 
 impl TurnEngineInner {

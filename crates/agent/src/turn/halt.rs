@@ -39,7 +39,7 @@ impl Turn {
     }
 
     /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
-    fn report_late_result(&mut self) {
+    pub(super) fn report_late_result(&mut self) {
         let results = self.state.snapshot.iter_calls().filter_map(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok: true, result } => {
                 result.get("result").map(deferred_results::render_result)

@@ -60,6 +60,7 @@ impl Turn {
             binding: self.setup.run.binding,
             channel: self.setup.run.channel,
             ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch))),
+            is_read: self.state.snapshot.is_read,
             reply: None,
             deliver: None,
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),

@@ -220,6 +220,7 @@ impl Turn {
                     TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch)))
                 }
             },
+            is_read: self.state.snapshot.is_read,
             reply: Some(reply),
             deliver: self.setup.run.reply_to.clone(),
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),

@@ -295,6 +295,18 @@ on_both! {
         assert_eq!(shop.number(REPLIES).await, 2, "once");
     }
 
+    async fn what_can_not_be_read_takes_its_question_back(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("milk"))]).await;
+        let received = shop.say("1", "remove the milk").await;
+        let id = shop.outcome(&received).await.approval.unwrap();
+        let now = test.clock.now();
+        let broken = "UPDATE runs SET snapshot = '[1]', state = 'acting', lease_until = $2 WHERE tenant_id = $1";
+        shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(broken, params![now])).await.unwrap();
+        let ended = last(&test, &shop, &received, Vec::new()).await;
+        assert_eq!(ended.state, RunState::Halted, "{ended:?}");
+        crate::turns::approvals::assert_withdrawn(&test, &shop, id).await;
+    }
+
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
         for broken in [r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#, "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
             let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
