@@ -154,7 +154,8 @@ impl ToolDispatcher {
     }
 
     /// Goes on with an act that waited for a person: with what was stored when it was proposed, for the person as they
-    /// are now, by the agent as it is now. `tools` are those it has.
+    /// are now but not more than the key they asked through lets them be, by the agent as it is now. `tools` are those it
+    /// has.
     pub async fn resume(
         &self,
         tenant: TenantId,
@@ -175,7 +176,10 @@ impl ToolDispatcher {
         let tool = self.find_tool_of_act(tenant, &act);
         let mut stored = act.rests_on;
         if let Some(principal) = principal {
-            stored.caller.principal = principal;
+            stored.caller.principal = match &stored.caller.ceiling {
+                Some(ceiling) => ceiling.cap(principal),
+                None => principal,
+            };
         }
         let want = ToolCallRequest {
             act: id,

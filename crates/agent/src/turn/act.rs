@@ -375,6 +375,7 @@ impl TurnSetup {
             zone: self.binding.zone.clone(),
             background: false,
             key: self.run.program_key(),
+            ceiling: self.run.key_use.as_ref().map(|used| used.ceiling.clone()),
         }
     }
 
