@@ -1,7 +1,7 @@
 //! An act of a connector that is not there when its run goes on: it waits for the tool, and is never taken for another one.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ struct Host {
     is_there: AtomicBool,
     is_other_there: AtomicBool,
     is_settled: AtomicBool,
+    /// How many more looks find it settled, whatever it is: a connector may go away behind them.
+    settled_looks: AtomicU32,
 }
 
 impl Host {
@@ -76,7 +78,9 @@ impl TenantToolSource for Host {
     }
 
     fn is_settled(&self, _tenant: TenantId) -> bool {
-        self.is_settled.load(Ordering::SeqCst)
+        let less = |looks: u32| looks.checked_sub(1);
+        let was_settled = self.settled_looks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok();
+        was_settled || self.is_settled.load(Ordering::SeqCst)
     }
 }
 
@@ -121,6 +125,7 @@ impl Books {
             is_there: AtomicBool::new(true),
             is_other_there: AtomicBool::new(false),
             is_settled: AtomicBool::new(true),
+            settled_looks: AtomicU32::new(0),
         });
         let plan = Plan { agent: AGENT.to_owned(), shelves: Some(host.clone()), ..Plan::default() };
         let shop = Shop::open_with(test, script, plan).await;
@@ -230,6 +235,7 @@ on_both! {
 
     async fn a_run_that_waits_for_its_connector_can_be_cancelled(test: TestDb) {
         let books = Books::open(&test, "propose", [add()]).await;
+        books.host.settled_looks.store(1, Ordering::SeqCst);
         let received = books.agreed(&test, (false, false)).await;
         tokio::time::sleep(A_WHILE).await;
         books.shop.engine.cancel(books.shop.tenant, received.run).await.unwrap();
@@ -299,6 +305,7 @@ on_both! {
     async fn a_yes_waits_for_its_own_connector_though_another_has_the_name(test: TestDb) {
         let books = Books::open(&test, "propose", [add(), ScriptedTurn::text("It is added.")]).await;
         books.host.is_other_there.store(true, Ordering::SeqCst);
+        books.host.settled_looks.store(1, Ordering::SeqCst);
         let received = books.agreed(&test, (false, false)).await;
         tokio::time::sleep(A_WHILE).await;
         assert_eq!((books.done(), books.act_states().await), (0, state("waiting")));
