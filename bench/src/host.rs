@@ -154,6 +154,7 @@ impl Shop {
                 zone: Zone::default(),
                 background: false,
                 key: None,
+                ceiling: None,
             },
             agent: Arc::new(agent),
             taint: Taint::from_own_words(""),

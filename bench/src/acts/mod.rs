@@ -106,6 +106,7 @@ fn caller(principal: Principal) -> ActCaller {
         zone: Zone::default(),
         background: false,
         key: None,
+        ceiling: None,
     }
 }
 

@@ -170,6 +170,7 @@ impl Ready {
             binding: self.incoming.binding,
             channel: self.incoming.inbound.channel,
             ending: TurnStatus::Done,
+            is_read: false,
             reply: Some(ReplyRecord { id: ids.next(), ..self.reply.clone() }),
             deliver: None,
             settle: begun.reservation.map(|reservation| (reservation, spent)),

@@ -13,18 +13,19 @@ use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
     ActId, ApprovalId, BindingId, MessageId, ReplyAddress, ReservationId, SessionId, Timestamp,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
 use crate::ingest::IngestServices;
+use crate::late_acts::{self, DetachOutcome};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::runs::{self, RunEndUpdate, RunLease};
 use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::{client_context, late_acts, outbox, retention};
+use crate::{client_context, outbox, retention};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -60,6 +61,8 @@ pub struct TurnCommit {
     pub binding: BindingId,
     pub channel: Channel,
     pub ending: TurnStatus,
+    /// A pack read the message by itself. That stays with the run after its end, for what is told of its acts later.
+    pub is_read: bool,
     /// None only where there is nothing to say.
     pub reply: Option<ReplyRecord>,
     /// Where the reply is sent; none where the person waits for it or comes and looks.
@@ -140,6 +143,8 @@ pub struct CommittedTurn {
     pub number: i64,
     /// The next run of the session, now held by this process.
     pub next: Option<RunLease>,
+    /// Those of the unfinished acts that were not left to themselves, since they had ended or wait for a person.
+    pub ended: Vec<ActId>,
 }
 
 /// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
@@ -151,8 +156,11 @@ pub fn save_turn(
 ) -> Result<CommittedTurn> {
     let (lease, now) = (response.lease, response.now);
     // Acts before budgets and sessions, as whoever ends an act holds them.
+    let mut ended = Vec::new();
     for act in &response.unfinished {
-        late_acts::detach(tx, *act, lease.run, now)?;
+        if late_acts::detach(tx, *act, lease.run, now)? == DetachOutcome::No {
+            ended.push(*act);
+        }
     }
     if let Some((reservation, spent)) = &response.settle {
         settle(tx, ingest_services, *reservation, spent)?;
@@ -196,7 +204,7 @@ pub fn save_turn(
             now,
         )?;
     }
-    Ok(CommittedTurn { session: position.session, number: position.number, next })
+    Ok(CommittedTurn { session: position.session, number: position.number, next, ended })
 }
 
 /// Takes back what a run has asked. What the audit is to be told comes last.
@@ -251,11 +259,10 @@ fn number_reply(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition>
 }
 
 fn build_run_end(response: &TurnCommit) -> Result<RunEndUpdate> {
+    let left = if response.is_read { json!({ "is_read": true }) } else { json!({}) };
     let (state, halt, snapshot) = match &response.ending {
-        TurnStatus::Done => (RunState::Done, None, JsonText::of(&Value::Object(serde_json::Map::default()))?),
-        TurnStatus::Halted(halt) => {
-            (RunState::Halted, Some(halt), JsonText::of(&Value::Object(serde_json::Map::default()))?)
-        }
+        TurnStatus::Done => (RunState::Done, None, JsonText::of(&left)?),
+        TurnStatus::Halted(halt) => (RunState::Halted, Some(halt), JsonText::of(&left)?),
         TurnStatus::Waiting(snapshot) => (RunState::WaitingApproval, None, JsonText::of(snapshot)?),
     };
     Ok(RunEndUpdate {

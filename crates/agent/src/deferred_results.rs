@@ -7,12 +7,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use munshi_safety::acts::{self, ActDecision};
+use munshi_safety::acts::{self, ActDecision, ActState};
 use munshi_store::Tx;
 use munshi_tools::{ActJournal, ToolAnswer};
-use munshi_types::ActId;
+use munshi_types::{ActId, RunId};
 use serde_json::Value;
 
+use crate::commit::{self, CommittedTurn, TurnCommit};
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::late_acts;
@@ -32,22 +33,41 @@ const DEEPEST: usize = 4;
 pub(crate) fn notify_result(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &ToolAnswer) -> Result<bool> {
     let Some(act) = find_act_id(answer) else { return Ok(false) };
     let Some(run) = late_acts::take(tx, act)? else { return Ok(false) };
-    let Some(run) = runs::find(tx, run)? else { return Ok(true) };
-    let Some(session) = sessions::find_current(tx, run.session)? else { return Ok(true) };
+    tell(tx, inner, run, answer)?;
+    Ok(true)
+}
+
+/// Stores the end of a turn. Of its unfinished acts those that ended since it last looked have nobody left to tell of them,
+/// so they are told here.
+pub(crate) fn save_turn(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    response: &TurnCommit,
+) -> Result<CommittedTurn> {
+    let stored = commit::save_turn(tx, &inner.ingest_services, response)?;
+    for act in &stored.ended {
+        let Some(act) = acts::find(tx, *act)? else { continue };
+        if matches!(act.state, ActState::Applied | ActState::Failed | ActState::Unknown) {
+            let answer = inner.dispatcher.load_answer(tx, act)?;
+            tell(tx, inner, response.lease.run, &answer)?;
+        }
+    }
+    Ok(stored)
+}
+
+fn tell(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, answer: &ToolAnswer) -> Result<()> {
+    let Some(run) = runs::find(tx, run)? else { return Ok(()) };
+    let Some(session) = sessions::find_current(tx, run.session)? else { return Ok(()) };
     let voice = notify::find_voice(tx, &session)?;
     let phrase = match answer {
-        ToolAnswer::Done(_) => {
-            start_follow_up_run(tx, inner, &run, &session, answer)?;
-            return Ok(true);
-        }
+        ToolAnswer::Done(_) => return start_follow_up_run(tx, inner, &run, &session, answer),
         ToolAnswer::Unknown { .. } => "late-unknown",
         _ => "late-failed",
     };
     let text = log_unrendered(inner.phrasebook.render(phrase, voice, &[]), phrase).unwrap_or_default();
     let tainted = answer.taint_source().into_iter().collect();
     let notice = ConversationNotice { text, tainted, ..ConversationNotice::default() };
-    notify::post_notice(tx, inner, &session, run.id, notice)?;
-    Ok(true)
+    notify::post_notice(tx, inner, &session, run.id, notice)
 }
 
 /// A run that goes on where the other left off, as if the result had just come: anybody may take it up at once.

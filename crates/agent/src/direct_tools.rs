@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use munshi_identity::Principal;
+use munshi_identity::keys::KeyCeiling;
 use munshi_pack::PackTurnContext;
 use munshi_safety::acts;
 use munshi_safety::pipeline::{
@@ -198,6 +199,8 @@ fn caller(who: &Principal, key: Option<KeyId>, binding: &BindingResolution) -> A
         session: None,
         zone: binding.zone.clone(),
         background: false,
+        // Whoever calls through a key has been cut down to what it lets them be.
+        ceiling: key.map(|_| KeyCeiling { role: who.role(), opened: Some(who.opened.clone()) }),
         key,
     }
 }

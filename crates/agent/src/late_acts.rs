@@ -33,13 +33,18 @@ pub(crate) fn detach(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) ->
     }
 }
 
-/// The run that left the act, once.
-pub(crate) fn take(tx: &mut Tx<'_>, act: ActId) -> Result<Option<RunId>> {
-    let run = tx.optional(
+/// The run that left the act.
+pub(crate) fn find(tx: &mut Tx<'_>, act: ActId) -> Result<Option<RunId>> {
+    Ok(tx.optional(
         "SELECT run_id FROM late_acts WHERE tenant_id = $1 AND act_id = $2",
         params![act],
         |row| row.get::<RunId>(0),
-    )?;
+    )?)
+}
+
+/// The same, once.
+pub(crate) fn take(tx: &mut Tx<'_>, act: ActId) -> Result<Option<RunId>> {
+    let run = find(tx, act)?;
     if run.is_some() {
         tx.execute("DELETE FROM late_acts WHERE tenant_id = $1 AND act_id = $2", params![act])?;
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use munshi_safety::acts;
 use munshi_safety::approvals::{self, ApprovalStatus};
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
-use munshi_types::{RunId, SessionId, TenantId, Timestamp};
+use munshi_types::{ActId, RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -262,8 +263,8 @@ fn filter_resumable(
     Ok(answered)
 }
 
-/// Whether there is anything to go on with: a question that is no longer open, a limit that may have freed, or a service
-/// that somebody has logged in at.
+/// Whether there is anything to go on with: a question that is no longer open, a limit that may have freed, a tool that is
+/// back, or a service that somebody has logged in at.
 pub(crate) fn can_resume(
     tx: &mut Tx<'_>,
     inner: &TurnEngineInner,
@@ -277,12 +278,16 @@ pub(crate) fn can_resume(
                 return Ok(true);
             }
         }
-        if let ExchangeCallOutcome::Waiting { approval, again_at } = called.outcome {
+        if let ExchangeCallOutcome::Waiting { approval, again_at, is_away } = called.outcome {
             let due = match approvals::find(tx, approval)? {
                 Some(known) => match known.state {
                     ApprovalStatus::Pending => false,
                     // One that has run out of time is ended by the sweep of questions.
-                    ApprovalStatus::Granted => known.expires_at > now && again_at.is_none_or(|at| at <= now),
+                    ApprovalStatus::Granted => {
+                        let is_due = again_at.is_none_or(|at| at <= now);
+                        known.expires_at > now
+                            && (is_due || (is_away && is_tool_back(tx, inner, called.act)?))
+                    }
                     ApprovalStatus::Refused | ApprovalStatus::Expired => true,
                 },
                 None => true,
@@ -293,4 +298,9 @@ pub(crate) fn can_resume(
         }
     }
     Ok(false)
+}
+
+fn is_tool_back(tx: &mut Tx<'_>, inner: &TurnEngineInner, act: ActId) -> Result<bool> {
+    let act = acts::find(tx, act)?;
+    Ok(act.is_some_and(|act| inner.dispatcher.find_tool_of_act(tx.tenant(), &act).is_some()))
 }

@@ -8,7 +8,7 @@ use munshi_llm::pricing::Cost;
 use munshi_llm::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
 use munshi_safety::audit::to_canonical_json;
 use munshi_safety::budget::{BudgetAmount, RunUse};
-use munshi_safety::pipeline::{Taint, TaintSource};
+use munshi_safety::pipeline::{RefusalCode, Taint, TaintSource};
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
 use munshi_types::{ActId, ApprovalId, HolderId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,8 @@ pub struct RunSnapshot {
     pub told_logins: Vec<(String, Timestamp)>,
     /// Acts of which they have heard that their time is over.
     pub told_expired: Vec<ActId>,
+    /// Acts of which they have heard, at a pause, that they are done.
+    pub told_done: Vec<ActId>,
     /// Decided, and only this phrase is left to be said.
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
@@ -160,6 +162,8 @@ impl RunSnapshot {
             before: sum(sum(self.before, theirs.before), theirs.used),
             taint: merge_taint(self.taint, theirs.taint),
             inherited: self.inherited.into_iter().chain(theirs.inherited).collect(),
+            told_expired: theirs.told_expired,
+            told_done: theirs.told_done,
             ..self
         }
     }
@@ -274,15 +278,16 @@ pub struct EpochStamp {
 fn outcome(before: &ExchangeCallOutcome, answer: &ToolAnswer, now: Timestamp) -> ExchangeCallOutcome {
     match (before, answer) {
         (_, ToolAnswer::Waiting(approval)) => {
-            ExchangeCallOutcome::Waiting { approval: approval.id, again_at: None }
+            ExchangeCallOutcome::Waiting { approval: approval.id, again_at: None, is_away: false }
         }
         (_, ToolAnswer::Running { .. }) => ExchangeCallOutcome::Open,
         (ExchangeCallOutcome::Waiting { approval, .. }, ToolAnswer::Refused(refusal))
-            if refusal.code.is_transient() =>
+            if refusal.code.is_transient() || refusal.code == RefusalCode::UnknownTool =>
         {
             let latest = now.plus(AGAIN);
             let again_at = Some(refusal.again_at.map_or(latest, |at| at.min(latest)));
-            ExchangeCallOutcome::Waiting { approval: *approval, again_at }
+            let is_away = refusal.code == RefusalCode::UnknownTool;
+            ExchangeCallOutcome::Waiting { approval: *approval, again_at, is_away }
         }
         (_, answer) => ExchangeCallOutcome::Ended {
             ok: matches!(answer, ToolAnswer::Done(_) | ToolAnswer::Rehearsed(_) | ToolAnswer::Working { .. }),
@@ -372,9 +377,14 @@ impl ExchangeCall {
         matches!(self.outcome, ExchangeCallOutcome::Login { .. })
     }
 
-    /// Whether somebody agreed, and a limit stands in the way.
+    /// Whether somebody agreed, and a limit stands in the way or the tool is away.
     pub const fn is_delayed(&self) -> bool {
         matches!(self.outcome, ExchangeCallOutcome::Waiting { again_at: Some(_), .. })
+    }
+
+    /// Whether somebody agreed, and the tool is away.
+    pub const fn is_tool_away(&self) -> bool {
+        matches!(self.outcome, ExchangeCallOutcome::Waiting { is_away: true, .. })
     }
 }
 
@@ -385,9 +395,12 @@ pub enum ExchangeCallOutcome {
     Open,
     Waiting {
         approval: ApprovalId,
-        /// When it is tried next, where somebody has agreed and a limit stands in the way.
+        /// When it is tried next, where somebody has agreed and a limit stands in the way, or its tool is away.
         #[serde(default)]
         again_at: Option<Timestamp>,
+        /// Whether its tool was away, and not a limit in the way: it is tried as soon as the tool is back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_away: bool,
     },
     /// Somebody has to log in at the connector's service first. It is asked for again when somebody has, or at the end.
     Login { connector: String, since: Timestamp, until: Timestamp },

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::confine::Confinement;
 use crate::entries::{ConnectorEntries, ConnectorEntry};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::login::{self, ConnectorLogins};
 use crate::rows::{self, CONNECTORS};
 use crate::state::{ConnectorState, ConnectorStatus};
@@ -85,7 +85,8 @@ pub(crate) struct ConnectorHostState {
     running: Mutex<HashMap<TenantId, Fleet>>,
     /// Whether the store was asked at least once.
     looked: watch::Sender<bool>,
-    /// Tenants whose connectors did not run when the store was last asked, since nothing was to be done for them.
+    /// Tenants whose connectors may not be those that are declared: nothing was to be done for them when the store was last
+    /// asked, or it could not tell.
     resting: Mutex<HashSet<TenantId>>,
 }
 
@@ -181,7 +182,12 @@ impl ConnectorHost {
         let mut failed = None;
         for rows::FileVersion { tenant, version, .. } in active {
             if let Err(error) = self.reconcile_tenant(tenant, version).await {
-                self.inner.with_resting(|known| known.contains(&tenant).then(|| resting.insert(tenant)));
+                // What the store could not tell may be a connector that is not started yet.
+                if matches!(error, Error::Store(_))
+                    || self.inner.with_resting(|known| known.contains(&tenant))
+                {
+                    resting.insert(tenant);
+                }
                 failed.get_or_insert(error);
             }
         }

@@ -129,6 +129,20 @@ fn classify_failure(effect: Effect, failure: ToolFailure, scrubber: &Scrubber) -
     ToolAttemptResult { outcome: to_failed_outcome(failure, scrubber), done: None, mismatch: None }
 }
 
+/// A tool that is not there has done nothing.
+pub(crate) fn unknown_tool_result() -> ToolAttemptResult {
+    ToolAttemptResult {
+        outcome: ActOutcome::Failed {
+            code: "unknown_tool".to_owned(),
+            retryable: false,
+            detail: "the tool is not installed".to_owned(),
+            next: None,
+        },
+        done: None,
+        mismatch: None,
+    }
+}
+
 /// A tool that is no longer installed can neither be asked nor called.
 pub(crate) fn missing_tool_result() -> ToolAttemptResult {
     unknown_result("the tool is no longer installed")

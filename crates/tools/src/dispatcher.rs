@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::{Principal, persons};
-use munshi_safety::acts::{self, ActDecision, ActOutcome, ActServices, Permit, PermitMode};
+use munshi_safety::acts::{self, Act, ActDecision, ActOutcome, ActServices, Permit, PermitMode};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{ActCaller, ActConcern, CheckedArguments, Proposal, ProposalMode, Taint};
 use munshi_store::{Db, Tx};
@@ -74,6 +74,12 @@ impl ToolDispatcher {
         self.tenant_tools(tenant)?.get(name).cloned()
     }
 
+    /// The tool that an act was proposed with. One of the same name that another connector brings by now is another tool.
+    pub fn find_tool_of_act(&self, tenant: TenantId, act: &Act) -> Option<Tool> {
+        let tool = self.find_tool(tenant, &act.tool);
+        tool.filter(|tool| act.connector.is_empty() || tool.known.connector.name == act.connector)
+    }
+
     /// What the tenant's connectors bring at this moment.
     pub fn tenant_tools(&self, tenant: TenantId) -> Option<Arc<TenantTools>> {
         self.tool_source.as_ref().map(|tool_source| tool_source.tenant_tools(tenant))
@@ -121,8 +127,17 @@ impl ToolDispatcher {
     /// Decides, calls and writes down. Called again with the same act it does nothing twice: it gives what came of
     /// it, or goes on where a person has approved meanwhile.
     pub async fn call(&self, want: ToolCallRequest, journal: Arc<dyn ActJournal>) -> Result<ToolAnswer> {
+        let tool = self.find_tool(want.caller.principal.tenant, &want.name);
+        self.call_with(want, tool, journal).await
+    }
+
+    async fn call_with(
+        &self,
+        want: ToolCallRequest,
+        tool: Option<Tool>,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let tenant = want.caller.principal.tenant;
-        let tool = self.find_tool(tenant, &want.name);
         let proposal = build_proposal(want, tool.as_ref());
         match tool {
             Some(tool @ Tool { body: ToolHandler::Write(_), .. }) => {
@@ -132,8 +147,15 @@ impl ToolDispatcher {
         }
     }
 
+    /// What is known of an act, as it stands.
+    pub fn load_answer(&self, tx: &mut Tx<'_>, act: Act) -> Result<ToolAnswer> {
+        let tool = self.find_tool_of_act(tx.tenant(), &act);
+        load_past_answer(tx, act, tool.as_ref())
+    }
+
     /// Goes on with an act that waited for a person: with what was stored when it was proposed, for the person as they
-    /// are now, by the agent as it is now. `tools` are those it has.
+    /// are now but not more than the key they asked through lets them be, by the agent as it is now. `tools` are those it
+    /// has.
     pub async fn resume(
         &self,
         tenant: TenantId,
@@ -151,9 +173,13 @@ impl ToolDispatcher {
             Ok(Some((act, principal)))
         });
         let Some((act, principal)) = found.await? else { return Ok(None) };
+        let tool = self.find_tool_of_act(tenant, &act);
         let mut stored = act.rests_on;
         if let Some(principal) = principal {
-            stored.caller.principal = principal;
+            stored.caller.principal = match &stored.caller.ceiling {
+                Some(ceiling) => ceiling.cap(principal),
+                None => principal,
+            };
         }
         let want = ToolCallRequest {
             act: id,
@@ -166,7 +192,7 @@ impl ToolDispatcher {
             taint: stored.taint,
             concerns: stored.concerns,
         };
-        self.call(want, journal).await.map(Some)
+        self.call_with(want, tool, journal).await.map(Some)
     }
 
     /// Decision, effect and record in one transaction.
@@ -242,17 +268,7 @@ impl ToolDispatcher {
             }
             (ActDecision::Wait(approval, _), None) => Ok(ToolAnswer::Waiting(approval)),
             (ActDecision::Go(permit), None) => {
-                let gone = ToolAttemptResult {
-                    outcome: ActOutcome::Failed {
-                        code: "unknown_tool".to_owned(),
-                        retryable: false,
-                        detail: "the tool is not installed".to_owned(),
-                        next: None,
-                    },
-                    done: None,
-                    mismatch: None,
-                };
-                self.finish(permit, None, gone, journal).await
+                self.finish(permit, None, attempts::unknown_tool_result(), journal).await
             }
         }
     }

@@ -8,7 +8,7 @@ use munshi_safety::acts::{self, ACTS, ActRecovery, CountedRefusals, LapsedAct, T
 use munshi_safety::approvals::{self, ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval};
 use munshi_types::{ActId, TenantId, Timestamp};
 
-use crate::answer::ToolAnswer;
+use crate::answer::{ToolAnswer, load_past_answer};
 use crate::attempts;
 use crate::dispatcher::ToolDispatcher;
 use crate::error::Result;
@@ -152,12 +152,17 @@ impl ToolDispatcher {
         }
     }
 
-    /// Waits until a tool is there, or can't come any more because each connector has started or was given up.
-    pub async fn wait_for_tool(&self, tenant: TenantId, name: &str) {
-        let is_decided = || self.find_tool(tenant, name).is_some() || !self.is_unsettled(tenant);
-        if !wait_until(TOOL_WAIT, is_decided).await {
-            tracing::warn!(%tenant, tool = name, "connector is still starting; its act can't go on");
+    /// Waits until the tool of an act is there, or can't come any more because each connector has started or was given up.
+    pub async fn wait_for_tool(&self, tenant: TenantId, act: ActId) -> Result<()> {
+        if !self.is_unsettled(tenant) {
+            return Ok(());
         }
+        let Some(act) = self.db.read(tenant, move |tx| acts::find(tx, act)).await? else { return Ok(()) };
+        let is_decided = || self.find_tool_of_act(tenant, &act).is_some() || !self.is_unsettled(tenant);
+        if !wait_until(TOOL_WAIT, is_decided).await {
+            tracing::warn!(%tenant, tool = act.tool, "connector is still starting; its act can't go on");
+        }
+        Ok(())
     }
 
     fn is_unsettled(&self, tenant: TenantId) -> bool {
@@ -177,11 +182,11 @@ impl ToolDispatcher {
         let _working = self.active_acts.begin(lapsed.act);
         let (office, clock) = (self.act_services.clone(), self.clock.clone());
         let (dispatcher, notes) = (self.clone(), journal.clone());
-        let recovery = self.db.write(lapsed.tenant, move |tx| {
+        let recovery = self.db.write(lapsed.tenant, move |tx| -> Result<_> {
             // A tool that has another effect by now is another tool.
             let act = acts::find(tx, lapsed.act)?;
             let tool = act.and_then(|act| {
-                let tool = dispatcher.find_tool(lapsed.tenant, &act.tool);
+                let tool = dispatcher.find_tool_of_act(lapsed.tenant, &act);
                 tool.filter(|tool| tool.known.spec.effect == act.effect)
             });
             // Its connector may be about to start: the next round sees.
@@ -194,11 +199,16 @@ impl ToolDispatcher {
                 let detail = "the process died while it was done".to_owned();
                 notes.record_answer(tx, &ToolAnswer::Unknown { act: lapsed.act, detail })?;
             }
-            Ok::<_, munshi_safety::Error>((recovery, tool))
+            if let (ActRecovery::MarkedFailed, Some(act)) = (&recovery, acts::find(tx, lapsed.act)?) {
+                let answer = load_past_answer(tx, act, tool.as_ref())?;
+                notes.record_answer(tx, &answer)?;
+            }
+            Ok((recovery, tool))
         });
         match recovery.await? {
             (ActRecovery::NotOurs, _) => Ok(None),
             (ActRecovery::MarkedUnknown, _) => Ok(Some(false)),
+            (ActRecovery::MarkedFailed, _) => Ok(Some(true)),
             (ActRecovery::Retry(permit), Some(tool)) => {
                 self.perform_permitted(permit, tool, journal).await?;
                 Ok(Some(true))
@@ -212,9 +222,14 @@ impl ToolDispatcher {
                 Ok(Some(true))
             }
             (ActRecovery::Retry(permit) | ActRecovery::LookUp(permit), None) => {
-                let gone = attempts::missing_tool_result();
+                // What only looked has surely done nothing.
+                let is_read = !permit.effect().writes();
+                let gone = match is_read {
+                    true => attempts::unknown_tool_result(),
+                    false => attempts::missing_tool_result(),
+                };
                 self.finish(permit, None, gone, journal).await?;
-                Ok(Some(false))
+                Ok(Some(is_read))
             }
         }
     }

@@ -36,6 +36,7 @@ async fn called(test: &TestDb, name: &str, arguments: Value) -> ToolAnswer {
             zone: "America/New_York".parse().unwrap(),
             background: false,
             key: None,
+            ceiling: None,
         },
         agent: Arc::new(Conduct { read: "house.*".parse().into_iter().collect(), ..Conduct::default() }),
         taint: Taint::default(),

@@ -113,7 +113,9 @@ impl Turn {
                 ToolAnswer::Refused(refusal)
                     if self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::is_delayed) =>
                 {
-                    pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
+                    let is_away =
+                        self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::is_tool_away);
+                    pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at, is_away });
                 }
                 ToolAnswer::Failed { .. }
                     if self.state.snapshot.find_call(call_index).is_some_and(ExchangeCall::needs_login) =>
@@ -145,6 +147,8 @@ impl Turn {
             }
         }
         Ok(match pause.is_empty() {
+            // Whoever stops it while it waits takes back what it asked, and the yes that it could not use.
+            false if self.setup.stop.is_cancelled() => ActStageOutcome::Halted(HaltReason::Cancelled),
             false => ActStageOutcome::Waiting(pause),
             true if self.state.snapshot.client_calls().next().is_some() => ActStageOutcome::Handed,
             true if self.ask_choice(questions, notes.model.heard, search.as_ref()) => ActStageOutcome::Asked,
@@ -213,10 +217,10 @@ impl Turn {
         notes: &mut StageNotes,
     ) -> Result<(ToolAnswer, bool)> {
         // Its connector may be about to start; without the tool the act would be taken for another one.
-        if is_known(called, &notes.acts) && self.setup.tool(&called.tool).is_none() {
+        if is_known(called, &notes.acts) && !self.setup.is_own_tool(&called.tool) {
             tokio::select! {
                 () = self.setup.stop.cancelled() => {}
-                () = self.setup.engine.dispatcher.wait_for_tool(self.setup.tenant(), &called.tool) => {}
+                waited = self.setup.engine.dispatcher.wait_for_tool(self.setup.tenant(), called.act) => waited?,
             }
         }
         let journal = self.journal(call_index, called);
@@ -371,6 +375,7 @@ impl TurnSetup {
             zone: self.binding.zone.clone(),
             background: false,
             key: self.run.program_key(),
+            ceiling: self.run.key_use.as_ref().map(|used| used.ceiling.clone()),
         }
     }
 

@@ -1,12 +1,17 @@
 //! Ending a run of which nothing can be prepared any more: its binding is gone, or reading it breaks whoever tries.
 
+use std::sync::Arc;
+
 use munshi_safety::acts::{self, Act, ActState, in_plain_words};
-use munshi_types::TenantId;
+use munshi_safety::approvals;
+use munshi_types::{ActId, ApprovalId, TenantId};
 
 use super::reply::first_generation;
-use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
+use crate::commit::{ReplyRecord, TurnCommit, TurnStatus};
+use crate::deferred_results;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
+use crate::late_acts;
 use crate::marks::ReplyMarks;
 use crate::messages::MessageStatus;
 use crate::reply_language::resolve_locale;
@@ -19,7 +24,11 @@ use crate::taint_bits;
 impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
     /// ends the run. Nobody is billed.
-    pub(crate) async fn close_run(&self, lease: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
+    pub(crate) async fn close_run(
+        self: &Arc<Self>,
+        lease: RunLease,
+        halt: HaltReason,
+    ) -> Result<Option<RunLease>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, lease.run) {
                 Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
@@ -28,9 +37,10 @@ impl TurnEngineInner {
             let run = found?.ok_or(Error::NoRun)?;
             let session = sessions::find(tx, run.session)?;
             let acts = acts_of(tx, &run)?;
-            Ok((run, acts, session.and_then(|session| session.language)))
+            let open = OpenActs::find(tx, &run, &acts)?;
+            Ok((run, acts, open, session.and_then(|session| session.language)))
         };
-        let (run, acts, language) = self.db.read(lease.tenant, read).await?;
+        let (run, acts, open, language) = self.db.read(lease.tenant, read).await?;
         let written = self.describe_written(lease.tenant, &acts);
         let phrase = match &halt {
             _ if written.is_some() => "stopped",
@@ -61,6 +71,7 @@ impl TurnEngineInner {
             binding: run.binding,
             channel: run.channel,
             ending: TurnStatus::Halted(halt),
+            is_read: run.snapshot.is_read,
             reply: Some(reply),
             deliver: run.reply_to,
             settle: run.reservation.map(|id| (id, degraded_amount(run.snapshot.drawn))),
@@ -69,13 +80,13 @@ impl TurnEngineInner {
             calls: Vec::new(),
             violations: Vec::new(),
             decision: None,
-            questions: run.snapshot.pending_approvals(),
-            unfinished: acts.iter().filter(|act| is_unfinished(act)).map(|act| act.id).collect(),
+            questions: open.questions,
+            unfinished: open.unfinished,
             client_resume: Some(None),
             now: self.clock.now(),
         };
-        let ingest_services = self.ingest_services.clone();
-        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::save_turn(tx, &ingest_services, &response);
+        let inner = self.clone();
+        let unit = move |tx: &mut munshi_store::Tx<'_>| deferred_results::save_turn(tx, &inner, &response);
         Ok(self.db.write(lease.tenant, unit).await?.next)
     }
 }
@@ -95,8 +106,30 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
     Ok(all)
 }
 
-fn is_unfinished(act: &Act) -> bool {
-    act.effect.writes() && act.state == ActState::Intended
+/// What of a run's acts is left open by its end.
+struct OpenActs {
+    /// Of those that wait for a person, also where the snapshot can't be read.
+    questions: Vec<ApprovalId>,
+    /// Those that may be happening. Of one that was left to itself before, whoever ends it tells.
+    unfinished: Vec<ActId>,
+}
+
+impl OpenActs {
+    fn find(tx: &mut munshi_store::Tx<'_>, run: &Run, acts: &[Act]) -> Result<Self> {
+        let mut questions = run.snapshot.pending_approvals();
+        let mut unfinished = Vec::new();
+        for act in acts {
+            if act.state == ActState::Waiting {
+                let asked = approvals::find_by_act(tx, act.id)?.map(|asked| asked.id);
+                questions.extend(asked.filter(|asked| !questions.contains(asked)));
+            }
+            let may_happen = act.effect.writes() && act.state == ActState::Intended;
+            if may_happen && late_acts::find(tx, act.id)?.is_none() {
+                unfinished.push(act.id);
+            }
+        }
+        Ok(Self { questions, unfinished })
+    }
 }
 
 impl TurnEngineInner {

@@ -20,6 +20,11 @@ impl TurnSetup {
         self.engine.dispatcher.find_tool(self.tenant(), name)
     }
 
+    /// Whether it is a tool of the installation, which no connector's tool can be taken for.
+    pub(crate) fn is_own_tool(&self, name: &str) -> bool {
+        self.engine.dispatcher.registry().get(name).is_some()
+    }
+
     /// The name, where it is a connector's tool that this turn has.
     pub(crate) fn find_connector_tool(&self, name: &str) -> Option<ToolName> {
         let shelf = self.engine.dispatcher.tenant_tools(self.tenant())?;

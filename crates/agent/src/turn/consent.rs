@@ -9,7 +9,7 @@ use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
 };
 use munshi_store::Tx;
-use munshi_types::{ActId, ApprovalId, Id, KeyId, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, Id, KeyId, RunId, SessionId, Timestamp};
 
 use super::notes::{QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
@@ -18,7 +18,7 @@ use crate::commit::{self, RunProgress};
 use crate::engine::TurnEngine;
 use crate::error::{Result, Rollback};
 use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
-use crate::runs::{self, RunLease};
+use crate::runs::{self, Run, RunLease};
 use crate::snapshot::{
     ExchangeCall, ExchangeCallOutcome, OWN_CALL, RunSnapshot, ToolExchange, build_call_message, merge_taint,
 };
@@ -74,10 +74,6 @@ fn save_answered(tx: &mut Tx<'_>, lease: RunLease, snapshot: &RunSnapshot) -> Re
 impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
     pub(crate) async fn consent(&mut self, notes: &mut StageNotes) -> Result<Option<TurnOutcome>> {
-        if let Some(phrase) = self.state.snapshot.phrase.clone() {
-            self.say_phrase(&phrase, &[]);
-            return Ok(Some(TurnOutcome::Replied));
-        }
         let now = self.setup.engine.clock.now();
         let open = |approval: &&Approval| approval.expires_at > now;
         let mut pending: Vec<Approval> = self.setup.prepared.pending.iter().filter(open).cloned().collect();
@@ -109,6 +105,15 @@ impl Turn {
                 Ok(Some(TurnOutcome::Replied))
             }
         }
+    }
+
+    /// Says what was decided, where nothing else is left to be done. Of what was stopped halfway it tells what is done.
+    pub(crate) fn say_decided(&mut self) -> Option<TurnOutcome> {
+        let phrase = self.state.snapshot.phrase.clone()?;
+        let words = self.setup.phrase(&phrase, &[]);
+        let done = self.describe_done(0);
+        self.reply.say(&[words].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
+        Some(TurnOutcome::Replied)
     }
 
     fn ask_which(&mut self, pending: &[Approval], decision: ApprovalDecision, notes: &mut StageNotes) {
@@ -173,13 +178,7 @@ impl Turn {
                 self.state.snapshot = snapshot;
                 self.setup.budget.set_previous_use(self.state.snapshot.before);
                 notes.acts.take_up(&self.state.snapshot);
-                match self.state.snapshot.phrase.clone() {
-                    Some(phrase) => {
-                        self.say_phrase(&phrase, &[]);
-                        Ok(Some(TurnOutcome::Replied))
-                    }
-                    None => Ok(None),
-                }
+                Ok(self.say_decided())
             }
             // Somebody else's to answer: they are told that it waits, once more.
             Err(Stop::Because(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
@@ -220,13 +219,24 @@ impl Turn {
         self.sync();
         let (lease, said) = (self.setup.lease, self.setup.build_chat_answer(answered));
         let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
+        let (engine, session) = (self.setup.engine.clone(), self.setup.run.session);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
-            let waiting = act.rests_on.caller.run.filter(|run| *run != lease.run);
-            let theirs = waiting.map(|run| supersede_waiting_run(tx, run, &said)).transpose()?.flatten();
-            let snapshot = match said.decision {
-                ApprovalDecision::Yes => adopt_snapshot(mine, theirs, act, said.approval),
-                ApprovalDecision::No => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
+            let waiting = find_waiting_run(tx, session, &act, said.approval)?;
+            let waiting = waiting.filter(|run| run.id != lease.run);
+            let has_written =
+                waiting.as_ref().is_some_and(|run| engine.has_written(lease.tenant, &run.snapshot));
+            let theirs = waiting.map(|run| supersede_waiting_run(tx, &run, &said)).transpose()?.flatten();
+            let snapshot = match (said.decision, theirs) {
+                (ApprovalDecision::Yes, theirs) => adopt_snapshot(mine, theirs, act, said.approval),
+                (ApprovalDecision::No, Some(theirs)) if has_written => {
+                    RunSnapshot { phrase: Some("stopped".to_owned()), ..mine.inherit_from(theirs) }
+                }
+                // It goes on with what else it waits for, and tells itself what it has done.
+                (ApprovalDecision::No, None) if has_written => {
+                    RunSnapshot { phrase: Some("noted".to_owned()), ..mine }
+                }
+                (ApprovalDecision::No, _) => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
             save_answered(tx, lease, &snapshot)?;
             said.record(tx)?;
@@ -264,20 +274,31 @@ fn find_chosen(marks: &ReplyMarks, pending: &[Approval], text: &str) -> Option<A
     Some(AnsweredQuestion { approval, shown: shown.clone(), decision })
 }
 
-/// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
-fn supersede_waiting_run(
+/// The run that waits for the answer: the one that asked, or one that has taken its work over since.
+fn find_waiting_run(
     tx: &mut Tx<'_>,
-    run: RunId,
-    said: &ChatAnswer,
-) -> Result<Option<RunSnapshot>, Stop> {
-    let Some(known) = runs::find(tx, run)? else { return Ok(None) };
-    let others = known.snapshot.iter_calls().any(
+    session: SessionId,
+    act: &Act,
+    approval: ApprovalId,
+) -> Result<Option<Run>> {
+    if let Some(asked) = act.rests_on.caller.run
+        && let Some(run) = runs::find(tx, asked)?.filter(|run| run.ended_at.is_none())
+    {
+        return Ok(Some(run));
+    }
+    let waits = |run: &Run| run.snapshot.pending_approvals().contains(&approval);
+    Ok(runs::list_open(tx, session)?.into_iter().find(waits))
+}
+
+/// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
+fn supersede_waiting_run(tx: &mut Tx<'_>, run: &Run, said: &ChatAnswer) -> Result<Option<RunSnapshot>, Stop> {
+    let others = run.snapshot.iter_calls().any(
         |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != said.approval),
     );
     if said.decision == ApprovalDecision::No && others {
         return Ok(None);
     }
-    Ok(runs::supersede(tx, run, said.now)?.map(|run| run.snapshot))
+    Ok(runs::supersede(tx, run.id, said.now)?.map(|run| run.snapshot))
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.
@@ -293,7 +314,7 @@ fn adopt_snapshot(
         let is_program = act.rests_on.caller.key.is_some();
         let is_read = (act.rests_on.taint.own_words.is_empty() && !is_program) || mine.is_read;
         let taint = merge_taint(mine.taint, act.rests_on.taint);
-        let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None };
+        let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None, is_away: false };
         let (tool, arguments) = (act.tool, act.arguments);
         let called = ExchangeCall { call_id: OWN_CALL.to_owned(), tool, arguments, act: act.id, outcome };
         let exchanges = vec![ToolExchange { asked, calls: vec![called] }];

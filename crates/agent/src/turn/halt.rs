@@ -3,16 +3,17 @@
 use munshi_lang::PlaceholderValue;
 use munshi_safety::acts::in_plain_words;
 use munshi_tools::ToolAnswer;
-use munshi_types::ActId;
+use munshi_types::{ActId, TenantId};
 use serde_json::Value;
 
 use super::notes::KnownActs;
 use super::setup::TurnSetup;
 use super::{Turn, TurnOutcome};
 use crate::deferred_results;
+use crate::engine::TurnEngineInner;
 use crate::phrases::log_unrendered;
 use crate::runs;
-use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
 use crate::state::HaltReason;
 
 impl Turn {
@@ -38,7 +39,7 @@ impl Turn {
     }
 
     /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
-    fn report_late_result(&mut self) {
+    pub(super) fn report_late_result(&mut self) {
         let results = self.state.snapshot.iter_calls().filter_map(|called| match &called.outcome {
             ExchangeCallOutcome::Ended { ok: true, result } => {
                 result.get("result").map(deferred_results::render_result)
@@ -54,12 +55,29 @@ impl Turn {
 
     /// What was surely written from an exchange on, a line each, in the words a question about it would have.
     pub(crate) fn describe_done(&self, from: usize) -> Vec<String> {
+        self.list_done(from).into_iter().map(|(_, words)| words).collect()
+    }
+
+    /// Says at a pause what is done so far, each act once: what the pause asks about may be refused, and nothing more be
+    /// said of the rest.
+    pub(super) fn report_done(&mut self) {
+        let mut done = self.list_done(0);
+        done.retain(|(act, _)| !self.state.snapshot.told_done.contains(act));
+        if done.is_empty() {
+            return;
+        }
+        let lead = self.setup.phrase("done", &[]);
+        let (acts, lines): (Vec<ActId>, Vec<String>) = done.into_iter().unzip();
+        self.reply.say(&[lead].into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
+        self.state.snapshot.told_done.extend(acts);
+    }
+
+    fn list_done(&self, from: usize) -> Vec<(ActId, String)> {
         // What goes on by itself may still fail.
         let is_done = |called: &&ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { ok: true, result } if result["code"] != ToolAnswer::WORKING);
         let words = |called: &ExchangeCall| {
             let tool = self.setup.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
-            let spec = &tool.known.spec;
-            Some(in_plain_words(spec, &called.arguments))
+            Some((called.act, in_plain_words(&tool.known.spec, &called.arguments)))
         };
         match self.setup.run.kind == runs::REHEARSAL {
             true => Vec::new(),
@@ -88,20 +106,31 @@ impl Turn {
             && self.is_write(called)
     }
 
-    /// A tool that is gone may have been one that writes.
     fn is_write(&self, called: &ExchangeCall) -> bool {
-        self.setup.tool(&called.tool).is_none_or(|tool| tool.known.spec.effect.writes())
+        self.setup.engine.is_write(self.setup.tenant(), called)
     }
 
-    /// Whether anything may have changed in the world: what failed surely did not.
+    /// Whether anything may have changed in the world.
     fn has_done_something(&self, acts: &KnownActs) -> bool {
+        self.setup.engine.has_written(self.setup.tenant(), &self.state.snapshot)
+            || self.state.snapshot.iter_calls().any(|called| self.is_unfinished(called, acts))
+    }
+}
+
+impl TurnEngineInner {
+    /// A tool that is gone may have been one that writes.
+    fn is_write(&self, tenant: TenantId, called: &ExchangeCall) -> bool {
+        self.dispatcher.find_tool(tenant, &called.tool).is_none_or(|tool| tool.known.spec.effect.writes())
+    }
+
+    /// Whether a call that ended may have changed anything in the world: one that failed surely did not.
+    pub(super) fn has_written(&self, tenant: TenantId, snapshot: &RunSnapshot) -> bool {
         let unknown = |result: &Value| result["code"] == "unknown_outcome";
-        self.state.snapshot.iter_calls().any(|called| match &called.outcome {
-            ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && self.is_write(called),
-            ExchangeCallOutcome::Open => self.is_unfinished(called, acts),
-            ExchangeCallOutcome::Waiting { .. }
-            | ExchangeCallOutcome::Login { .. }
-            | ExchangeCallOutcome::Handed { .. } => false,
+        snapshot.iter_calls().any(|called| match &called.outcome {
+            ExchangeCallOutcome::Ended { ok, result } => {
+                (*ok || unknown(result)) && self.is_write(tenant, called)
+            }
+            _ => false,
         })
     }
 }

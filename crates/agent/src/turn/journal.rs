@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use munshi_llm::gateway::CallRecord;
 use munshi_safety::acts::ActDecision;
+use munshi_safety::pipeline::RefusalCode;
 use munshi_store::Tx;
 use munshi_tools::{ActJournal, LOGIN_NEEDED, ToolAnswer};
 use munshi_types::Clock;
@@ -120,11 +121,11 @@ impl ActJournal for CallJournal {
 pub(crate) fn body(called: &ExchangeCall) -> Value {
     let (ok, result) = match &called.outcome {
         ExchangeCallOutcome::Ended { ok, result } => (*ok, result.clone()),
-        ExchangeCallOutcome::Waiting { approval, again_at: None } => {
+        ExchangeCallOutcome::Waiting { approval, again_at: None, .. } => {
             (false, json!({ "ok": false, "code": "waiting_approval", "approval": approval }))
         }
-        ExchangeCallOutcome::Waiting { approval, again_at } => {
-            let code = "waiting_limit";
+        ExchangeCallOutcome::Waiting { approval, again_at, is_away } => {
+            let code = if *is_away { RefusalCode::UnknownTool.as_str() } else { "waiting_limit" };
             (false, json!({ "ok": false, "code": code, "approval": approval, "again_at": again_at }))
         }
         ExchangeCallOutcome::Login { connector, until, .. } => {

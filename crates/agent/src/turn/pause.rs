@@ -20,6 +20,7 @@ use crate::sessions::SessionUpdate;
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
     pub(crate) async fn report_pause(&mut self, pause: &TurnPause, notes: &StageNotes) -> Result<()> {
+        self.report_done();
         for delayed in &pause.delayed {
             if self.state.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
@@ -27,7 +28,11 @@ impl Turn {
             let Some(approval) = self.setup.find_approval(delayed.act).await? else { continue };
             // Who is promised a time has it before the yes runs out.
             let until = delayed.until.filter(|until| *until < approval.expires_at);
-            let words = format!("{}\n{}", approval.words, self.setup.render_wait_time(until));
+            let waits = match delayed.is_away {
+                true => self.setup.phrase("working-on-it", &[]),
+                false => self.setup.render_wait_time(until),
+            };
+            let words = format!("{}\n{waits}", approval.words);
             self.reply.say(&words);
             self.state.snapshot.told_delayed.push(delayed.act);
         }
@@ -55,6 +60,7 @@ impl Turn {
             binding: self.setup.run.binding,
             channel: self.setup.run.channel,
             ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch))),
+            is_read: self.state.snapshot.is_read,
             reply: None,
             deliver: None,
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),

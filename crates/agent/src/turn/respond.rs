@@ -14,8 +14,10 @@ use super::setup::TurnSetup;
 use super::turn_outcome::TurnPause;
 use super::{Turn, TurnOutcome};
 use crate::client_context::{ClientCallRequest, call_id};
-use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
+use crate::commit::{ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
 use crate::decisions::{TierTokens, TurnDecision};
+use crate::deferred_results;
+use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
 use crate::event::{RunEvent, TurnUsage};
 use crate::marks::{ReplyMarks, ShownApproval};
@@ -218,6 +220,7 @@ impl Turn {
                     TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch)))
                 }
             },
+            is_read: self.state.snapshot.is_read,
             reply: Some(reply),
             deliver: self.setup.run.reply_to.clone(),
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
@@ -354,13 +357,20 @@ impl TurnSetup {
         let mut pause = PAUSE;
         let now = response.now;
         for number in 1..=TRIES {
-            let (ingest_services, response) = (self.engine.ingest_services.clone(), response.clone());
+            let (engine, response) = (self.engine.clone(), response.clone());
             let stored = self
                 .engine
                 .db
-                .write(self.tenant(), move |tx| commit::save_turn(tx, &ingest_services, &response));
+                .write(self.tenant(), move |tx| deferred_results::save_turn(tx, &engine, &response));
             match stored.await {
-                Ok(responded) => return Ok(responded.next),
+                Ok(responded) => {
+                    // What was told of them may be a run of its own.
+                    if !responded.ended.is_empty() && responded.next.is_none() {
+                        let engine = TurnEngine { inner: self.engine.clone() };
+                        engine.try_sweep_session(self.tenant(), responded.session).await;
+                    }
+                    return Ok(responded.next);
+                }
                 Err(Error::LostRun(run)) => return self.check_already_stored(run, message, now).await,
                 Err(error) if number < TRIES && error.is_transient() => {
                     tracing::warn!(run = %self.lease.run, %error, "storing reply failed; retrying");

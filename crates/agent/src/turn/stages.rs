@@ -11,6 +11,7 @@ use super::notes::{KnownActs, QuestionNotes, StageNotes};
 use super::think::ThinkStageOutcome;
 use super::{Turn, TurnOutcome};
 use crate::error::Result;
+use crate::runs;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
 use crate::state::HaltReason;
 
@@ -20,6 +21,9 @@ impl Turn {
         self.timings.mark_prepared();
         if let Some(halt) = self.state.snapshot.halt.clone() {
             return Ok(TurnOutcome::Halted(halt));
+        }
+        if let Some(end) = self.say_decided() {
+            return Ok(end);
         }
         if self.state.snapshot.exchanges.is_empty() {
             if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
@@ -116,6 +120,9 @@ impl Turn {
 
     /// What a pack had done, where no model of this machine can tell of it.
     fn say_done(&mut self, acts: &KnownActs) {
+        if self.setup.run.kind == runs::LATE {
+            return self.report_late_result();
+        }
         let is_ok =
             |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
         if self.state.snapshot.iter_calls().all(is_ok) {

@@ -20,7 +20,7 @@ pub(crate) enum TurnOutcome {
 pub(crate) struct TurnPause {
     /// Questions to a person.
     pub(crate) asked: Vec<Approval>,
-    /// What somebody agreed to, and a limit stands in the way of.
+    /// What somebody agreed to, and a limit stands in the way of, or whose tool is away.
     pub(crate) delayed: Vec<DelayedAct>,
     /// Somebody has to log in at a connector's service.
     pub(crate) is_shut: bool,
@@ -31,6 +31,8 @@ pub(crate) struct DelayedAct {
     pub(crate) act: ActId,
     /// When the limit frees, where that is known.
     pub(crate) until: Option<Timestamp>,
+    /// Its tool is away, and no limit in the way.
+    pub(crate) is_away: bool,
 }
 
 impl TurnPause {

@@ -156,6 +156,7 @@ impl Shop {
             binding: run.binding,
             channel: run.channel,
             ending: TurnStatus::Done,
+            is_read: false,
             reply: Some(ReplyRecord {
                 id: self.test.ids.next(),
                 text: text.to_owned(),

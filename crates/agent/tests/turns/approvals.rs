@@ -47,7 +47,7 @@ fn waits(outcome: &RunOutcome) -> ApprovalId {
 }
 
 /// Nobody can say yes to it any more, and its act is dropped.
-async fn assert_withdrawn(test: &TestDb, shop: &Shop, id: ApprovalId) {
+pub(crate) async fn assert_withdrawn(test: &TestDb, shop: &Shop, id: ApprovalId) {
     let answered = answer(test, shop, shop.owner, id, ApprovalDecision::Yes).await;
     let ApprovalAnswerOutcome::Already(approval) = answered else { panic!("{answered:?}") };
     assert_eq!(

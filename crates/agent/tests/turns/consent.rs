@@ -26,6 +26,8 @@ impl PackReader for Bank {
 
 const PENDING: &str = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
 
+const OPEN: &str = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL";
+
 on_both! {
     async fn a_yes_to_something_else_is_no_yes(test: TestDb) {
         let script = [
@@ -97,6 +99,47 @@ on_both! {
         let done = shop.ask("2", "yes").await;
         assert_eq!((done.state, shop.notes().await), (RunState::Done, 1), "{done:?}");
         assert_eq!(shop.model.requests().len(), 0, "the message of the bank stays here");
+    }
+
+    /// Of two things that were asked for one is done at once and one is asked about: the question tells of the first, and
+    /// so does the answer to a no.
+    async fn a_no_tells_what_was_done_beside_it(test: TestDb) {
+        let both = ScriptedTurn::calls([("note", arguments("milk")), ("drop", arguments("old"))]);
+        let shop = Shop::open(&test, [both]).await;
+        let asked = shop.ask("1", "note the milk and remove old").await;
+        assert_eq!((asked.state, shop.notes().await), (RunState::WaitingApproval, 1), "{asked:?}");
+        assert!(asked.text.starts_with("It is done.") && asked.text.contains("milk"), "{}", asked.text);
+        let stopped = shop.ask("2", "no").await;
+        assert!(stopped.text.starts_with("I have stopped.") && stopped.text.contains("milk"), "{}", stopped.text);
+        assert!(!stopped.text.contains("old"), "{}", stopped.text);
+        assert_eq!((stopped.state, shop.notes().await, shop.number(PENDING).await), (RunState::Done, 1, 0));
+        assert_eq!((shop.number(OPEN).await, shop.model.requests().len()), (0, 1));
+    }
+
+    /// One of two was agreed to and done. The run that goes on from there asks about the other, and is the one that a no
+    /// ends.
+    async fn a_no_to_the_second_tells_of_the_first(test: TestDb) {
+        let both = ScriptedTurn::calls([("drop", arguments("tea")), ("drop", arguments("salt"))]);
+        let shop = Shop::open(&test, [both]).await;
+        assert_eq!(shop.ask("1", "remove tea and salt").await.state, RunState::WaitingApproval);
+        assert!(shop.ask("2", "yes").await.text.contains("\n2. "));
+        let half = shop.ask("3", "1").await;
+        assert_eq!((half.state, shop.notes().await), (RunState::WaitingApproval, 1), "{half:?}");
+        assert!(half.text.starts_with("It is done."), "{}", half.text);
+        let stopped = shop.ask("4", "no").await;
+        assert!(stopped.text.starts_with("I have stopped."), "{}", stopped.text);
+        let told = |text: &str| ["tea", "salt"].map(|name| text.contains(name));
+        assert_eq!(told(&stopped.text).into_iter().filter(|is_told| *is_told).count(), 1, "{}", stopped.text);
+        assert_eq!((shop.notes().await, shop.number(PENDING).await, shop.number(OPEN).await), (1, 0, 0));
+    }
+
+    async fn a_no_to_one_of_two_does_not_deny_what_was_done(test: TestDb) {
+        let calls = [("note", arguments("milk")), ("drop", arguments("tea")), ("drop", arguments("salt"))];
+        let shop = Shop::open(&test, [ScriptedTurn::calls(calls)]).await;
+        assert!(shop.ask("1", "note milk, remove tea and salt").await.text.contains("milk"));
+        assert!(shop.ask("2", "no").await.text.contains("\n2. "));
+        assert_eq!(shop.ask("3", "1").await.text, "I have noted your answer.");
+        assert_eq!((shop.notes().await, shop.number(PENDING).await, shop.number(OPEN).await), (1, 1, 1));
     }
 
     async fn a_yes_is_no_new_purse(test: TestDb) {

@@ -16,7 +16,7 @@ use crate::turns::support::{Shop, arguments};
 const SAID: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
 const A_MINUTE: Duration = Duration::from_secs(61);
 
-async fn set_policy(test: &TestDb, shop: &Shop, more: &str) {
+pub(crate) async fn set_policy(test: &TestDb, shop: &Shop, more: &str) {
     let (text, now) = (format!("{OPEN_POLICY}{more}"), test.clock.now());
     let put = move |tx: &mut Tx<'_>| policy::apply(tx, &policy::parse(&text).unwrap(), "test", "", now);
     shop.db.write(shop.tenant, put).await.unwrap();

@@ -5,9 +5,11 @@ use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_llm::ChatEvent as Said;
 use munshi_store::params;
+use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::IdGenerator;
 
+use crate::turns::delayed::set_policy;
 use crate::turns::support::{Shop, arguments};
 
 fn through(speaks_as: KeySpeaker, role: Option<Role>) -> KeyUse {
@@ -72,5 +74,21 @@ on_both! {
         assert_eq!(shop.notes().await, 0, "{known:?}");
         let staff = ask(&shop, "2", "note tea", through(KeySpeaker::Person, Some(Role::Staff))).await;
         assert_eq!(shop.notes().await, 1, "{staff:?}");
+    }
+
+    /// What was asked for through a key is done for the person as they are when it is done, and never for more than the
+    /// key lets them be.
+    async fn a_yes_makes_nobody_more_than_the_key_they_asked_through(test: TestDb) {
+        for (most, done) in [(Role::Staff, 0), (Role::Owner, 1)] {
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
+            let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("tea")), ScriptedTurn::text("So it is.")]).await;
+            let key = through(KeySpeaker::Person, Some(most));
+            let asked = shop.engine.receive_with_key(shop.message(shop.owner, "1", "remove tea"), key).await.unwrap();
+            assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+            set_policy(&test, &shop, "[roles.staff]\ndeny = [\"shop.drop\"]\n").await;
+            let yes = shop.engine.receive(shop.message(shop.owner, "2", "yes")).await.unwrap();
+            let outcome = shop.outcome(&yes).await;
+            assert_eq!((outcome.state, shop.notes().await), (RunState::Done, done), "{most:?}: {outcome:?}");
+        }
     }
 }

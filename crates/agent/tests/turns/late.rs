@@ -1,9 +1,11 @@
 //! Tools that take longer than they are waited for: the turn says so and goes on, and the result comes by itself, once.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use munshi_agent::{RunRecoveryScope, RunState, messages, sessions};
+use munshi_pack::{PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_store::{PageRequest, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, wait_until};
@@ -13,6 +15,16 @@ use crate::turns::support::{Plan, Shop, arguments};
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"quick_fetch\", \"slow_book\", \"slow_fax\", \"late_order\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+
+/// Knows by itself which report is wanted.
+struct Reports;
+
+impl PackReader for Reports {
+    fn read(&self, scene: &PackTurnContext) -> Option<PackReading> {
+        let text = scene.message.strip_prefix("REPORT ")?;
+        Some(PackReading::Call { tool: "slow_fetch".to_owned(), arguments: arguments(text) })
+    }
+}
 
 /// What was said in the conversation by the business, the oldest first.
 async fn said(shop: &Shop) -> Vec<String> {
@@ -160,5 +172,38 @@ on_both! {
 
     async fn what_nobody_can_look_up_is_not_tried_again_after_a_crash(test: TestDb) {
         crashed(&test, "slow_fax", "What I was working on broke off").await;
+    }
+
+    /// The act came to its end after its process died, and its run is stopped before anybody has looked at it again.
+    async fn what_ended_before_its_run_was_stopped_is_told(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("book", &arguments("rice"))]).await;
+        shop.world.hangs.store(true, Ordering::SeqCst);
+        let received = shop.say("1", "book the rice").await;
+        wait_until(async || shop.world.effects().len() == 1).await;
+        shop.engine.abandon();
+        shop.world.hangs.store(false, Ordering::SeqCst);
+        test.clock.advance(Duration::from_secs(120));
+        let other = shop.again(&test, []).await;
+        assert_eq!(other.engine.sweep_acts().await.unwrap().ended, 1);
+        other.engine.cancel(received.tenant, received.run).await.unwrap();
+        let stopped = other.outcome(&received).await;
+        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
+        let told = until_said(&other, 2).await;
+        assert!(told[0].starts_with("I have stopped."), "{told:?}");
+        assert!(told[1].starts_with("What you asked for is ready:") && told[1].contains("booked: rice"), "{told:?}");
+        assert_eq!((told.len(), other.world.effects().len()), (2, 1));
+    }
+
+    /// What a pack read by itself no model elsewhere is told of, also not when its result comes after the run's end.
+    async fn the_result_of_what_a_pack_read_stays_here(test: TestDb) {
+        let house = PackRegistry { readers: vec![Arc::new(Reports)], ..PackRegistry::default() };
+        let plan = Plan { agent: AGENT.to_owned(), house, ..Plan::default() };
+        let shop = Shop::open_with(&test, [ScriptedTurn::text("Somebody else has read it.")], plan).await;
+        let outcome = shop.ask("1", "REPORT rice").await;
+        assert!(outcome.state == RunState::Done && outcome.text.contains("working on it"), "{outcome:?}");
+        shop.world.release();
+        let told = until_said(&shop, 2).await;
+        assert!(told[1].starts_with("What you asked for is ready:") && told[1].contains("booked: rice"), "{told:?}");
+        assert_eq!(shop.model.requests().len(), 0);
     }
 }

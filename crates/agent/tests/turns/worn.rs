@@ -60,6 +60,34 @@ on_both! {
         }
     }
 
+    /// Whatever ends each process that calls it, it is not called for ever.
+    async fn an_act_that_ends_every_process_is_given_up(test: TestDb) {
+        for (tool, ends_as) in [("book", "unknown"), ("fetch", "failed")] {
+            let test = TestDb::open(test.engine(), &crate::turns::support::migrations()).await;
+            let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
+            shop.world.hangs.store(true, Ordering::SeqCst);
+            shop.say("1", "milk").await;
+            let calls = || shop.world.calls.load(Ordering::SeqCst);
+            wait_until(async || calls() == 1).await;
+            shop.engine.abandon();
+            for tried in 1..=3 {
+                test.clock.advance(Duration::from_secs(120));
+                let next = shop.again(&test, []).await;
+                tokio::select! {
+                    swept = next.engine.sweep_acts() => panic!("{tool}: {swept:?}"),
+                    () = wait_until(async || calls() > tried) => {}
+                }
+            }
+            test.clock.advance(Duration::from_secs(120));
+            let next = shop.again(&test, []).await;
+            let swept = next.engine.sweep_acts().await.unwrap();
+            assert_eq!((calls(), swept.ended + swept.unknown), (4, 1), "{tool}: {swept:?}");
+            let read = |tx: &mut Tx<'_>| tx.one("SELECT state FROM acts WHERE tenant_id = $1", params![], |row| row.get::<String>(0));
+            assert_eq!(shop.db.read(shop.tenant, read).await.unwrap(), ends_as);
+            assert_eq!(next.engine.sweep_acts().await.unwrap(), munshi_tools::ActSweepReport::default());
+        }
+    }
+
     async fn the_one_process_of_sqlite_waits_for_no_lease(test: TestDb) {
         if test.engine() == DatabaseEngine::Postgres {
             return;
@@ -265,6 +293,18 @@ on_both! {
         assert_eq!((shop.number(REPLIES).await, shop.world.effects().len()), (2, 1), "its end, and what became of the act");
         next.engine.sweep_acts().await.unwrap();
         assert_eq!(shop.number(REPLIES).await, 2, "once");
+    }
+
+    async fn what_can_not_be_read_takes_its_question_back(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("milk"))]).await;
+        let received = shop.say("1", "remove the milk").await;
+        let id = shop.outcome(&received).await.approval.unwrap();
+        let now = test.clock.now();
+        let broken = "UPDATE runs SET snapshot = '[1]', state = 'acting', lease_until = $2 WHERE tenant_id = $1";
+        shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(broken, params![now])).await.unwrap();
+        let ended = last(&test, &shop, &received, Vec::new()).await;
+        assert_eq!(ended.state, RunState::Halted, "{ended:?}");
+        crate::turns::approvals::assert_withdrawn(&test, &shop, id).await;
     }
 
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {

@@ -159,6 +159,21 @@ async fn one_that_is_tried_again_may_still_bring_its_tools() {
     shop.host.stop().await;
 }
 
+/// What could not be read may declare the very connector that a tool is missing of.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_look_that_fails_settles_nothing() {
+    let shop = Shop::open(sqlite().await, &odd("good", "good", None)).await;
+    let set = |sql: &'static str| shop.test.db.write(shop.tenant, move |tx| tx.execute(sql, &[]));
+    set("UPDATE connector_files SET note = body, body = '[1]' WHERE tenant_id = $1").await.unwrap();
+    shop.host.reconcile().await.unwrap_err();
+    assert!(!shop.host.is_settled(shop.tenant), "nobody knows what is declared");
+    set("UPDATE connector_files SET body = note WHERE tenant_id = $1").await.unwrap();
+    shop.host.reconcile().await.unwrap();
+    shop.until_state("good", ConnectorState::Ready).await;
+    assert!(shop.host.is_settled(shop.tenant));
+    shop.host.stop().await;
+}
+
 /// Nothing runs for a tenant at rest: when it goes on, a missing tool may still come.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tenant_that_goes_on_after_a_pause_waits_for_its_connectors() {

@@ -296,6 +296,7 @@ impl Shop {
                 zone: munshi_types::Zone::default(),
                 background: false,
                 key: None,
+                ceiling: None,
             },
             agent: Arc::new(agent),
             taint: Taint::from_own_words(""),

@@ -83,6 +83,7 @@ impl Shop {
                 zone: Zone::default(),
                 background: false,
                 key: None,
+                ceiling: None,
             },
             agent: Arc::new(Conduct {
                 autonomy,

@@ -43,6 +43,8 @@ pub fn begin(
     now: Timestamp,
 ) -> Result<(ActDecision, DeferredAuditEntries)> {
     let known = store::find_for_update(tx, proposal.act)?;
+    let without_tool = known.as_ref().and_then(|act| drop_other_tool(proposal, act));
+    let proposal = without_tool.as_ref().unwrap_or(proposal);
     let digest = compute_digest(proposal, known.as_ref());
     if let Some(act) = &known {
         if act.digest != digest {
@@ -76,6 +78,14 @@ pub fn begin(
         ActVerdict::Apply(cleared) => recorder.grant(cleared, PermitMode::Apply),
         ActVerdict::Rehearse(cleared) => recorder.grant(cleared, PermitMode::Rehearse),
     }
+}
+
+/// The proposal without its tool, where that is another connector's than the act's: the names of two connectors' tools may
+/// be the same, and whichever is there has it.
+fn drop_other_tool(proposal: &Proposal, act: &Act) -> Option<Proposal> {
+    let tool = proposal.tool.as_ref()?;
+    let is_other = !act.connector.is_empty() && tool.connector.name != act.connector;
+    is_other.then(|| Proposal { tool: None, ..proposal.clone() })
 }
 
 /// A known act stays the one it is while its connector is away: refused as another one, it would be proposed anew and

@@ -21,6 +21,10 @@ const GONE: Duration = Duration::from_secs(1);
 /// A key is not relied on for longer: others forget it after a day, and what was meant then may not be meant now.
 const LONGEST_AGE: Duration = Duration::from_secs(6 * 3600);
 
+/// So often an act is tried, the first time included. Each try is committed before its call, so one that ends every process
+/// that makes it comes to an end as well.
+const MOST_ATTEMPTS: i64 = 4;
+
 /// An act past its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LapsedAct {
@@ -59,6 +63,8 @@ pub enum ActRecovery {
     LookUp(Permit),
     /// Never again: it is marked unknown, and a person is asked.
     MarkedUnknown,
+    /// Never again: it only looked, so it failed.
+    MarkedFailed,
     /// Somebody else has it, or it has ended.
     NotOurs,
 }
@@ -113,6 +119,13 @@ pub fn recover(
     let until = now.plus(ActServices::lease(timeout));
     if act.state != ActState::Intended || !store::renew_lease(tx, &act, left, until, now)? {
         return Ok(ActRecovery::NotOurs);
+    }
+    if act.attempt >= MOST_ATTEMPTS {
+        tracing::error!(act = %act.id, tool = act.tool, attempts = act.attempt, "act given up; it never came to an end");
+        return match act.effect.writes() {
+            true => mark_unknown(tx, act_services, &act, cost, now),
+            false => mark_failed(tx, act_services, &act, now),
+        };
     }
     if act.effect.writes() && !is_still_permitted(tx, act_services, &act, tool, now)? {
         return mark_unknown(tx, act_services, &act, cost, now);
@@ -177,12 +190,38 @@ fn mark_unknown(
         limits::settle(tx, act_services, reservation, cost)?;
     }
     approvals::ask_outcome(tx, act_services, act.id, now)?;
+    record_end(tx, act_services, act, AuditEvent::ACT_UNKNOWN, now)?;
+    Ok(ActRecovery::MarkedUnknown)
+}
+
+fn mark_failed(
+    tx: &mut Tx<'_>,
+    act_services: &ActServices,
+    act: &Act,
+    now: Timestamp,
+) -> Result<ActRecovery> {
+    let kept = json!({ "ok": false, "code": "interrupted", "retryable": false });
+    store::end(tx, act.id, ActState::Intended, ActState::Failed, Some(&kept), None, now)?;
+    if let Some(reservation) = act.reservation {
+        limits::release(tx, act_services, reservation)?;
+    }
+    record_end(tx, act_services, act, AuditEvent::ACT_FAILED, now)?;
+    Ok(ActRecovery::MarkedFailed)
+}
+
+fn record_end(
+    tx: &mut Tx<'_>,
+    act_services: &ActServices,
+    act: &Act,
+    event: AuditEvent,
+    now: Timestamp,
+) -> Result<()> {
     let entry = NewAuditEntry {
         actor: AuditActor::new(AuditActorKind::System, "recovery"),
-        event: AuditEvent::ACT_UNKNOWN,
+        event,
         subject: act.id.to_string(),
         payload: json!({ "tool": act.tool }),
     };
     audit::append(tx, &entry, now, &act_services.ids)?;
-    Ok(ActRecovery::MarkedUnknown)
+    Ok(())
 }

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use munshi_identity::Principal;
+use munshi_identity::keys::KeyCeiling;
 use munshi_types::{ActId, BindingId, Conduct, KeyId, RunId, TenantStatus, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -105,6 +106,10 @@ pub struct ActCaller {
     /// maker says yes to what it asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
+    /// What the API key that the message or the call came through lets anybody be at most. An act that goes on later is
+    /// for the person as they are then, and not more than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<KeyCeiling>,
 }
 
 /// Something a pack's check found that a person should confirm: a phrase of the phrasebook and its slots.

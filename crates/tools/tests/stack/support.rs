@@ -347,6 +347,7 @@ impl Shop {
                 zone: munshi_types::Zone::default(),
                 background: false,
                 key: None,
+                ceiling: None,
             },
             agent: open_conduct(),
             taint: Taint::from_own_words(""),

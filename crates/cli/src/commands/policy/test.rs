@@ -149,6 +149,7 @@ fn caller(
         zone: tenant.zone.clone(),
         background: false,
         key: None,
+        ceiling: None,
     })
 }
 

@@ -116,6 +116,7 @@ impl Case {
             zone: Zone::default(),
             background: false,
             key: None,
+            ceiling: None,
         };
         let proposal = Proposal {
             act: ActId::from_uuid(Uuid::from_u128(1)),

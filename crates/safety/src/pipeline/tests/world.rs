@@ -226,6 +226,7 @@ fn caller(dice: &Dice, tenant: TenantId) -> ActCaller {
         zone: Zone::default(),
         background: dice.one_in(8),
         key: None,
+        ceiling: None,
     }
 }
 

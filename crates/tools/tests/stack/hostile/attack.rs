@@ -264,6 +264,7 @@ pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> ToolC
             zone: Zone::default(),
             background: dice.one_in(6),
             key: None,
+            ceiling: None,
         },
         agent: Arc::new(conduct(dice)),
         taint: Taint { sources, holds_private: !dice.one_in(4), ..Taint::from_own_words(*dice.pick(&words)) },
@@ -284,6 +285,7 @@ pub(super) fn harmless(dice: &Dice, who: Principal) -> ToolCallRequest {
         zone: Zone::default(),
         background: dice.one_in(4),
         key: None,
+        ceiling: None,
     };
     ToolCallRequest {
         act: ActId::from_uuid(dice.id()),
