@@ -11,7 +11,11 @@ use munshi_types::IdGenerator;
 use crate::turns::support::{Shop, arguments};
 
 fn through(speaks_as: KeySpeaker, role: Option<Role>) -> KeyUse {
-    KeyUse { key: IdGenerator::system().next(), speaks_as, ceiling: KeyCeiling { role, opened: None } }
+    KeyUse {
+        key: IdGenerator::system().next(),
+        speaks_as,
+        ceiling: KeyCeiling { role, ..KeyCeiling::default() },
+    }
 }
 
 async fn ask(shop: &Shop, id: &str, text: &str, key: KeyUse) -> RunOutcome {

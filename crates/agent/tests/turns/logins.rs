@@ -235,7 +235,7 @@ on_both! {
         let key = KeyUse {
             key: IdGenerator::system().next(),
             speaks_as: KeySpeaker::Program,
-            ceiling: KeyCeiling { role: Some(Role::Owner), opened: None },
+            ceiling: KeyCeiling { role: Some(Role::Owner), ..KeyCeiling::default() },
         };
         let ask = async |id: &str, text: &str| {
             let message = office.shop.message(owner, id, text);

@@ -7,7 +7,7 @@ use munshi_identity::keys::{
     self, ApiAccess, ApiKeyCache, Area, AreaGrant, IssuedApiKey, KeyMaker, KeySpeaker, KeySubject, KeyText,
     NewApiKey,
 };
-use munshi_identity::{Error, Person, PrincipalStanding, Role, persons};
+use munshi_identity::{Error, Person, Principal, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result, tenants};
 use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
 use munshi_types::{BindingId, Clock, KeyId, SystemRandom, TenantId, TenantStatus};
@@ -270,6 +270,32 @@ on_both_engines! {
         let late = add(&test, shop, new("late", KeySubject::Person(id))).await.unwrap();
         let principal = caller(&test, &late.text).await.unwrap().principal;
         assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Member(Role::Owner), opened));
+    }
+
+    async fn what_was_closed_when_a_key_was_made_stays_closed_to_it(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let closed = vec!["ledger.*".parse().unwrap()];
+        let ravi = Person { role: Some(Role::Staff), closed: closed.clone(), ..Person::new(&test.ids, "Ravi", test.clock.now()) };
+        let (id, stored) = (ravi.id, ravi.clone());
+        test.db.write(shop, move |tx| persons::upsert(tx, &stored)).await.unwrap();
+        let early = add(&test, shop, new("early", KeySubject::Person(id))).await.unwrap();
+        let trusted = Person { closed: Vec::new(), ..ravi };
+        test.db.write(shop, move |tx| persons::upsert(tx, &trusted)).await.unwrap();
+        let late = add(&test, shop, new("late", KeySubject::Person(id))).await.unwrap();
+        let (early, late) = (caller(&test, &early.text).await.unwrap(), caller(&test, &late.text).await.unwrap());
+        assert_eq!((&early.principal.closed, &early.ceiling.closed), (&closed, &closed));
+        assert_eq!((late.principal.closed, late.ceiling.closed), (Vec::new(), Vec::new()));
+    }
+
+    async fn a_key_of_a_role_opens_nothing_beyond_it(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let opened = vec!["ledger.credit.add".parse().unwrap()];
+        let chitra = Principal { opened: opened.clone(), ..Principal::member(shop, test.ids.next(), Role::Staff) };
+        for (role, left) in [(Role::Owner, opened), (Role::Admin, Vec::new()), (Role::Staff, Vec::new())] {
+            let made = add(&test, shop, new(role.as_str(), KeySubject::Role(role))).await.unwrap();
+            let ceiling = caller(&test, &made.text).await.unwrap().ceiling;
+            assert_eq!(ceiling.cap(chitra.clone()).opened, left, "{role}");
+        }
     }
 
     async fn a_key_is_revoked_with_the_one_it_was_made_with(test: TestDb) {
