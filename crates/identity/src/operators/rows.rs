@@ -256,7 +256,15 @@ pub fn mark_verified_revoking(
 
 /// Whoever let somebody into the account may be the one who is in it: the e-mail is to be proved anew.
 pub fn mark_unverified(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
-    tx.execute(across_tenants("UPDATE operators SET proved_at = NULL WHERE id = $1"), params![id])?;
+    lock(tx, id)?;
+    let home = match roles::list(tx, id)?.as_slice() {
+        [(tenant, _)] => Some(*tenant),
+        _ => None,
+    };
+    tx.execute(
+        across_tenants("UPDATE operators SET proved_at = NULL, home = $2 WHERE id = $1"),
+        params![id, home],
+    )?;
     Ok(())
 }
 
