@@ -249,7 +249,7 @@ pub fn has_common_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_s
 }
 
 /// How a key is named as the maker of another.
-fn render_key_maker(id: KeyId) -> String {
+pub(super) fn render_key_maker(id: KeyId) -> String {
     format!("{KEY_AS_MAKER}{id}")
 }
 
