@@ -37,18 +37,25 @@ mod linux {
     /// The newest rights we know of; an older kernel enforces those that it knows.
     const NEWEST: ABI = ABI::V9;
 
+    /// Whether the kernel knows all rights of a version.
+    fn takes(abi: ABI) -> bool {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        rules.handle_access(AccessFs::from_all(abi)).and_then(Ruleset::create).is_ok()
+    }
+
     impl KernelSupport {
         /// Asks the kernel. Nothing is confined by asking.
         pub fn detect() -> Self {
-            let takes = |abi: ABI| {
-                let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-                rules.handle_access(AccessFs::from_all(abi)).and_then(Ruleset::create).is_ok()
-            };
             match (takes(ABI::V3), takes(ABI::V1)) {
                 (true, _) => Self::Full,
                 (false, true) => Self::Partial,
                 (false, false) => Self::None,
             }
+        }
+
+        /// Whether it also keeps a process from sockets in the file system, as services of the same user have them.
+        pub fn closes_sockets() -> bool {
+            takes(ABI::V9)
         }
     }
 
@@ -99,6 +106,10 @@ impl KernelSupport {
     /// Only Linux has Landlock.
     pub fn detect() -> Self {
         Self::None
+    }
+
+    pub fn closes_sockets() -> bool {
+        false
     }
 }
 
