@@ -49,6 +49,9 @@ pub enum RunEvent {
         usage: TurnUsage,
         state: String,
         degraded: bool,
+        /// Whether a question stands in the reply that a bare yes may answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        asks: bool,
     },
     /// The last one: there is no reply.
     Error {

@@ -59,6 +59,11 @@ pub struct ReplyMark {
 }
 
 impl ReplyMarks {
+    /// Whether a question stands in the reply that a bare yes may answer.
+    pub fn has_questions(&self) -> bool {
+        !self.asked.is_empty() || !self.asks.is_empty() || self.which.is_some()
+    }
+
     /// Whether a question stood in the reply, in full or to choose from.
     pub fn find_approval(&self, approval: ApprovalId) -> Option<&ShownApproval> {
         let offered = self.which.iter().flat_map(|which| &which.approvals);

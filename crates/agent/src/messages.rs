@@ -6,7 +6,8 @@ use std::str::FromStr;
 use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
-    AttachedFile, BindingId, Id, MessageId, OutboundMessage, ReplyAddress, RunId, SessionId, Timestamp,
+    AttachedFile, BindingId, ClientScreen, Id, MessageId, OutboundMessage, ReplyAddress, RunId, SessionId,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -133,15 +134,25 @@ pub fn list_newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) 
     Ok(found)
 }
 
-/// Notes that whoever sent a message was not shown its answer: the turn took longer than they wait.
-pub fn note_unanswered(tx: &mut Tx<'_>, id: MessageId) -> Result<()> {
+/// Notes that whoever sent a message gets this reply in a response. Another client that reads it is not the one that asked.
+pub(crate) fn note_answered(
+    tx: &mut Tx<'_>,
+    id: MessageId,
+    reply: MessageId,
+    client: Option<&str>,
+) -> Result<()> {
     let Some(message) = find(tx, id)? else { return Ok(()) };
+    let mut screen: ClientScreen =
+        serde_json::from_value(message.marks["screen"].clone()).unwrap_or_default();
+    if screen.client.as_deref() != client || screen.answered == Some(reply) {
+        return Ok(());
+    }
+    screen.answered = Some(reply);
     let mut marks = match message.marks {
         Value::Object(marks) => marks,
         _ => serde_json::Map::new(),
     };
-    let screen = marks.entry("screen").or_insert_with(|| Value::Object(serde_json::Map::new()));
-    screen["unanswered"] = Value::Bool(true);
+    marks.insert("screen".to_owned(), serde_json::json!(screen));
     tx.execute(
         "UPDATE messages SET marks = $3 WHERE tenant_id = $1 AND id = $2",
         params![id, JsonText::of(&marks)?],

@@ -6,7 +6,7 @@ use munshi_safety::approvals::ApprovalStatus;
 use munshi_store::{Tx, params};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId, TenantId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::client_context::ClientCallRequest;
@@ -45,6 +45,10 @@ pub struct RunOutcome {
     pub cut: bool,
     /// What it waits for.
     pub approval: Option<ApprovalId>,
+    /// Whether a question stands in the reply that a bare yes may answer. Whoever shows it says so: see
+    /// [`TurnEngine::note_shown`].
+    #[serde(skip)]
+    pub asks: bool,
     pub usage: TurnUsage,
     pub timings: TurnTimings,
     /// The rules that were broken.
@@ -79,6 +83,21 @@ impl TurnEngine {
             pause = (pause * 2).min(LONGEST);
         }
     }
+
+    /// Notes that a response to the client of a run's message carries this reply of the run. Only what is noted was shown: a
+    /// client that hung up, and a process that died, leave nothing that a bare yes answers. Asked for where the reply asks
+    /// something, right before the response leaves. Where it can't be written, the person is asked again.
+    pub async fn note_shown(&self, tenant: TenantId, run: RunId, reply: MessageId, client: Option<String>) {
+        let note = move |tx: &mut Tx<'_>| -> Result<()> {
+            match runs::find(tx, run)? {
+                Some(run) => Ok(messages::note_answered(tx, run.message, reply, client.as_deref())?),
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = self.inner.db.write(tenant, note).await {
+            tracing::warn!(%run, %error, "noting a shown reply failed");
+        }
+    }
 }
 
 /// None while it goes on.
@@ -100,6 +119,8 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     let timings = decisions::find_timings(tx, id)?.unwrap_or_default();
     let approval = find_pending_approval(tx, &run)?;
     let degraded = reply.as_ref().is_some_and(|reply| reply.standing == MessageStatus::Degraded);
+    let marks = reply.as_ref().and_then(|reply| ReplyMarks::deserialize(&reply.marks).ok());
+    let asks = marks.is_some_and(|marks| marks.has_questions());
     let usage = reply.as_ref().map(usage).unwrap_or_default();
     let (message, text, language, suggestions) = match reply {
         Some(reply) => (Some(reply.id), reply.text, reply.language, reply.suggestions),
@@ -119,6 +140,7 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
         handed,
         cut,
         approval,
+        asks,
         usage,
         timings,
         violations,

@@ -56,4 +56,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0030_key_bounds"),
     migration!("0031_proved_accounts"),
     migration!("0046_key_parents"),
+    migration!("0047_key_closed_scopes"),
 ];

@@ -105,8 +105,23 @@ impl SignInAttempt {
         Self { counters }
     }
 
+    /// How long to wait, where it is not time yet. Nothing is counted or stored by it, so that who is refused costs no write:
+    /// ask this before [`Self::begin`].
+    pub fn find_wait(&self, tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Option<Duration>> {
+        let mut wait = Duration::ZERO;
+        for counter in &self.counters {
+            if let Some((_, free_at)) = counter.find_count(tx, now)? {
+                wait = wait.max(free_at.since(now).min(counter.patience.longest));
+            }
+        }
+        Ok((wait > Duration::ZERO).then_some(wait))
+    }
+
     /// Counts the try, or says how long to wait. In a unit of its own, before the password is looked at.
     pub fn begin(&self, tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<SignInThrottle> {
+        if let Some(wait) = self.find_wait(tx, now)? {
+            return Ok(SignInThrottle::Wait(wait));
+        }
         let mut counted = Vec::new();
         let mut wait = Duration::ZERO;
         for counter in &self.counters {
@@ -168,15 +183,18 @@ impl Counter {
             ),
             params![self.whose, now],
         )?;
-        let (failures, last_at, free_at) = tx.one(
+        Ok(self.find_count(tx, now)?.unwrap_or((0, now)))
+    }
+
+    /// The same without holding it; none where there is none, or it is from long ago.
+    fn find_count(&self, tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Option<(u32, Timestamp)>> {
+        let found = tx.optional(
             across_tenants("SELECT failures, last_at, free_at FROM sign_in_pauses WHERE whose = $1"),
             params![self.whose],
             |row| Ok((row.get::<i64>(0)?, row.get::<Timestamp>(1)?, row.get::<Timestamp>(2)?)),
         )?;
-        if now.since(last_at) >= self.patience.forgotten {
-            return Ok((0, now));
-        }
-        Ok((u32::try_from(failures).unwrap_or(u32::MAX - 1), free_at))
+        let recent = found.filter(|(_, last_at, _)| now.since(*last_at) < self.patience.forgotten);
+        Ok(recent.map(|(failures, _, free_at)| (u32::try_from(failures).unwrap_or(u32::MAX - 1), free_at)))
     }
 }
 

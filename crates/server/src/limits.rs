@@ -52,6 +52,10 @@ const DAY_FACTOR: u32 = 10;
 pub const PERSON_LIMIT: RequestRate = RequestRate::new(100, MINUTE);
 /// Messages of an address that are sent once more, past a limit.
 const REPEAT_LIMIT: RequestRate = RequestRate::new(20, MINUTE);
+/// Passwords that are tried from one address. Wrong ones make whoever tries them wait long before.
+const SIGN_IN_LIMIT: RequestRate = RequestRate::new(60, MINUTE);
+/// The same of all whose address is not known. Many stand behind it, so it only keeps them from flooding the database.
+const CROWD_SIGN_IN_LIMIT: RequestRate = RequestRate::new(600, MINUTE);
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
 pub const VISITOR_LIMIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
@@ -165,6 +169,13 @@ impl NodeRateLimiter {
     /// Whether to look up if a refused message repeats one that was accepted. These lookups have a limit of their own.
     pub fn allows_repeat(&self, address: Option<IpAddr>) -> bool {
         self.count("repeats", address.map(to_network), REPEAT_LIMIT).is_ok()
+    }
+
+    /// A password that is tried, before anything is looked up: by its address, or as one of the crowd whose addresses are not
+    /// known. Says how long to wait where there are too many.
+    pub fn check_sign_in(&self, address: Option<IpAddr>) -> Result<(), Duration> {
+        let limit = if address.is_some() { SIGN_IN_LIMIT } else { CROWD_SIGN_IN_LIMIT };
+        self.count("sign-ins", address.map(to_network), limit).map_err(|reached| reached.wait)
     }
 
     /// What a message from an address is counted by in the database.
@@ -399,6 +410,18 @@ mod tests {
         let here = Some(IpAddr::from([127, 0, 0, 1]));
         assert!((0..ADDRESS_LIMIT).all(|_| limits.check_visitor(here).is_ok()));
         assert!(limits.check_visitor(here).is_err(), "this machine may be a proxy");
+    }
+
+    #[test]
+    fn passwords_are_counted_for_a_crowd_too() {
+        let (limits, clock) = limits();
+        let tried =
+            |address: Option<IpAddr>| (0..1000).filter(|_| limits.check_sign_in(address).is_ok()).count();
+        let address = |last: u8| Some(IpAddr::from([203, 0, 113, last]));
+        assert_eq!((tried(None), tried(address(1)), tried(address(2))), (600, 60, 60));
+        assert_eq!(limits.check_sign_in(address(1)), Err(Duration::from_secs(1)));
+        clock.advance(MINUTE);
+        assert_eq!(tried(None), 600);
     }
 
     proptest! {

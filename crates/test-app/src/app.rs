@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_agent::outbox::ChannelSender;
-use munshi_agent::{MessageReceipt, RunOutcome, TurnEngine, TurnEngineParts, TurnSettings};
+use munshi_agent::{MessageReceipt, RunOutcome, TurnEngine, TurnEngineParts, TurnSettings, messages};
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
@@ -87,10 +87,18 @@ impl TestApp {
         ids
     }
 
-    /// Waits for the end of what a message began.
+    /// Waits for the end of what a message began, as its client does: what it asks was shown to them.
     pub async fn wait_for_outcome(&self, received: &MessageReceipt) -> RunOutcome {
         let outcome = self.engine.wait_for_outcome(received.tenant, received.run);
-        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
+        let outcome = tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap();
+        if let Some(reply) = outcome.message.filter(|_| outcome.asks) {
+            let message = received.message;
+            let stored = self.db.read(received.tenant, move |tx| messages::find(tx, message)).await.unwrap();
+            let client =
+                stored.and_then(|stored| stored.marks["screen"]["client"].as_str().map(str::to_owned));
+            self.engine.note_shown(received.tenant, received.run, reply, client).await;
+        }
+        outcome
     }
 
     /// Reads one number out of the database.

@@ -45,9 +45,9 @@ pub struct ClientScreen {
     /// Which program it is, where several may speak for one person on one channel: the id of its key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Whether the client was told no more than that its message is taken, since the turn took long.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unanswered: bool,
+    /// The last reply with a question in it that a response has carried to the client; noted with its message afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<MessageId>,
 }
 
 impl ClientScreen {

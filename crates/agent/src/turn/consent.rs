@@ -163,8 +163,9 @@ impl Turn {
         notes.questions.is_answer = true;
         let (approval, decision) = (&answered.approval, answered.decision);
         // A program may take back what it asked for; all else is for a person to say.
-        if self.setup.prepared.is_program
-            && (approval.kind, decision) != (ApprovalKind::Act, ApprovalDecision::No)
+        let program = self.setup.run.program_key();
+        if let Some(program) = program
+            && !(decision == ApprovalDecision::No && self.may_take_back(approval, program).await?)
         {
             self.say_phrase("waiting-approval", &[]);
             return Ok(Some(TurnOutcome::Replied));
@@ -188,6 +189,13 @@ impl Turn {
             Err(Stop::Because(_)) => Ok(None),
             Err(Stop::Failed(error)) => Err(error),
         }
+    }
+
+    async fn may_take_back(&self, approval: &Approval, program: KeyId) -> Result<bool> {
+        let approval = approval.clone();
+        let read =
+            move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::may_take_back(tx, &approval, program)?) };
+        self.setup.engine.db.read(self.setup.tenant(), read).await
     }
 
     /// Somebody else's act, or whether something happened: the answer is noted, and the run that waits for it goes on

@@ -22,7 +22,7 @@ impl Turn {
         &mut self,
         questions: &mut QuestionNotes,
     ) -> Result<Option<TurnOutcome>> {
-        if !self.state.snapshot.may_wait || !can_log_in(self.setup.prepared.principal.role()) {
+        if !self.state.snapshot.may_wait || !self.speaker_can_log_in() {
             return Ok(None);
         }
         let (engine, person) = (self.setup.engine.clone(), self.setup.run.person);
@@ -53,7 +53,7 @@ impl Turn {
                 .map(|told| told.1);
             let (engine, run, person) =
                 (self.setup.engine.clone(), self.setup.lease.run, self.setup.run.person);
-            let is_theirs = can_log_in(self.setup.prepared.principal.role());
+            let is_theirs = self.speaker_can_log_in();
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
                 let last = engine.dispatcher.find_login_time(tx, &name)?;
@@ -81,6 +81,12 @@ impl Turn {
             self.state.snapshot.told_logins.push((connector, self.setup.engine.clock.now()));
         }
         Ok(())
+    }
+
+    /// Whether the words are those of somebody who lets us in. A program reads the page that shows the code and writes it
+    /// here by itself: its word shows nothing about whose browser it is, and its reply carries no link.
+    fn speaker_can_log_in(&self) -> bool {
+        !self.setup.prepared.is_program && can_log_in(self.setup.prepared.principal.role())
     }
 }
 

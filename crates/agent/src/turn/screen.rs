@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use munshi_types::{ClientScreen, Timestamp};
+use serde::Deserialize;
 
 use super::setup::TurnSetup;
 use crate::marks::ReplyMarks;
@@ -53,19 +54,21 @@ impl TurnSetup {
         }
     }
 
-    /// Whether it is what the client was answered when it spoke last: the first words of that very turn. What others put
-    /// into the conversation, and what a turn said after it had waited, was heard by nobody for all we know.
+    /// Whether it is what the client was answered when it spoke last. A question was shown only if it is noted that a
+    /// response carried it. Of other words, the first of that very turn were: what others put into the conversation, and
+    /// what a turn said after it had waited, was heard by nobody for all we know.
     fn was_answered_with(&self, said: &Message) -> bool {
         let own = &self.prepared.message;
         let history = &self.prepared.history;
         let first = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Persona);
         let is_first = first.is_some_and(|first| first.id == said.id);
         let asked = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Person);
-        is_first
-            && asked.is_some_and(|asked| {
-                let screen = screen_of(asked);
-                asked.channel == own.channel && !screen.unanswered && screen.client == screen_of(own).client
-            })
+        let has_questions = ReplyMarks::deserialize(&said.marks).is_ok_and(|marks| marks.has_questions());
+        asked.is_some_and(|asked| {
+            let screen = screen_of(asked);
+            let is_carried = if has_questions { screen.answered == Some(said.id) } else { is_first };
+            is_carried && asked.channel == own.channel && screen.client == screen_of(own).client
+        })
     }
 }
 

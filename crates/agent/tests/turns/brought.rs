@@ -33,7 +33,7 @@ fn lamp() -> ClientToolSpec {
 
 /// The key of somebody who types.
 fn typed() -> KeyUse {
-    let ceiling = KeyCeiling { role: Some(Role::Owner), opened: None };
+    let ceiling = KeyCeiling { role: Some(Role::Owner), ..KeyCeiling::default() };
     KeyUse { key: IdGenerator::system().next(), speaks_as: KeySpeaker::Person, ceiling }
 }
 

@@ -13,7 +13,11 @@ use crate::turns::delayed::set_policy;
 use crate::turns::support::{Shop, arguments};
 
 fn through(speaks_as: KeySpeaker, role: Option<Role>) -> KeyUse {
-    KeyUse { key: IdGenerator::system().next(), speaks_as, ceiling: KeyCeiling { role, opened: None } }
+    KeyUse {
+        key: IdGenerator::system().next(),
+        speaks_as,
+        ceiling: KeyCeiling { role, ..KeyCeiling::default() },
+    }
 }
 
 async fn ask(shop: &Shop, id: &str, text: &str, key: KeyUse) -> RunOutcome {
@@ -38,6 +42,29 @@ on_both! {
         assert_eq!((asked.state, shop.notes().await), (RunState::WaitingApproval, 0), "{asked:?}");
         let yes = shop.ask("2", "yes").await;
         assert_eq!((yes.state, shop.notes().await), (RunState::Done, 1), "{yes:?}");
+    }
+
+    async fn a_program_takes_back_what_it_asked_for(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("note", &arguments("tea"))]).await;
+        let program = through(KeySpeaker::Program, Some(Role::Staff));
+        ask(&shop, "1", "note tea", program.clone()).await;
+        ask(&shop, "2", "no", program).await;
+        assert_eq!(shop.number("SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'refused'").await, 1);
+    }
+
+    async fn a_program_takes_back_nothing_that_others_asked_for(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("note", &arguments("tea"))]).await;
+        ask(&shop, "1", "note tea", through(KeySpeaker::Program, Some(Role::Staff))).await;
+        let other = ask(&shop, "2", "no", through(KeySpeaker::Program, Some(Role::Staff))).await;
+        assert_eq!(other.state, RunState::Done, "{other:?}");
+        assert_eq!(shop.number("SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'").await, 1);
+    }
+
+    async fn a_program_takes_back_nothing_that_its_person_asked_for(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("old"))]).await;
+        assert_eq!(shop.ask("1", "remove old").await.state, RunState::WaitingApproval);
+        ask(&shop, "2", "no", through(KeySpeaker::Program, Some(Role::Staff))).await;
+        assert_eq!(shop.number("SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'").await, 1);
     }
 
     async fn it_is_a_programs_after_a_crash_too(test: TestDb) {

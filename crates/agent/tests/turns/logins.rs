@@ -7,7 +7,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{RunRecoveryScope, RunState};
+use munshi_agent::{KeyUse, RunRecoveryScope, RunState};
+use munshi_identity::Role;
+use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_safety::acts::Permit;
 use munshi_safety::approvals::ApprovalDecision;
 use munshi_safety::policy;
@@ -19,7 +21,7 @@ use munshi_tools::{
     ConnectorOrigin, LOGIN_NEEDED, RemoteToolHandler, Result, TenantToolSource, TenantTools, ToolConnector,
     ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
 };
-use munshi_types::{Clock, Effect, PersonId, Reach, TenantId, Timestamp, ToolSpec};
+use munshi_types::{Clock, Effect, IdGenerator, PersonId, Reach, TenantId, Timestamp, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::turns::approvals::answer;
@@ -222,6 +224,33 @@ on_both! {
         assert!(said.text.contains("पेज पर लौटिए") && said.text.contains("books"), "{}", said.text);
         assert_eq!(*office.service.proved.lock().unwrap(), [owner]);
         assert_eq!(office.shop.model.requests().len(), 3, "no model was asked about it");
+    }
+
+    /// A program with the owner's key could open the page and write its code by itself: it gets no link, and its code
+    /// proves no browser.
+    async fn a_program_proves_no_browser(test: TestDb) {
+        let script = [add(), ScriptedTurn::text("What is it?")];
+        let office = Office::open(&test, "act", script).await;
+        let owner = office.shop.owner;
+        let key = KeyUse {
+            key: IdGenerator::system().next(),
+            speaks_as: KeySpeaker::Program,
+            ceiling: KeyCeiling { role: Some(Role::Owner), ..KeyCeiling::default() },
+        };
+        let ask = async |id: &str, text: &str| {
+            let message = office.shop.message(owner, id, text);
+            let received = office.shop.engine.receive_with_key(message, key.clone()).await.unwrap();
+            office.shop.outcome(&received).await
+        };
+        let asked = ask("1", "add rice to the books").await;
+        assert_eq!(asked.state, RunState::WaitingApproval, "{asked:?}");
+        answer(&test, &office.shop, owner, asked.approval.unwrap(), ApprovalDecision::Yes).await;
+        office.shop.engine.resume(office.shop.tenant, asked.run).await.unwrap();
+        let shut = office.shop.engine.wait_for_outcome(office.shop.tenant, asked.run).await.unwrap();
+        assert!(shut.text.contains("They have been sent a link") && !shut.text.contains(LINK), "{}", shut.text);
+        let code = ask("2", CODE).await;
+        assert_eq!(code.text, "What is it?");
+        assert!(office.service.proved.lock().unwrap().is_empty());
     }
 
     /// What somebody approved is not asked again because nobody was logged in.

@@ -218,10 +218,20 @@ on_both! {
         let script = [ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("All right.")];
         let shop = Shop::open(&test, script).await;
         let asked = shop.say("1", "remove old").await;
-        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
-        // The client was told that its message is taken, and nothing else.
-        let message = asked.message;
-        shop.db.write(shop.tenant, move |tx| messages::note_unanswered(tx, message)).await.unwrap();
+        // The question is stored, and nobody says that a response has carried it: the client hung up, or the process died.
+        let waits = shop.engine.wait_for_outcome(shop.tenant, asked.run).await.unwrap();
+        assert_eq!((waits.state, waits.asks), (RunState::WaitingApproval, true));
+        let yes = shop.say("2", "ok").await;
+        assert!(shop.outcome(&yes).await.text.starts_with("All right."));
+        assert_eq!(shop.notes().await, 0);
+    }
+
+    async fn what_a_response_to_another_client_has_shown_is_not_answered_either(test: TestDb) {
+        let script = [ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("All right."), ScriptedTurn::text("Gone.")];
+        let shop = Shop::open(&test, script).await;
+        let asked = shop.say("1", "remove old").await;
+        let waits = shop.engine.wait_for_outcome(shop.tenant, asked.run).await.unwrap();
+        shop.engine.note_shown(shop.tenant, asked.run, waits.message.unwrap(), Some("agent".to_owned())).await;
         let yes = shop.say("2", "ok").await;
         assert!(shop.outcome(&yes).await.text.starts_with("All right."));
         assert_eq!(shop.notes().await, 0);

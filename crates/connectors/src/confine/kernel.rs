@@ -1,5 +1,7 @@
 //! What the kernel can do to confine a process.
 
+use std::path::PathBuf;
+
 /// How far this machine's kernel confines a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KernelSupport {
@@ -11,43 +13,63 @@ pub enum KernelSupport {
     Full,
 }
 
+/// All that a child keeps of what this process may.
+#[derive(Debug, Default)]
+pub(super) struct ChildRights {
+    pub(super) reads: Vec<PathBuf>,
+    pub(super) writes: Vec<PathBuf>,
+    /// Whether it may listen on TCP ports. Kernels before Linux 6.7 can't keep it from that.
+    pub(super) listens: bool,
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::os::fd::{AsFd, AsRawFd};
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use landlock::{
-        ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetStatus, Scope,
     };
 
-    use super::KernelSupport;
+    use super::{ChildRights, KernelSupport};
 
     /// The newest rights we know of; an older kernel enforces those that it knows.
     const NEWEST: ABI = ABI::V9;
 
+    /// Whether the kernel knows all rights of a version.
+    fn takes(abi: ABI) -> bool {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        rules.handle_access(AccessFs::from_all(abi)).and_then(Ruleset::create).is_ok()
+    }
+
     impl KernelSupport {
         /// Asks the kernel. Nothing is confined by asking.
         pub fn detect() -> Self {
-            let takes = |abi: ABI| {
-                let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-                rules.handle_access(AccessFs::from_all(abi)).and_then(Ruleset::create).is_ok()
-            };
             match (takes(ABI::V3), takes(ABI::V1)) {
                 (true, _) => Self::Full,
                 (false, true) => Self::Partial,
                 (false, false) => Self::None,
             }
         }
+
+        /// Whether it also keeps a process from sockets in the file system, as services of the same user have them.
+        pub fn closes_sockets() -> bool {
+            takes(ABI::V9)
+        }
     }
 
-    /// Gives up, for this process and all it starts, everything but these paths.
-    pub(in crate::confine) fn restrict(reads: &[PathBuf], writes: &[PathBuf]) -> Result<(), String> {
+    /// Gives up, for this process and all it starts, everything but these rights. Nobody listens where a browser would send the
+    /// cookies of our own pages: those of one port are sent to every other.
+    pub(in crate::confine) fn restrict(child: &ChildRights) -> Result<(), String> {
         let told = |error: landlock::RulesetError| error.to_string();
-        let rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).map_err(told)?;
+        let mut rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).map_err(told)?;
+        if !child.listens {
+            rules = rules.handle_access(AccessNet::BindTcp).map_err(told)?;
+        }
         let mut rules = rules.scope(Scope::from_all(NEWEST)).and_then(Ruleset::create).map_err(told)?;
-        let reads = reads.iter().map(|path| (path, AccessFs::from_read(NEWEST)));
-        let writes = writes.iter().map(|path| (path, AccessFs::from_all(NEWEST)));
+        let reads = child.reads.iter().map(|path| (path, AccessFs::from_read(NEWEST)));
+        let writes = child.writes.iter().map(|path| (path, AccessFs::from_all(NEWEST)));
         for (path, rights) in reads.chain(writes) {
             let Some((opened, rights)) = open(path, rights)? else { continue };
             rules = rules.add_rule(PathBeneath::new(opened, rights)).map_err(told)?;
@@ -85,9 +107,13 @@ impl KernelSupport {
     pub fn detect() -> Self {
         Self::None
     }
+
+    pub fn closes_sockets() -> bool {
+        false
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn restrict(_: &[std::path::PathBuf], _: &[std::path::PathBuf]) -> Result<(), String> {
+pub(super) fn restrict(_: &ChildRights) -> Result<(), String> {
     Err("this system has no Landlock".to_owned())
 }

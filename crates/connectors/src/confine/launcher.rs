@@ -1,6 +1,6 @@
 //! The launcher: the program as it runs in the child, before it becomes the connector's command.
 //!
-//! `munshi confine [--read PATH]… [--write PATH]… -- PROGRAM ARGUMENTS…`. The child's variables come with a prefix, so that
+//! `munshi confine [--read PATH]… [--write PATH]… [--listen] -- PROGRAM ARGUMENTS…`. The child's variables come with a prefix, so that
 //! none of them (`LD_PRELOAD`, say) has a say before the process is confined.
 
 use std::ffi::{OsStr, OsString};
@@ -10,12 +10,13 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use super::kernel;
+use super::kernel::{self, ChildRights};
 
 /// The first argument of a program that is to be the launcher.
 pub const COMMAND: &str = "confine";
 pub(super) const READ: &str = "--read";
 pub(super) const WRITE: &str = "--write";
+pub(super) const LISTEN: &str = "--listen";
 /// What the names of the child's variables begin with until it is confined.
 const PREFIX: &[u8] = b"MUNSHI_CHILD_";
 /// As shells say that a command can't be run.
@@ -47,11 +48,15 @@ fn become_command(
     mut arguments: impl Iterator<Item = OsString>,
     variables: impl Iterator<Item = (OsString, OsString)>,
 ) -> String {
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let mut rights = ChildRights::default();
     loop {
         let list = match arguments.next() {
-            Some(flag) if flag == READ => &mut reads,
-            Some(flag) if flag == WRITE => &mut writes,
+            Some(flag) if flag == READ => &mut rights.reads,
+            Some(flag) if flag == WRITE => &mut rights.writes,
+            Some(flag) if flag == LISTEN => {
+                rights.listens = true;
+                continue;
+            }
             Some(end) if end == "--" => break,
             _ => return "the launcher only starts connector programs; its arguments are invalid".to_owned(),
         };
@@ -61,7 +66,7 @@ fn become_command(
         }
     }
     let Some(program) = arguments.next() else { return "the command is missing".to_owned() };
-    if let Err(why) = kernel::restrict(&reads, &writes) {
+    if let Err(why) = kernel::restrict(&rights) {
         return format!("confinement failed: {why}");
     }
     let own = variables.filter_map(|(name, value)| {

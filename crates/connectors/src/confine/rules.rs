@@ -60,6 +60,7 @@ impl ChildCommand<'_> {
         let flags = flags.chain(writes.iter().map(|path| (launcher::WRITE, path)));
         let mut arguments = vec![OsString::from(launcher::COMMAND)];
         arguments.extend(flags.flat_map(|(flag, path)| [flag.into(), path.clone().into_os_string()]));
+        arguments.extend(self.entry.listens.then(|| launcher::LISTEN.into()));
         arguments.extend(["--".into(), found.into_os_string()]);
         arguments.extend(given.iter().map(Into::into));
         let environment = self.environment.iter();

@@ -27,6 +27,9 @@ pub struct ConnectorEntry {
     /// Files and folders that the child may read and write, beside its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<PathBuf>,
+    /// Whether the child may listen on TCP ports of this machine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub listens: bool,
     /// All the child gets of an environment beside PATH and the like.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, MaybeSecret>,
@@ -101,6 +104,7 @@ impl Default for ConnectorEntry {
             folder: None,
             reads: Vec::new(),
             writes: Vec::new(),
+            listens: false,
             environment: BTreeMap::new(),
             url: None,
             openapi: None,
@@ -209,13 +213,13 @@ impl ConnectorEntry {
     }
 
     fn has_child_settings(&self) -> bool {
-        !self.environment.is_empty() || !self.named_paths().is_empty()
+        !self.environment.is_empty() || !self.named_paths().is_empty() || self.listens
     }
 
     fn resolve_openapi(&self, place: &str) -> Result<ConnectorTransport, String> {
         if self.has_child_settings() {
             return Err(
-                "environment, folder, reads and writes are only for a command; use logins and headers for a document"
+                "environment, folder, reads, writes and listens are only for a command; use logins and headers for a document"
                     .to_owned(),
             );
         }
@@ -246,7 +250,7 @@ impl ConnectorEntry {
     fn resolve_http(&self, address: &str) -> Result<ConnectorTransport, String> {
         if self.has_child_settings() {
             return Err(
-                "environment, folder, reads and writes are only for a command; use headers for a url"
+                "environment, folder, reads, writes and listens are only for a command; use headers for a url"
                     .to_owned(),
             );
         }

@@ -2,7 +2,9 @@
 
 use munshi_connectors::conformance::{self, ConnectorTest, ConnectorVerdict, WriteTestMode};
 use munshi_connectors::{Confinement, ConnectorState};
+use munshi_store::{PlatformTx, tenants};
 use munshi_test_support::on_both_engines;
+use munshi_types::TenantStatus;
 
 use crate::support::{MIGRATIONS, Shop, odd};
 
@@ -20,10 +22,17 @@ on_both_engines! {
         let alone = tried(false).await;
         let confined = alone.findings.iter().find(|finding| finding.check == "confined").unwrap();
         assert_eq!(confined.verdict, ConnectorVerdict::Doubtful, "it is said: {alone:#?}");
-        shop.test.add_tenant("another").await;
-        let refused = tried(false).await;
-        assert_eq!(refused.findings.len(), 1, "{refused:#?}");
-        assert!(refused.findings[0].detail.contains("connectors.unconfined = true"), "{refused:#?}");
+        let another = shop.test.add_tenant("another").await;
+        for archived in [false, true] {
+            if archived {
+                // Its data stays where it is.
+                let archive = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, another, TenantStatus::Archived);
+                shop.test.db.platform(tenants::TENANTS).write(archive).await.unwrap();
+            }
+            let refused = tried(false).await;
+            assert_eq!(refused.findings.len(), 1, "{refused:#?}");
+            assert!(refused.findings[0].detail.contains("connectors.unconfined = true"), "{refused:#?}");
+        }
         assert!(tried(true).await.tools > 0, "the operator has said so");
     }
 

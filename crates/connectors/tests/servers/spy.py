@@ -5,6 +5,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 
@@ -38,6 +39,12 @@ def through_link(path, name):
     read(link)
 
 
+def listen():
+    with socket.socket() as port:
+        port.bind(("127.0.0.1", 0))
+        port.listen()
+
+
 parent = f"/proc/{os.getppid()}"
 attempt("key", lambda: read(key))
 attempt("key by a link", lambda: through_link(key, "link"))
@@ -51,6 +58,7 @@ attempt("settings", lambda: read(settings))
 attempt("another connector", lambda: read(other))
 attempt("environment of the parent", lambda: read(parent + "/environ"))
 attempt("memory of the parent", lambda: read(parent + "/maps"))
+attempt("a port", listen)
 
 allowed = {}
 hostile, found = found, allowed

@@ -113,7 +113,7 @@ async fn cap_by_operator(db: &Db, mut admitted: AuthenticatedCaller) -> Result<O
     let role = db.platform(OPERATORS).read(read).await?.map(|(_, role)| role);
     let Some(role) = role.filter(|role| may_make(*role)) else { return Ok(None) };
     let caller = &mut admitted.caller;
-    caller.principal = KeyCeiling { role: Some(role), opened: None }.cap(caller.principal.clone());
+    caller.principal = KeyCeiling { role: Some(role), ..KeyCeiling::default() }.cap(caller.principal.clone());
     caller.ceiling.role = caller.ceiling.role.map(|most| most.max(role));
     Ok(Some(admitted))
 }
@@ -164,7 +164,7 @@ fn look_up(
     let found = tx.optional(
         across_tenants(
             "SELECT k.tenant_id, k.id, k.name, k.role, k.person_id, k.areas, k.bindings, k.expires_at,
-               k.last_used_at, k.speaks_as, k.ceiling, k.ceiling_opened, s.hash, s.ends_at,
+               k.last_used_at, k.speaks_as, k.ceiling, k.ceiling_opened, k.ceiling_closed, s.hash, s.ends_at,
                CASE WHEN s.maker IS NULL THEN k.maker ELSE s.maker END AS maker,
                CASE WHEN s.maker IS NULL THEN k.maker_person ELSE s.maker_person END AS maker_person
              FROM api_key_secrets s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
@@ -217,7 +217,7 @@ fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>
     let Some(maker) = found.maker.person else { return Ok(own) };
     let maker = find_principal(tx, found.tenant, maker)?.and_then(|who| who.role());
     let maker = maker.filter(|role| may_make(*role));
-    Ok(own.zip(maker).map(|(own, role)| KeyCeiling { role: Some(role), opened: None }.cap(own)))
+    Ok(own.zip(maker).map(|(own, role)| KeyCeiling { role: Some(role), ..KeyCeiling::default() }.cap(own)))
 }
 
 fn find_principal(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Option<Principal>> {
@@ -230,11 +230,18 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
     let ends: [Option<Timestamp>; 2] = [row.get("expires_at")?, row.get("ends_at")?];
     let carries = read_subject(row)?;
     let ceiling = match carries {
-        KeySubject::Role(role) => KeyCeiling { role: Some(role), opened: None },
+        // What was opened for whoever speaks through it is beyond its role, unless it is the highest.
+        KeySubject::Role(role) => {
+            let opened = (role != Role::Owner).then(Vec::new);
+            KeyCeiling { role: Some(role), opened, ..KeyCeiling::default() }
+        }
         KeySubject::Person(_) => {
-            let opened =
-                row.get::<Option<JsonText>>("ceiling_opened")?.map(|json| json.read()).transpose()?;
-            KeyCeiling { role: read_ceiling(row)?, opened: Some(opened.unwrap_or_default()) }
+            let scopes = |column: &str| {
+                let stored = row.get::<Option<JsonText>>(column)?.map(|json| json.read()).transpose()?;
+                munshi_store::Result::Ok(stored.unwrap_or_default())
+            };
+            let (opened, closed) = (scopes("ceiling_opened")?, scopes("ceiling_closed")?);
+            KeyCeiling { role: read_ceiling(row)?, opened: Some(opened), closed }
         }
     };
     Ok(Found {

@@ -55,6 +55,9 @@ pub struct KeyCeiling {
     pub role: Option<Role>,
     /// Scopes opened beyond the role when the key was made; none where all that a person has count.
     pub opened: Option<Vec<ScopeGlob>>,
+    /// Scopes that were closed to the person when the key was made: they stay closed to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<ScopeGlob>,
 }
 
 impl KeyCeiling {
@@ -69,7 +72,10 @@ impl KeyCeiling {
         if let Some(most) = &self.opened {
             opened.retain(|scope| most.contains(scope));
         }
-        Principal { standing, opened, ..principal }
+        let mut closed = principal.closed;
+        let missing: Vec<_> = self.closed.iter().filter(|scope| !closed.contains(scope)).cloned().collect();
+        closed.extend(missing);
+        Principal { standing, opened, closed, ..principal }
     }
 }
 
@@ -104,7 +110,7 @@ mod tests {
     fn a_ceiling_lowers_and_never_lifts() {
         let ids = IdGenerator::system();
         let principal = |role: Role| Principal::member(ids.next(), ids.next(), role);
-        let ceiling = |role| KeyCeiling { role, opened: None };
+        let ceiling = |role| KeyCeiling { role, ..KeyCeiling::default() };
         assert_eq!(ceiling(Some(Role::Staff)).cap(principal(Role::Owner)).role(), Some(Role::Staff));
         assert_eq!(ceiling(Some(Role::Staff)).cap(principal(Role::Viewer)).role(), Some(Role::Viewer));
         assert_eq!(ceiling(None).cap(principal(Role::Owner)).standing, PrincipalStanding::Known);
@@ -118,7 +124,18 @@ mod tests {
         let scope = |text: &str| text.parse::<ScopeGlob>().unwrap();
         let mut principal = Principal::known(ids.next(), ids.next());
         principal.opened = vec![scope("books.read"), scope("books.*")];
-        let ceiling = KeyCeiling { role: None, opened: Some(vec![scope("books.read")]) };
+        let ceiling = KeyCeiling { opened: Some(vec![scope("books.read")]), ..KeyCeiling::default() };
         assert_eq!(ceiling.cap(principal).opened, [scope("books.read")]);
+    }
+
+    #[test]
+    fn what_was_closed_before_stays_closed_to_the_key() {
+        let ids = IdGenerator::system();
+        let scope = |text: &str| text.parse::<ScopeGlob>().unwrap();
+        let mut principal = Principal::member(ids.next(), ids.next(), Role::Staff);
+        principal.closed = vec![scope("crm.*")];
+        let closed = vec![scope("ledger.*"), scope("crm.*")];
+        let ceiling = KeyCeiling { role: Some(Role::Staff), closed, ..KeyCeiling::default() };
+        assert_eq!(ceiling.cap(principal).closed, [scope("crm.*"), scope("ledger.*")]);
     }
 }

@@ -8,6 +8,7 @@ mod area;
 mod authenticate;
 mod bounds;
 mod cache;
+mod role_loss;
 mod rows;
 pub(crate) mod text;
 
@@ -15,6 +16,7 @@ pub use area::{ApiAccess, Area, AreaGrant, AreaGrantError, minimum_role};
 pub use authenticate::{ApiCaller, authenticate};
 pub use bounds::{KeyCeiling, KeyMaker, KeySpeaker, KeySpeakerError};
 pub use cache::ApiKeyCache;
+pub use role_loss::revoke_after_role_loss;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
     add, find, find_by_handle, find_by_name, has_common_maker, list, list_assumed_speakers, remove,

@@ -42,8 +42,8 @@ pub fn add(
     let added = tx.execute(
         "INSERT INTO api_keys
            (tenant_id, id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, speaks_as, ceiling,
-            ceiling_opened, maker, maker_person, parent)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            ceiling_opened, ceiling_closed, maker, maker_person, parent)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
          ON CONFLICT (tenant_id, name) WHERE revoked_at IS NULL DO NOTHING",
         params![
             id,
@@ -58,6 +58,7 @@ pub fn add(
             new.speaks_as.as_str(),
             stands_for.as_ref().and_then(|person| person.role).map(Role::as_str),
             stands_for.as_ref().map(|person| JsonText::of(&person.opened)).transpose()?,
+            stands_for.as_ref().map(|person| JsonText::of(&person.closed)).transpose()?,
             new.maker.name,
             new.maker.person,
             new.maker.key
@@ -253,7 +254,7 @@ pub fn has_common_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_s
 }
 
 /// How a key is named as the maker of another.
-fn render_key_maker(id: KeyId) -> String {
+pub(super) fn render_key_maker(id: KeyId) -> String {
     format!("{KEY_AS_MAKER}{id}")
 }
 

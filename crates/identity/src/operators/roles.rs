@@ -136,7 +136,7 @@ pub fn grant(
     if before.is_some() {
         crate::sign_ins::end_all(tx, operator)?;
     }
-    sync_person_role(tx, operator, tenant, Some(role))?;
+    revoked.extend(sync_person_role(tx, operator, (tenant, Some(role)), now)?);
     Ok(RoleChange { before, revoked })
 }
 
@@ -157,7 +157,7 @@ pub fn revoke(
         links::expire_made_by(tx, operator, Some(tenant), now)?;
         revoked = revoke_made_by(tx, operator, tenant, now)?;
         crate::sign_ins::end_all(tx, operator)?;
-        sync_person_role(tx, operator, tenant, None)?;
+        revoked.extend(sync_person_role(tx, operator, (tenant, None), now)?);
     }
     Ok(RoleChange { before, revoked })
 }
@@ -211,14 +211,18 @@ pub(super) fn revoke_keys_everywhere(
     Ok(revoked)
 }
 
-/// Whom the operator is among the tenant's people has the same role, and none where they have none any more.
+/// Whom the operator is among the tenant's people has the same role, and none where they have none any more. Gives the keys
+/// that ended with it.
 pub(super) fn sync_person_role(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
-    tenant: TenantId,
-    role: Option<Role>,
-) -> Result<()> {
-    Ok(tx.as_tenant(tenant, |tx| persons::sync_operator_role(tx, operator, role))?)
+    (tenant, role): (TenantId, Option<Role>),
+    now: Timestamp,
+) -> Result<Vec<ApiKeyRecord>> {
+    tx.as_tenant(tenant, |tx| match persons::sync_operator_role(tx, operator, role)? {
+        Some((before, after)) => keys::revoke_after_role_loss(tx, &before, &after, now),
+        None => Ok(Vec::new()),
+    })
 }
 
 /// Holds those who own a tenant until the transaction ends, and gives how many they are: of two who take the role from

@@ -254,9 +254,18 @@ pub fn mark_verified_revoking(
     Ok(Some(roles::revoke_keys_everywhere(tx, &operator, now)?))
 }
 
-/// Whoever let somebody into the account may be the one who is in it: the e-mail is to be proved anew.
+/// Whoever let somebody into the account may be the one who is in it: the e-mail is to be proved anew. Only in the tenant
+/// whose owner can have let them in may the account rise before that, wherever it was made.
 pub fn mark_unverified(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
-    tx.execute(across_tenants("UPDATE operators SET proved_at = NULL WHERE id = $1"), params![id])?;
+    lock(tx, id)?;
+    let home = match roles::list(tx, id)?.as_slice() {
+        [(tenant, _)] => Some(*tenant),
+        _ => None,
+    };
+    tx.execute(
+        across_tenants("UPDATE operators SET proved_at = NULL, home = $2 WHERE id = $1"),
+        params![id, home],
+    )?;
     Ok(())
 }
 
@@ -298,7 +307,9 @@ pub fn remove(
     let mut revoked = roles::revoke_keys_everywhere(tx, &operator, now)?;
     // A keeper was owner wherever they looked, without a row that says so.
     for workspace in roles::list_workspaces(tx, &operator)? {
-        roles::sync_person_role(tx, id, workspace.tenant.id, None)?;
+        let tenant = workspace.tenant.id;
+        let ended = roles::sync_person_role(tx, id, (tenant, None), now)?;
+        revoked.extend(ended.into_iter().map(|key| (tenant, key)));
     }
     let rows = tx.execute(
         across_tenants(

@@ -40,10 +40,16 @@ pub fn find_or_add_operator(
     Ok(person)
 }
 
-/// The operator's role here is another now: so is that of the person they were. Nobody is added for it.
-pub(crate) fn sync_operator_role(tx: &mut Tx<'_>, operator: OperatorId, role: Option<Role>) -> Result<()> {
-    match find_by_address(tx, &address(operator)?)? {
-        Some(person) if person.role != role => upsert(tx, &Person { role, ..person }),
-        _ => Ok(()),
-    }
+/// The operator's role here is another now: so is that of the person they were. Nobody is added for it. Gives them as they were
+/// and as they are, where something is different.
+pub(crate) fn sync_operator_role(
+    tx: &mut Tx<'_>,
+    operator: OperatorId,
+    role: Option<Role>,
+) -> Result<Option<(Person, Person)>> {
+    let found = find_by_address(tx, &address(operator)?)?;
+    let Some(before) = found.filter(|person| person.role != role) else { return Ok(None) };
+    let after = Person { role, ..before.clone() };
+    upsert(tx, &after)?;
+    Ok(Some((before, after)))
 }

@@ -7,11 +7,11 @@ use munshi_identity::keys::{
     self, ApiAccess, ApiKeyCache, Area, AreaGrant, IssuedApiKey, KeyMaker, KeySpeaker, KeySubject, KeyText,
     NewApiKey,
 };
-use munshi_identity::{Error, Person, PrincipalStanding, Role, persons};
+use munshi_identity::{Error, Person, Principal, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result, tenants};
 use munshi_test_support::administer;
 use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
-use munshi_types::{BindingId, Clock, KeyId, SystemRandom, TenantId, TenantStatus};
+use munshi_types::{BindingId, Clock, KeyId, PersonId, SystemRandom, TenantId, TenantStatus};
 
 fn new(name: &str, carries: KeySubject) -> NewApiKey {
     NewApiKey {
@@ -271,6 +271,65 @@ on_both_engines! {
         let late = add(&test, shop, new("late", KeySubject::Person(id))).await.unwrap();
         let principal = caller(&test, &late.text).await.unwrap().principal;
         assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Member(Role::Owner), opened));
+    }
+
+    async fn what_was_closed_when_a_key_was_made_stays_closed_to_it(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let closed = vec!["ledger.*".parse().unwrap()];
+        let ravi = Person { role: Some(Role::Staff), closed: closed.clone(), ..Person::new(&test.ids, "Ravi", test.clock.now()) };
+        let (id, stored) = (ravi.id, ravi.clone());
+        test.db.write(shop, move |tx| persons::upsert(tx, &stored)).await.unwrap();
+        let early = add(&test, shop, new("early", KeySubject::Person(id))).await.unwrap();
+        let trusted = Person { closed: Vec::new(), ..ravi };
+        test.db.write(shop, move |tx| persons::upsert(tx, &trusted)).await.unwrap();
+        let late = add(&test, shop, new("late", KeySubject::Person(id))).await.unwrap();
+        let (early, late) = (caller(&test, &early.text).await.unwrap(), caller(&test, &late.text).await.unwrap());
+        assert_eq!((&early.principal.closed, &early.ceiling.closed), (&closed, &closed));
+        assert_eq!((late.principal.closed, late.ceiling.closed), (Vec::new(), Vec::new()));
+    }
+
+    async fn a_key_of_a_role_opens_nothing_beyond_it(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let opened = vec!["ledger.credit.add".parse().unwrap()];
+        let chitra = Principal { opened: opened.clone(), ..Principal::member(shop, test.ids.next(), Role::Staff) };
+        for (role, left) in [(Role::Owner, opened), (Role::Admin, Vec::new()), (Role::Staff, Vec::new())] {
+            let made = add(&test, shop, new(role.as_str(), KeySubject::Role(role))).await.unwrap();
+            let ceiling = caller(&test, &made.text).await.unwrap().ceiling;
+            assert_eq!(ceiling.cap(chitra.clone()).opened, left, "{role}");
+        }
+    }
+
+    async fn what_somebody_made_with_their_key_ends_with_their_role_and_stays_ended(test: TestDb) {
+        let shop = test.add_tenant("shop").await;
+        let asha = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Asha", test.clock.now()) };
+        let set = |person: Person| test.db.write(shop, move |tx| persons::upsert(tx, &person));
+        set(asha.clone()).await.unwrap();
+        let own = add(&test, shop, new("own", KeySubject::Person(asha.id))).await.unwrap();
+        let made_with = |name: &str, person: Option<PersonId>, key: Option<KeyId>| {
+            let maker = KeyMaker { name: format!("api key {}", own.key.id), person, key };
+            NewApiKey { maker, ..new(name, KeySubject::Role(Role::Staff)) }
+        };
+        let child = add(&test, shop, made_with("child", Some(asha.id), Some(own.key.id))).await.unwrap();
+        // As keys were stored before the person and the key that made them were.
+        let legacy = add(&test, shop, made_with("legacy", None, None)).await.unwrap();
+        let other = add(&test, shop, new("other", KeySubject::Role(Role::Staff))).await.unwrap();
+        let lose = |before: Person, after: Person| {
+            let now = test.clock.now();
+            test.db.write(shop, move |tx| keys::revoke_after_role_loss(tx, &before, &after, now))
+        };
+        let lower = |role: Option<Role>| Person { role, ..asha.clone() };
+        for (before, after) in [(asha.clone(), asha.clone()), (lower(Some(Role::Staff)), asha.clone()), (asha.clone(), lower(Some(Role::Owner)))] {
+            assert_eq!(lose(before, after).await.unwrap(), Vec::new());
+        }
+        let revoked = lose(asha.clone(), lower(Some(Role::Staff))).await.unwrap();
+        assert_eq!(revoked.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["child", "legacy"]);
+        for text in [&child.text, &legacy.text] {
+            assert!(caller(&test, text).await.is_none(), "also while they have the role again");
+        }
+        assert!(caller(&test, &own.text).await.is_some() && caller(&test, &other.text).await.is_some());
+        add(&test, shop, made_with("child", Some(asha.id), Some(own.key.id))).await.unwrap();
+        let left = Person { left_at: Some(test.clock.now()), ..asha.clone() };
+        assert_eq!(lose(asha.clone(), left).await.unwrap().len(), 1);
     }
 
     async fn a_key_is_revoked_with_the_one_it_was_made_with(test: TestDb) {

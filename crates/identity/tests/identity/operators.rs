@@ -421,10 +421,16 @@ on_both_engines! {
         }
         // Whoever let somebody in by a recovery link may be in it.
         door!(test, |tx| operators::mark_unverified(tx, asha)).unwrap();
-        assert!(matches!(door!(test, |tx| roles::grant(tx, asha, clinic, Role::Owner, now)), Err(Error::Unproved(_))));
+        for tenant in [shop, clinic] {
+            assert!(matches!(door!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)), Err(Error::Unproved(_))));
+        }
         assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
         door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).unwrap();
-        door!(test, |tx| roles::grant(tx, asha, shop, Role::Owner, now)).unwrap();
+        // With a role in one tenant alone, its owner is who let them in, wherever the account was made.
+        door!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
+        door!(test, |tx| operators::mark_unverified(tx, asha)).unwrap();
+        assert!(matches!(door!(test, |tx| roles::grant(tx, asha, shop, Role::Viewer, now)), Err(Error::Unproved(_))), "where it was made");
+        door!(test, |tx| roles::grant(tx, asha, clinic, Role::Owner, now)).unwrap();
     }
 
     async fn nobody_rises_while_their_proof_is_taken_back(test: TestDb) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use munshi_identity::login_backoff::{self, SignInAttempt, SignInThrottle};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{Error, SecretToken};
-use munshi_store::PlatformTx;
+use munshi_store::{PlatformTx, across_tenants};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, SystemRandom};
 
@@ -76,6 +76,22 @@ on_both_engines! {
             right(&test, &own).await;
         }
         assert_eq!(let_through(&test, (300..310).map(accounts)).await, 1);
+    }
+
+    async fn a_try_that_is_refused_writes_nothing(test: TestDb) {
+        let accounts = |number: usize| SignInAttempt::new(&format!("a{number}@b.example"), address(1));
+        assert_eq!(let_through(&test, (0..20).map(accounts)).await, 20);
+        let rows = || async {
+            let count = |tx: &mut PlatformTx<'_>| tx.one(across_tenants("SELECT COUNT(*) FROM sign_in_pauses"), &[], |row| row.get::<i64>(0));
+            test.db.platform(OPERATORS).read(count).await.unwrap()
+        };
+        let before = rows().await;
+        assert_eq!(let_through(&test, (100..150).map(accounts)).await, 0);
+        assert_eq!(rows().await, before);
+        // It is known without a transaction that writes.
+        let (who, now) = (accounts(200), test.clock.now());
+        let read = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.find_wait(tx, now) };
+        assert_eq!(test.db.platform(OPERATORS).read(read).await.unwrap(), Some(Duration::from_secs(1)));
     }
 
     async fn one_account_from_many_addresses_waits_but_a_known_browser_does_not(test: TestDb) {

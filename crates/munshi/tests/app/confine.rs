@@ -78,7 +78,7 @@ fn a_hostile_program_reaches_neither_key_nor_database_nor_environment() {
     let home = home.map(|tenant| tenant.path().join("spy")).find(|home| home.is_dir()).unwrap();
     let confined = noted(&home.join("found.json"));
     let tried = confined["hostile"].as_object().unwrap();
-    assert_eq!(tried.len(), 12, "{confined}");
+    assert_eq!(tried.len(), 13, "{confined}");
     for (attempt, outcome) in tried {
         assert_eq!(outcome, "Permission denied", "{attempt}: {confined}");
     }
@@ -96,6 +96,20 @@ fn a_hostile_program_reaches_neither_key_nor_database_nor_environment() {
     for (attempt, outcome) in unconfined["hostile"].as_object().unwrap() {
         assert_eq!(outcome, "done", "{attempt}: {unconfined}");
     }
+}
+
+#[test]
+fn a_program_listens_only_where_its_entry_says_so() {
+    let installation = installed();
+    let (spy, arguments) = (spy(), targets(&installation, "found.json"));
+    let named = ["connector", "add", "spy", "--may-listen", "--", "python3", &spy];
+    let add: Vec<&str> = named.into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    installation.run(&add).ok();
+    installation.run(&["connector", "test", "spy", "--json"]);
+    let homes = std::fs::read_dir(installation.folder().join("data/connectors")).unwrap().flatten();
+    let home = homes.map(|tenant| tenant.path().join("spy")).find(|home| home.is_dir()).unwrap();
+    let tried = noted(&home.join("found.json"))["hostile"].clone();
+    assert_eq!((&tried["a port"], &tried["key"]), (&json!("done"), &json!("Permission denied")), "{tried}");
 }
 
 #[test]

@@ -116,6 +116,16 @@ pub fn answer(
     })
 }
 
+/// Whether a program may say no to this: it takes back what the same key has asked for. What a person or another program asked
+/// for is a person's to answer.
+pub fn may_take_back(tx: &mut Tx<'_>, approval: &Approval, key: KeyId) -> Result<bool> {
+    if approval.kind != ApprovalKind::Act {
+        return Ok(false);
+    }
+    let act = acts::find(tx, approval.act)?;
+    Ok(act.and_then(|act| act.rests_on.caller.key) == Some(key))
+}
+
 /// Whether a program answers about its own call, with its key or with another that has the same maker. It may take the
 /// call back; all else is a person's to say, and a program that is told what to answer has nobody before it who saw the
 /// question.

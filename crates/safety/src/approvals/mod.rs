@@ -16,7 +16,9 @@ use uuid::Uuid;
 use crate::acts::ActDigest;
 use crate::pipeline::ConsentQuestion;
 
-pub use answer::{ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer};
+pub use answer::{
+    ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer, may_take_back,
+};
 pub use approvers::{ApproverChain, is_addressed_to, resolve_approvers};
 pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, expire, list_due};
 pub use store::{

@@ -63,7 +63,7 @@ pub fn build_caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCall
         key_name: who.operator.email.clone(),
         operator: Some(who.operator.id),
         speaks_as: KeySpeaker::Person,
-        ceiling: KeyCeiling { role: Some(workspace.role), opened: None },
+        ceiling: KeyCeiling { role: Some(workspace.role), ..KeyCeiling::default() },
         maker: KeyMaker::from_name(links::render_maker(who.operator.id)),
         principal: Principal { standing, ..Principal::anonymous(tenant.id) },
         areas: None,

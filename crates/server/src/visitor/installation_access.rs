@@ -74,14 +74,15 @@ impl Keeper {
     }
 }
 
-/// Whether somebody may read what the installation tells of itself: a program on this machine, or its keeper. Where nobody
-/// is authenticated, there is no `access` and no keeper.
+/// Whether somebody may read what the installation tells of itself: a program on this machine that asks the machine itself,
+/// or its keeper. A proxy there that adds no header passes on the name its visitors ask for. Where nobody is authenticated,
+/// there is no `access` and no keeper.
 pub async fn can_monitor(
     access: Option<&Access>,
     monitors: MonitorAccess,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<bool, ApiError> {
-    if monitors == MonitorAccess::Everybody || is_local(peer, headers) {
+    if monitors == MonitorAccess::Everybody || is_local_request(peer, headers) {
         return Ok(true);
     }
     let Some(access) = access else { return Ok(false) };

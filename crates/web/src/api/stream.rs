@@ -11,7 +11,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
-use munshi_agent::{EventId, RunFollower};
+use munshi_agent::{EventId, RunEvent, RunFollower, TurnEngine};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::parameters::field_error;
 use munshi_types::{PersonId, RunId, TenantId};
@@ -67,6 +67,8 @@ pub(crate) struct RunStreamSource {
     pub(crate) run: RunId,
     /// Whether they may see what tools were given and gave.
     pub(crate) insides: DetailLevel,
+    /// Which client reads it: what the run asks of the very client that sent its message was shown to it.
+    pub(crate) client: Option<String>,
     /// Comes first, on the stream of the message itself.
     pub(crate) first: Option<StreamEvent>,
 }
@@ -101,7 +103,15 @@ pub(crate) fn respond_with(
         beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
     let run = told.run;
     let opening: Vec<_> = told.first.into_iter().chain(beside).collect();
-    let (live, insides) = (Live { following: Some(following), stopping, _slot: slot }, told.insides);
+    let (engine, insides) = (api.engine.clone(), told.insides);
+    let live = Live {
+        following: Some(following),
+        stopping,
+        engine,
+        tenant: told.tenant,
+        client: told.client,
+        _slot: slot,
+    };
     let opening = stream::iter(opening).map(|event| (EventId::default(), event));
     let events = opening.chain(stream::unfold(live, Live::next));
     let events = events.filter_map(move |(id, event)| {
@@ -114,6 +124,9 @@ pub(crate) fn respond_with(
 struct Live {
     following: Option<RunFollower>,
     stopping: CancellationToken,
+    engine: TurnEngine,
+    tenant: TenantId,
+    client: Option<String>,
     /// Given back when the client has gone.
     _slot: StreamSlot,
 }
@@ -131,6 +144,10 @@ impl Live {
             () = parting => return Some(((EventId::default(), shutdown_event()), self)),
         };
         let (id, event) = next;
+        // The client has taken every word before this one.
+        if let RunEvent::Done { run, message, asks: true, .. } = event {
+            self.engine.note_shown(self.tenant, run, message, self.client.clone()).await;
+        }
         self.following = (!event.is_last()).then_some(following);
         Some(((id, event.into()), self))
     }

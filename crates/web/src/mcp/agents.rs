@@ -83,7 +83,13 @@ pub(crate) async fn await_outcome(
 ) -> Result<CallToolResult, ApiError> {
     let outcome = key.api.engine.wait_for_outcome(key.tenant(), run);
     match tokio::time::timeout(timeout, outcome).await {
-        Ok(outcome) => Ok(results::render_outcome(&outcome.map_err(convert_turn_error)?)),
+        Ok(outcome) => {
+            let outcome = outcome.map_err(convert_turn_error)?;
+            if let Some(reply) = outcome.message.filter(|_| outcome.asks) {
+                key.api.engine.note_shown(key.tenant(), run, reply, Some(key_client_id(key))).await;
+            }
+            Ok(results::render_outcome(&outcome))
+        }
         Err(_) => Ok(results::render_working(run)),
     }
 }

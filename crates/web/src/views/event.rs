@@ -157,7 +157,7 @@ impl From<RunEvent> for StreamEvent {
             RunEvent::Approval { approval, words } => Self::Approval { approval, words },
             RunEvent::Suggestions { suggestions } => Self::Suggestions { suggestions },
             RunEvent::Reset { why } => Self::Reset { why },
-            RunEvent::Done { run, message, decision_id, usage, state, degraded } => {
+            RunEvent::Done { run, message, decision_id, usage, state, degraded, asks: _ } => {
                 Self::Done { run, message, decision_id, usage: usage.into(), state, degraded }
             }
             RunEvent::Error { code, message, retryable } => Self::Error { code, message, retryable },

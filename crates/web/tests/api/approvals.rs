@@ -3,10 +3,10 @@
 use munshi_identity::Role;
 use munshi_identity::keys::KeySubject;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
-use munshi_test_support::wait_until;
+use munshi_test_support::{TestDb, wait_until};
 use serde_json::{Value, json};
 
-use crate::api::support::{Installation, follow, text_of};
+use crate::api::support::{Installation, chat, follow, text_of};
 
 async fn waiting(house: &Installation, key: &str) -> (Value, Value) {
     let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });
@@ -22,6 +22,44 @@ async fn ended(house: &Installation, key: &str, run: &str) -> Value {
     let path = format!("/v1/runs/{run}");
     wait_until(async || house.get(&path, key).await.is(200)["ended_at"] != Value::Null).await;
     house.get(&path, key).await.is(200)
+}
+
+fn say(house: &Installation, text: &str) -> Value {
+    json!({ "binding": "counter", "text": text, "person": house.shop.owner })
+}
+
+fn wipe_after(gate: Option<&ScriptGate>) -> [ScriptedTurn; 2] {
+    let wipe = ScriptedTurn::call("wipe", &json!({ "text": "all" }));
+    let wipe = match gate {
+        Some(gate) => wipe.with_gate(gate),
+        None => wipe,
+    };
+    [wipe, ScriptedTurn::text("All right.")]
+}
+
+async fn say_yes_and_see_it_done(house: &Installation, key: &str) {
+    house.post("/v1/chat", key, say(house, "yes")).await.is(200);
+    wait_until(async || house.world.wiped.lock().unwrap().len() == 1).await;
+}
+
+async fn hang_up_before_question(test: &TestDb, streams: bool) {
+    let gate = ScriptGate::default();
+    let house = Installation::open(test, wipe_after(Some(&gate))).await;
+    let key = house.key(Role::Owner).await;
+    if streams {
+        house.stream(chat(&key, &say(&house, "wipe it")), 1).await;
+    } else {
+        let hung_up = tokio::select! {
+            _ = house.post("/v1/chat", &key, say(&house, "wipe it")) => false,
+            () = wait_until(async || house.model.requests().len() == 1) => true,
+        };
+        assert!(hung_up);
+    }
+    gate.open();
+    let waiting = async || house.get("/v1/approvals", &key).await.is(200)["items"].as_array().unwrap().len();
+    wait_until(async || waiting().await == 1).await;
+    assert_eq!(house.post("/v1/chat", &key, say(&house, "yes")).await.is(200)["state"], "done");
+    assert_eq!((house.world.wiped.lock().unwrap().len(), waiting().await), (0, 1));
 }
 
 on_both! {
@@ -69,6 +107,39 @@ on_both! {
         ended(&house, &key, yes["run"].as_str().unwrap()).await;
         assert!(house.world.wiped.lock().unwrap().is_empty());
         assert_eq!(house.get(&path, &key).await.is(200)["state"], "waiting_approval");
+    }
+
+    /// A till whose own patience is shorter than ours closes the line.
+    async fn whoever_hung_up_was_shown_no_question(test: TestDb) {
+        hang_up_before_question(&test, false).await;
+    }
+
+    async fn a_stream_that_broke_off_has_shown_no_question(test: TestDb) {
+        hang_up_before_question(&test, true).await;
+    }
+
+    async fn a_bare_yes_answers_what_the_answer_has_asked(test: TestDb) {
+        let house = Installation::open(&test, wipe_after(None)).await;
+        let key = house.key(Role::Owner).await;
+        house.post("/v1/chat", &key, say(&house, "wipe it")).await.is(200);
+        say_yes_and_see_it_done(&house, &key).await;
+    }
+
+    async fn a_bare_yes_answers_what_the_stream_has_asked(test: TestDb) {
+        let house = Installation::open(&test, wipe_after(None)).await;
+        let key = house.key(Role::Owner).await;
+        house.stream(chat(&key, &say(&house, "wipe it")), usize::MAX).await;
+        say_yes_and_see_it_done(&house, &key).await;
+    }
+
+    async fn a_bare_yes_answers_what_the_stream_asked_that_was_taken_up_again(test: TestDb) {
+        let gate = ScriptGate::default();
+        let house = Installation::open(&test, wipe_after(Some(&gate))).await;
+        let key = house.key(Role::Owner).await;
+        let (headers, _) = house.stream(chat(&key, &say(&house, "wipe it")), 1).await;
+        gate.open();
+        house.stream(follow(&key, headers["x-run-id"].to_str().unwrap(), None), usize::MAX).await;
+        say_yes_and_see_it_done(&house, &key).await;
     }
 
     async fn a_no_is_told_to_the_model(test: TestDb) {

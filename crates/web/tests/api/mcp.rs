@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
-use munshi_identity::keys::KeySubject;
+use munshi_identity::keys::{KeySpeaker, KeySubject};
 use munshi_test_support::PATIENCE;
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
@@ -167,6 +167,10 @@ on_both! {
         let asked = call(&house, &key, "note", json!({ "text": "milk" })).await;
         let id = asked["structuredContent"]["approval"].as_str().unwrap();
         let digest = self::digest(&house, &key, id).await;
+        // Another program may not, whoever's it is.
+        let other = house.key_speaking(KeySpeaker::Program, house.shop.tenant, KeySubject::Role(Role::Owner), (None, None)).await;
+        house.post(&format!("/v1/approvals/{id}/refuse"), &other, json!({ "digest": digest })).await.refused(403, "forbidden");
+        assert_eq!(call(&house, &key, "go_on", json!({ "approval": id })).await["structuredContent"]["code"], "waiting_approval");
         house.post(&format!("/v1/approvals/{id}/refuse"), &key, json!({ "digest": digest })).await.is(200);
         assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 1);
     }

@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::header::{HOST, HeaderValue};
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use munshi_web::{App, MonitorAccess, Peer, ReadinessCheck, ServerOptions, build_router, routes};
@@ -14,8 +15,9 @@ fn service(checks: Vec<ReadinessCheck>) -> Router {
     build_router(routes().merge(test_routes()), &app(checks), &options())
 }
 
-/// As a program on this machine asks, unless it says where it is.
+/// As a program on this machine asks, unless it says where it is or whom it asks.
 async fn call(service: &Router, mut request: Request<Body>) -> (StatusCode, String) {
+    request.headers_mut().entry(HOST).or_insert(HeaderValue::from_static("localhost:8400"));
     if request.extensions().get::<Peer>().is_none() {
         request.extensions_mut().insert(Peer("127.0.0.1:9".parse().unwrap()));
     }
@@ -66,7 +68,9 @@ async fn what_the_installation_tells_of_itself_is_for_this_machine() {
     };
     let passed_on =
         |path: &str| Request::get(path).header("x-real-ip", "192.0.2.7").body(Body::empty()).unwrap();
-    for asked in [far, passed_on] as [fn(&str) -> Request<Body>; 2] {
+    // By a proxy on this machine that adds no header of its own.
+    let bare = |path: &str| Request::get(path).header("host", "munshi.example").body(Body::empty()).unwrap();
+    for asked in [far, passed_on, bare] as [fn(&str) -> Request<Body>; 3] {
         assert_eq!(call(&service, asked("/metrics")).await.0, 403);
         let (status, body) = call(&service, asked("/readyz")).await;
         assert_eq!(

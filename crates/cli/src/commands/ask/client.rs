@@ -132,6 +132,10 @@ impl AskClient {
             failure = self.wait_for_interrupt() => return Err(failure),
         };
         if let Some(message) = outcome.message {
+            if outcome.asks {
+                let client = Some(ClientScreen::COMMAND_LINE.to_owned());
+                self.engine.note_shown(self.place.tenant, run, message, client).await;
+            }
             *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Some((who.id, message));
         }
         let (tenant, binding) = (self.place.tenant_name.clone(), self.place.binding_name.clone());

@@ -88,6 +88,9 @@ pub(super) struct ConnectorTransportArguments {
     /// File or folder the program may read and write
     #[arg(long = "may-write", value_name = "PATH")]
     writes: Vec<PathBuf>,
+    /// Let the program listen on TCP ports
+    #[arg(long = "may-listen", requires = "command")]
+    listens: bool,
     /// Program and arguments, after --
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -119,6 +122,7 @@ impl ConnectorTransportArguments {
             command: self.command,
             reads: self.reads,
             writes: self.writes,
+            listens: self.listens,
             url: self.url,
             openapi: self.openapi,
             server: self.server,

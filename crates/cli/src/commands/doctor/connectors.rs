@@ -10,15 +10,21 @@ use super::finding::DoctorFinding;
 
 pub(super) async fn examine(config: &Config, db: Option<&Db>) -> DoctorFinding {
     match confinement(config, db.cloned()).admits_children().await {
-        Ok(starts) => describe_confinement(KernelSupport::detect(), starts),
+        Ok(starts) => describe_confinement(KernelSupport::detect(), starts, KernelSupport::closes_sockets()),
         Err(error) => DoctorFinding::from_failure("connectors", CommandFailure::from(error)),
     }
 }
 
-fn describe_confinement(support: KernelSupport, starts: bool) -> DoctorFinding {
+fn describe_confinement(support: KernelSupport, starts: bool, closes_sockets: bool) -> DoctorFinding {
     const NAME: &str = "connectors";
     match (support, starts) {
-        (KernelSupport::Full, _) => DoctorFinding::ok(NAME, "programs are confined (Landlock)"),
+        (KernelSupport::Full, _) if closes_sockets => {
+            DoctorFinding::ok(NAME, "programs are confined (Landlock)")
+        }
+        (KernelSupport::Full, _) => DoctorFinding::ok(
+            NAME,
+            "programs are confined (Landlock), except from sockets of services that run as the same user",
+        ),
         (KernelSupport::Partial, true) => DoctorFinding::warn(
             NAME,
             "programs are confined, but this kernel can't stop them from truncating this user's files",
@@ -49,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_is_not_confined_is_said() {
-        let level = |support, starts| describe_confinement(support, starts).level;
+        let level = |support, starts| describe_confinement(support, starts, true).level;
         assert_eq!(level(KernelSupport::Full, true), DoctorLevel::Ok);
         for (support, starts) in
             [(KernelSupport::Partial, true), (KernelSupport::None, true), (KernelSupport::None, false)]
@@ -57,7 +63,11 @@ mod tests {
             assert_eq!(level(support, starts), DoctorLevel::Warn);
         }
         for support in [KernelSupport::Partial, KernelSupport::None] {
-            assert!(describe_confinement(support, false).detail.contains("don't start"));
+            assert!(describe_confinement(support, false, true).detail.contains("don't start"));
         }
+        assert!(!describe_confinement(KernelSupport::Full, true, true).detail.contains("sockets"));
+        assert!(
+            describe_confinement(KernelSupport::Full, true, false).detail.contains("except from sockets")
+        );
     }
 }

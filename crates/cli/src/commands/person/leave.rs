@@ -55,8 +55,9 @@ fn leave(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Left, Comman
     if before.role == Some(Role::Owner) && persons::is_last_owner(tx, before.id)? {
         return Err(last_owner_failure(&before.name));
     }
-    let person = Person { left_at: Some(telling.now), ..before };
+    let person = Person { left_at: Some(telling.now), ..before.clone() };
     persons::upsert(tx, &person)?;
     telling.record(tx, &person, AuditEvent::PERSON_LEFT, json!({ "role": person.role }))?;
+    telling.revoke_keys(tx, &before, &person)?;
     Ok(Left { person, changed: true })
 }

@@ -9,13 +9,13 @@ mod set;
 pub(super) use find::{find, only_owner};
 
 use clap::Subcommand;
-use munshi_identity::{ContactAddress, Person, persons};
+use munshi_identity::{ContactAddress, Person, keys, persons};
 use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::{Db, Tx};
 use munshi_types::{IdGenerator, Language, ScopeGlob, TenantId, Timestamp, is_invisible};
 use munshi_wiring::failure::{CommandFailure, Result};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::vault::OperatorArguments;
 use crate::context::CommandContext;
@@ -79,6 +79,17 @@ impl Telling {
         let entry =
             NewAuditEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
         audit::append(tx, &entry, self.now, &self.ids)?;
+        Ok(())
+    }
+
+    /// Ends the keys that somebody has made, where they are less than they were, and tells the audit of each.
+    fn revoke_keys(&self, tx: &mut Tx<'_>, before: &Person, after: &Person) -> Result<()> {
+        for key in keys::revoke_after_role_loss(tx, before, after, self.now)? {
+            let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
+            let (actor, subject) = (self.actor.clone(), key.id.to_string());
+            let entry = NewAuditEntry { actor, event: "api_key.revoked".parse()?, subject, payload };
+            audit::append(tx, &entry, self.now, &self.ids)?;
+        }
         Ok(())
     }
 }

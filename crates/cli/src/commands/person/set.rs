@@ -150,6 +150,7 @@ fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result
     }
     let shown = Shown::load(tx, after)?;
     record_changes(tx, &before, &shown.person, &changed, telling)?;
+    telling.revoke_keys(tx, &before, &shown.person)?;
     Ok(Answer { shown, changed })
 }
 

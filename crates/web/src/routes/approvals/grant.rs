@@ -3,8 +3,8 @@
 use munshi_identity::keys::KeySpeaker;
 use munshi_safety::acts;
 use munshi_safety::approvals::{
-    Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
-    ApprovalStatus, answer,
+    Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalStatus,
+    answer, may_take_back,
 };
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
@@ -78,7 +78,7 @@ pub(crate) async fn answer_approval(
         let asked = load_approval(tx, &caller, id)?;
         // It may take back what it asked for; a yes is a person's to say.
         if caller.speaks_as == KeySpeaker::Program
-            && (asked.kind, said) != (ApprovalKind::Act, ApprovalDecision::No)
+            && !(said == ApprovalDecision::No && may_take_back(tx, &asked, caller.key)?)
         {
             return Err(ApiError::new(ApiErrorCode::Forbidden, "Only a person may answer this approval; it is unchanged.")
                 .hint("Answer it in the console, with `munshi approvals grant`, or with a key that speaks as a person."));

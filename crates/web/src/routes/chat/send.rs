@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::messages;
 use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
@@ -198,14 +197,18 @@ async fn stream_answer(
         key.api.engine.follow(received.tenant, received.run, None).await.map_err(convert_turn_error)?;
     Ok(stream::respond(
         &key.api,
-        build_stream_source(received, DetailLevel::for_role(key.role())),
+        build_stream_source(received, DetailLevel::for_role(key.role()), Some(key_client_id(key))),
         following,
         app.shutdown_token().clone(),
     ))
 }
 
 /// A stream that begins with what became of the message.
-pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLevel) -> RunStreamSource {
+pub(crate) fn build_stream_source(
+    received: &MessageReceipt,
+    insides: DetailLevel,
+    client: Option<String>,
+) -> RunStreamSource {
     let behind = match received.status {
         IngestStatus::Queued { behind } => Some(behind),
         IngestStatus::Begun | IngestStatus::SeenBefore => None,
@@ -223,6 +226,7 @@ pub(crate) fn build_stream_source(received: &MessageReceipt, insides: DetailLeve
         person: received.person,
         run: received.run,
         insides,
+        client,
         first: Some(first),
     }
 }
@@ -232,16 +236,17 @@ async fn await_answer(key: &AuthorizedCaller, received: &MessageReceipt) -> Resu
     let fate = (&received.status).into();
     match tokio::time::timeout(key.api.reply_timeout, outcome).await {
         Ok(outcome) => {
+            let outcome = outcome.map_err(convert_turn_error)?;
+            // Whoever has hung up by now drops this before it is noted.
+            if let Some(reply) = outcome.message.filter(|_| outcome.asks) {
+                let client = Some(key_client_id(key));
+                key.api.engine.note_shown(received.tenant, received.run, reply, client).await;
+            }
             let (received, person) = (received.message, received.person);
-            let outcome = TurnOutcomeView::from(outcome.map_err(convert_turn_error)?)
-                .redact_for(DetailLevel::for_role(key.role()));
+            let outcome = TurnOutcomeView::from(outcome).redact_for(DetailLevel::for_role(key.role()));
             Ok(Json(SendChatResponse { received, person, fate, outcome }).into_response())
         }
         Err(_) => {
-            // What this turn says is shown by no response: a bare yes that follows answers nothing of it.
-            let message = received.message;
-            let note = move |tx: &mut munshi_store::Tx<'_>| messages::note_unanswered(tx, message);
-            key.api.db.write(received.tenant, note).await?;
             let accepted = ChatReceipt {
                 run: received.run,
                 session: received.session,

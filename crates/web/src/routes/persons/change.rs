@@ -1,6 +1,6 @@
 //! `PATCH /v1/persons/{id}`: what is known of somebody changes.
 
-use munshi_identity::keys::KeySpeaker;
+use munshi_identity::keys::{self, KeySpeaker};
 use munshi_identity::{Person, Role, persons};
 use munshi_safety::audit::AuditEvent;
 use munshi_server::error::{ApiError, ApiErrorCode};
@@ -110,6 +110,14 @@ fn apply(
     }
     let shown = PersonWithAddresses::load(tx, after.clone())?;
     record_changes(tx, &before, &after, telling)?;
+    let revoked = keys::revoke_after_role_loss(tx, &before, &after, telling.now)?;
+    for one in &revoked {
+        let payload = json!({ "name": one.name, "why": "its maker lost the role that made it" });
+        let event = "api_key.revoked".parse().map_err(ApiError::from)?;
+        telling.record(tx, event, one.id.to_string(), payload)?;
+    }
+    let (known, ids) = (key.api.keys.clone(), revoked.iter().map(|one| one.id).collect::<Vec<_>>());
+    tx.after_commit(move || known.invalidate(&ids));
     Ok(shown)
 }
 

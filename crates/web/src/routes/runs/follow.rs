@@ -11,6 +11,7 @@ use utoipa::IntoParams;
 
 use crate::api::access::AuthorizedCaller;
 use crate::api::run_lookup::load_run;
+use crate::api::speaker::key_client_id;
 use crate::api::stream::{self, RunStreamSource};
 use crate::api::turn_errors::convert_turn_error;
 use crate::app::App;
@@ -47,6 +48,8 @@ pub(crate) async fn follow_run(
     let run = load_run(&key, id).await?;
     let following = key.api.engine.follow(key.tenant(), id, after).await.map_err(convert_turn_error)?;
     let insides = DetailLevel::for_role(key.role());
-    let told = RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, first: None };
+    let client = Some(key_client_id(&key));
+    let told =
+        RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, client, first: None };
     Ok(stream::respond(&key.api, told, following, app.shutdown_token().clone()))
 }

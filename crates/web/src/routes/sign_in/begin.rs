@@ -50,6 +50,10 @@ pub(crate) async fn begin_sign_in(posted: PublicForm<SignInForm>) -> Result<Resp
     let from = client_address(&access, &extensions, &headers);
     let arrival = BrowserSignInContext::new(&access, &headers, from, SignInMethod::Password);
     let counted = access.throttle_address(extensions.get::<Peer>(), &headers);
+    // In memory first, so that a flood never reaches the database.
+    if let Err(wait) = access.limits.check_sign_in(counted) {
+        return render_wait(&access, words, (&form.email, &next), wait).await;
+    }
     let candidate = load_candidate(&access, &form.email, &arrival, counted).await?;
     let failures = match candidate.begun {
         SignInThrottle::Go { failures } => failures,
@@ -100,7 +104,7 @@ async fn load_candidate(
     from: Option<std::net::IpAddr>,
 ) -> Result<Candidate, ApiError> {
     let (email, browser, now) = (email.to_owned(), arrival.browser.clone(), access.clock.now());
-    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+    let read = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let operator = operators::find_by_email(tx, &email)?;
         let hash = match &operator {
             Some(operator) => operators::find_password(tx, operator.id)?,
@@ -114,10 +118,20 @@ async fn load_candidate(
             Some(token) if known => SignInAttempt::from_known_browser(&email, token),
             _ => SignInAttempt::new(&email, from),
         };
-        let begun = counted.begin(tx, now)?;
-        Ok(Candidate { who: operator.map(|operator| (operator, hash)), counted, begun })
+        let wait = counted.find_wait(tx, now)?;
+        Ok((operator.map(|operator| (operator, hash)), counted, wait))
     };
-    access.db.platform(OPERATORS).write(unit).await
+    // Who has to wait is told so by reading alone: whoever tries on and on keeps nobody from writing.
+    let (who, counted, wait) = access.db.platform(OPERATORS).read(read).await?;
+    let begun = match wait {
+        Some(wait) => SignInThrottle::Wait(wait),
+        None => {
+            let attempt = counted.clone();
+            let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> { Ok(attempt.begin(tx, now)?) };
+            access.db.platform(OPERATORS).write(unit).await?
+        }
+    };
+    Ok(Candidate { who, counted, begun })
 }
 
 async fn render_wait(

@@ -136,7 +136,7 @@ pub(crate) async fn send_visit_message(
         locale: said.locale,
         sent_at: None,
         reply_to: None,
-        screen: ClientScreen { seen: said.seen, client, ..ClientScreen::default() },
+        screen: ClientScreen { seen: said.seen, client: client.clone(), ..ClientScreen::default() },
     };
     let options = ReceiveOptions { limits, ..ReceiveOptions::default() };
     let received = match visitor.api.engine.receive_with_options(inbound, options).await {
@@ -147,7 +147,7 @@ pub(crate) async fn send_visit_message(
         check_same_text(&visitor.api, &received, said.text).await?;
         check_resend_window(&visitor, &received).await?;
     }
-    let mut response = stream_answer(&app, &visitor, &received, voice).await?;
+    let mut response = stream_answer(&app, &visitor, &received, (voice, client)).await?;
     set_id_headers(&mut response, &received);
     if let Some(token) = token {
         attach_token(&mut response, &visitor, &token);
@@ -237,7 +237,7 @@ async fn stream_answer(
     app: &App,
     visitor: &PageVisitor,
     received: &MessageReceipt,
-    voice: Locale,
+    (voice, client): (Locale, Option<String>),
 ) -> Result<Response, ApiError> {
     let following =
         visitor.api.engine.follow(received.tenant, received.run, None).await.map_err(convert_turn_error)?;
@@ -245,7 +245,7 @@ async fn stream_answer(
     Ok(stream::respond_with(
         &visitor.api,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
-        build_stream_source(received, DetailLevel::Shown),
+        build_stream_source(received, DetailLevel::Shown, client),
         following,
         app.shutdown_token().clone(),
         view,

@@ -45,6 +45,7 @@ pub(crate) async fn follow_visit_run(
         run: id,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         insides: DetailLevel::Shown,
+        client: visitor.client.clone(),
         first: None,
     };
     let view = build_event_renderer(VisitEventTranslator::new(&visitor.api, voice));

@@ -5,6 +5,8 @@ use std::time::Duration;
 use munshi_identity::Role;
 use munshi_identity::links::LinkPurpose;
 use munshi_identity::operators::{self, OPERATORS};
+use munshi_store::{PlatformTx, across_tenants};
+use munshi_test_support::DatabaseEngine;
 
 use crate::api::support::{Installation, PASSWORD};
 
@@ -61,6 +63,27 @@ on_both! {
         house.browser().at(67).sign_in("asha@shop.example", PASSWORD).await.moved("/account");
         test.clock.advance(Duration::from_secs(2));
         house.browser().at(66).sign_in("asha@shop.example", PASSWORD).await.moved("/account");
+    }
+
+    /// Each account is new, and no address is known: nothing else would hold them up.
+    async fn a_crowd_is_held_up_before_it_reaches_the_database(test: TestDb) {
+        // It is counted in memory, and so many tries take long elsewhere.
+        if test.engine() != DatabaseEngine::Sqlite {
+            return;
+        }
+        let house = Installation::open(&test, []).await;
+        let rows = async || {
+            let count = |tx: &mut PlatformTx<'_>| tx.one(across_tenants("SELECT COUNT(*) FROM sign_in_pauses"), &[], |row| row.get::<i64>(0));
+            house.db.platform(OPERATORS).read(count).await.unwrap()
+        };
+        for number in 0..600 {
+            let status = house.browser().behind_proxy().sign_in(&format!("a{number}@shop.example"), "x").await.status;
+            assert_eq!(status, 401, "{number}");
+        }
+        let before = rows().await;
+        house.browser().behind_proxy().sign_in("late@shop.example", "x").await.says(429, "too many wrong tries");
+        assert_eq!(rows().await, before);
+        assert_eq!(house.browser().at(7).sign_in("late@shop.example", "x").await.status, 401, "who has an address is none of them");
     }
 
     async fn an_account_that_is_not_there_sounds_and_lasts_like_one_that_is(test: TestDb) {

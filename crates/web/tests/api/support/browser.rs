@@ -90,6 +90,12 @@ impl<'h> Browser<'h> {
         self
     }
 
+    /// The same behind a proxy on this machine that tells nobody's address.
+    pub(crate) fn behind_proxy(mut self) -> Self {
+        self.address = IpAddr::from([127, 0, 0, 1]);
+        self
+    }
+
     pub(crate) async fn get(&mut self, path: &str) -> Reply {
         self.send("GET", path, &[], None).await
     }

@@ -92,6 +92,6 @@ pub(crate) async fn exchange(address: SocketAddr, bytes: impl AsRef<[u8]>) -> Re
 
 /// `GET` with header lines of the caller's, each ending in `\r\n`.
 pub(crate) async fn get(address: SocketAddr, path: &str, headers: &str) -> Reply {
-    exchange(address, format!("GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{headers}\r\n"))
+    exchange(address, format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n"))
         .await
 }
