@@ -200,7 +200,11 @@ fn caller(who: &Principal, key: Option<KeyId>, binding: &BindingResolution) -> A
         zone: binding.zone.clone(),
         background: false,
         // Whoever calls through a key has been cut down to what it lets them be.
-        ceiling: key.map(|_| KeyCeiling { role: who.role(), opened: Some(who.opened.clone()) }),
+        ceiling: key.map(|_| KeyCeiling {
+            role: who.role(),
+            opened: Some(who.opened.clone()),
+            closed: who.closed.clone(),
+        }),
         key,
     }
 }

@@ -7,6 +7,7 @@ use munshi_types::{ClientScreen, Timestamp};
 use serde::Deserialize;
 
 use super::setup::TurnSetup;
+use crate::event::RunEvent;
 use crate::marks::ReplyMarks;
 use crate::messages::{Message, MessageSpeaker};
 
@@ -63,10 +64,16 @@ impl TurnSetup {
         let first = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Persona);
         let is_first = first.is_some_and(|first| first.id == said.id);
         let asked = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Person);
-        let has_questions = ReplyMarks::deserialize(&said.marks).is_ok_and(|marks| marks.has_questions());
+        let marks = ReplyMarks::deserialize(&said.marks).unwrap_or_default();
+        // Replies from before this was noted have no such end: they count as they did.
+        let is_noted =
+            marks.events.last().is_some_and(|last| matches!(last.event, RunEvent::Done { asks: true, .. }));
         asked.is_some_and(|asked| {
             let screen = screen_of(asked);
-            let is_carried = if has_questions { screen.answered == Some(said.id) } else { is_first };
+            let is_carried = match is_noted {
+                true => screen.answered == Some(said.id),
+                false => is_first && asked.marks["screen"]["unanswered"] != true,
+            };
             is_carried && asked.channel == own.channel && screen.client == screen_of(own).client
         })
     }

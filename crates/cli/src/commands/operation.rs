@@ -93,7 +93,7 @@ pub(crate) fn run(context: &CommandContext, entry: &'static Entry, matches: &Arg
     }
     let target = OperationTarget { of: &of, operator: operator.as_ref() };
     let view = context.run_entry(&target, entry, Value::Object(input))?;
-    context.output.print_result(&view, |view, painter| render(view, painter))
+    context.output.print_result(&view, render)
 }
 
 /// A text that is no number stays one, and is refused as such.

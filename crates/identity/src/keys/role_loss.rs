@@ -4,7 +4,7 @@ use munshi_store::{Tx, params};
 use munshi_types::{KeyId, PersonId, Timestamp};
 
 use super::ApiKeyRecord;
-use super::rows::{render_key_maker, revoke};
+use super::rows::{render_key_maker, revoke_with_children};
 use crate::error::Result;
 use crate::persons::Person;
 use crate::role::Role;
@@ -22,7 +22,7 @@ pub fn revoke_after_role_loss(
     }
     let mut revoked = Vec::new();
     for id in list_made_by(tx, before.id)? {
-        if let Some(one) = revoke(tx, id, now)? {
+        if let Some(one) = revoke_with_children(tx, id, now)? {
             revoked.extend(one.changed.then_some(one.key).into_iter().chain(one.made_with_it));
         }
     }

@@ -184,7 +184,11 @@ pub fn revoke(tx: &mut AdminTx<'_, '_>, id: KeyId, now: Timestamp) -> Result<Opt
     revoke_with_children(tx, id, now)
 }
 
-fn revoke_with_children(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
+pub(super) fn revoke_with_children(
+    tx: &mut Tx<'_>,
+    id: KeyId,
+    now: Timestamp,
+) -> Result<Option<ApiKeyRevocation>> {
     let changed = mark_revoked(tx, id, now)?;
     let Some(key) = find(tx, id)? else { return Ok(None) };
     let (mut made_with_it, mut parents) = (Vec::new(), vec![id]);

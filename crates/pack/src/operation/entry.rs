@@ -80,7 +80,7 @@ impl<S: Sync + 'static> OperationEntry<S> {
         object.properties.retain(|name, _| !self.is_in_path(name));
         object.required.retain(|name| !self.is_in_path(name));
         let has_body = self.spec.method != RouteMethod::Get && !object.properties.is_empty();
-        has_body.then(|| (name, RefOr::T(Schema::Object(object))))
+        has_body.then_some((name, RefOr::T(Schema::Object(object))))
     }
 
     /// Whether a body has to be sent.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use munshi_store::{Cursor, Page, PageRequest};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -46,7 +47,7 @@ impl<T: ToSchema> PartialSchema for ListView<T> {
         let next = ObjectBuilder::new()
             .schema_type(SchemaType::Array(vec![Type::String, Type::Null]))
             .description(Some("Cursor of the next page: send it as `after`. Null on the last page."))
-            .example(Some("6542f0a1c2d40-01a1dd4132c0704fb28c400adb3d8fd2".into()));
+            .examples([json!("6542f0a1c2d40-01a1dd4132c0704fb28c400adb3d8fd2")]);
         let items = ArrayBuilder::new().items(Ref::from_schema_name(T::name()));
         let page = ObjectBuilder::new()
             .description(Some(
