@@ -47,6 +47,17 @@ impl OperationErrorCode {
             Self::Internal => "internal",
         }
     }
+
+    /// What to do where an error says nothing better; none where surfaces differ in it.
+    const fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::Invalid => Some("Compare it with /openapi.json, or with the command's --help."),
+            Self::Forbidden => Some("Ask an owner of the workspace for access."),
+            Self::NotFound => Some("List those there are first."),
+            Self::Conflict => Some("Read the current state and try again."),
+            Self::Unauthenticated | Self::TooManyRequests | Self::Unavailable | Self::Internal => None,
+        }
+    }
 }
 
 /// A no: a code, what happened, and what to do. The cause is for the log alone.
@@ -62,7 +73,8 @@ pub struct OperationError {
 
 impl OperationError {
     pub fn new(code: OperationErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, retry_after: None, cause: None }
+        let hint = code.hint().map(str::to_owned);
+        Self { code, message: message.into(), hint, retry_after: None, cause: None }
     }
 
     #[must_use]
