@@ -102,10 +102,10 @@ fn who_is_meant_has_to_be_clear() {
     );
     installation.json(&["person", "add", "राजू", "--role", "viewer"]);
     let several = installation.run(&["person", "leave", "राजू", "--json"]).refused_as(2, "invalid");
-    assert!(several["error"]["hint"].as_str().unwrap().contains("use an id"), "{several}");
+    assert!(several["error"]["hint"].as_str().unwrap().contains("Use an id"), "{several}");
     installation.run(&["person", "leave", "nobody", "--json"]).refused_as(5, "not_found");
     installation.json(&["tenant", "add", "other"]);
-    installation.run(&["person", "list", "--json"]).refused_as(2, "invalid");
+    installation.run(&["person", "list", "--json"]).refused_as(2, "usage");
     for wrong in [
         &["person", "add", ""][..],
         &["person", "add", "a\nb"],
