@@ -72,7 +72,10 @@ fn run_typed(server: &dyn ServerCommands, packs: &PackRegistry, matches: &ArgMat
         Err(error) => return report_parse_error(&error),
     };
     let output = CommandOutput::new(global.format(), global.colour_mode());
-    let target = global.server.as_ref().map(|url| ServerTarget::new(url, global.server_key.clone()));
+    // A connector's own `--server` is the address of its API.
+    let is_ours = !commands::connector::has_own_server(matches);
+    let url = global.server.as_ref().filter(|_| is_ours);
+    let target = url.map(|url| ServerTarget::new(url, global.server_key.clone()));
     let target = match target.transpose() {
         Ok(target) => target,
         Err(failure) => return report_failure(output, &failure),

@@ -34,9 +34,16 @@ impl ServerTarget {
     /// A key goes over plain HTTP to this machine alone.
     pub(crate) fn new(url: &str, key: Option<String>) -> Result<Self> {
         let wrong = |what: String| CommandFailure::usage(what).hint("write it as https://munshi.example");
-        let url = Url::parse(url).map_err(|error| wrong(format!("--server {url} is no URL: {error}")))?;
+        let mut url = Url::parse(url).map_err(|error| wrong(format!("--server is no URL: {error}")))?;
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        if has_user || url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("--server takes no user, query or fragment".to_owned()));
+        }
+        // The name could lead elsewhere.
+        if url.scheme() == "http" && url.host_str() == Some("localhost") {
+            url.set_host(Some("127.0.0.1")).map_err(|error| wrong(format!("--server is no URL: {error}")))?;
+        }
         let is_loopback = match url.host_str() {
-            Some("localhost") => true,
             Some(host) => {
                 let bare = host.trim_start_matches('[').trim_end_matches(']');
                 bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -145,8 +152,11 @@ async fn ask_server(
     let mut body = Vec::new();
     let read = read_body(&mut response, LARGEST_ANSWER, &mut body).await;
     read.map_err(|error| failed(error.to_string()))?;
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    if status.is_success() { Ok(body) } else { Err(read_refusal(status.as_u16(), &body)) }
+    let body: Option<Value> = serde_json::from_slice(&body).ok();
+    match body {
+        Some(view) if status.is_success() => Ok(view),
+        body => Err(read_refusal(status.as_u16(), &body.unwrap_or_default())),
+    }
 }
 
 /// Where the operation is, and what is sent besides.
@@ -167,7 +177,15 @@ fn build_url(
         segments.pop_if_empty();
         for part in spec.path.split('/').filter(|part| !part.is_empty()) {
             match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
-                Some(field) => segments.push(&to_text(&fields.remove(field).unwrap_or_default())),
+                Some(field) => {
+                    let text = to_text(&fields.remove(field).unwrap_or_default());
+                    if matches!(text.as_str(), "" | "." | "..") {
+                        return Err(CommandFailure::usage(format!(
+                            "`{text}` can't be asked for on a server"
+                        )));
+                    }
+                    segments.push(&text)
+                }
                 None => segments.push(part),
             };
         }
@@ -192,7 +210,12 @@ fn read_refusal(status: u16, body: &Value) -> CommandFailure {
         return CommandFailure::failed(format!("the server answered with status {status}"))
             .hint("check that --server leads to a Munshi server");
     };
-    let known = OperationErrorCode::ALL.into_iter().find(|known| known.as_str() == code);
+    let known = match code {
+        // What stands in a URL; the same operation calls it invalid.
+        "bad_request" | "too_large" => Some(OperationErrorCode::Invalid),
+        "timeout" | "slow_request" => Some(OperationErrorCode::Unavailable),
+        code => OperationErrorCode::ALL.into_iter().find(|known| known.as_str() == code),
+    };
     let refused = OperationError::new(known.unwrap_or(OperationErrorCode::Internal), message);
     match error["hint"].as_str() {
         Some(hint) => refused.hint(hint).into(),
@@ -221,6 +244,8 @@ mod tests {
             "ftp://127.0.0.1",
             "munshi.example",
             "http://localhost.evil.example",
+            "https://u:p@munshi.example",
+            "https://munshi.example/?x",
         ] {
             assert!(ServerTarget::new(bad, key()).is_err(), "{bad}");
         }

@@ -1,4 +1,4 @@
-//! A transaction of administration: what it changes is told to the audit, or it is not committed.
+//! A transaction of administration: it is opened by the audit alone, and what it changes without a note is refused.
 
 use std::ops::{Deref, DerefMut};
 
@@ -25,7 +25,7 @@ pub struct AdminTx<'a, 'u> {
 
 impl<'u> AdminTx<'_, 'u> {
     /// Runs a unit and gives what it notes, for the audit to write in the same transaction. One that changed rows and notes
-    /// nothing is refused. Clippy lets the audit alone call this.
+    /// nothing is refused; of rows changed by a statement that gives rows back nothing is known here. Clippy lets the audit alone call this.
     pub fn run<T, E: From<Error>>(
         tx: &mut Tx<'u>,
         unit: impl FnOnce(&mut AdminTx<'_, 'u>) -> Result<T, E>,

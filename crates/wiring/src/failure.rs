@@ -109,6 +109,12 @@ impl CommandFailure {
 
 impl From<OperationError> for CommandFailure {
     fn from(error: OperationError) -> Self {
+        // At the machine the database's own words help more.
+        if let Some(store) =
+            error.cause.as_ref().and_then(|cause| cause.downcast_ref::<munshi_store::Error>())
+        {
+            return store.clone().into();
+        }
         let exit = match error.code {
             OperationErrorCode::Invalid => Exit::Usage,
             OperationErrorCode::NotFound => Exit::NotFound,

@@ -9,7 +9,7 @@ use munshi_types::tier::TierKind;
 use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use super::notes::{KnownActs, LastModelCall, QuestionNotes, StageNotes};
+use super::notes::{KnownActs, LastModelCall, StageNotes};
 use super::setup::TurnSetup;
 use super::turn_outcome::TurnPause;
 use super::{Turn, TurnOutcome};
@@ -65,7 +65,7 @@ impl Turn {
         let suggestions = self.suggestions(&outcome, &notes.model.proposed);
         let is_excuse = self.is_excuse(&outcome, &notes.acts);
         let ending = TurnEnding { outcome, objections, is_excuse, message, suggestions, begun };
-        let last = self.last_events(&ending, &notes.questions);
+        let last = self.last_events(&ending, &notes);
         let response = self.build_commit(&ending, notes, &last);
         let decision = response.decision.clone();
         let next = self.setup.store(response, message).await?;
@@ -325,7 +325,9 @@ impl Turn {
 
     /// What followers are told once it is stored; it is stored with the reply, so that those who come later are told
     /// the same.
-    fn last_events(&self, ending: &TurnEnding, questions: &QuestionNotes) -> Vec<RunEvent> {
+    fn last_events(&self, ending: &TurnEnding, notes: &StageNotes) -> Vec<RunEvent> {
+        let questions = &notes.questions;
+        let is_open = self.state.entities.pending_question().is_some() || !notes.model.state.is_empty();
         let waits = matches!(&ending.outcome, TurnOutcome::Waiting(pause) if !pause.asked.is_empty());
         let done = RunEvent::Done {
             run: self.setup.lease.run,
@@ -334,7 +336,7 @@ impl Turn {
             usage: self.usage(),
             state: state(&ending.outcome).as_str().to_owned(),
             degraded: ending.is_excuse,
-            asks: waits || !questions.asks.is_empty() || questions.which.is_some(),
+            asks: waits || is_open || !questions.asks.is_empty() || questions.which.is_some(),
         };
         let suggestions = ending.suggestions.clone();
         match suggestions.is_empty() {

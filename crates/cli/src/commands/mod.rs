@@ -9,7 +9,7 @@ pub(crate) mod chat;
 mod complete;
 mod completions;
 mod config;
-mod connector;
+pub(crate) mod connector;
 mod diff;
 pub(crate) mod doctor;
 mod export;

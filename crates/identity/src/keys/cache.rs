@@ -132,7 +132,7 @@ impl Inner {
         caller
     }
 
-    /// The count is raised first: see `keep`.
+    /// The count is raised first: see `insert`.
     fn invalidate(&self, id: KeyId) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
         self.known.pin().retain(|_, entry| entry.caller.key != id);

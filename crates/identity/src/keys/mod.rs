@@ -19,8 +19,8 @@ pub use cache::ApiKeyCache;
 pub use role_loss::revoke_after_role_loss;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
-    add, find, find_by_handle, find_by_name, has_common_maker, list, list_assumed_speakers, remove,
-    remove_ended, revoke, rotate, transfer_maker,
+    add, ends_with, find, find_by_handle, find_by_name, has_common_maker, list, list_assumed_speakers,
+    remove, remove_ended, revoke, rotate, transfer_maker,
 };
 pub use text::KeyText;
 

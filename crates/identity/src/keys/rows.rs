@@ -203,6 +203,12 @@ pub(super) fn revoke_with_children(
     Ok(Some(ApiKeyRevocation { key, changed, made_with_it }))
 }
 
+/// Whether a key is another itself or was made with it, so that revoking that one ends it too. The other has to be good still.
+pub fn ends_with(tx: &mut Tx<'_>, id: KeyId, other: KeyId) -> Result<bool> {
+    lock_parent(tx, other)?;
+    Ok(id == other || children(tx, other)?.contains(&id))
+}
+
 fn mark_revoked(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE api_keys SET revoked_at = $3 WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL",

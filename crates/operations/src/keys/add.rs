@@ -11,7 +11,7 @@ use munshi_pack::operation::{
 use munshi_store::Tx;
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
-use munshi_types::{BindingId, Id, Timestamp};
+use munshi_types::{BindingId, Id, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -73,7 +73,7 @@ impl Operation<HouseServices> for AddKey {
         let (areas, maker) = (parse_areas(&caller, input.areas)?, caller.key_maker()?);
         let (ids, random, now) = (call.ids.clone(), call.random.clone(), call.now);
         let issued = call.write(move |tx| {
-            let carries = resolve_subject(tx, input.role, input.person.as_deref())?;
+            let carries = resolve_subject(tx, &caller, input.role, input.person.as_deref())?;
             let role = find_role(tx, carries)?;
             if !caller.covers_role(role) {
                 return Err(higher_role_error("A key can't create a key with a higher role than its own."));
@@ -99,12 +99,19 @@ impl Operation<HouseServices> for AddKey {
 
 fn resolve_subject(
     tx: &mut Tx<'_>,
+    caller: &OperationCaller,
     role: Option<Role>,
     person: Option<&str>,
 ) -> Result<KeySubject, OperationError> {
     match (role, person) {
         (Some(role), None) => Ok(KeySubject::Role(role)),
-        (None, Some(given)) => Ok(KeySubject::Person(persons::find(tx, given)?.id)),
+        (None, Some(given)) => {
+            // Whoever may not look at people learns nothing of them by their names and numbers.
+            if given.parse::<PersonId>().is_err() {
+                caller.authorize(CallerClass::Member(Area::Persons, ApiAccess::Read))?;
+            }
+            Ok(KeySubject::Person(persons::find(tx, given)?.id))
+        }
         _ => Err(OperationError::field("role", "set either `role` or `person`")),
     }
 }

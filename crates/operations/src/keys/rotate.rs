@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use munshi_identity::keys::{self, ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
+    CallerClass, Operation, OperationCaller, OperationEffect, OperationError, OperationErrorCode,
+    OperationSpec, RouteMethod,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -56,7 +57,17 @@ impl Operation<HouseServices> for RotateKey {
         let (known, random, now) = (call.services.keys.clone(), call.random.clone(), call.now);
         let issued = call.write(move |tx| {
             let key = find_covered(tx, &caller, &input.id)?;
-            check_speaker_and_scope(&caller, &key)?;
+            check_scope(&caller, &key)?;
+            // What a key is shown must end with it, as what it makes does.
+            if let Some(own) = caller.api_key()
+                && !keys::ends_with(tx, key.id, own)?
+            {
+                return Err(OperationError::new(
+                    OperationErrorCode::Forbidden,
+                    "A key can rotate itself and the keys created with it.",
+                )
+                .hint("Rotate others on the account page, or with `munshi key rotate`."));
+            }
             let issued = known.rotate(tx, random.as_ref(), key.id, grace, now)?.ok_or_else(|| {
                 OperationError::new(
                     OperationErrorCode::Conflict,
@@ -74,10 +85,7 @@ impl Operation<HouseServices> for RotateKey {
 }
 
 /// Whoever is shown a secret gains what the key opens: it may be no more than the caller has.
-fn check_speaker_and_scope(
-    caller: &munshi_pack::operation::OperationCaller,
-    key: &keys::ApiKeyRecord,
-) -> Result<(), OperationError> {
+fn check_scope(caller: &OperationCaller, key: &keys::ApiKeyRecord) -> Result<(), OperationError> {
     let is_wider = |own: Option<&Vec<keys::AreaGrant>>| match (own, &key.areas) {
         (None, _) => false,
         (Some(_), None) => true,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_identity::Role;
 use munshi_identity::keys::{ApiCaller, AreaGrant, KeyMaker, KeySpeaker};
 use munshi_safety::audit::{AuditActor, AuditActorKind};
-use munshi_types::{BindingId, OperatorId, Timestamp};
+use munshi_types::{BindingId, KeyId, OperatorId, Timestamp};
 
 use super::error::{OperationError, OperationErrorCode};
 use super::spec::CallerClass;
@@ -96,6 +96,11 @@ impl OperationCaller {
     /// When the caller's own key ends.
     pub fn until(&self) -> Option<Timestamp> {
         self.key()?.until
+    }
+
+    /// The API key that asks; none for somebody at the machine or in a browser.
+    pub fn api_key(&self) -> Option<KeyId> {
+        self.key().filter(|caller| caller.operator.is_none()).map(|caller| caller.key)
     }
 
     /// Somebody types at a terminal and in a browser.

@@ -185,7 +185,7 @@ impl From<munshi_safety::Error> for OperationError {
             E::Invalid(what) => Self::new(OperationErrorCode::Invalid, sentence(&what)),
             E::OverBudget(refused) => {
                 Self::new(OperationErrorCode::TooManyRequests, sentence(&refused.to_string()))
-                    .hint("See `munshi usage` for when the limit resets.")
+                    .hint("See `munshi usage` or GET /v1/usage for when the limit resets.")
             }
             error => Self::internal(error),
         }
@@ -199,6 +199,7 @@ impl From<munshi_tiers::Error> for OperationError {
             E::Store(error) => error.into(),
             error @ (E::NoTenant(_) | E::NoTier { .. } | E::NoVersion { .. }) => {
                 Self::new(OperationErrorCode::NotFound, sentence(&error.to_string()))
+                    .hint("List them with GET /v1/tiers or `munshi tier list`.")
             }
             error => Self::internal(error),
         }

@@ -295,7 +295,7 @@ fn set_lease(tx: &mut Tx<'_>, id: ActId, until: Option<Timestamp>) -> Result<()>
 
 /// The act, held until the transaction ends: of two who come for it, the second sees what the first did.
 pub fn find_for_update(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
-    let reservation = tx.optional(
+    let locked = tx.optional(
         (
             "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2",
             "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2 FOR UPDATE",
@@ -303,7 +303,7 @@ pub fn find_for_update(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
         params![id],
         |row| row.get::<ActId>(0),
     )?;
-    reservation.map_or(Ok(None), |id| find(tx, id))
+    locked.map_or(Ok(None), |id| find(tx, id))
 }
 
 /// Those of a run, the oldest first.

@@ -25,9 +25,8 @@ where
     db.write(tenant, move |tx| administer_in(tx, &stamp, unit)).await
 }
 
-/// The same within a transaction that is open. Nothing may be written after it.
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
-pub fn administer_in<T, E>(
+fn administer_in<T, E>(
     tx: &mut Tx<'_>,
     stamp: &AuditStamp,
     unit: impl FnOnce(&mut AdminTx<'_, '_>) -> Result<T, E>,

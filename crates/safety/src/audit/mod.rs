@@ -25,7 +25,7 @@ mod read;
 mod redaction;
 pub mod verify;
 
-pub use administer::{AuditStamp, administer, administer_in};
+pub use administer::{AuditStamp, administer};
 pub use append::{append, append_all};
 pub use canonical_json::to_canonical_json;
 pub use entry::{AuditActor, AuditActorKind, AuditEntry, AuditEvent, ChainHash, NewAuditEntry};

@@ -41,6 +41,13 @@ pub(crate) enum ConnectorCommand {
     Remove(remove::ConnectorRemoveArguments),
 }
 
+/// Whether `--server` was given as the address of a connector's own API.
+pub(crate) fn has_own_server(matches: &clap::ArgMatches) -> bool {
+    let Some(("connector", of)) = matches.subcommand() else { return false };
+    let Some(("add" | "test", of)) = of.subcommand() else { return false };
+    of.value_source("server") == Some(clap::parser::ValueSource::CommandLine)
+}
+
 pub(super) fn run(
     context: &CommandContext,
     command: ConnectorCommand,
@@ -159,4 +166,23 @@ fn save_entries(
 fn not_found_failure(name: &ConnectorName) -> CommandFailure {
     CommandFailure::not_found(format!("connector {name} not found"))
         .hint("`munshi connector list` shows them all")
+}
+
+#[cfg(test)]
+mod server_tests {
+    use clap::CommandFactory;
+
+    use super::has_own_server;
+    use crate::arguments::CliArguments;
+
+    #[test]
+    fn the_address_of_an_api_is_no_server_of_ours() {
+        let typed = |words: &str| CliArguments::command().try_get_matches_from(words.split(' ')).unwrap();
+        assert!(has_own_server(&typed(
+            "munshi connector add x --openapi d.json --server https://api.example"
+        )));
+        for ours in ["munshi connector list --server https://munshi.example", "munshi key list"] {
+            assert!(!has_own_server(&typed(ours)), "{ours}");
+        }
+    }
 }
