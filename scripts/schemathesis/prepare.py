@@ -77,6 +77,7 @@ person = call("POST", "/v1/persons", {"name": "Raju", "handle": "raju"})
 link = {"session": second["session"], "phone": "+919812345678", "deliver": "you"}
 code = call("POST", f"/v1/persons/{second['person']}/link", link)["code"]
 spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer", "speaks_as": "program"})
+rotated = call("POST", "/v1/keys", {"name": "rotated", "role": "viewer", "speaks_as": "program"})
 granted, refused = approval(), approval()
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
@@ -95,6 +96,7 @@ ids = {
     "/v1/approvals/{id}": granted,
     "/v1/approvals/{id}/refuse": refused,
     "/v1/keys/{id}": spare["id"],
+    "/v1/keys/{id}/rotate": rotated["id"],
 }
 bodies = {
     "send_chat": {**chat, "person": first["person"], "stream": False},

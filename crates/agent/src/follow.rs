@@ -183,7 +183,7 @@ fn build_final_marks(run: &Run, reply: &Message, marks: &ReplyMarks) -> Vec<Repl
         usage: TurnUsage::default(),
         state: run.state.as_str().to_owned(),
         degraded: reply.standing == MessageStatus::Degraded,
-        asks: marks.has_questions(),
+        asks: !marks.asked.is_empty() || !marks.asks.is_empty() || marks.which.is_some(),
     };
     vec![ReplyMark { number, offset, event: done }]
 }

@@ -59,9 +59,9 @@ pub struct ReplyMark {
 }
 
 impl ReplyMarks {
-    /// Whether a question stands in the reply that a bare yes may answer.
-    pub fn has_questions(&self) -> bool {
-        !self.asked.is_empty() || !self.asks.is_empty() || self.which.is_some()
+    /// Whether the reply asks something that the next message may answer, as its end says. Whoever shows it notes it.
+    pub fn asks_something(&self) -> bool {
+        self.events.last().is_some_and(|last| matches!(last.event, RunEvent::Done { asks: true, .. }))
     }
 
     /// Whether a question stood in the reply, in full or to choose from.

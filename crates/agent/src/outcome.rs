@@ -45,7 +45,7 @@ pub struct RunOutcome {
     pub cut: bool,
     /// What it waits for.
     pub approval: Option<ApprovalId>,
-    /// Whether a question stands in the reply that a bare yes may answer. Whoever shows it says so: see
+    /// Whether the reply asks something that the next message may answer. Whoever shows it says so: see
     /// [`TurnEngine::note_shown`].
     #[serde(skip)]
     pub asks: bool,
@@ -120,7 +120,7 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     let approval = find_pending_approval(tx, &run)?;
     let degraded = reply.as_ref().is_some_and(|reply| reply.standing == MessageStatus::Degraded);
     let marks = reply.as_ref().and_then(|reply| ReplyMarks::deserialize(&reply.marks).ok());
-    let asks = marks.is_some_and(|marks| marks.has_questions());
+    let asks = marks.is_some_and(|marks| marks.asks_something());
     let usage = reply.as_ref().map(usage).unwrap_or_default();
     let (message, text, language, suggestions) = match reply {
         Some(reply) => (Some(reply.id), reply.text, reply.language, reply.suggestions),

@@ -145,8 +145,16 @@ async fn read_body(entry: &Entry, request: Request<Body>) -> Result<Map<String, 
     if is_empty && !entry.needs_body() {
         return Ok(Map::new());
     }
-    let Json(body) = Json::<Map<String, Value>>::from_request(request, &()).await?;
-    Ok(body)
+    match Json::<Value>::from_request(request, &()).await? {
+        Json(Value::Object(body)) => Ok(body),
+        Json(_) => {
+            let in_path: Vec<&str> = entry.spec.path_fields().collect();
+            let fields = entry.fields().into_iter().filter(|field| !in_path.contains(&field.name.as_str()));
+            let named = fields.map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ");
+            let message = format!("The body must be a JSON object; its fields are {named}.");
+            Err(ApiError::new(ApiErrorCode::Invalid, message))
+        }
+    }
 }
 
 /// What the fields of an input are, for texts of a URL.

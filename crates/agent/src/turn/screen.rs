@@ -7,7 +7,6 @@ use munshi_types::{ClientScreen, Timestamp};
 use serde::Deserialize;
 
 use super::setup::TurnSetup;
-use crate::event::RunEvent;
 use crate::marks::ReplyMarks;
 use crate::messages::{Message, MessageSpeaker};
 
@@ -66,8 +65,7 @@ impl TurnSetup {
         let asked = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Person);
         let marks = ReplyMarks::deserialize(&said.marks).unwrap_or_default();
         // Replies from before this was noted have no such end: they count as they did.
-        let is_noted =
-            marks.events.last().is_some_and(|last| matches!(last.event, RunEvent::Done { asks: true, .. }));
+        let is_noted = marks.asks_something();
         asked.is_some_and(|asked| {
             let screen = screen_of(asked);
             let is_carried = match is_noted {
