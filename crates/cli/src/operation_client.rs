@@ -225,7 +225,8 @@ fn read_refusal(status: u16, body: &Value) -> CommandFailure {
 
 #[cfg(test)]
 mod tests {
-    use munshi_operations::keys::{KeyInput, ListKeys, ListKeysInput, RevokeKey};
+    use munshi_operations::keys::{KeyInput, ListKeys, RevokeKey};
+    use munshi_pack::operation::ListInput;
     use serde_json::json;
 
     use super::*;
@@ -259,7 +260,7 @@ mod tests {
         let (url, body) = build_url(&server, &RevokeKey::SPEC, input).unwrap();
         assert_eq!(url.as_str(), "https://munshi.example/shop/v1/keys/till%20&%20more%2F../revoke");
         assert!(body.is_none());
-        let input = json!(ListKeysInput { after: None, limit: Some(50) });
+        let input = json!(ListInput { after: None, limit: Some(50) });
         let (url, body) = build_url(&server, &ListKeys::SPEC, input).unwrap();
         assert_eq!((url.as_str(), body), ("https://munshi.example/shop/v1/keys?limit=50", None));
     }

@@ -3,27 +3,14 @@
 use munshi_agent::violations::{self, Violation};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
-    build_page_request,
+    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::Cursor;
 use munshi_types::{BindingId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{HouseCall, HouseServices};
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListViolationsInput {
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
-}
 
 /// A rule that a reply broke.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -55,7 +42,7 @@ impl From<Violation> for ViolationView {
 pub struct ListViolations;
 
 impl Operation<HouseServices> for ListViolations {
-    type Input = ListViolationsInput;
+    type Input = ListInput;
     type View = ListView<ViolationView>;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -70,11 +57,8 @@ impl Operation<HouseServices> for ListViolations {
         path: "/v1/violations",
     };
 
-    async fn run(
-        call: &HouseCall,
-        input: ListViolationsInput,
-    ) -> Result<ListView<ViolationView>, OperationError> {
-        let request = build_page_request(input.after, input.limit)?;
+    async fn run(call: &HouseCall, input: ListInput) -> Result<ListView<ViolationView>, OperationError> {
+        let request = input.page_request()?;
         let page = call.read(move |tx| Ok(violations::list(tx, &request)?)).await?;
         Ok(ListView::from_page(page, |one| call.caller.reaches(one.binding).then(|| one.into())))
     }

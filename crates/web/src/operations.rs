@@ -13,6 +13,7 @@ use munshi_pack::operation::{
     OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
 use munshi_server::access::Access;
+use munshi_server::account::caller::TENANT;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
 use munshi_types::Tenant;
@@ -25,9 +26,6 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema};
 use crate::api::access::AuthorizedCaller;
 use crate::app::App;
 use crate::router::Routes;
-
-/// Which tenant is meant.
-const TENANT: &str = "x-munshi-tenant";
 
 type Entry = OperationEntry<HouseServices>;
 

@@ -99,6 +99,17 @@ on_both! {
         assert!(prompt.contains("c-17"), "what was spoken of stands before the model: {prompt}");
     }
 
+    /// Nobody was shown the choices: the client had gone when the answer came.
+    async fn a_number_picks_nothing_from_choices_that_no_response_carried(test: TestDb) {
+        let script = [ScriptedTurn::call("balance", &arguments("Ramesh")), ScriptedTurn::text("One of what?")];
+        let shop = Shop::open(&test, script).await;
+        let asked = shop.say("1", "what does Ramesh owe").await;
+        let which = shop.engine.wait_for_outcome(asked.tenant, asked.run).await.unwrap();
+        assert!(which.text.contains("1. Ramesh Kumar"), "{}", which.text);
+        let next = shop.ask("2", "1").await;
+        assert_eq!((next.text.as_str(), next.calls.len()), ("One of what?", 0));
+    }
+
     async fn a_pack_reads_a_message_without_a_model(test: TestDb) {
         let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
         let shop = Shop::open_with(&test, [], with(house)).await;

@@ -2,32 +2,17 @@
 
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
-    build_page_request,
+    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
 use munshi_safety::acts;
-use munshi_store::Cursor;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::ActView;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListActsInput {
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
-}
-
 pub struct ListActs;
 
 impl Operation<HouseServices> for ListActs {
-    type Input = ListActsInput;
+    type Input = ListInput;
     type View = ListView<ActView>;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -42,8 +27,8 @@ impl Operation<HouseServices> for ListActs {
         path: "/v1/acts",
     };
 
-    async fn run(call: &HouseCall, input: ListActsInput) -> Result<ListView<ActView>, OperationError> {
-        let request = build_page_request(input.after, input.limit)?;
+    async fn run(call: &HouseCall, input: ListInput) -> Result<ListView<ActView>, OperationError> {
+        let request = input.page_request()?;
         let page = call.read(move |tx| Ok(acts::list(tx, &request)?)).await?;
         Ok(ListView::from_page(page, |act| {
             act.binding.is_none_or(|binding| call.caller.reaches(binding)).then(|| act.into())

@@ -4,6 +4,6 @@ mod list;
 mod show;
 mod view;
 
-pub use list::{ListActs, ListActsInput};
+pub use list::ListActs;
 pub use show::{ActInput, ShowAct};
 pub use view::ActView;

@@ -2,31 +2,16 @@
 
 use munshi_identity::keys::{self, ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
-    build_page_request,
+    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::Cursor;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::KeyView;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListKeysInput {
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
-}
-
 pub struct ListKeys;
 
 impl Operation<HouseServices> for ListKeys {
-    type Input = ListKeysInput;
+    type Input = ListInput;
     type View = ListView<KeyView>;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -41,8 +26,8 @@ impl Operation<HouseServices> for ListKeys {
         path: "/v1/keys",
     };
 
-    async fn run(call: &HouseCall, input: ListKeysInput) -> Result<ListView<KeyView>, OperationError> {
-        let (request, now) = (build_page_request(input.after, input.limit)?, call.now);
+    async fn run(call: &HouseCall, input: ListInput) -> Result<ListView<KeyView>, OperationError> {
+        let (request, now) = (input.page_request()?, call.now);
         let page = call.read(move |tx| Ok(keys::list(tx, &request)?)).await?;
         Ok(ListView::from_page(page, |key| Some(KeyView::new(key, now))))
     }

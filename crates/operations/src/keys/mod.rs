@@ -8,7 +8,7 @@ mod show;
 mod view;
 
 pub use add::{AddKey, AddKeyInput};
-pub use list::{ListKeys, ListKeysInput};
+pub use list::ListKeys;
 pub use revoke::{RevokeKey, RevokedKeyView};
 pub use rotate::{RotateKey, RotateKeyInput};
 pub use show::{KeyInput, ShowKey};

@@ -14,11 +14,24 @@ use super::error::OperationError;
 const DEFAULT: u32 = 25;
 const LARGEST: u32 = 500;
 
-/// The page that a list's `after` and `limit` ask for.
-pub fn build_page_request(after: Option<Cursor>, limit: Option<u32>) -> Result<PageRequest, OperationError> {
-    match limit.unwrap_or(DEFAULT) {
-        limit @ 1..=LARGEST => Ok(PageRequest::new(after, limit)),
-        _ => Err(OperationError::field("limit", "must be from 1 to 500")),
+/// The input of a list that is asked for its page alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListInput {
+    /// The `next` of the previous page.
+    #[schema(value_type = Option<String>)]
+    pub after: Option<Cursor>,
+    /// Page size; default 25.
+    #[schema(minimum = 1, maximum = 500)]
+    pub limit: Option<u32>,
+}
+
+impl ListInput {
+    pub fn page_request(self) -> Result<PageRequest, OperationError> {
+        match self.limit.unwrap_or(DEFAULT) {
+            limit @ 1..=LARGEST => Ok(PageRequest::new(self.after, limit)),
+            _ => Err(OperationError::field("limit", "must be from 1 to 500")),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use utoipa::ToSchema;
 pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, execute};
 pub use error::{OperationError, OperationErrorCode, sentence};
-pub use list::{ListView, build_page_request};
+pub use list::{ListInput, ListView};
 pub use spec::{CallerClass, OperationEffect, OperationSpec, RouteMethod};
 
 /// A verb. `S` is what it works with.

@@ -16,7 +16,7 @@ use crate::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use crate::error::{ApiError, ApiErrorCode};
 
 /// Which tenant is meant, where somebody looks after several; without it, the one whose pages are open.
-const TENANT: &str = "x-munshi-tenant";
+pub const TENANT: &str = "x-munshi-tenant";
 /// What a script of our own pages sends along with everything that changes something.
 const FORM: &str = "x-munshi-form";
 

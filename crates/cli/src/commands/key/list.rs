@@ -2,8 +2,8 @@
 
 use clap::Args;
 use munshi_identity::keys::AreaGrant;
-use munshi_operations::keys::{KeyState, KeyView, ListKeys, ListKeysInput};
-use munshi_pack::operation::ListView;
+use munshi_operations::keys::{KeyState, KeyView, ListKeys};
+use munshi_pack::operation::{ListInput, ListView};
 use munshi_store::Cursor;
 use munshi_wiring::failure::Result;
 
@@ -37,7 +37,7 @@ fn state_cell(state: KeyState) -> OutputTableCell {
 
 pub(super) fn run(context: &CommandContext, arguments: &KeyListArguments) -> Result<()> {
     let target = OperationTarget { of: &arguments.of, operator: None };
-    let input = ListKeysInput { after: arguments.after, limit: Some(arguments.limit) };
+    let input = ListInput { after: arguments.after, limit: Some(arguments.limit) };
     let listing = context.run_operation::<ListKeys>(&target, &input)?;
     context.output.print_result(&listing, render_text)
 }

@@ -6,8 +6,8 @@ use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, AreaGrant, KeySpeaker};
 use munshi_lang::PlaceholderValue;
-use munshi_operations::keys::{KeyState, KeyView, ListKeys, ListKeysInput};
-use munshi_pack::operation::execute;
+use munshi_operations::keys::{KeyState, KeyView, ListKeys};
+use munshi_pack::operation::{ListInput, execute};
 use munshi_server::account::frame::AccountFrame;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::ApiError;
@@ -106,7 +106,7 @@ pub(super) async fn render_page(
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
     let call = build_operator_call(who, workspace).await?;
-    let input = ListKeysInput { after: None, limit: Some(MOST) };
+    let input = ListInput { after: None, limit: Some(MOST) };
     let found = execute::<_, ListKeys>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
