@@ -46,6 +46,7 @@ impl RunChannels {
             let mut log = lock(&run_channel.log);
             if log.ended.take().is_some() {
                 *log = Log::default();
+                *lock(&run_channel.stop) = CancellationToken::new();
             }
         }
         run_channel
@@ -180,11 +181,10 @@ impl RunChannel {
         }
     }
 
-    /// A fresh token for a new take-up.
-    pub(crate) fn renew_stop_token(&self) -> CancellationToken {
-        let token = CancellationToken::new();
-        *lock(&self.stop) = token.clone();
-        token
+    /// The token of this take-up: cancelled by a `stop` from the moment the channel was opened, also one that came before
+    /// anybody worked on the run.
+    pub(crate) fn stop_token(&self) -> CancellationToken {
+        lock(&self.stop).clone()
     }
 
     pub(crate) fn stop(&self) {
@@ -194,4 +194,30 @@ impl RunChannel {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_before_anybody_works_on_the_run_reaches_who_does() {
+        let now = Timestamp::EPOCH;
+        let lease = RunLease {
+            tenant: TenantId::PLATFORM,
+            run: RunId::from_uuid(uuid::Uuid::nil()),
+            epoch: 1,
+            until: now,
+        };
+        let channels = RunChannels::default();
+        channels.open(lease, now).stop();
+        let taken_up = channels.open(lease, now);
+        assert!(taken_up.stop_token().is_cancelled());
+
+        taken_up.end(now);
+        assert!(
+            !channels.open(lease, now).stop_token().is_cancelled(),
+            "what follows an end is another take-up"
+        );
+    }
 }

@@ -39,7 +39,7 @@ impl TurnEngineInner {
     /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
     async fn run_one(self: Arc<Self>, lease: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
         let run_channel = self.run_channels.open(lease, self.clock.now());
-        let stop = run_channel.renew_stop_token();
+        let stop = run_channel.stop_token();
         let (mut tries, mut waiting) = (1, waiting);
         let failed = loop {
             let work = self.clone().run_turn(lease, waiting.take(), run_channel.clone(), stop.clone(), None);
