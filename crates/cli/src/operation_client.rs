@@ -7,12 +7,13 @@ use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
 use munshi_identity::keys::ApiKeyCache;
 use munshi_operations::{HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
-    Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationSpec,
-    RouteMethod,
+    Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
+    OperationSpec, RouteMethod,
 };
-use munshi_types::{IdGenerator, SystemRandom};
+use munshi_types::{IdGenerator, SystemRandom, Tenant};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::operations::ConfiguredParts;
 use serde_json::{Map, Value};
 
 use crate::commands::tenant::TenantSelectorArguments;
@@ -74,6 +75,14 @@ pub(crate) struct OperationTarget<'a> {
     pub(crate) operator: Option<&'a OperatorArguments>,
 }
 
+impl<'a> OperationTarget<'a> {
+    /// What belongs to no tenant.
+    pub(crate) fn installation(operator: Option<&'a OperatorArguments>) -> Self {
+        static NONE: TenantSelectorArguments = TenantSelectorArguments::none();
+        Self { of: &NONE, operator }
+    }
+}
+
 impl CommandContext {
     /// Runs an operation where it is to be run.
     pub(crate) fn run_operation<O: Operation<HouseServices>>(
@@ -101,15 +110,25 @@ impl CommandContext {
         match &self.server {
             Some(server) => self.block_on(async { ask_server(server, target, &entry.spec, input).await }),
             None => {
-                let database = ConfiguredDatabase::single_connection(&self.config()?)?;
+                let config = Arc::new(self.config()?);
+                let database = ConfiguredDatabase::single_connection(&config)?;
                 self.block_on(async {
                     let db = database.open().await?;
-                    let tenant = target.of.find(&db).await?;
+                    let parts = ConfiguredParts::new(config, db.clone(), self.clock.clone());
+                    let tenant = match (entry.spec.needs.scope(), target.of.name()) {
+                        (OperationScope::Installation, _) | (OperationScope::Either, None) => {
+                            Tenant::installation()
+                        }
+                        (OperationScope::Tenant | OperationScope::Either, _) => target.of.find(&db).await?,
+                    };
                     let somebody = OperatorArguments::new("somebody");
                     let operator = target.operator.unwrap_or(&somebody);
                     let actor = operator.resolve_actor(self, &db, tenant.id).await?;
                     let call = HouseCall {
-                        services: HouseServices { keys: ApiKeyCache::new(db.clone(), self.clock.clone()) },
+                        services: HouseServices {
+                            keys: ApiKeyCache::new(db.clone(), self.clock.clone()),
+                            parts: Arc::new(parts),
+                        },
                         db,
                         ids: IdGenerator::system(),
                         random: Arc::new(SystemRandom),

@@ -57,4 +57,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0031_proved_accounts"),
     migration!("0046_key_parents"),
     migration!("0047_key_closed_scopes"),
+    migration!("0048_keeper_keys"),
 ];

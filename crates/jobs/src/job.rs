@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use munshi_store::{Error, JsonText, Row};
 use munshi_types::{JobId, TenantId, Timestamp};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::lease::JobLease;
 
 /// Which jobs go first. Within one, tenants take turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
     /// A person is waiting.
@@ -41,7 +41,7 @@ impl Priority {
 }
 
 /// Where a job is on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// Waits for its time, the first or the next.

@@ -17,6 +17,7 @@ use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::visitor::{ChallengeSettings, VisitorServices};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::operations::ConfiguredParts;
 use munshi_wiring::{account, installation, packs, vault};
 
 use crate::onboarding::{self, InstallationOnboarding};
@@ -45,6 +46,7 @@ pub(crate) async fn build(
         db: db.clone(),
         engine: turns.engine.clone(),
         keys: ApiKeyCache::new(db.clone(), clock.clone()),
+        house_parts: Arc::new(ConfiguredParts::new(Arc::new(config.clone()), db.clone(), clock.clone())),
         resolver,
         act_services: turns.act_services.clone(),
         account: sign_in::build_services(config, &vault).await?,

@@ -2,29 +2,28 @@
 //! pages and other agents parse, call and render; they hold no rule.
 //!
 //! # Layout
-//! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
-//! - [`keys`], [`acts`], [`violations`]: a module a resource, a file a verb
+//! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
+//! - [`acts`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`tenants`], [`violations`]: a module a resource, a file a verb
 //! - [`persons`]: finding who is meant; [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
+pub mod jobs;
+pub mod keeper_keys;
 pub mod keys;
+pub mod limits;
 pub mod persons;
 mod reference;
 pub mod schemas;
+mod services;
+pub mod tenants;
 pub mod violations;
 
 pub use reference::render_reference;
+pub use services::{HouseParts, HouseServices};
 
-use munshi_identity::keys::ApiKeyCache;
 use munshi_pack::operation::{OperationCall, OperationEntry};
-
-/// What the house's operations need besides a database.
-#[derive(Clone, Debug)]
-pub struct HouseServices {
-    pub keys: ApiKeyCache,
-}
 
 /// A call of one of the house's operations.
 pub type HouseCall = OperationCall<HouseServices>;
@@ -33,11 +32,28 @@ pub type HouseCall = OperationCall<HouseServices>;
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<acts::ListActs>(),
     OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<jobs::ListJobs>(),
+    OperationEntry::of::<jobs::RetryAllJobs>(),
+    OperationEntry::of::<jobs::RetryJob>(),
+    OperationEntry::of::<jobs::ShowJob>(),
+    OperationEntry::of::<keeper_keys::AddKeeperKey>(),
+    OperationEntry::of::<keeper_keys::ListKeeperKeys>(),
+    OperationEntry::of::<keeper_keys::RevokeKeeperKey>(),
     OperationEntry::of::<keys::AddKey>(),
     OperationEntry::of::<keys::ListKeys>(),
     OperationEntry::of::<keys::RevokeKey>(),
     OperationEntry::of::<keys::RotateKey>(),
     OperationEntry::of::<keys::ShowKey>(),
+    OperationEntry::of::<limits::ListLimits>(),
+    OperationEntry::of::<limits::SetLimit>(),
+    OperationEntry::of::<limits::SetPlan>(),
+    OperationEntry::of::<limits::ShowPlan>(),
+    OperationEntry::of::<tenants::AddTenant>(),
+    OperationEntry::of::<tenants::ArchiveTenant>(),
+    OperationEntry::of::<tenants::ListTenants>(),
+    OperationEntry::of::<tenants::PauseTenant>(),
+    OperationEntry::of::<tenants::ResumeTenant>(),
+    OperationEntry::of::<tenants::ShowTenant>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use munshi_pack::operation::CallerClass;
+use munshi_pack::operation::{CallerClass, OperationSpec};
 
 use crate::HOUSE;
 
@@ -16,21 +16,29 @@ pub fn render_reference() -> String {
         let fields: Vec<String> = spec.path_fields().map(str::to_uppercase).collect();
         let command = [&[spec.command.to_owned(), spec.verb.to_owned()][..], &fields[..]].concat().join(" ");
         let who = match spec.needs {
-            CallerClass::Keeper => "keeper".to_owned(),
-            CallerClass::Member(..) => {
-                let role =
-                    spec.needs.minimum_role().map_or_else(|| "anybody".to_owned(), |role| role.to_string());
-                let grant = spec.grant().map(|grant| format!(", key with `{grant}`")).unwrap_or_default();
-                format!("{role}{grant}")
+            CallerClass::Machine => "whoever sits at the machine".to_owned(),
+            CallerClass::Keeper | CallerClass::KeeperOfTenant => "keeper".to_owned(),
+            CallerClass::Member(..) => render_member(spec),
+            CallerClass::MemberOrKeeper(..) => {
+                format!("{}; of the installation's own: keeper", render_member(spec))
             }
         };
         let events: Vec<String> = spec.events().iter().map(|event| format!("`{event}`")).collect();
         let events = if events.is_empty() { "-".to_owned() } else { events.join(", ") };
-        let (method, path, about) = (spec.method.as_str(), spec.path, spec.about);
+        let route = match spec.has_route() {
+            true => format!("`{} {}`", spec.method.as_str(), spec.path),
+            false => "-".to_owned(),
+        };
         // Writing to a string can't fail.
-        let _ = writeln!(page, "| `munshi {command}` | `{method} {path}` | {who} | {events} | {about} |");
+        let _ = writeln!(page, "| `munshi {command}` | {route} | {who} | {events} | {} |", spec.about);
     }
     page
+}
+
+fn render_member(spec: &OperationSpec) -> String {
+    let role = spec.needs.minimum_role().map_or_else(|| "anybody".to_owned(), |role| role.to_string());
+    let grant = spec.grant().map(|grant| format!(", key with `{grant}`")).unwrap_or_default();
+    format!("{role}{grant}")
 }
 
 #[cfg(test)]

@@ -23,3 +23,28 @@ pub enum KeySpeakerSchema {
     /// A program, whose words may be a model's.
     Program,
 }
+
+/// What may happen for a tenant.
+#[derive(ToSchema)]
+#[schema(as = TenantStatus, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum TenantStatusSchema {
+    Active,
+    /// Answers nobody and runs no work until resumed.
+    Paused,
+    /// Never answers again; its data and its name are kept.
+    Archived,
+}
+
+/// Where a job is on its way.
+#[derive(ToSchema)]
+#[schema(as = JobState, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum JobStateSchema {
+    Scheduled,
+    Ready,
+    Running,
+    Done,
+    /// Given up until somebody retries it.
+    Dead,
+}

@@ -59,7 +59,7 @@ mod unit;
 mod value;
 
 pub use address::{DatabaseAddress, PostgresAddress};
-pub use admin_tx::{AdminTx, AuditNote};
+pub use admin_tx::{AdminTx, AuditNote, PlatformAdminTx};
 pub use db::{Db, Platform};
 pub use error::{Error, Result};
 pub use migrate::{Migration, Migrations};

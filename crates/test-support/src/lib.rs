@@ -35,7 +35,7 @@ mod template;
 pub mod unit_hold;
 pub mod wait;
 
-pub use administration::administer;
+pub use administration::{administer, administer_platform};
 pub use database::{DatabaseEngine, TestDb};
 pub use unit_hold::UnitHold;
 pub use wait::{PATIENCE, wait_until};

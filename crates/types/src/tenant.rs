@@ -20,6 +20,23 @@ pub struct Tenant {
     pub created_at: Timestamp,
 }
 
+impl Tenant {
+    /// The installation itself, in the place of a tenant: for what belongs to none.
+    pub fn installation() -> Self {
+        Self {
+            id: TenantId::PLATFORM,
+            name: TenantName("installation".to_owned()),
+            zone: Zone::default(),
+            status: TenantStatus::Active,
+            created_at: Timestamp::EPOCH,
+        }
+    }
+
+    pub fn is_installation(&self) -> bool {
+        self.id == TenantId::PLATFORM
+    }
+}
+
 /// What may happen for a tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use axum::http::Method;
 use munshi_identity::keys::AreaGrant;
+use munshi_pack::operation::CallerClass;
 use munshi_server::error::{ApiErrorCode, ErrorBody, ErrorDetail};
 use munshi_server::middleware::SpanNames;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn, PathItem};
@@ -12,7 +13,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, InfoBuilder, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::access::find_required_grant;
+use crate::api::access::find_caller_class;
 use crate::openai::completion::{ChunkChoice, CompletionChunk, CompletionDelta};
 use crate::openai::errors::{CompletionError, CompletionErrorDetail, is_openai_route};
 use crate::views::attachment::AttachmentView;
@@ -48,8 +49,8 @@ impl ApiDocument {
                     .responses
                     .entry("default".to_owned())
                     .or_insert_with(|| error_response(form));
-                if let Some(grant) = find_required_grant(&method, path) {
-                    add_security(operation, grant, form);
+                if let Some(class) = find_caller_class(&method, path) {
+                    add_security(operation, class, form);
                 }
                 names.insert(path.clone(), method, span_name(operation));
             }
@@ -85,9 +86,23 @@ impl ApiDocument {
 }
 
 /// What a key must open, for programs and in words; and what those hear who have none.
-fn add_security(operation: &mut Operation, grant: AreaGrant, form: &str) {
-    operation.security = Some(vec![SecurityRequirement::new(SCHEME, [grant.to_string()])]);
-    let needs = format!("Requires an API key with access to `{grant}`.");
+fn add_security(operation: &mut Operation, class: CallerClass, form: &str) {
+    let (scope, needs) = match class {
+        CallerClass::Machine | CallerClass::Keeper | CallerClass::KeeperOfTenant => {
+            ("keeper".to_owned(), "Requires a `keeper` key: see `munshi keeper-key add`.".to_owned())
+        }
+        CallerClass::Member(area, access) => {
+            let grant = AreaGrant { area, access };
+            (grant.to_string(), format!("Requires an API key with access to `{grant}`."))
+        }
+        CallerClass::MemberOrKeeper(area, access) => {
+            let grant = AreaGrant { area, access };
+            let needs =
+                format!("Requires an API key with access to `{grant}`; without a tenant, a `keeper` key.");
+            (grant.to_string(), needs)
+        }
+    };
+    operation.security = Some(vec![SecurityRequirement::new(SCHEME, [scope])]);
     operation.description = Some(match operation.description.take() {
         Some(words) => format!("{words}\n\n{needs}"),
         None => needs,

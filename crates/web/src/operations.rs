@@ -10,13 +10,13 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use munshi_identity::keys::ApiCaller;
 use munshi_operations::{HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
-    OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
+    OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope, OperationSpec,
+    RouteMethod,
 };
-use munshi_server::access::Access;
 use munshi_server::account::caller::TENANT;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
-use munshi_types::Tenant;
+use munshi_types::{Tenant, TenantId};
 use serde_json::{Map, Value};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -25,6 +25,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema};
 
 use crate::api::access::AuthorizedCaller;
 use crate::app::App;
+use crate::app::api::Api;
 use crate::router::Routes;
 
 type Entry = OperationEntry<HouseServices>;
@@ -33,27 +34,39 @@ type Entry = OperationEntry<HouseServices>;
 pub(crate) fn find_spec(method: &Method, path: &str) -> Option<&'static OperationSpec> {
     let found =
         HOUSE.iter().find(|entry| entry.spec.path == path && entry.spec.method.as_str() == method.as_str());
-    found.map(|entry| &entry.spec)
+    found.map(|entry| &entry.spec).filter(|spec| spec.has_route())
 }
 
 /// A call by somebody whose key or browser was let in.
-pub(crate) async fn build_call(access: &Access, caller: Arc<ApiCaller>) -> Result<HouseCall, ApiError> {
-    let tenant = access.load_tenant(caller.tenant).await?;
+pub(crate) async fn build_call(
+    api: &Api,
+    caller: Arc<ApiCaller>,
+    scope: OperationScope,
+) -> Result<HouseCall, ApiError> {
+    let tenant = match scope {
+        OperationScope::Installation => Tenant::installation(),
+        _ if caller.tenant == TenantId::PLATFORM => Tenant::installation(),
+        // Remembered but for how it stands.
+        _ => {
+            let known = api.load_tenant(caller.tenant).await?;
+            Tenant { status: caller.tenant_status, ..Tenant::clone(&known) }
+        }
+    };
     Ok(HouseCall {
-        db: access.db.clone(),
-        ids: access.ids.clone(),
-        random: access.random.clone(),
-        now: access.clock.now(),
+        db: api.db.clone(),
+        ids: api.ids.clone(),
+        random: api.random.clone(),
+        now: api.clock.now(),
         caller: OperationCaller::api(caller),
-        tenant: Tenant::clone(&tenant),
-        services: HouseServices { keys: access.keys.clone() },
+        tenant,
+        services: api.house.clone(),
     })
 }
 
 /// The routes of all operations, with what the document says of them.
 pub(crate) fn operation_routes() -> Routes {
     let mut routes = Routes::new();
-    for entry in HOUSE {
+    for entry in HOUSE.iter().filter(|entry| entry.spec.has_route()) {
         let filter = match entry.spec.method {
             RouteMethod::Get => MethodFilter::GET,
             RouteMethod::Create | RouteMethod::Post => MethodFilter::POST,
@@ -86,9 +99,11 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let asked = request.headers().get(TENANT).cloned();
     let input = read_input(entry, request).await?;
-    let call = build_call(&key.api, key.caller).await?;
-    // An operator's browser is let into the tenant it names; a key is one tenant's.
+    let scope = entry.spec.needs.scope();
+    let call = build_call(&key.api, key.caller, scope).await?;
+    // An operator's browser and a keeper are let into the tenant they name; a key is one tenant's.
     if let Some(asked) = asked
+        && scope != OperationScope::Installation
         && asked.as_bytes() != call.tenant.name.as_str().as_bytes()
     {
         let name = String::from_utf8_lossy(asked.as_bytes()).into_owned();
@@ -193,7 +208,7 @@ fn describe(entry: &Entry) -> Operation {
     let spec = &entry.spec;
     let mut operation = OperationBuilder::new()
         .operation_id(Some(spec.id()))
-        .tag(spec.resource)
+        .tag(spec.resource.replace('-', "_"))
         .summary(Some(spec.about))
         .responses(
             ResponsesBuilder::new().response(spec.method.status().to_string(), success(entry)).build(),

@@ -13,6 +13,7 @@
 //! - [`installation`]: what a tier may name; [`tier_audit`]: what the audit is told of them
 //! - [`tenant_templates`]: the tenants that come in the binary; [`create_tenant`]: one of them, made here
 //! - [`account`]: where operators open this, and the links that let them in
+//! - [`operations`]: what the administrative verbs need of the settings
 //! - [`engine`]: what answers; `node`: which node this is, for others that work on the same database
 //! - [`jobs`]: the job runner and its kinds of work; `housekeeping`: what is done at night for every tenant
 //!
@@ -35,6 +36,7 @@ pub mod jobs;
 pub mod lock;
 pub mod models;
 mod node;
+pub mod operations;
 pub mod packs;
 pub mod policy;
 pub mod revoke_logins;

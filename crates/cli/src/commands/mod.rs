@@ -16,6 +16,7 @@ mod export;
 mod host_key;
 mod import;
 mod jobs;
+mod keeper_key;
 mod key;
 mod migrate;
 mod models;
@@ -84,6 +85,9 @@ pub(crate) enum CliCommand {
     /// Manage API keys
     #[command(subcommand, arg_required_else_help = true)]
     Key(key::KeyCommand),
+    /// Keys of whoever keeps this installation, for `--server`
+    #[command(subcommand, arg_required_else_help = true)]
+    KeeperKey(keeper_key::KeeperKeyCommand),
     /// Manage operators, who administer tenants on the web, and their sign-in links
     #[command(subcommand, arg_required_else_help = true)]
     Operator(operator::OperatorCommand),
@@ -153,6 +157,7 @@ pub(crate) fn run(
         CliCommand::Approvals(command) => approvals::run(context, command),
         CliCommand::Person(command) => person::run(context, command),
         CliCommand::Key(command) => key::run(context, command),
+        CliCommand::KeeperKey(command) => keeper_key::run(context, command),
         CliCommand::Operator(command) => operator::run(context, command),
         CliCommand::HostKey(command) => host_key::run(context, command),
         CliCommand::Policy(command) => policy::run(context, command),

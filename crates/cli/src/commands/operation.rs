@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use munshi_operations::{HOUSE, HouseServices};
-use munshi_pack::operation::{OperationEntry, OperationField};
+use munshi_pack::operation::{OperationEntry, OperationField, OperationScope, OperationSpec};
 use munshi_wiring::failure::{CommandFailure, Result};
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{SchemaType, Type};
@@ -18,12 +18,27 @@ use crate::output::table::OutputTable;
 type Entry = OperationEntry<HouseServices>;
 
 /// Commands that are written by hand: their texts and shorthands are their own.
-const WRITTEN: &[&str] = &["key"];
+const WRITTEN: &[&str] = &[
+    "jobs list",
+    "jobs retry",
+    "keeper-key add",
+    "key",
+    "tenant",
+    "usage limit",
+    "usage plan",
+];
+/// Words of those that an operation is behind under another name.
+const RENAMED: &[(&str, &str)] = &[("usage", "limit"), ("usage", "plan")];
 /// Wider cells are cut in a table; `show` and `--json` have all of it.
 const WIDEST: usize = 48;
 
 fn made() -> impl Iterator<Item = &'static Entry> {
-    HOUSE.iter().filter(|entry| !WRITTEN.contains(&entry.spec.command))
+    HOUSE.iter().filter(|entry| !is_written(&entry.spec))
+}
+
+fn is_written(spec: &OperationSpec) -> bool {
+    let words = format!("{} {}", spec.command, spec.verb);
+    WRITTEN.iter().any(|written| *written == spec.command || *written == words)
 }
 
 /// What can be typed, with a command for every operation.
@@ -46,7 +61,10 @@ pub(crate) fn add_to(own: Command) -> Command {
 fn build_command(entry: &'static Entry) -> Command {
     let about = entry.spec.about.trim_end_matches('.').to_owned();
     let command = Command::new(entry.spec.verb).about(about);
-    let command = TenantSelectorArguments::augment_args(command);
+    let command = match entry.spec.needs.scope() {
+        OperationScope::Installation => command,
+        OperationScope::Tenant | OperationScope::Either => TenantSelectorArguments::augment_args(command),
+    };
     let command = if entry.spec.writes() { OperatorArguments::augment_args(command) } else { command };
     let in_path: Vec<&str> = entry.spec.path_fields().collect();
     command.args(entry.fields().into_iter().map(|field| build_argument(field, &in_path)))
@@ -76,13 +94,19 @@ pub(crate) fn find_typed(matches: &ArgMatches) -> Option<(&'static Entry, &ArgMa
 pub(crate) fn is_one(matches: &ArgMatches) -> bool {
     let typed = matches.subcommand().and_then(|(group, of)| Some((group, of.subcommand()?.0)));
     typed.is_some_and(|(group, verb)| {
-        HOUSE.iter().any(|entry| entry.spec.command == group && entry.spec.verb == verb)
+        RENAMED.contains(&(group, verb))
+            || HOUSE.iter().any(|entry| entry.spec.command == group && entry.spec.verb == verb)
     })
 }
 
 pub(crate) fn run(context: &CommandContext, entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     let usage = |error: clap::Error| CommandFailure::usage(error.to_string());
-    let of = TenantSelectorArguments::from_arg_matches(matches).map_err(usage)?;
+    let of = match entry.spec.needs.scope() {
+        OperationScope::Installation => TenantSelectorArguments::none(),
+        OperationScope::Tenant | OperationScope::Either => {
+            TenantSelectorArguments::from_arg_matches(matches).map_err(usage)?
+        }
+    };
     let operator = entry.spec.writes().then(|| OperatorArguments::from_arg_matches(matches)).transpose();
     let operator = operator.map_err(usage)?;
     let mut input = Map::new();

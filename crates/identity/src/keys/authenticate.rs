@@ -7,6 +7,7 @@ use munshi_types::{BindingId, KeyId, OperatorId, PersonId, TenantId, TenantStatu
 
 use super::area::{ApiAccess, Area, AreaGrant, minimum_role, reaches};
 use super::bounds::{KeyCeiling, KeyMaker, KeySpeaker};
+use super::keeper;
 use super::rows::{read_ceiling, read_speaker, read_subject};
 use super::text::{KeyHash, KeyText};
 use super::{KEYS, KeySubject};
@@ -32,6 +33,8 @@ pub struct ApiCaller {
     pub key_name: String,
     /// None for a key.
     pub operator: Option<OperatorId>,
+    /// Whether they keep the installation. A keeper's key is no tenant's until it enters one: [`TenantId::PLATFORM`].
+    pub keeper: bool,
     pub speaks_as: KeySpeaker,
     /// What whoever speaks through it is at most.
     pub ceiling: KeyCeiling,
@@ -89,7 +92,11 @@ pub(super) async fn authenticate_key(
     text: KeyText,
     now: Timestamp,
 ) -> Result<Option<AuthenticatedCaller>> {
-    let found = db.platform(KEYS).read(move |tx| look_up(tx, &text, now)).await?;
+    let read = move |tx: &mut PlatformTx<'_>| match text.is_keeper() {
+        true => keeper::look_up(tx, &text, now),
+        false => look_up(tx, &text, now),
+    };
+    let found = db.platform(KEYS).read(read).await?;
     let Some((admitted, last_used_at)) = found else { return Ok(None) };
     let Some(admitted) = cap_by_operator(db, admitted).await? else { return Ok(None) };
     let due = last_used_at.is_none_or(|last| last < now && now.since(last) >= NOTED_EVERY);
@@ -124,8 +131,17 @@ fn may_make(role: Role) -> bool {
 
 /// Whoever holds a good key is let in even when this can't be written: it is for people who tidy up.
 async fn record_use(db: &Db, caller: &ApiCaller, now: Timestamp) {
-    let (tenant, key) = (caller.tenant, caller.key);
+    let (tenant, key, is_keeper) = (caller.tenant, caller.key, caller.keeper);
     let unit = move |tx: &mut PlatformTx<'_>| {
+        if is_keeper {
+            return tx.execute(
+                across_tenants(
+                    "UPDATE keeper_keys SET last_used_at = $2
+                     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)",
+                ),
+                params![key, now, now.minus(NOTED_EVERY)],
+            );
+        }
         tx.execute(
             across_tenants(
                 "UPDATE api_keys SET last_used_at = $3
@@ -191,6 +207,7 @@ fn look_up(
         key: found.key,
         key_name: found.key_name,
         operator: None,
+        keeper: false,
         speaks_as: found.speaks_as,
         ceiling: found.ceiling,
         maker: found.maker,

@@ -8,6 +8,7 @@ mod area;
 mod authenticate;
 mod bounds;
 mod cache;
+mod keeper;
 mod role_loss;
 mod rows;
 pub(crate) mod text;
@@ -16,6 +17,10 @@ pub use area::{ApiAccess, Area, AreaGrant, AreaGrantError, minimum_role};
 pub use authenticate::{ApiCaller, authenticate};
 pub use bounds::{KeyCeiling, KeyMaker, KeySpeaker, KeySpeakerError};
 pub use cache::ApiKeyCache;
+pub use keeper::{
+    KeeperKeyRecord, NewKeeperKey, add_keeper_key, find_keeper_key, list_keeper_keys, render_keeper_maker,
+    revoke_keeper_key,
+};
 pub use role_loss::revoke_after_role_loss;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{

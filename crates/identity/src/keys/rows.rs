@@ -91,13 +91,18 @@ fn lock_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
     }
 }
 
+pub(super) fn check_name(name: &str) -> Result<()> {
+    let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
+    if fits && name.trim() == name && !name.chars().any(is_invisible) {
+        return Ok(());
+    }
+    Err(Error::Invalid("a key name must be 1 to 100 visible characters on one line".to_owned()))
+}
+
 /// Gives the person it stands for, held as they are.
 fn check(tx: &mut Tx<'_>, new: &NewApiKey, now: Timestamp) -> Result<Option<Person>> {
     let invalid = |what: &str| Err(Error::Invalid(what.to_owned()));
-    let fits = (1..=LONGEST_NAME).contains(&new.name.chars().count());
-    if !fits || new.name.trim() != new.name || new.name.chars().any(is_invisible) {
-        return invalid("a key name must be 1 to 100 visible characters on one line");
-    }
+    check_name(&new.name)?;
     if new.areas.as_ref().is_some_and(Vec::is_empty) {
         return invalid(
             "a key with an empty list of areas grants nothing: name an area, or omit the list for all",

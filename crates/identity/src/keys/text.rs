@@ -1,4 +1,4 @@
-//! A key as it is written: `mk_`, eight letters that may be seen, forty-three that may not, and six that tell a slip.
+//! A key as it is written: `mk_` (`kk_` for a keeper's), eight letters that may be seen, forty-three that may not, and six that tell a slip.
 
 use std::fmt;
 
@@ -9,6 +9,8 @@ use zeroize::Zeroizing;
 
 /// What people and scanners know a key by.
 const PREFIX: &str = "mk_";
+/// As long as the other, for keys of whoever keeps the installation.
+const KEEPER_PREFIX: &str = "kk_";
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const HANDLE: usize = 8;
 /// 62 to the power of 43 is just above 2 to the power of 256.
@@ -29,8 +31,16 @@ pub(crate) struct KeyHash([u8; 32]);
 
 impl KeyText {
     pub(crate) fn random(random: &dyn Random) -> Self {
-        let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + HANDLE + SECRET + CHECK));
-        text.push_str(PREFIX);
+        Self::random_with(PREFIX, random)
+    }
+
+    pub(crate) fn random_keeper(random: &dyn Random) -> Self {
+        Self::random_with(KEEPER_PREFIX, random)
+    }
+
+    fn random_with(prefix: &str, random: &dyn Random) -> Self {
+        let mut text = Zeroizing::new(String::with_capacity(prefix.len() + HANDLE + SECRET + CHECK));
+        text.push_str(prefix);
         for _ in 0..HANDLE + SECRET {
             text.push(random_letter(random));
         }
@@ -42,7 +52,7 @@ impl KeyText {
     /// None for what can't be a key: another form, or a slip in it. No question to the database is needed to know.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == PREFIX.len() + HANDLE + SECRET + CHECK && text.is_ascii();
-        if !fits || !text.starts_with(PREFIX) {
+        if !fits || !is_prefixed(text) {
             return None;
         }
         let (body, check) = text.split_at(text.len() - CHECK);
@@ -56,7 +66,12 @@ impl KeyText {
 
     /// The handle that a text begins with, if it begins as keys do.
     pub(crate) fn parse_handle(text: &str) -> Option<&str> {
-        text.get(..PREFIX.len() + HANDLE).filter(|handle| handle.starts_with(PREFIX))
+        text.get(..PREFIX.len() + HANDLE).filter(|handle| is_prefixed(handle))
+    }
+
+    /// Whether it is a keeper's.
+    pub(crate) fn is_keeper(&self) -> bool {
+        self.0.starts_with(KEEPER_PREFIX)
     }
 
     pub fn reveal(&self) -> &str {
@@ -87,6 +102,10 @@ impl KeyHash {
     pub(crate) fn equals(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
+}
+
+fn is_prefixed(text: &str) -> bool {
+    text.starts_with(PREFIX) || text.starts_with(KEEPER_PREFIX)
 }
 
 /// Bytes from 248 on are drawn again: they would make the first letters likelier.
@@ -130,6 +149,15 @@ mod tests {
         assert!(!one.hash().equals(&other.hash()));
         let shown = format!("{one:?}");
         assert!(!shown.contains(&one.reveal()[12..]), "{shown}");
+    }
+
+    #[test]
+    fn a_keepers_key_is_told_by_how_it_begins() {
+        let key = KeyText::random_keeper(&SystemRandom);
+        assert!(key.is_keeper() && key.handle().starts_with("kk_"));
+        assert_eq!(KeyText::parse(key.reveal()).as_ref(), Some(&key));
+        assert!(KeyText::parse(&key.reveal().replacen("kk_", "mk_", 1)).is_none());
+        assert!(!KeyText::random(&SystemRandom).is_keeper());
     }
 
     #[test]

@@ -54,6 +54,16 @@ pub enum KeyState {
     Revoked,
 }
 
+impl KeyState {
+    pub(crate) fn new(revoked_at: Option<Timestamp>, expires_at: Option<Timestamp>, now: Timestamp) -> Self {
+        match (revoked_at, expires_at) {
+            (Some(_), _) => Self::Revoked,
+            (None, Some(end)) if end <= now => Self::Ended,
+            (None, _) => Self::Open,
+        }
+    }
+}
+
 /// The public part of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = ApiKeySecret)]
@@ -79,11 +89,7 @@ pub struct IssuedKeyView {
 
 impl KeyView {
     pub(super) fn new(key: ApiKeyRecord, now: Timestamp) -> Self {
-        let state = match (key.revoked_at, key.expires_at) {
-            (Some(_), _) => KeyState::Revoked,
-            (None, Some(end)) if end <= now => KeyState::Ended,
-            (None, _) => KeyState::Open,
-        };
+        let state = KeyState::new(key.revoked_at, key.expires_at, now);
         let (role, person) = match key.carries {
             KeySubject::Role(role) => (Some(role), None),
             KeySubject::Person(person) => (None, Some(person)),

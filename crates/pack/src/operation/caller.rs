@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::Role;
-use munshi_identity::keys::{ApiCaller, AreaGrant, KeyMaker, KeySpeaker};
+use munshi_identity::keys::{ApiCaller, AreaGrant, KeyMaker, KeySpeaker, render_keeper_maker};
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_types::{BindingId, KeyId, OperatorId, Timestamp};
 
@@ -35,6 +35,9 @@ impl OperationCaller {
         let actor = match (caller.operator, caller.principal.person) {
             (Some(operator), _) => operator_actor(operator),
             (None, Some(person)) => AuditActor::new(AuditActorKind::Person, person.to_string()),
+            (None, None) if caller.keeper => {
+                AuditActor::new(AuditActorKind::Operator, render_keeper_maker(caller.key))
+            }
             (None, None) => AuditActor::new(AuditActorKind::Operator, format!("api key {}", caller.key)),
         };
         Self { identity: CallerIdentity::Api(caller), actor }
@@ -51,19 +54,37 @@ impl OperationCaller {
         }
     }
 
-    /// Whether the caller is of a class.
+    /// Whether the caller is of a class in their tenant.
     pub fn authorize(&self, class: CallerClass) -> Result<(), OperationError> {
-        match (&self.identity, class) {
-            (CallerIdentity::Machine, _) => Ok(()),
-            (CallerIdentity::Api(_), CallerClass::Keeper) => Err(OperationError::new(
+        self.authorize_for(class, false)
+    }
+
+    /// The same, for a tenant or for the installation itself.
+    pub fn authorize_for(&self, class: CallerClass, is_installation: bool) -> Result<(), OperationError> {
+        let CallerIdentity::Api(caller) = &self.identity else { return Ok(()) };
+        match class {
+            CallerClass::Machine => {
+                Err(OperationError::new(OperationErrorCode::Forbidden, "This is done on the machine itself.")
+                    .hint("Run the command there, without --server."))
+            }
+            CallerClass::Keeper | CallerClass::KeeperOfTenant if caller.keeper => Ok(()),
+            CallerClass::MemberOrKeeper(..) if is_installation && caller.keeper => Ok(()),
+            CallerClass::MemberOrKeeper(area, access) | CallerClass::Member(area, access)
+                if !is_installation =>
+            {
+                Ok(caller.authorize(area, access)?)
+            }
+            _ => Err(OperationError::new(
                 OperationErrorCode::Forbidden,
                 "Only whoever keeps this installation may do this.",
             )
-            .hint("Run the command on the machine itself.")),
-            (CallerIdentity::Api(caller), CallerClass::Member(area, access)) => {
-                Ok(caller.authorize(area, access)?)
-            }
+            .hint("Run the command on the machine itself, or use a key made by `munshi keeper-key add`.")),
         }
+    }
+
+    /// Whether the caller keeps the installation: somebody at the machine does.
+    pub fn is_keeper(&self) -> bool {
+        self.key().is_none_or(|caller| caller.keeper)
     }
 
     /// None at the machine, which stands above all roles, and for whoever does not work here.
@@ -98,9 +119,9 @@ impl OperationCaller {
         self.key()?.until
     }
 
-    /// The API key that asks; none for somebody at the machine or in a browser.
+    /// The tenant's API key that asks; none for somebody at the machine, in a browser or with a keeper's key.
     pub fn api_key(&self) -> Option<KeyId> {
-        self.key().filter(|caller| caller.operator.is_none()).map(|caller| caller.key)
+        self.key().filter(|caller| caller.operator.is_none() && !caller.keeper).map(|caller| caller.key)
     }
 
     /// Somebody types at a terminal and in a browser.
@@ -123,7 +144,7 @@ impl OperationCaller {
                 name,
                 person: own.or(maker),
                 // What an operator makes in their browser ends with their role, not with the sign-in.
-                key: caller.operator.is_none().then_some(caller.key),
+                key: (caller.operator.is_none() && !caller.keeper).then_some(caller.key),
             }),
         }
     }

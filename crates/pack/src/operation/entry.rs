@@ -11,7 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::error::{OperationError, OperationErrorCode};
-use super::spec::{OperationSpec, RouteMethod};
+use super::spec::{OperationScope, OperationSpec, RouteMethod};
 use super::{Operation, OperationCall};
 
 /// Runs an operation: whoever may not is refused before it sees anything.
@@ -24,11 +24,21 @@ pub async fn execute<S: Sync, O: Operation<S>>(
 }
 
 fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), OperationError> {
-    call.caller.authorize(spec.needs)?;
+    let is_installation = call.tenant.is_installation();
+    call.caller.authorize_for(spec.needs, is_installation)?;
+    match (spec.needs.scope(), is_installation) {
+        (OperationScope::Tenant, true) => {
+            return Err(OperationError::new(OperationErrorCode::Invalid, "Say which tenant is meant.")
+                .hint("Send its name as `x-munshi-tenant`, or use --tenant NAME."));
+        }
+        (OperationScope::Installation, false) => {
+            return Err(OperationError::internal(format!("{} is not one tenant's", spec.id())));
+        }
+        _ => {}
+    }
     // What was given may still be taken back.
     if call.tenant.status == TenantStatus::Archived && spec.writes() && spec.verb != "revoke" {
-        let message = format!("{} is archived and can't be changed.", call.tenant.name);
-        return Err(OperationError::new(OperationErrorCode::Conflict, message));
+        return Err(OperationError::archived(&call.tenant.name));
     }
     Ok(())
 }

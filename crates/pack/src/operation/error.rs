@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use munshi_identity::MissingPermission;
+use munshi_types::TenantName;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -103,6 +104,12 @@ impl OperationError {
         Self::new(OperationErrorCode::Invalid, format!("`{field}` is invalid: {what}."))
     }
 
+    /// Nothing changes any more about an archived tenant.
+    pub fn archived(name: &TenantName) -> Self {
+        Self::new(OperationErrorCode::Forbidden, format!("Tenant {name} is archived permanently."))
+            .hint("Add a new tenant under another name.")
+    }
+
     /// Another tenant's, another binding's, or nobody's: they look the same.
     pub fn not_found(noun: &str, given: &str) -> Self {
         let shown: String = given.chars().take(80).collect();
@@ -188,6 +195,21 @@ impl From<munshi_safety::Error> for OperationError {
                     .hint("See `munshi usage` or GET /v1/usage for when the limit resets.")
             }
             error => Self::internal(error),
+        }
+    }
+}
+
+impl From<munshi_jobs::Error> for OperationError {
+    fn from(error: munshi_jobs::Error) -> Self {
+        use munshi_jobs::Error as E;
+        match error {
+            E::Store(error) => error.into(),
+            error @ E::AlreadyQueued(_) => {
+                Self::new(OperationErrorCode::Conflict, sentence(&error.to_string()))
+                    .hint("No action needed: it will run.")
+            }
+            E::Rule(what) => Self::new(OperationErrorCode::Invalid, sentence(&what)),
+            error @ E::LeaseLost(_) => Self::internal(error),
         }
     }
 }

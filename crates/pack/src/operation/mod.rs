@@ -16,8 +16,8 @@ mod spec;
 use std::future::Future;
 use std::sync::Arc;
 
-use munshi_safety::audit::{AuditStamp, administer};
-use munshi_store::{AdminTx, Db, Tx};
+use munshi_safety::audit::{AuditStamp, administer, administer_platform};
+use munshi_store::{AdminTx, Db, PlatformAdminTx, PlatformScope, PlatformTx, Tx};
 use munshi_types::{IdGenerator, Random, Tenant, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,7 @@ pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, execute};
 pub use error::{OperationError, OperationErrorCode, sentence};
 pub use list::{ListInput, ListView};
-pub use spec::{CallerClass, OperationEffect, OperationSpec, RouteMethod};
+pub use spec::{CallerClass, OperationEffect, OperationScope, OperationSpec, RouteMethod};
 
 /// A verb. `S` is what it works with.
 pub trait Operation<S>: 'static {
@@ -52,6 +52,7 @@ pub struct OperationCall<S> {
     pub random: Arc<dyn Random>,
     pub now: Timestamp,
     pub caller: OperationCaller,
+    /// [`Tenant::installation`] where what is meant belongs to none.
     pub tenant: Tenant,
     /// What the operations of one pack, or of the house, need besides.
     pub services: S,
@@ -72,7 +73,27 @@ impl<S> OperationCall<S> {
         F: FnOnce(&mut AdminTx<'_, '_>) -> Result<T, OperationError> + Send + 'static,
         T: Send + 'static,
     {
-        let stamp = AuditStamp { actor: self.caller.actor().clone(), ids: self.ids.clone(), now: self.now };
-        administer(&self.db, self.tenant.id, stamp, unit).await
+        administer(&self.db, self.tenant.id, self.stamp(), unit).await
+    }
+
+    pub async fn read_platform<T, F>(&self, scope: PlatformScope, unit: F) -> Result<T, OperationError>
+    where
+        F: FnOnce(&mut PlatformTx<'_>) -> Result<T, OperationError> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.db.platform(scope).read(unit).await
+    }
+
+    /// Changes something of the installation, and tells the chains that the unit names.
+    pub async fn write_platform<T, F>(&self, scope: PlatformScope, unit: F) -> Result<T, OperationError>
+    where
+        F: FnOnce(&mut PlatformAdminTx<'_, '_>) -> Result<T, OperationError> + Send + 'static,
+        T: Send + 'static,
+    {
+        administer_platform(&self.db, scope, self.stamp(), unit).await
+    }
+
+    fn stamp(&self) -> AuditStamp {
+        AuditStamp { actor: self.caller.actor().clone(), ids: self.ids.clone(), now: self.now }
     }
 }

@@ -22,13 +22,28 @@ pub struct OperationSpec {
     pub path: &'static str,
 }
 
-/// Who may.
+/// Who may, and for whom: a tenant, or the installation itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerClass {
-    /// Whoever keeps the installation.
+    /// Whoever sits at the machine. No route leads there.
+    Machine,
+    /// Whoever keeps the installation, for the installation.
     Keeper,
+    /// Whoever keeps the installation, for one of its tenants.
+    KeeperOfTenant,
     /// Whoever's role reaches the area, with a key that opens it.
     Member(Area, ApiAccess),
+    /// The same; what is the installation's own is its keeper's.
+    MemberOrKeeper(Area, ApiAccess),
+}
+
+/// What an operation is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationScope {
+    Tenant,
+    Installation,
+    /// A tenant where one is named, else the installation.
+    Either,
 }
 
 /// What it does, and what the audit hears.
@@ -56,7 +71,12 @@ impl OperationSpec {
         let noun = if self.verb == "list" { self.resource } else { self.noun };
         // What a person is shown, a program reads.
         let verb = if self.verb == "show" { "read" } else { self.verb };
-        format!("{verb}_{}", noun.replace([' ', '-'], "_"))
+        format!("{verb}_{noun}").replace([' ', '-'], "_")
+    }
+
+    /// Whether the API has it.
+    pub const fn has_route(&self) -> bool {
+        !matches!(self.needs, CallerClass::Machine)
     }
 
     pub const fn writes(&self) -> bool {
@@ -65,8 +85,10 @@ impl OperationSpec {
 
     pub const fn grant(&self) -> Option<AreaGrant> {
         match self.needs {
-            CallerClass::Keeper => None,
-            CallerClass::Member(area, access) => Some(AreaGrant { area, access }),
+            CallerClass::Machine | CallerClass::Keeper | CallerClass::KeeperOfTenant => None,
+            CallerClass::Member(area, access) | CallerClass::MemberOrKeeper(area, access) => {
+                Some(AreaGrant { area, access })
+            }
         }
     }
 
@@ -87,8 +109,16 @@ impl CallerClass {
     /// The lowest role; none for keepers.
     pub fn minimum_role(self) -> Option<Role> {
         match self {
-            Self::Keeper => None,
-            Self::Member(area, access) => minimum_role(area, access),
+            Self::Machine | Self::Keeper | Self::KeeperOfTenant => None,
+            Self::Member(area, access) | Self::MemberOrKeeper(area, access) => minimum_role(area, access),
+        }
+    }
+
+    pub const fn scope(self) -> OperationScope {
+        match self {
+            Self::Machine | Self::Keeper => OperationScope::Installation,
+            Self::KeeperOfTenant | Self::Member(..) => OperationScope::Tenant,
+            Self::MemberOrKeeper(..) => OperationScope::Either,
         }
     }
 }

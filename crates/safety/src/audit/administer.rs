@@ -1,6 +1,8 @@
 //! The one way to a transaction of administration: what it did stands in the chain, or it did not happen.
 
-use munshi_store::{AdminTx, Db, Tx};
+use std::collections::BTreeMap;
+
+use munshi_store::{AdminTx, AuditNote, Db, PlatformAdminTx, PlatformScope, PlatformTx, Tx};
 use munshi_types::{IdGenerator, TenantId, Timestamp};
 
 use super::append::append_all;
@@ -25,6 +27,21 @@ where
     db.write(tenant, move |tx| administer_in(tx, &stamp, unit)).await
 }
 
+/// Runs an administrative unit of the installation and writes what it notes to the chains it names, in one transaction.
+pub async fn administer_platform<T, E, F>(
+    db: &Db,
+    scope: PlatformScope,
+    stamp: AuditStamp,
+    unit: F,
+) -> Result<T, E>
+where
+    F: FnOnce(&mut PlatformAdminTx<'_, '_>) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<munshi_store::Error> + From<Error> + Send + 'static,
+{
+    db.platform(scope).write(move |tx| administer_platform_in(tx, &stamp, unit)).await
+}
+
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
 fn administer_in<T, E>(
     tx: &mut Tx<'_>,
@@ -35,6 +52,32 @@ where
     E: From<munshi_store::Error> + From<Error>,
 {
     let (answer, notes) = AdminTx::run(tx, unit)?;
+    append_notes(tx, stamp, notes)?;
+    Ok(answer)
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+fn administer_platform_in<T, E>(
+    tx: &mut PlatformTx<'_>,
+    stamp: &AuditStamp,
+    unit: impl FnOnce(&mut PlatformAdminTx<'_, '_>) -> Result<T, E>,
+) -> Result<T, E>
+where
+    E: From<munshi_store::Error> + From<Error>,
+{
+    let (answer, notes) = PlatformAdminTx::run(tx, unit)?;
+    // Everybody takes the heads of several chains in the same order.
+    let mut chains: BTreeMap<TenantId, Vec<AuditNote>> = BTreeMap::new();
+    for (chain, note) in notes {
+        chains.entry(chain).or_default().push(note);
+    }
+    for (chain, notes) in chains {
+        tx.as_tenant(chain, |tx| append_notes(tx, stamp, notes))?;
+    }
+    Ok(answer)
+}
+
+fn append_notes(tx: &mut Tx<'_>, stamp: &AuditStamp, notes: Vec<AuditNote>) -> Result<(), Error> {
     let entries: Vec<NewAuditEntry> = notes
         .into_iter()
         .map(|note| {
@@ -43,5 +86,5 @@ where
         })
         .collect::<Result<_, Error>>()?;
     append_all(tx, &entries, stamp.now, &stamp.ids)?;
-    Ok(answer)
+    Ok(())
 }

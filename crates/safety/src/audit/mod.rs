@@ -9,7 +9,7 @@
 //! # Layout
 //! - [`append`], [`NewAuditEntry`], [`AuditEvent`], [`AuditActor`]: adding, without phones and secrets; [`pseudonym`]: phones as nobody
 //!   can read them
-//! - [`administer`]: changes that are told or not made
+//! - [`administer`], [`administer_platform`]: changes that are told or not made
 //! - [`tail`], [`list_after`], [`export`], [`AuditEntry`]: reading; [`canonical_json`]: the one spelling that is hashed
 //! - [`verify`](mod@verify), [`anchors`]: what shows that nothing was done to it
 //! - [`install`], [`set_schedules`]: by the clock
@@ -25,7 +25,7 @@ mod read;
 mod redaction;
 pub mod verify;
 
-pub use administer::{AuditStamp, administer};
+pub use administer::{AuditStamp, administer, administer_platform};
 pub use append::{append, append_all};
 pub use canonical_json::to_canonical_json;
 pub use entry::{AuditActor, AuditActorKind, AuditEntry, AuditEvent, ChainHash, NewAuditEntry};

@@ -41,7 +41,9 @@ pub use reserve::{BudgetGovernor, Reservation};
 pub use run::{RunBudget, RunExhaustion, RunUse};
 pub use settings::BudgetSettings;
 pub use settle::{SettleOutcome, has_open_reservations};
-pub use tenant_terms::{BudgetLimitSubject, BudgetLimitValue, load_plan, set_limit, set_plan};
+pub use tenant_terms::{
+    BudgetLimitSubject, BudgetLimitValue, list_own_limits, load_plan, set_limit, set_plan,
+};
 pub use usage::{
     BudgetLimitStatus, UsageDimension, UsageLine, UsageTotals, list_limit_statuses, list_usage, sum_unsettled,
 };

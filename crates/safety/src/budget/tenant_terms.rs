@@ -1,6 +1,6 @@
 //! A tenant's plan and its own limits, as the store keeps them.
 
-use munshi_store::{Row, Tx, params};
+use munshi_store::{AdminTx, Row, Tx, params};
 use munshi_types::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
@@ -112,8 +112,24 @@ pub fn load_plan(tx: &mut Tx<'_>, settings: &BudgetSettings) -> Result<UsagePlan
     Ok(TenantBudgetTerms::load(tx)?.plan(settings))
 }
 
+/// What was set for the tenant, its bindings and its people, beside plan and settings.
+pub fn list_own_limits(tx: &mut Tx<'_>) -> Result<Vec<(BudgetLimitSubject, BudgetLimitValue)>> {
+    let own = tx.all(
+        "SELECT lane, scope, scope_id, period, measure, amount FROM usage_limits WHERE tenant_id = $1
+         ORDER BY scope, scope_id, lane, period, measure",
+        &[],
+        Own::read,
+    )?;
+    let value = |amount: Option<i64>| match amount.map(u64::try_from) {
+        Some(Ok(amount)) => BudgetLimitValue::AtMost(amount),
+        Some(Err(_)) => BudgetLimitValue::AtMost(0),
+        None => BudgetLimitValue::Unlimited,
+    };
+    Ok(own.into_iter().map(|own| (own.on, value(own.amount))).collect())
+}
+
 /// Holds from the next reservation on; what was used this month stays used. None goes back to the default.
-pub fn set_plan(tx: &mut Tx<'_>, plan: Option<UsagePlan>, now: Timestamp) -> Result<()> {
+pub fn set_plan(tx: &mut AdminTx<'_, '_>, plan: Option<UsagePlan>, now: Timestamp) -> Result<()> {
     tx.execute(
         "INSERT INTO usage_plans (tenant_id, plan, changes, changed_at) VALUES ($1, $2, 1, $3)
          ON CONFLICT (tenant_id) DO UPDATE SET plan = excluded.plan, changes = usage_plans.changes + 1,
@@ -125,7 +141,7 @@ pub fn set_plan(tx: &mut Tx<'_>, plan: Option<UsagePlan>, now: Timestamp) -> Res
 
 /// Holds from the next reservation on, also below what is used already.
 pub fn set_limit(
-    tx: &mut Tx<'_>,
+    tx: &mut AdminTx<'_, '_>,
     on: BudgetLimitSubject,
     to: BudgetLimitValue,
     now: Timestamp,

@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, Method};
 use munshi_identity::keys::{ApiCaller, KeyCeiling, KeyMaker, KeySpeaker};
 use munshi_identity::links;
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::{Principal, PrincipalStanding};
+use munshi_identity::{Principal, PrincipalStanding, Role};
 use munshi_store::{PlatformTx, tenants};
-use munshi_types::{Id, KeyId, TenantName};
+use munshi_types::{Id, KeyId, Tenant, TenantName};
 
 use crate::access::Access;
 use crate::account::origin::{self, RequestOrigin};
@@ -44,7 +44,10 @@ async fn resolve_workspace(who: &SignedInOperator, headers: &HeaderMap) -> Resul
             .hint("Omit `x-munshi-tenant`, or name a workspace listed at /account.")
     };
     let Some(asked) = headers.get(TENANT) else {
-        return who.find_open_workspace().await?.ok_or_else(lacking);
+        let open = who.find_open_workspace().await?;
+        // Before there is any tenant, its keeper has the installation itself.
+        let own = || OpenWorkspace { tenant: Tenant::installation(), role: Role::Owner };
+        return open.or_else(|| who.operator.keeper.then(own)).ok_or_else(lacking);
     };
     let name: TenantName = asked.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(lacking)?;
     let read = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
@@ -62,6 +65,7 @@ pub fn build_caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCall
         key: KeyId::from_uuid(who.sign_in.id.as_uuid()),
         key_name: who.operator.email.clone(),
         operator: Some(who.operator.id),
+        keeper: who.operator.keeper,
         speaks_as: KeySpeaker::Person,
         ceiling: KeyCeiling { role: Some(workspace.role), ..KeyCeiling::default() },
         maker: KeyMaker::from_name(links::render_maker(who.operator.id)),

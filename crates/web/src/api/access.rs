@@ -9,12 +9,16 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use futures_util::FutureExt;
 use munshi_agent::KeyUse;
-use munshi_identity::keys::{ApiAccess, ApiCaller, Area, AreaGrant};
+use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_identity::{MissingPermission, Role};
-use munshi_pack::operation::OperationError;
+use munshi_operations::tenants::find_selected;
+use munshi_pack::operation::{CallerClass, OperationCaller, OperationError, OperationScope};
+use munshi_server::account::caller::TENANT;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
-use munshi_types::{BindingId, TenantId};
+use munshi_store::PlatformTx;
+use munshi_store::tenants::TENANTS;
+use munshi_types::{BindingId, TenantId, TenantStatus};
 
 use crate::app::App;
 use crate::app::api::Api;
@@ -61,13 +65,13 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/test", Test, Read),
 ];
 
-/// What a route needs; none for those outside of `/v1`.
-pub(crate) fn find_required_grant(method: &Method, path: &str) -> Option<AreaGrant> {
+/// Who may call a route; none for those outside of `/v1`.
+pub(crate) fn find_caller_class(method: &Method, path: &str) -> Option<CallerClass> {
     if let Some(spec) = find_spec(method, path) {
-        return spec.grant();
+        return Some(spec.needs);
     }
     let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
-    Some(AreaGrant { area: line.2, access: line.3 })
+    Some(CallerClass::Member(line.2, line.3))
 }
 
 /// Whoever holds the key of this request, let in for its route.
@@ -90,14 +94,49 @@ impl AuthorizedCaller {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
         let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
-        let grant = find_required_grant(&method, path)
+        let class = find_caller_class(&method, path)
             .ok_or_else(|| ApiError::internal(format!("{method} {path} is missing from the access table")))?;
+        let is_operation = find_spec(&method, path).is_some();
         let address = api.client_address(parts.extensions.get::<Peer>(), &parts.headers);
         let caller = authenticate(&api, &parts.method, &parts.headers, address).await?;
         api.limits.check_key(&caller)?;
-        caller.authorize(grant.area, grant.access).map_err(forbidden_error)?;
+        let caller = enter_tenant(&api, caller, &parts.headers, class.scope()).await?;
+        let is_tenants = caller.tenant != TenantId::PLATFORM;
+        if !is_operation && is_tenants && caller.tenant_status == TenantStatus::Archived {
+            return Err(ApiError::new(ApiErrorCode::Conflict, "The tenant is archived."));
+        }
+        match class {
+            CallerClass::Member(area, access) => {
+                caller.authorize(area, access).map_err(forbidden_error)?;
+            }
+            // Where nobody but a keeper may, it says so before anything is read.
+            class => OperationCaller::api(Arc::clone(&caller)).authorize_for(class, !is_tenants)?,
+        }
         Ok(Self { api, caller })
     }
+}
+
+/// A keeper's key is in no tenant until it names one. Where one is needed and none is named, the only one is meant.
+async fn enter_tenant(
+    api: &Api,
+    caller: Arc<ApiCaller>,
+    headers: &HeaderMap,
+    scope: OperationScope,
+) -> Result<Arc<ApiCaller>, ApiError> {
+    if caller.tenant != TenantId::PLATFORM || scope == OperationScope::Installation {
+        return Ok(caller);
+    }
+    let name = match headers.get(TENANT) {
+        None if scope == OperationScope::Either => return Ok(caller),
+        None => None,
+        Some(asked) => {
+            let text = String::from_utf8_lossy(asked.as_bytes()).into_owned();
+            Some(text.parse().map_err(|_| OperationError::not_found("tenant", &text))?)
+        }
+    };
+    let read = move |tx: &mut PlatformTx<'_>| find_selected(tx, name.as_ref());
+    let tenant = api.db.platform(TENANTS).read(read).await?;
+    Ok(Arc::new(caller.enter_tenant(tenant.id, tenant.status)))
 }
 
 /// A good key is let in whatever its neighbours do; so is the browser of an operator who is signed in, where no key is
@@ -159,6 +198,7 @@ impl AuthorizedCaller {
         };
         let Some(caller) = found else { return Err(reject_unauthenticated(api, headers, address)?) };
         api.limits.check_key(&caller)?;
+        let caller = enter_tenant(api, caller, headers, OperationScope::Tenant).await?;
         Ok(Self { api: api.clone(), caller })
     }
 
@@ -205,9 +245,9 @@ mod tests {
         let routes: BTreeSet<(String, &str)> =
             TABLE.iter().map(|(method, path, ..)| (method.to_string(), *path)).collect();
         assert_eq!(routes.len(), TABLE.len());
-        let grant = find_required_grant(&Method::POST, "/v1/chat").unwrap();
-        assert_eq!((grant.area, grant.access), (Area::Chat, ApiAccess::Write));
-        assert!(find_required_grant(&Method::DELETE, "/v1/chat").is_none());
+        let class = find_caller_class(&Method::POST, "/v1/chat").unwrap();
+        assert_eq!(class, CallerClass::Member(Area::Chat, ApiAccess::Write));
+        assert!(find_caller_class(&Method::DELETE, "/v1/chat").is_none());
     }
 
     #[test]
@@ -221,6 +261,7 @@ mod tests {
         }
         let table = TABLE.iter().map(|(method, path, ..)| (method.to_string(), (*path).to_owned()));
         let operations = munshi_operations::HOUSE.iter().map(|entry| &entry.spec);
+        let operations = operations.filter(|spec| spec.has_route());
         let operations = operations.map(|spec| (spec.method.as_str().to_owned(), spec.path.to_owned()));
         assert_eq!(table.chain(operations).collect::<BTreeSet<_>>(), routes);
     }

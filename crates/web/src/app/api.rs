@@ -8,6 +8,7 @@ use munshi_agent::outbox::ChannelSender;
 use munshi_connectors::ConnectorLogins;
 use munshi_identity::hosts::HostTokenVerifier;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_operations::{HouseParts, HouseServices};
 use munshi_safety::acts::ActServices;
 use munshi_server::access::{Access, AccessParts, CodeKeySource, SignInServices};
 use munshi_server::limits::NodeRateLimiter;
@@ -25,6 +26,8 @@ pub struct ApiParts {
     pub db: Db,
     pub engine: TurnEngine,
     pub keys: ApiKeyCache,
+    /// What operations need of the settings.
+    pub house_parts: Arc<dyn HouseParts>,
     /// The same that the engine has.
     pub resolver: BindingResolver,
     /// The same that acts are done with: an approval is answered through it.
@@ -56,6 +59,8 @@ pub struct Api(Arc<ApiState>);
 pub struct ApiState {
     /// What requests are authenticated with, which is seen through this.
     access: Access,
+    /// What operations need besides a database.
+    pub(crate) house: HouseServices,
     pub(crate) engine: TurnEngine,
     pub(crate) act_services: Arc<ActServices>,
     pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
@@ -76,6 +81,7 @@ impl Api {
 
     /// With what people at pages are received with.
     pub fn with_visitors(parts: ApiParts, visitor_services: VisitorServices) -> Self {
+        let house = HouseServices { keys: parts.keys.clone(), parts: parts.house_parts };
         let access = Access::new(AccessParts {
             db: parts.db,
             keys: parts.keys,
@@ -91,6 +97,7 @@ impl Api {
         });
         Self(Arc::new(ApiState {
             access,
+            house,
             engine: parts.engine,
             act_services: parts.act_services,
             senders: parts.senders,

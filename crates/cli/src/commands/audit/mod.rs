@@ -9,11 +9,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use munshi_store::Db;
-use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{TenantId, TenantName};
 use munshi_wiring::failure::Result;
 
-use crate::commands::tenant::not_found_failure;
+use crate::commands::tenant::get_by_name;
 use crate::context::CommandContext;
 
 #[derive(Debug, Subcommand)]
@@ -46,10 +45,10 @@ impl TenantScopeArguments {
     }
 
     async fn resolve_named(&self, db: &Db) -> Result<Option<TenantId>> {
-        let Some(name) = self.tenant.clone() else { return Ok(None) };
-        let asked = name.clone();
-        let found = db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
-        found.map(|tenant| Some(tenant.id)).ok_or_else(|| not_found_failure(&name))
+        match &self.tenant {
+            Some(name) => Ok(Some(get_by_name(db, name).await?.id)),
+            None => Ok(None),
+        }
     }
 }
 

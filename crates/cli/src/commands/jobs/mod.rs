@@ -18,7 +18,7 @@ pub(crate) enum JobCommand {
 
 pub(super) fn run(context: &CommandContext, command: JobCommand) -> Result<()> {
     match command {
-        JobCommand::List(arguments) => list::run(context, &arguments),
+        JobCommand::List(arguments) => list::run(context, arguments),
         JobCommand::Retry(arguments) => retry::run(context, arguments),
     }
 }

@@ -1,14 +1,14 @@
 //! `munshi jobs retry ID…` and `munshi jobs retry --all`
 
 use clap::Args;
-use munshi_jobs::{Error, JOBS, dead_letters, load_queue_depth};
-use munshi_store::{Db, PlatformTx};
-use munshi_types::{JobId, Timestamp};
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_operations::jobs::{JobInput, RetryAllJobs, RetryAllJobsInput, RetryJob};
+use munshi_types::JobId;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use serde::Serialize;
 
+use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_count;
 
@@ -23,6 +23,8 @@ pub(crate) struct JobRetryArguments {
     /// With --all: only this kind
     #[arg(long, requires = "all")]
     kind: Option<String>,
+    #[command(flatten)]
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -35,49 +37,24 @@ struct Retried {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: JobRetryArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let now = context.now();
-    let retried = context.block_on(async {
-        let db = database.open().await?;
-        match arguments.all {
-            true => retry_all(&db, arguments.kind, now).await,
-            false => retry_each(&db, arguments.ids, now).await,
+    let target = OperationTarget::installation(Some(&arguments.operator));
+    let mut outcome = Retried::default();
+    if arguments.all {
+        let input = RetryAllJobsInput { kind: arguments.kind };
+        outcome.retried = context.run_operation::<RetryAllJobs>(&target, &input)?.retried;
+    }
+    for id in arguments.ids {
+        match context.run_operation::<RetryJob>(&target, &JobInput { id }) {
+            Ok(_) => outcome.retried += 1,
+            Err(failure) if failure.exit == Exit::NotFound => outcome.missing.push(id),
+            Err(failure) if failure.exit == Exit::AlreadyThere => outcome.queued_already.push(id),
+            Err(failure) => return Err(failure),
         }
-    })?;
-    match problem(&retried) {
+    }
+    match problem(&outcome) {
         Some(failure) => Err(failure),
-        None => context.output.print_result(&retried, render_text),
+        None => context.output.print_result(&outcome, render_text),
     }
-}
-
-async fn retry_each(db: &Db, ids: Vec<JobId>, now: Timestamp) -> Result<Retried> {
-    let mut outcome = Retried::default();
-    for id in ids {
-        let retry = move |tx: &mut PlatformTx<'_>| dead_letters::retry(tx, id, now);
-        match db.platform(JOBS).write(retry).await {
-            Ok(true) => outcome.retried += 1,
-            Ok(false) => outcome.missing.push(id),
-            Err(Error::AlreadyQueued(id)) => outcome.queued_already.push(id),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(outcome)
-}
-
-/// Goes on in steps, and never beyond as many as there were: a job that dies again at once must not keep us here.
-async fn retry_all(db: &Db, kind: Option<String>, now: Timestamp) -> Result<Retried> {
-    let dead = db.platform(JOBS).read(load_queue_depth).await?.dead;
-    let most = u64::try_from(dead).unwrap_or(0);
-    let mut outcome = Retried::default();
-    while outcome.retried < most {
-        let kind = kind.clone();
-        let step = move |tx: &mut PlatformTx<'_>| dead_letters::retry_all(tx, kind.as_deref(), now);
-        match db.platform(JOBS).write(step).await? {
-            0 => break,
-            some => outcome.retried += some,
-        }
-    }
-    Ok(outcome)
 }
 
 fn problem(outcome: &Retried) -> Option<CommandFailure> {

@@ -1,12 +1,15 @@
 //! `munshi tenant archive NAME`
 
 use clap::Args;
+use munshi_operations::tenants::{ArchiveTenant, ShowTenant, TenantInput};
+use munshi_pack::operation::OperationError;
 use munshi_types::{TenantName, TenantStatus};
 use munshi_wiring::failure::Result;
 
-use super::status::{change, find};
+use super::status::change;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::ConfirmationPrompt;
 
 #[derive(Debug, Args)]
@@ -24,9 +27,13 @@ pub(super) fn run(context: &CommandContext, arguments: &TenantArchiveArguments) 
     let name = &arguments.name;
     if !arguments.yes {
         // Nobody should have to confirm what can't be done anyway.
-        find(context, name)?;
+        let target = OperationTarget::installation(None);
+        let tenant = context.run_operation::<ShowTenant>(&target, &TenantInput { name: name.clone() })?;
+        if tenant.status == TenantStatus::Archived {
+            return Err(OperationError::archived(name).into());
+        }
     }
     let about = format!("Archiving {name} is permanent: it stops answering. Its data and name are kept.");
     ConfirmationPrompt { about, word: name.as_str(), given: arguments.yes }.ask(&context.output)?;
-    change(context, (name, &arguments.operator), TenantStatus::Archived, |name| format!("Archived {name}."))
+    change::<ArchiveTenant>(context, (name, &arguments.operator), |name| format!("Archived {name}."))
 }

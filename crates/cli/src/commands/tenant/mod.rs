@@ -2,19 +2,18 @@
 
 mod add;
 mod archive;
-mod audit_context;
 mod list;
 mod pause;
 mod resume;
 mod selector;
+mod show;
 mod status;
 
 pub(crate) use selector::TenantSelectorArguments;
 pub(super) use selector::get_by_name;
-pub(super) use status::{archived_failure, not_found_failure};
 
 use clap::Subcommand;
-use munshi_types::Tenant;
+use munshi_operations::tenants::TenantView;
 use munshi_wiring::failure::Result;
 
 use crate::context::CommandContext;
@@ -27,6 +26,8 @@ pub(crate) enum TenantCommand {
     Add(add::TenantAddArguments),
     /// List tenants, newest first
     List(list::TenantListArguments),
+    /// Show a tenant
+    Show(show::TenantShowArguments),
     /// Pause a tenant: it answers nobody and runs no jobs until resumed
     Pause(status::TenantStatusArguments),
     /// Resume a paused tenant
@@ -39,13 +40,14 @@ pub(super) fn run(context: &CommandContext, command: TenantCommand) -> Result<()
     match command {
         TenantCommand::Add(arguments) => add::run(context, arguments),
         TenantCommand::List(arguments) => list::run(context, &arguments),
+        TenantCommand::Show(arguments) => show::run(context, arguments),
         TenantCommand::Pause(arguments) => pause::run(context, &arguments),
         TenantCommand::Resume(arguments) => resume::run(context, &arguments),
         TenantCommand::Archive(arguments) => archive::run(context, &arguments),
     }
 }
 
-fn row(tenant: &Tenant) -> [OutputTableCell; 5] {
+fn row(tenant: &TenantView) -> [OutputTableCell; 5] {
     use munshi_types::TenantStatus;
     let tone = match tenant.status {
         TenantStatus::Active => OutputCellStyle::Good,

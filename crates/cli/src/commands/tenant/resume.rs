@@ -1,13 +1,13 @@
 //! `munshi tenant resume NAME`
 
-use munshi_types::TenantStatus;
+use munshi_operations::tenants::ResumeTenant;
 use munshi_wiring::failure::Result;
 
 use super::status::{TenantStatusArguments, change};
 use crate::context::CommandContext;
 
 pub(super) fn run(context: &CommandContext, arguments: &TenantStatusArguments) -> Result<()> {
-    change(context, (&arguments.name, &arguments.operator), TenantStatus::Active, |name| {
+    change::<ResumeTenant>(context, (&arguments.name, &arguments.operator), |name| {
         format!("{name} is active again.")
     })
 }

@@ -1,17 +1,14 @@
 //! Whose, where a command is about one tenant.
 
 use clap::Args;
-use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{Db, PageRequest, PlatformTx};
+use munshi_operations::tenants::find_selected;
+use munshi_pack::operation::OperationError;
+use munshi_store::tenants::TENANTS;
+use munshi_store::{Db, PlatformTx};
 use munshi_types::{Tenant, TenantName, TenantStatus};
-use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::failure::Result;
 
-use super::{archived_failure, not_found_failure};
-
-/// So many tenants are looked through for the only one.
-const MOST: u32 = 100;
-
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TenantSelectorArguments {
     /// Tenant. Default: the only one
     #[arg(long, value_name = "NAME")]
@@ -19,6 +16,14 @@ pub(crate) struct TenantSelectorArguments {
 }
 
 impl TenantSelectorArguments {
+    pub(crate) const fn none() -> Self {
+        Self { tenant: None }
+    }
+
+    pub(crate) fn new(tenant: Option<TenantName>) -> Self {
+        Self { tenant }
+    }
+
     /// The name that was given.
     pub(crate) fn name(&self) -> Option<&TenantName> {
         self.tenant.as_ref()
@@ -26,36 +31,22 @@ impl TenantSelectorArguments {
 
     /// The tenant, whatever its status: looking is always allowed.
     pub(crate) async fn find(&self, db: &Db) -> Result<Tenant> {
-        match &self.tenant {
-            Some(name) => get_by_name(db, name).await,
-            None => get_only_tenant(db).await,
-        }
+        let name = self.tenant.clone();
+        Ok(db.platform(TENANTS).read(move |tx| find_selected(tx, name.as_ref())).await?)
     }
 
     /// The tenant, as long as something may still change about it.
     pub(in crate::commands) async fn find_open(&self, db: &Db) -> Result<Tenant> {
         let tenant = self.find(db).await?;
-        if tenant.status == TenantStatus::Archived { Err(archived_failure(&tenant.name)) } else { Ok(tenant) }
+        match tenant.status {
+            TenantStatus::Archived => Err(OperationError::archived(&tenant.name).into()),
+            TenantStatus::Active | TenantStatus::Paused => Ok(tenant),
+        }
     }
 }
 
 pub(in crate::commands) async fn get_by_name(db: &Db, name: &TenantName) -> Result<Tenant> {
-    let asked = name.clone();
-    let found = db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
-    found.ok_or_else(|| not_found_failure(name))
-}
-
-async fn get_only_tenant(db: &Db) -> Result<Tenant> {
-    let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, MOST));
-    let page = db.platform(TENANTS).read(read).await?;
-    let more = page.next.is_some();
-    let mut open = page.items.into_iter().filter(|tenant| tenant.status != TenantStatus::Archived);
-    match (open.next(), open.next(), more) {
-        (Some(tenant), None, false) => Ok(tenant),
-        (None, _, false) => {
-            Err(CommandFailure::not_found("there is no tenant yet")
-                .hint("add one with `munshi tenant add NAME`"))
-        }
-        _ => Err(CommandFailure::usage("there are several tenants").hint("choose one with --tenant NAME")),
-    }
+    let name = name.clone();
+    let read = move |tx: &mut PlatformTx<'_>| find_selected(tx, Some(&name));
+    Ok(db.platform(TENANTS).read(read).await?)
 }

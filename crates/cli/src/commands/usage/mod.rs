@@ -1,16 +1,12 @@
 //! `munshi usage`: what tenants use, and what they may.
 
-mod audit_log;
 mod limit;
 mod plan;
 mod show;
 
 use clap::{Args, Subcommand};
-use munshi_store::{Db, tenants};
-use munshi_types::{Tenant, TenantName};
 use munshi_wiring::failure::Result;
 
-use crate::commands::tenant::not_found_failure;
 use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
@@ -36,11 +32,4 @@ pub(super) fn run(context: &CommandContext, arguments: &UsageArguments) -> Resul
         Some(Command::Plan(arguments)) => plan::run(context, arguments),
         Some(Command::Limit(arguments)) => limit::run(context, arguments),
     }
-}
-
-async fn find(db: &Db, name: &TenantName) -> Result<Tenant> {
-    let asked = name.clone();
-    let read = move |tx: &mut munshi_store::PlatformTx<'_>| tenants::find_by_name(tx, &asked);
-    let found = db.platform(munshi_safety::budget::BUDGET).read(read).await?;
-    found.ok_or_else(|| not_found_failure(name))
 }

@@ -17,7 +17,7 @@ use munshi_wiring::failure::Result;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::find;
+use crate::commands::tenant::get_by_name;
 use crate::context::CommandContext;
 use crate::output::TextStyler;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -96,7 +96,7 @@ pub(super) fn run(context: &CommandContext, arguments: &UsageShowArguments) -> R
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenants = match &arguments.tenant {
-            Some(name) => vec![find(&db, name).await?],
+            Some(name) => vec![get_by_name(&db, name).await?],
             None => list_newest_tenants(&db).await?,
         };
         let mut items = Vec::new();

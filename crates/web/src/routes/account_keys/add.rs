@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{KeySpeaker, KeySpeakerError};
 use munshi_operations::HouseCall;
 use munshi_operations::keys::{AddKey, AddKeyInput};
-use munshi_pack::operation::execute;
+use munshi_pack::operation::{OperationScope, execute};
 use munshi_server::account::caller::build_caller;
 use munshi_server::account::form::SignedInForm;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
@@ -18,6 +19,8 @@ use munshi_server::page_error::HtmlPageError;
 use serde::Deserialize;
 
 use super::list::{CreatedKeyNotice, render_page};
+use crate::app::App;
+use crate::app::api::Api;
 use crate::operations::build_call;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -39,14 +42,18 @@ pub(crate) struct AddKeyForm {
     days: String,
 }
 
-pub(crate) async fn add_account_key(posted: SignedInForm<AddKeyForm>) -> Result<Response, HtmlPageError> {
+pub(crate) async fn add_account_key(
+    State(app): State<App>,
+    posted: SignedInForm<AddKeyForm>,
+) -> Result<Response, HtmlPageError> {
+    let api = app.api()?;
     let SignedInForm { who, form, .. } = posted;
     let workspace = who.load_managed_workspace().await?;
-    match create_key(&who, &workspace, &form).await {
-        Ok(made) => render_page(&who, &workspace, Some(made), None, StatusCode::CREATED).await,
+    match create_key(api, &who, &workspace, &form).await {
+        Ok(made) => render_page(api, &who, &workspace, Some(made), None, StatusCode::CREATED).await,
         Err(fault) if fault.is_input_error() => {
             let status = fault.status();
-            render_page(&who, &workspace, None, fault.to_notice(who.words), status).await
+            render_page(api, &who, &workspace, None, fault.to_notice(who.words), status).await
         }
         Err(fault) => Err(fault),
     }
@@ -57,6 +64,7 @@ fn invalid_error(words: impl Into<String>) -> ApiError {
 }
 
 async fn create_key(
+    api: &Api,
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     form: &AddKeyForm,
@@ -65,7 +73,7 @@ async fn create_key(
         form.role.parse().map_err(|error: munshi_identity::RoleError| invalid_error(error.to_string()))?;
     let speaks_as: KeySpeaker =
         form.speaks_as.parse().map_err(|error: KeySpeakerError| invalid_error(error.to_string()))?;
-    let call = build_operator_call(who, workspace).await?;
+    let call = build_operator_call(api, who, workspace).await?;
     let input = AddKeyInput {
         name: form.name.trim().to_owned(),
         role: Some(role),
@@ -81,10 +89,11 @@ async fn create_key(
 
 /// An operation that somebody asks for on a page of their workspace.
 pub(super) async fn build_operator_call(
+    api: &Api,
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
 ) -> Result<HouseCall, ApiError> {
-    build_call(&who.access, Arc::new(build_caller(who, workspace.clone()))).await
+    build_call(api, Arc::new(build_caller(who, workspace.clone())), OperationScope::Tenant).await
 }
 
 fn parse_areas(text: &str) -> Option<Vec<String>> {

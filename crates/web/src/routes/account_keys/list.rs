@@ -1,6 +1,7 @@
 //! `GET /account/keys`: the API keys of the open workspace.
 
 use askama::Template;
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
@@ -16,6 +17,8 @@ use munshi_server::page_error::HtmlPageError;
 use munshi_server::page_phrases::PagePhrases;
 
 use super::add::build_operator_call;
+use crate::app::App;
+use crate::app::api::Api;
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;
@@ -93,19 +96,24 @@ fn render_summary(key: &KeyView, frame: &AccountFrame) -> String {
     words.render_filled("key-line", &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))))
 }
 
-pub(crate) async fn list_account_keys(who: SignedInOperator) -> Result<Response, HtmlPageError> {
+pub(crate) async fn list_account_keys(
+    State(app): State<App>,
+    who: SignedInOperator,
+) -> Result<Response, HtmlPageError> {
+    let api = app.api()?;
     let workspace = who.load_managed_workspace().await?;
-    render_page(&who, &workspace, None, None, StatusCode::OK).await
+    render_page(api, &who, &workspace, None, None, StatusCode::OK).await
 }
 
 pub(super) async fn render_page(
+    api: &Api,
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     made: Option<CreatedKeyNotice>,
     told: Option<PageNotice>,
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
-    let call = build_operator_call(who, workspace).await?;
+    let call = build_operator_call(api, who, workspace).await?;
     let input = ListInput { after: None, limit: Some(MOST) };
     let found = execute::<_, ListKeys>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "keys", told).await?;

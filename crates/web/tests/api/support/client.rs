@@ -110,6 +110,23 @@ impl Installation {
         Reply::of(self.send(request.body(body).unwrap()).await).await
     }
 
+    /// As a keeper who names a tenant.
+    pub(crate) async fn call_in(
+        &self,
+        tenant: &str,
+        (method, path): (&str, &str),
+        key: &str,
+        body: Option<Value>,
+    ) -> Reply {
+        let request = Request::builder().method(Method::try_from(method).unwrap()).uri(path);
+        let request = request
+            .header("authorization", format!("Bearer {key}"))
+            .header("x-munshi-tenant", tenant)
+            .header("content-type", "application/json");
+        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        Reply::of(self.send(request.body(body).unwrap()).await).await
+    }
+
     pub(crate) async fn get(&self, path: &str, key: &str) -> Reply {
         self.call("GET", path, key, None).await
     }

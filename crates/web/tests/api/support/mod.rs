@@ -3,6 +3,7 @@
 mod browser;
 mod client;
 mod hosts;
+mod house_parts;
 mod pages;
 mod tools;
 
@@ -20,16 +21,18 @@ use munshi_agent::outbox::ChannelSender;
 use munshi_connectors::ConnectorLogins;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::HostTokenVerifier;
-use munshi_identity::keys::{self, ApiKeyCache, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
+use munshi_identity::keys::{
+    self, ApiKeyCache, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey, NewKeeperKey,
+};
 use munshi_identity::passwords::{PasswordCost, PasswordService};
 use munshi_identity::{Role, links};
 use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
 use munshi_store::{Db, Migration};
 use munshi_test_app::{TenantFiles, TestApp, list_migrations, notes};
 use munshi_test_support::TestDb;
-use munshi_test_support::administer;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
+use munshi_test_support::{administer, administer_platform};
 use munshi_types::{BindingId, PersonId, SystemRandom, TenantId};
 use munshi_web::account::authenticator::SignInAuthenticator;
 use munshi_web::api::{ApiParts, CodeKeySource};
@@ -155,6 +158,7 @@ impl Installation {
         (model, world): (Arc<ScriptedModel>, Arc<World>),
         setup: Setup,
     ) -> Self {
+        let budgets = setup.budgets.clone();
         let builder = TestApp::builder(test).with_db(db).with_budgets(setup.budgets);
         let builder = builder.with_packs(pages::house()).with_tools(tools::registry(&world));
         let builder = if setup.offline { builder } else { builder.with_model(model.clone()) };
@@ -163,7 +167,16 @@ impl Installation {
             Some(known) => known,
             None => (business(&turns, "shop").await, business(&turns, "other").await),
         };
-        let TestApp { engine, db, clock, ids, resolver, act_services: office, packs, .. } = turns.clone();
+        let TestApp { engine, db, clock, ids, resolver, act_services: office, packs, queue, .. } =
+            turns.clone();
+        let house_parts = house_parts::TestParts {
+            db: db.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            queue,
+            budgets,
+            folder: test.place.folder(),
+        };
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -177,6 +190,7 @@ impl Installation {
             db: db.clone(),
             engine,
             keys: ApiKeyCache::new(db.clone(), clock.clone()),
+            house_parts: Arc::new(house_parts),
             resolver,
             act_services: office,
             codes: Arc::new(FixedCodes),
@@ -246,7 +260,20 @@ impl Installation {
         made.await.unwrap().text.reveal().to_owned()
     }
 
-    /// One number out of the database.
+    /// A keeper's key, with which somebody types.
+    pub(crate) async fn keeper_key(&self, name: &str) -> String {
+        let (ids, name) = (self.ids.clone(), name.to_owned());
+        let unit = move |tx: &mut munshi_store::PlatformTx<'_>| {
+            administer_platform(tx, |tx| {
+                let made_by = "whoever sits here".to_owned();
+                let new = NewKeeperKey { name, speaks_as: KeySpeaker::Person, made_by, expires_at: None };
+                keys::add_keeper_key(tx, &ids, &SystemRandom, &new, MORNING)
+            })
+        };
+        let (_, text) = self.db.platform(keys::KEYS).write(unit).await.unwrap();
+        text.reveal().to_owned()
+    }
+
     /// As if a key of the shop had never been revoked or rotated.
     pub(crate) async fn restore_key(&self, id: &str) {
         let id: munshi_types::KeyId = id.parse().unwrap();
@@ -257,6 +284,7 @@ impl Installation {
         self.db.write(self.shop.tenant, unit).await.unwrap();
     }
 
+    /// One number out of the database.
     pub(crate) async fn number(&self, tenant: TenantId, sql: &'static str) -> i64 {
         self.read_number(tenant, sql).await
     }

@@ -1,0 +1,42 @@
+//! What operations need of the settings, without settings.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_jobs::JobQueue;
+use munshi_operations::HouseParts;
+use munshi_pack::operation::OperationError;
+use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
+use munshi_safety::budget::BudgetSettings;
+use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
+use munshi_store::Db;
+use munshi_types::{Clock, IdGenerator, SystemRandom};
+
+pub(super) struct TestParts {
+    pub(super) db: Db,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: IdGenerator,
+    pub(super) queue: JobQueue,
+    pub(super) budgets: BudgetSettings,
+    pub(super) folder: std::path::PathBuf,
+}
+
+#[async_trait]
+impl HouseParts for TestParts {
+    fn budget(&self) -> BudgetSettings {
+        self.budgets.clone()
+    }
+
+    async fn open_vault(&self) -> Result<Vault, OperationError> {
+        let key = VaultSecret::new("11".repeat(32)).unwrap();
+        let source = MasterKeySource::Given { key, next: None };
+        let (now, random) = (self.clock.now(), Arc::new(SystemRandom));
+        Ok(Vault::start(self.db.clone(), source, random, self.ids.clone(), now).await?)
+    }
+
+    fn open_anchors(&self) -> Result<AnchorService, OperationError> {
+        let file = AnchorFile::new(self.folder.join("audit-anchors.jsonl"));
+        let (db, queue, clock) = (self.db.clone(), self.queue.clone(), self.clock.clone());
+        Ok(AnchorService::new(db, file, 1_000, queue, clock, self.ids.clone()))
+    }
+}

@@ -1,0 +1,65 @@
+//! What the house's operations need of the settings.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_config::Config;
+use munshi_jobs::JobQueue;
+use munshi_operations::HouseParts;
+use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
+use munshi_safety::audit::anchors::AnchorService;
+use munshi_safety::budget::BudgetSettings;
+use munshi_safety::vault::Vault;
+use munshi_store::Db;
+use munshi_types::{Clock, IdGenerator, SystemRandom};
+
+use crate::failure::{CommandFailure, Exit};
+use crate::{audit, budget, vault};
+
+/// Parts that are made when an operation needs them.
+pub struct ConfiguredParts {
+    config: Arc<Config>,
+    db: Db,
+    clock: Arc<dyn Clock>,
+}
+
+impl ConfiguredParts {
+    pub fn new(config: Arc<Config>, db: Db, clock: Arc<dyn Clock>) -> Self {
+        Self { config, db, clock }
+    }
+}
+
+#[async_trait]
+impl HouseParts for ConfiguredParts {
+    fn budget(&self) -> BudgetSettings {
+        budget::settings(&self.config)
+    }
+
+    async fn open_vault(&self) -> Result<Vault, OperationError> {
+        vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
+    }
+
+    fn open_anchors(&self) -> Result<AnchorService, OperationError> {
+        let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
+        let queue = JobQueue::new(self.clock.clone(), ids);
+        audit::build_anchor_service(&self.config, self.db.clone(), queue, self.clock.clone())
+            .map_err(to_operation_error)
+    }
+}
+
+/// What can't be made of the settings is for whoever keeps them; callers hear that it is away.
+fn to_operation_error(failure: CommandFailure) -> OperationError {
+    let code = match failure.exit {
+        Exit::Usage => OperationErrorCode::Invalid,
+        Exit::NotFound => OperationErrorCode::NotFound,
+        Exit::AlreadyThere => OperationErrorCode::Conflict,
+        Exit::Refused => OperationErrorCode::Forbidden,
+        Exit::Database | Exit::Settings => return OperationError::unavailable(failure.message),
+        _ => return OperationError::internal(failure.message),
+    };
+    let error = OperationError::new(code, sentence(&failure.message));
+    match failure.hint {
+        Some(hint) => error.hint(sentence(&hint)),
+        None => error,
+    }
+}
