@@ -168,7 +168,10 @@ fn build_url(
     let Value::Object(mut fields) = input else {
         return Err(CommandFailure::failed("an operation's input is an object"));
     };
-    fields.retain(|_, value| !value.is_null());
+    // In a body null may say something; a query has no word for it.
+    if spec.method == RouteMethod::Get {
+        fields.retain(|_, value| !value.is_null());
+    }
     let mut url = server.url.clone();
     {
         let mut segments = url

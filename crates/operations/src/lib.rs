@@ -3,8 +3,8 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
-//! - [`keys`], [`acts`], [`violations`]: a module a resource, a file a verb
-//! - [`persons`]: finding who is meant; [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
+//! - [`keys`], [`persons`], [`acts`], [`violations`]: a module a resource, a file a verb
+//! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
@@ -38,6 +38,11 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<keys::RevokeKey>(),
     OperationEntry::of::<keys::RotateKey>(),
     OperationEntry::of::<keys::ShowKey>(),
+    OperationEntry::of::<persons::AddPerson>(),
+    OperationEntry::of::<persons::LeavePerson>(),
+    OperationEntry::of::<persons::ListPersons>(),
+    OperationEntry::of::<persons::SetPerson>(),
+    OperationEntry::of::<persons::ShowPerson>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 

@@ -13,6 +13,9 @@ use crate::api::support::Installation;
 struct Subjects {
     key: String,
     act: String,
+    person: String,
+    /// One who can leave for each that may let them.
+    leavers: Vec<String>,
 }
 
 /// A request that would do; the number makes what is made anew another one each time.
@@ -24,8 +27,12 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
             (spec.path.to_owned(), Some(new))
         }
         "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
+        "add_person" => (spec.path.to_owned(), Some(json!({ "name": format!("Person {number}") }))),
+        "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
+        "read_person" => (path(&subjects.person), None),
+        "leave_person" => (path(&subjects.leavers[number % subjects.leavers.len()]), None),
         "read_act" => (path(&subjects.act), None),
-        "list_keys" | "list_acts" | "list_violations" => (spec.path.to_owned(), None),
+        "list_keys" | "list_acts" | "list_persons" | "list_violations" => (spec.path.to_owned(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
 }
@@ -37,7 +44,17 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let acts = house.get("/v1/acts", owner).await.is(200);
     let new = json!({ "name": "subject", "role": "viewer", "speaks_as": "program" });
     let key = house.post("/v1/keys", owner, new).await.is(201);
-    Subjects { key: text(&key["id"]), act: text(&acts["items"][0]["id"]) }
+    let mut people = Vec::new();
+    for number in 0..6 {
+        let new = json!({ "name": format!("Raju {number}"), "handle": format!("raju{number}") });
+        people.push(text(&house.post("/v1/persons", owner, new).await.is(201)["id"]));
+    }
+    Subjects {
+        key: text(&key["id"]),
+        act: text(&acts["items"][0]["id"]),
+        person: people.remove(0),
+        leavers: people,
+    }
 }
 
 async fn count_entries(house: &Installation) -> i64 {
@@ -90,7 +107,8 @@ on_both! {
                 reply.refused(404, "not_found");
             } else {
                 let shown = reply.is(spec.method.status()).to_string();
-                assert!(!shown.contains(&subjects.key) && !shown.contains(&subjects.act), "{id} shows another tenant's");
+                let Subjects { key, act, person, .. } = &subjects;
+                assert!([key, act, person].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
             }
             assert_eq!(count_entries(&house).await, before, "{id} told of nobody's");
         }
@@ -114,12 +132,15 @@ on_both! {
             } else {
                 let mut more = body.unwrap_or_else(|| json!({}));
                 more["nothing"] = json!(1);
-                house.post(&path, &owner, more).await.refused(422, "invalid");
-                house.post(&path, &owner, json!([1])).await.refused(422, "invalid");
+                let method = entry.spec.method.as_str();
+                house.call(method, &path, &owner, Some(more)).await.refused(422, "invalid");
+                house.call(method, &path, &owner, Some(json!([1]))).await.refused(422, "invalid");
             }
         }
         let key = house.get(&format!("/v1/keys/{}", subjects.key), &owner).await.is(200);
         assert_eq!((&key["state"], key["secrets"].as_array().unwrap().len()), (&json!("open"), 1));
+        let people = house.get("/v1/persons?everybody=true&limit=500", &owner).await.is(200);
+        assert!(people["items"].as_array().unwrap().iter().all(|person| person["left_at"].is_null()), "{people}");
     }
 
     async fn a_rotated_key_shows_its_text_to_nobody_who_has_less(test: TestDb) {
