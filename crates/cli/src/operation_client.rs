@@ -7,7 +7,7 @@ use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
 use munshi_identity::keys::ApiKeyCache;
 use munshi_operations::{HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
-    Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
+    ListView, Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
     OperationSpec, RouteMethod,
 };
 use munshi_types::{IdGenerator, SystemRandom, Tenant};
@@ -22,6 +22,8 @@ use crate::context::CommandContext;
 
 /// For one answer, from name lookup to the last byte.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// As many rows as one page may have.
+pub(crate) const LARGEST_PAGE: u32 = 500;
 const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
 
 /// A server whose operations are run instead of the local ones.
@@ -98,6 +100,24 @@ impl CommandContext {
             CommandFailure::failed(format!("the answer can't be read: {error}"))
                 .hint("check that this program and the server have the same version")
         })
+    }
+
+    /// All pages of a list, for commands that show it whole.
+    pub(crate) fn run_whole_list<O, T>(
+        &self,
+        target: &OperationTarget<'_>,
+        page_after: impl Fn(Option<String>) -> Result<O::Input>,
+    ) -> Result<ListView<T>>
+    where
+        O: Operation<HouseServices, View = ListView<T>>,
+    {
+        let mut all = self.run_operation::<O>(target, &page_after(None)?)?;
+        while let Some(next) = all.next.take() {
+            let page = self.run_operation::<O>(target, &page_after(Some(next))?)?;
+            all.items.extend(page.items);
+            all.next = page.next;
+        }
+        Ok(all)
     }
 
     /// The same by what a list knows of it.
@@ -187,7 +207,10 @@ fn build_url(
     let Value::Object(mut fields) = input else {
         return Err(CommandFailure::failed("an operation's input is an object"));
     };
-    fields.retain(|_, value| !value.is_null());
+    // In a body null may say something; a query has no word for it.
+    if spec.method == RouteMethod::Get {
+        fields.retain(|_, value| !value.is_null());
+    }
     let mut url = server.url.clone();
     {
         let mut segments = url

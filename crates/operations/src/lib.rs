@@ -3,23 +3,28 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`tenants`], [`violations`]: a module a resource, a file a verb
-//! - [`persons`]: finding who is meant; [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
+//! - [`acts`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`persons`], [`tenants`], [`violations`]: a module a resource, a file a verb
+//! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
+pub mod audit;
+pub mod host_keys;
 pub mod jobs;
 pub mod keeper_keys;
 pub mod keys;
 pub mod limits;
+mod lists;
 pub mod persons;
 mod reference;
 pub mod schemas;
 mod services;
 pub mod tenants;
+pub mod vault;
 pub mod violations;
 
+pub use lists::NameListInput;
 pub use reference::render_reference;
 pub use services::{HouseParts, HouseServices};
 
@@ -32,6 +37,13 @@ pub type HouseCall = OperationCall<HouseServices>;
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<acts::ListActs>(),
     OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<audit::AnchorAudit>(),
+    OperationEntry::of::<audit::ExportAudit>(),
+    OperationEntry::of::<audit::ListAudit>(),
+    OperationEntry::of::<audit::VerifyAudit>(),
+    OperationEntry::of::<host_keys::AddHostKey>(),
+    OperationEntry::of::<host_keys::ListHostKeys>(),
+    OperationEntry::of::<host_keys::RetireHostKey>(),
     OperationEntry::of::<jobs::ListJobs>(),
     OperationEntry::of::<jobs::RetryAllJobs>(),
     OperationEntry::of::<jobs::RetryJob>(),
@@ -48,18 +60,28 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<limits::SetLimit>(),
     OperationEntry::of::<limits::SetPlan>(),
     OperationEntry::of::<limits::ShowPlan>(),
+    OperationEntry::of::<persons::AddPerson>(),
+    OperationEntry::of::<persons::LeavePerson>(),
+    OperationEntry::of::<persons::ListPersons>(),
+    OperationEntry::of::<persons::SetPerson>(),
+    OperationEntry::of::<persons::ShowPerson>(),
     OperationEntry::of::<tenants::AddTenant>(),
     OperationEntry::of::<tenants::ArchiveTenant>(),
     OperationEntry::of::<tenants::ListTenants>(),
     OperationEntry::of::<tenants::PauseTenant>(),
     OperationEntry::of::<tenants::ResumeTenant>(),
     OperationEntry::of::<tenants::ShowTenant>(),
+    OperationEntry::of::<vault::ListSecrets>(),
+    OperationEntry::of::<vault::RemoveSecret>(),
+    OperationEntry::of::<vault::SetSecret>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use munshi_pack::operation::OperationEffect;
 
     use super::*;
 
@@ -76,7 +98,8 @@ mod tests {
         for entry in HOUSE {
             let reads = entry.spec.method.as_str() == "GET";
             assert_eq!(entry.spec.writes(), !reads, "{}", entry.spec.id());
-            assert_eq!(entry.spec.events().is_empty(), reads, "{}", entry.spec.id());
+            let is_plain = entry.spec.effect == OperationEffect::Read;
+            assert_eq!(entry.spec.events().is_empty(), is_plain, "{}", entry.spec.id());
         }
     }
 }

@@ -9,7 +9,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use munshi_store::{Cursor, Page, PageRequest};
-use munshi_types::{Language, is_invisible};
+use munshi_types::is_invisible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -165,24 +165,6 @@ pub fn parse_name(field: &str, text: &str) -> Result<String, ApiError> {
     Err(field_error(field, "must be 1 to 200 characters on one line, without invisible characters"))
 }
 
-pub fn parse_tags(texts: &[String]) -> Result<Vec<String>, ApiError> {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    if texts.len() > 50 {
-        return Err(field_error("tags", "at most 50 are allowed"));
-    }
-    match texts.iter().find(|tag| !(1..=64).contains(&tag.chars().count()) || !tag.chars().all(plain)) {
-        Some(bad) => {
-            let what = format!("invalid tag `{}`: use letters, digits and dashes", shorten(bad));
-            Err(field_error("tags", &what))
-        }
-        None => Ok(texts.to_vec()),
-    }
-}
-
-pub fn parse_language(text: &str) -> Result<Language, ApiError> {
-    text.parse().map_err(|error: munshi_types::LanguageError| field_error("language", &error.to_string()))
-}
-
 /// As browsers and phones say it: `hi`, `en-IN`.
 pub fn validate_locale(text: &str) -> Result<(), ApiError> {
     let fits = (2..=35).contains(&text.len())
@@ -202,7 +184,6 @@ mod tests {
     fn what_comes_from_outside_is_looked_at() {
         assert_eq!(parse_name("name", " Asha ").unwrap(), "Asha");
         assert!(parse_name("name", "A\0").is_err() && parse_name("name", " ").is_err());
-        assert!(parse_tags(&["shop-1".to_owned()]).is_ok() && parse_tags(&["a b".to_owned()]).is_err());
         assert!(
             validate_locale("en-IN").is_ok()
                 && validate_locale("en\0").is_err()

@@ -8,7 +8,7 @@ use munshi_safety::budget::{
 };
 use munshi_store::Tx;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::{TestDb, administer, wait_until};
 use munshi_types::Clock;
 
 use crate::turns::support::Shop;
@@ -28,12 +28,8 @@ async fn queued(test: &TestDb) -> (Shop, MessageReceipt, ScriptGate) {
     let limit = move |tx: &mut Tx<'_>| {
         let (lane, scope, period, measure) =
             (BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Day, BudgetMeasure::Tokens);
-        set_limit(
-            tx,
-            BudgetLimitSubject { lane, scope, id: None, period, measure },
-            BudgetLimitValue::AtMost(0),
-            now,
-        )
+        let on = BudgetLimitSubject { lane, scope, id: None, period, measure };
+        administer(tx, |tx| set_limit(tx, on, BudgetLimitValue::AtMost(0), now))
     };
     shop.db.write(shop.tenant, limit).await.unwrap();
     (shop, second, gate)

@@ -14,9 +14,9 @@ use munshi_safety::budget::{
     BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit,
 };
 use munshi_store::{Tx, params};
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
+use munshi_test_support::{TestDb, administer};
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ on_both! {
         let shop = Shop::open(&test, script).await;
         for scope in [BudgetScope::Person, BudgetScope::Binding, BudgetScope::Tenant] {
             let on = BudgetLimitSubject { lane: BudgetLane::People, scope, id: None, period: BudgetPeriod::Day, measure: BudgetMeasure::Money };
-            let set = move |tx: &mut Tx<'_>| set_limit(tx, on, BudgetLimitValue::AtMost(1_000_000_000), MORNING);
+            let set = move |tx: &mut Tx<'_>| administer(tx, |tx| set_limit(tx, on, BudgetLimitValue::AtMost(1_000_000_000), MORNING));
             shop.db.write(shop.tenant, set).await.unwrap();
         }
         let mut all = Vec::new();

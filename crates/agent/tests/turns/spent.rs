@@ -5,6 +5,7 @@ use munshi_llm::{ModelTarget, WireFormat};
 use munshi_safety::budget::{
     self, BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope,
 };
+use munshi_test_support::administer;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::ScriptedTurn;
 
@@ -13,7 +14,7 @@ use crate::turns::support::{Plan, Shop};
 async fn limit(shop: &Shop, scope: BudgetScope, period: BudgetPeriod, measure: BudgetMeasure, most: u64) {
     let on = BudgetLimitSubject { lane: BudgetLane::People, scope, id: None, period, measure };
     let set = move |tx: &mut munshi_store::Tx<'_>| {
-        budget::set_limit(tx, on, BudgetLimitValue::AtMost(most), MORNING)
+        administer(tx, |tx| budget::set_limit(tx, on, BudgetLimitValue::AtMost(most), MORNING))
     };
     shop.db.write(shop.tenant, set).await.unwrap();
 }

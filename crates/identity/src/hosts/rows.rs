@@ -1,8 +1,8 @@
 //! Hosts' keys as the store keeps them.
 
-use munshi_store::{Row, Tx, params};
+use munshi_store::{AdminTx, Row, Tx, params};
 use munshi_types::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::jwt::{Jwk, JwtAlgorithm};
@@ -11,7 +11,7 @@ use crate::jwt::{Jwk, JwtAlgorithm};
 const AT_ONCE: usize = 2;
 
 /// What the value of a key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostKeyValueKind {
     /// The name of a secret in the vault.
@@ -63,7 +63,7 @@ impl HostKey {
     }
 }
 
-pub fn add(tx: &mut Tx<'_>, new: &NewHostKey, now: Timestamp) -> Result<HostKey> {
+pub fn add(tx: &mut AdminTx<'_, '_>, new: &NewHostKey, now: Timestamp) -> Result<HostKey> {
     check(new)?;
     let live = list(tx)?.into_iter().filter(|key| key.host == new.host && key.is_live(now)).count();
     if live >= AT_ONCE {
@@ -147,7 +147,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<HostKey>> {
 }
 
 /// Lets a key end; none where there is no such. It can end sooner than was said before, never later.
-pub fn retire(tx: &mut Tx<'_>, kid: &str, ends_at: Timestamp) -> Result<Option<HostKey>> {
+pub fn retire(tx: &mut AdminTx<'_, '_>, kid: &str, ends_at: Timestamp) -> Result<Option<HostKey>> {
     tx.execute(
         "UPDATE host_keys SET ends_at = $3
          WHERE tenant_id = $1 AND kid = $2 AND (ends_at IS NULL OR ends_at > $3)",

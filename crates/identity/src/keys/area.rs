@@ -44,8 +44,16 @@ areas! {
     /// Questions before an act. Who may say yes to which is for the policy.
     Approvals = "approvals";
     Usage = "usage";
-    /// API keys themselves.
+    /// API keys themselves, and the keys of hosts.
     Keys = "keys";
+    /// Other services that agents work with.
+    Connectors = "connectors";
+    /// Those who look after the tenant through the web.
+    Operators = "operators";
+    /// Secrets by name; their values go in and never come out.
+    Vault = "vault";
+    /// The record of what was done.
+    Audit = "audit";
     /// The test door: a turn, and all that happened in it.
     Test = "test";
 }
@@ -84,7 +92,10 @@ fn names() -> String {
 pub fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
     match (area, access) {
         (Area::Chat | Area::Tools, _) => None,
-        (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, ApiAccess::Write) => Some(Role::Admin),
+        (Area::Keys | Area::Operators | Area::Vault | Area::Audit, _)
+        | (Area::Bindings | Area::Tiers | Area::Usage | Area::Connectors, ApiAccess::Write) => {
+            Some(Role::Admin)
+        }
         (Area::Test, _)
         | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals, ApiAccess::Write) => {
             Some(Role::Staff)
@@ -178,7 +189,7 @@ mod tests {
                 .map(|area| open(area, ApiAccess::Read) + open(area, ApiAccess::Write))
                 .sum::<usize>()
         };
-        assert_eq!(all.map(count), [22, 22, 17, 11, 4, 0]);
+        assert_eq!(all.map(count), [30, 30, 18, 12, 4, 0]);
         for pair in all.windows(2) {
             for area in Area::ALL {
                 for access in [ApiAccess::Read, ApiAccess::Write] {

@@ -1,10 +1,12 @@
 //! The people as the store keeps them.
 
+mod administration;
 mod contacts;
 mod matching;
 mod merge;
 mod operator;
 
+pub use administration::{clear_browsers, save};
 pub use contacts::{MOST_REACHED, PersonContacts, find_contacts, list_contacts, load_change_number};
 pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
@@ -143,7 +145,7 @@ pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddres
 
 /// Removes every browser address of a person: whoever holds such a cookie is a new visitor from then on. Returns how many
 /// there were.
-pub fn forget_browsers(tx: &mut Tx<'_>, person: PersonId) -> Result<u64> {
+pub(crate) fn forget_browsers(tx: &mut Tx<'_>, person: PersonId) -> Result<u64> {
     tx.execute(
         "DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND address LIKE $4",
         params![person, ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],

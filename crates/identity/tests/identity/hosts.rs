@@ -10,7 +10,7 @@ use munshi_identity::hosts::{
 };
 use munshi_identity::jwt::{JwtAlgorithm, JwtError};
 use munshi_identity::{ContactAddress, Error};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{TestDb, administer, on_both_engines};
 use munshi_types::{TenantId, Timestamp};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -76,7 +76,7 @@ fn new(algorithm: JwtAlgorithm, holds: HostKeyValueKind, value: &str) -> NewHost
 }
 
 async fn add(test: &TestDb, tenant: TenantId, key: NewHostKey) -> Result<(), Error> {
-    test.db.write(tenant, move |tx| hosts::add(tx, &key, THEN)).await.map(|_| ())
+    test.db.write(tenant, move |tx| administer(tx, |tx| hosts::add(tx, &key, THEN))).await.map(|_| ())
 }
 
 async fn ask(hosts: &HostTokenVerifier, tenant: TenantId, text: &str) -> Result<HostVisitor, HostError> {
@@ -126,15 +126,15 @@ on_both_engines! {
         let third = new(JwtAlgorithm::Es256, HostKeyValueKind::Public, &case("ES256")["jwk"].to_string());
         assert!(matches!(add(&test, shop, third.clone()).await, Err(Error::Invalid(_))), "two at once");
         assert!(ask(&hosts, shop, &token("HS256")).await.is_ok() && ask(&hosts, shop, &token("EdDSA")).await.is_ok());
-        let retired = test.db.write(shop, |tx| hosts::retire(tx, "k-HS256", THEN)).await.unwrap().unwrap();
+        let retired = test.db.write(shop, |tx| administer(tx, |tx| hosts::retire(tx, "k-HS256", THEN))).await.unwrap().unwrap();
         assert!(!retired.is_live(THEN));
         let gone = ask(&hosts, shop, &token("HS256")).await;
         assert!(matches!(gone, Err(HostError::Distrust(JwtError::UnknownKey(_)))), "{gone:?}");
         // It ends no later than was said.
         let later = THEN.plus(Duration::from_secs(60));
-        let again = test.db.write(shop, move |tx| hosts::retire(tx, "k-HS256", later)).await.unwrap().unwrap();
+        let again = test.db.write(shop, move |tx| administer(tx, |tx| hosts::retire(tx, "k-HS256", later))).await.unwrap().unwrap();
         assert_eq!(again.ends_at, Some(THEN));
-        assert!(test.db.write(shop, |tx| hosts::retire(tx, "nothing", THEN)).await.unwrap().is_none());
+        assert!(test.db.write(shop, |tx| administer(tx, |tx| hosts::retire(tx, "nothing", THEN))).await.unwrap().is_none());
         add(&test, shop, third).await.unwrap();
         assert!(ask(&hosts, shop, &token("ES256")).await.is_ok());
         assert!(matches!(add(&test, shop, NewHostKey { host: "other".to_owned(), ..ed() }).await, Err(Error::NameTaken(_))));

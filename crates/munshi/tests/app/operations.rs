@@ -16,6 +16,8 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
     let owner = add_key(&installation, "owner", "owner");
     add_key(&installation, "till", "staff");
     installation.json(&["key", "revoke", "till"]);
+    installation.json(&["person", "add", "Asha", "--role", "owner", "--phone", "98123 45678"]);
+    installation.json(&["person", "add", "Raju", "--tag", "customers", "--handle", "raju"]);
     let server = installation.serve();
     let url = format!("http://{}", server.address);
     let remote = |words: &[&str]| {
@@ -37,6 +39,18 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
         &["acts", "show", "00000000-0000-0000-0000-000000000001"],
         &["acts", "show", "nonsense"],
         &["violations", "list"],
+        &["person", "list"],
+        &["person", "list", "--all", "--limit", "1"],
+        &["person", "show", "asha"],
+        &["person", "show", "@raju"],
+        &["person", "show", "nobody"],
+        &["person", "add", "Other", "--phone", "98123 45678"],
+        &["person", "add", "a\nb"],
+        &["person", "add", "A", "--tag", "two words"],
+        &["person", "set", "raju", "--language", "klingon"],
+        &["person", "set", "asha", "--role", "none"],
+        &["person", "set", "asha", "--role", "owner"],
+        &["person", "leave", "asha"],
     ] {
         for format in [&[][..], &["--json"]] {
             let words = [words, format].concat();
@@ -48,6 +62,13 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
     let made = remote(&["key", "add", "far", "--speaks-as", "program", "--role", "viewer", "--json"]).ok();
     assert!(made.contains("mk_"), "{made}");
     assert_eq!(installation.json(&["key", "show", "far"])["state"], "open");
+    remote(&["person", "set", "Raju", "--role", "staff"]).ok();
+    assert_eq!(installation.json(&["person", "show", "Raju"])["role"], "staff");
+    remote(&["person", "set", "Raju", "--role", "none", "--tags", ""]).ok();
+    let raju = installation.json(&["person", "show", "Raju"]);
+    assert_eq!((raju["role"].is_null(), raju["tags"].as_array().unwrap().len()), (true, 0), "{raju}");
+    remote(&["person", "leave", "Raju"]).ok();
+    assert_eq!(installation.json(&["person", "list"])["items"].as_array().unwrap().len(), 1);
     drop(server);
 }
 

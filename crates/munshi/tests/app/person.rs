@@ -19,7 +19,7 @@ fn people_come_change_and_go(engine: DatabaseEngine) {
     assert_eq!((&raju["role"], &raju["tags"]), (&json!(null), &json!(["customers"])));
 
     let taken = installation.run(&["person", "add", "Other", "--phone", "+919812345678", "--json"]);
-    let taken = taken.refused_as(6, "already_there");
+    let taken = taken.refused_as(6, "conflict");
     assert!(taken["error"]["message"].as_str().unwrap().contains("belongs to Asha Sharma"), "{taken}");
     assert_eq!(
         installation.json(&["person", "list"])["items"].as_array().unwrap().len(),
@@ -48,16 +48,16 @@ fn people_come_change_and_go(engine: DatabaseEngine) {
         &["person", "leave", "asha sharma", "--json"][..],
         &["person", "set", "+919812345678", "--role", "admin", "--json"],
     ] {
-        let refused = installation.run(gone).refused_as(7, "refused");
+        let refused = installation.run(gone).refused_as(6, "conflict");
         assert!(refused["error"]["message"].as_str().unwrap().contains("last owner"), "{refused}");
     }
     installation.json(&["person", "set", "Raju", "--role", "owner"]);
     assert_eq!(installation.json(&["person", "leave", "98123 45678"])["changed"], true);
     assert_eq!(installation.json(&["person", "leave", "+919812345678"])["changed"], false);
-    installation.run(&["person", "leave", "Raju", "--json"]).refused_as(7, "refused");
+    installation.run(&["person", "leave", "Raju", "--json"]).refused_as(6, "conflict");
     installation
         .run(&["person", "set", asha["id"].as_str().unwrap(), "--name", "A", "--json"])
-        .refused_as(7, "refused");
+        .refused_as(6, "conflict");
     assert_eq!(installation.json(&["person", "list"])["items"].as_array().unwrap().len(), 1);
     assert_eq!(installation.json(&["person", "list", "--all"])["items"].as_array().unwrap().len(), 2);
     installation.json(&["person", "set", asha["id"].as_str().unwrap(), "--back", "--role", "viewer"]);
@@ -77,7 +77,7 @@ fn people_come_change_and_go(engine: DatabaseEngine) {
     assert_eq!(installation.json(&["audit", "verify"])["ok"], true);
 
     installation.json(&["tenant", "archive", "shop", "--yes"]);
-    installation.run(&["person", "add", "X", "--tenant", "shop", "--json"]).refused_as(7, "refused");
+    installation.run(&["person", "add", "X", "--tenant", "shop", "--json"]).refused_as(6, "conflict");
 }
 
 #[test]

@@ -194,6 +194,11 @@ impl From<munshi_safety::Error> for OperationError {
                 Self::new(OperationErrorCode::TooManyRequests, sentence(&refused.to_string()))
                     .hint("See `munshi usage` or GET /v1/usage for when the limit resets.")
             }
+            error @ E::NoSecret { .. } => {
+                Self::new(OperationErrorCode::NotFound, sentence(&error.to_string()))
+            }
+            // Somebody has to look after the key or the file; their words are for whoever keeps the installation.
+            error @ (E::Key(_) | E::File { .. }) => Self::unavailable(error),
             error => Self::internal(error),
         }
     }

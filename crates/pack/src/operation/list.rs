@@ -28,8 +28,13 @@ pub struct ListInput {
 
 impl ListInput {
     pub fn page_request(self) -> Result<PageRequest, OperationError> {
+        Ok(PageRequest::new(self.after, self.page_size()?))
+    }
+
+    /// How many rows are asked for.
+    pub fn page_size(self) -> Result<u32, OperationError> {
         match self.limit.unwrap_or(DEFAULT) {
-            limit @ 1..=LARGEST => Ok(PageRequest::new(self.after, limit)),
+            limit @ 1..=LARGEST => Ok(limit),
             _ => Err(OperationError::field("limit", "must be from 1 to 500")),
         }
     }

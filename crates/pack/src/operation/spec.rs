@@ -69,8 +69,12 @@ impl OperationSpec {
     /// How the document and spans name it: `add_key`, `list_keys`.
     pub fn id(&self) -> String {
         let noun = if self.verb == "list" { self.resource } else { self.noun };
-        // What a person is shown, a program reads.
-        let verb = if self.verb == "show" { "read" } else { self.verb };
+        // What a person is shown, a program reads; what a person sets, it changes in part.
+        let verb = match (self.verb, self.method) {
+            ("show", _) => "read",
+            (_, RouteMethod::Patch) => "change",
+            (verb, _) => verb,
+        };
         format!("{verb}_{noun}").replace([' ', '-'], "_")
     }
 

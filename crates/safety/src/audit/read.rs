@@ -32,6 +32,16 @@ pub fn tail(tx: &mut Tx<'_>, count: u32) -> Result<Vec<AuditEntry>> {
     Ok(entries)
 }
 
+/// The entries before a number, the newest first; of one event where it is named.
+pub fn list_before(tx: &mut Tx<'_>, before: i64, event: Option<&str>, count: u32) -> Result<Vec<AuditEntry>> {
+    Ok(tx.all(
+        "SELECT tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload, prev_hash, hash
+         FROM audit_entries WHERE tenant_id = $1 AND seq < $2 AND (event = $3 OR $4) ORDER BY seq DESC LIMIT $5",
+        params![before, event.unwrap_or_default(), event.is_none(), count],
+        read,
+    )?)
+}
+
 /// The entries after a number, in their order.
 pub fn list_after(tx: &mut Tx<'_>, after: i64, count: u32) -> Result<Vec<AuditEntry>> {
     Ok(tx.all(

@@ -6,7 +6,7 @@ use munshi_safety::budget::{
     BudgetAmount, BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetRelease, BudgetScope,
     BudgetSettings, SettleOutcome, UsagePlan, set_limit,
 };
-use munshi_test_support::on_both_engines;
+use munshi_test_support::{administer, on_both_engines};
 use munshi_types::Id;
 
 use crate::budget::support::{Scene, cents, on, on_one, tenant_alone, tokens};
@@ -56,7 +56,9 @@ on_both_engines! {
         assert!(refused.to_string().contains("is $1000.000000: $999.990000 used, $0.020000 more requested"), "{refused}");
         let ceiling = on(BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Month, BudgetMeasure::Money);
         let now = scene.now();
-        let set = move |tx: &mut munshi_store::Tx<'_>| set_limit(tx, ceiling, BudgetLimitValue::Unlimited, now);
+        let set = move |tx: &mut munshi_store::Tx<'_>| {
+            administer(tx, |tx| set_limit(tx, ceiling, BudgetLimitValue::Unlimited, now))
+        };
         assert!(matches!(scene.db.write(scene.tenant, set).await, Err(Error::Invalid(_))));
         scene.limit(ceiling, BudgetLimitValue::AtMost(2_000_000_000)).await;
         scene.spend(&account, cents(2)).await;

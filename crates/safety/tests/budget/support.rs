@@ -10,7 +10,7 @@ use munshi_safety::budget::{
     UsagePlan, set_limit, set_plan,
 };
 use munshi_store::{Db, params};
-use munshi_test_support::TestDb;
+use munshi_test_support::{TestDb, administer};
 use munshi_types::{Clock, FakeClock, IdGenerator, ReservationId, TenantId, Timestamp, Zone};
 use uuid::Uuid;
 
@@ -80,12 +80,15 @@ impl Scene {
 
     pub(crate) async fn plan(&self, plan: UsagePlan) {
         let now = self.now();
-        self.db.write(self.tenant, move |tx| set_plan(tx, Some(plan), now)).await.unwrap();
+        self.db
+            .write(self.tenant, move |tx| administer(tx, |tx| set_plan(tx, Some(plan), now)))
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn limit(&self, on: BudgetLimitSubject, to: BudgetLimitValue) {
         let now = self.now();
-        self.db.write(self.tenant, move |tx| set_limit(tx, on, to, now)).await.unwrap();
+        self.db.write(self.tenant, move |tx| administer(tx, |tx| set_limit(tx, on, to, now))).await.unwrap();
     }
 
     /// Used and held of one measure, in the counter of this scope that ends last.

@@ -7,7 +7,7 @@ use munshi_safety::acts::{self, ActRecovery, ActState};
 use munshi_safety::approvals::{self, Approval, ApprovalCoverage, ApprovalDecision as Said};
 use munshi_safety::audit;
 use munshi_store::tenants::{TENANTS, set_status};
-use munshi_test_support::{TestDb, on_both_engines, wait_until};
+use munshi_test_support::{TestDb, administer, on_both_engines, wait_until};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ on_both_engines! {
         let now = test.clock.now();
         let limit = move |to| move |tx: &mut munshi_store::Tx<'_>| {
             let on = BudgetLimitSubject { lane: BudgetLane::People, scope: BudgetScope::Tenant, id: None, period: BudgetPeriod::Day, measure: BudgetMeasure::Money };
-            set_limit(tx, on, to, now)
+            administer(tx, |tx| set_limit(tx, on, to, now))
         };
         let first = approved(&shop, &test, "paid").await;
         let second = approved(&shop, &test, "paid").await;

@@ -6,11 +6,9 @@
 //! - `turn_errors`: errors of turns, as answers; those of the floors below are `munshi-server`'s
 //! - `speaker`: for whom a key may speak; `stream`: a run's events on their way to a client
 //! - `chat_admission`: whether a message is taken; `run_lookup`: a turn, for a key that may hear of it
-//! - `audit_context`: what the audit hears
 //! - [`limits`]: how often something may be asked for
 
 pub(crate) mod access;
-pub(crate) mod audit_context;
 pub(crate) mod chat_admission;
 pub(crate) mod run_lookup;
 pub(crate) mod speaker;

@@ -94,12 +94,8 @@ mod password {
     pub(super) mod show;
 }
 mod persons {
-    pub(crate) mod add;
-    pub(crate) mod change;
     pub(crate) mod confirm;
     pub(crate) mod link;
-    pub(crate) mod list;
-    pub(crate) mod read;
 }
 mod readiness {
     pub(super) mod check;
@@ -281,8 +277,6 @@ fn api() -> Routes {
         .routes(routes!(sessions::list::list_sessions))
         .routes(routes!(sessions::read::read_session))
         .routes(routes!(messages::list::list_messages))
-        .routes(routes!(persons::list::list_persons, persons::add::add_person))
-        .routes(routes!(persons::read::read_person, persons::change::change_person))
         .routes(routes!(persons::link::link_person))
         .routes(routes!(persons::confirm::confirm_person))
         .routes(routes!(bindings::list::list_bindings))

@@ -5,7 +5,6 @@ pub(crate) mod attachment;
 pub(crate) mod event;
 pub(crate) mod message;
 pub(crate) mod outcome;
-pub(crate) mod person;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod stats;

@@ -19,6 +19,9 @@ struct Subjects {
     act: String,
     keeper_key: String,
     job: String,
+    person: String,
+    /// One who can leave for each that may let them.
+    leavers: Vec<String>,
 }
 
 /// A request that would do; the number makes what is made anew another one each time.
@@ -31,6 +34,10 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
             (plain(), Some(new))
         }
         "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
+        "add_person" => (spec.path.to_owned(), Some(json!({ "name": format!("Person {number}") }))),
+        "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
+        "read_person" => (path(&subjects.person), None),
+        "leave_person" => (path(&subjects.leavers[number % subjects.leavers.len()]), None),
         "read_act" => (path(&subjects.act), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
         "read_tenant" | "pause_tenant" => (spec.path.replace("{name}", "awake"), None),
@@ -53,6 +60,11 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let acts = house.get("/v1/acts", owner).await.is(200);
     let new = json!({ "name": "subject", "role": "viewer", "speaks_as": "program" });
     let key = house.post("/v1/keys", owner, new).await.is(201);
+    let mut people = Vec::new();
+    for number in 0..6 {
+        let new = json!({ "name": format!("Raju {number}"), "handle": format!("raju{number}") });
+        people.push(text(&house.post("/v1/persons", owner, new).await.is(201)["id"]));
+    }
     let keeper_key = house.keeper_key("spare").await;
     let keeper = house.keeper_key("walker").await;
     for name in ["awake", "asleep", "over"] {
@@ -64,6 +76,8 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
         act: text(&acts["items"][0]["id"]),
         keeper_key: keeper_key[..11].to_owned(),
         job: bury_job(house, "letter").await,
+        person: people.remove(0),
+        leavers: people,
     }
 }
 
@@ -142,7 +156,8 @@ on_both! {
                 reply.refused(404, "not_found");
             } else {
                 let shown = reply.is(spec.method.status()).to_string();
-                assert!(!shown.contains(&subjects.key) && !shown.contains(&subjects.act), "{id} shows another tenant's");
+                let Subjects { key, act, person, .. } = &subjects;
+                assert!([key, act, person].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
             }
             assert_eq!(count_entries(&house).await, before, "{id} told of nobody's");
 
@@ -193,6 +208,8 @@ on_both! {
         }
         let key = house.get(&format!("/v1/keys/{}", subjects.key), &owner).await.is(200);
         assert_eq!((&key["state"], key["secrets"].as_array().unwrap().len()), (&json!("open"), 1));
+        let people = house.get("/v1/persons?everybody=true&limit=500", &owner).await.is(200);
+        assert!(people["items"].as_array().unwrap().iter().all(|person| person["left_at"].is_null()), "{people}");
     }
 
     async fn a_rotated_key_shows_its_text_to_nobody_who_has_less(test: TestDb) {

@@ -43,6 +43,41 @@ on_both! {
         house.call("PATCH", &path(&boss), &owner, Some(json!({ "role": null }))).await.is(200);
     }
 
+    async fn what_makes_somebody_more_is_given_by_those_who_may(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (owner, admin, staff) = (house.key(Role::Owner).await, house.key(Role::Admin).await, house.key(Role::Staff).await);
+        let program = house.key_speaking(KeySpeaker::Program, house.shop.tenant, KeySubject::Role(Role::Owner), (None, None)).await;
+        let path = format!("/v1/persons/{}", house.shop.staff);
+        let change = async |key: &str, body: Value| house.call("PATCH", &path, key, Some(body)).await;
+        // Whoever has a member's phone speaks as them, and a scope may be more than a role.
+        for body in [json!({ "addresses": ["98123 45670"] }), json!({ "opened": ["*"] }), json!({ "closed": ["ledger.*"] })] {
+            change(&staff, body.clone()).await.refused(403, "forbidden");
+            change(&program, body).await.refused(403, "forbidden");
+        }
+        change(&admin, json!({ "opened": ["*"] })).await.refused(403, "forbidden");
+        let after = change(&admin, json!({ "addresses": ["98123 45670", "@nina"] })).await.is(200);
+        assert_eq!(after["changed"], json!(["addresses"]));
+        let after = change(&owner, json!({ "opened": ["crm.*"] })).await.is(200);
+        assert_eq!((&after["changed"], &after["opened"]), (&json!(["opened"]), &json!(["crm.*"])));
+        assert_eq!(change(&owner, json!({ "opened": ["crm.*"] })).await.is(200)["changed"], json!([]));
+        // Leaving takes a role, coming back gives it.
+        let leave = format!("{path}/leave");
+        for key in [&staff, &program] {
+            house.call("POST", &leave, key, None).await.refused(403, "forbidden");
+        }
+        let boss = format!("/v1/persons/{}/leave", house.shop.owner);
+        house.call("POST", &boss, &admin, None).await.refused(403, "forbidden");
+        house.call("POST", &boss, &owner, None).await.refused(409, "conflict");
+        assert_eq!(house.call("POST", &leave, &admin, None).await.is(200)["changed"], true);
+        assert_eq!(house.call("POST", &leave, &admin, None).await.is(200)["changed"], false);
+        change(&owner, json!({ "name": "Nobody" })).await.refused(409, "conflict");
+        change(&staff, json!({ "back": true })).await.refused(403, "forbidden");
+        let back = change(&admin, json!({ "back": true })).await.is(200);
+        assert_eq!((&back["changed"], &back["left_at"], &back["role"]), (&json!(["leaving"]), &Value::Null, &json!("staff")));
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN ('person.left', 'person.returned')";
+        assert_eq!(house.number(house.shop.tenant, told).await, 2);
+    }
+
     async fn a_visitor_proves_a_phone_and_becomes_somebody(test: TestDb) {
         let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 3)).await;
         let key = house.key(Role::Owner).await;

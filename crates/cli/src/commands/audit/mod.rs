@@ -12,7 +12,7 @@ use munshi_store::Db;
 use munshi_types::{TenantId, TenantName};
 use munshi_wiring::failure::Result;
 
-use crate::commands::tenant::get_by_name;
+use crate::commands::tenant::{TenantSelectorArguments, get_by_name};
 use crate::context::CommandContext;
 
 #[derive(Debug, Subcommand)]
@@ -22,7 +22,7 @@ pub(crate) enum AuditCommand {
     /// Verify that no entry was changed, removed or added
     Verify(verify::AuditVerifyArguments),
     /// Print every entry as a line of JSON
-    Export(TenantScopeArguments),
+    Export(export::AuditExportArguments),
     /// Start a new anchor file if the current one is lost or altered. The old one is kept; the audit log records who did it
     RestartAnchors(restart_anchors::AuditRestartAnchorsArguments),
 }
@@ -39,15 +39,15 @@ impl TenantScopeArguments {
         Self { tenant: None }
     }
 
-    /// The installation where no tenant was named.
-    pub(in crate::commands) async fn find(&self, db: &Db) -> Result<TenantId> {
-        Ok(self.resolve_named(db).await?.unwrap_or(TenantId::PLATFORM))
+    pub(in crate::commands) fn selector(&self) -> TenantSelectorArguments {
+        TenantSelectorArguments::new(self.tenant.clone())
     }
 
-    async fn resolve_named(&self, db: &Db) -> Result<Option<TenantId>> {
+    /// The installation where no tenant was named.
+    pub(in crate::commands) async fn find(&self, db: &Db) -> Result<TenantId> {
         match &self.tenant {
-            Some(name) => Ok(Some(get_by_name(db, name).await?.id)),
-            None => Ok(None),
+            Some(name) => Ok(get_by_name(db, name).await?.id),
+            None => Ok(TenantId::PLATFORM),
         }
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn run(context: &CommandContext, command: AuditCommand) -> Result<Exi
     match command {
         AuditCommand::Tail(arguments) => tail::run(context, &arguments),
         AuditCommand::Verify(arguments) => return verify::run(context, &arguments),
-        AuditCommand::Export(whose) => export::run(context, &whose),
+        AuditCommand::Export(arguments) => export::run(context, &arguments),
         AuditCommand::RestartAnchors(arguments) => restart_anchors::run(context, &arguments),
     }
     .map(|()| ExitCode::SUCCESS)

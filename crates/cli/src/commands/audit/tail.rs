@@ -1,14 +1,13 @@
 //! `munshi audit tail`
 
 use clap::Args;
-use munshi_safety::audit::{self, AuditEntry};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use serde::Serialize;
-use serde_json::Value;
+use munshi_operations::audit::{AuditEntryView, ListAudit, ListAuditInput};
+use munshi_pack::operation::ListView;
+use munshi_wiring::failure::Result;
 
 use super::TenantScopeArguments;
 use crate::context::CommandContext;
+use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -25,43 +24,42 @@ pub(crate) struct AuditTailArguments {
     limit: u32,
 }
 
-#[derive(Serialize)]
-struct Listing {
-    /// As `audit export` writes them.
-    items: Vec<Value>,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &AuditTailArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let limit = arguments.limit;
-    let entries = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.whose.find(&db).await?;
-        Ok(db.read(tenant, move |tx| audit::tail(tx, limit)).await?)
-    })?;
-    let items = entries.iter().map(|entry| serde_json::from_str(&entry.to_line()));
-    let unreadable = |error| {
-        CommandFailure::failed(format!("an entry is not valid JSON ({error})"))
-            .hint("run `munshi audit verify`")
-    };
-    let listing = Listing { items: items.collect::<std::result::Result<_, _>>().map_err(unreadable)? };
-    context.output.print_result(&listing, |_, painter| render_text(&entries, painter))
+    let of = arguments.whose.selector();
+    let target = OperationTarget { of: &of, operator: None };
+    let mut listing = ListView { items: Vec::new(), next: None };
+    loop {
+        let left = arguments.limit.saturating_sub(u32::try_from(listing.items.len()).unwrap_or(u32::MAX));
+        let input =
+            ListAuditInput { event: None, after: listing.next.take(), limit: Some(left.min(LARGEST_PAGE)) };
+        let page = context.run_operation::<ListAudit>(&target, &input)?;
+        listing.items.extend(page.items);
+        listing.next = page.next;
+        if listing.next.is_none() || listing.items.len() >= arguments.limit as usize {
+            break;
+        }
+    }
+    // As a file's tail: the newest entry last.
+    listing.items.reverse();
+    listing.next = None;
+    context.output.print_result(&listing, |listing, painter| render_text(&listing.items, painter))
 }
 
-fn render_text(entries: &[AuditEntry], painter: TextStyler) -> String {
+fn render_text(entries: &[AuditEntryView], painter: TextStyler) -> String {
     if entries.is_empty() {
         return "The audit log is empty.".to_owned();
     }
     let mut table = OutputTable::new(&["SEQ", "TIME (UTC)", "WHO", "EVENT", "ABOUT", "WHAT"]);
     for entry in entries {
-        let mut payload: String = entry.payload.chars().take(PAYLOAD_COLUMNS).collect();
-        if payload.len() < entry.payload.len() {
+        let whole = entry.payload.to_string();
+        let mut payload: String = whole.chars().take(PAYLOAD_COLUMNS).collect();
+        if payload.len() < whole.len() {
             payload.push('…');
         }
         table.add_row([
             entry.seq.to_string().into(),
-            format_time(entry.made_at).into(),
-            format!("{} {}", entry.actor_kind, entry.actor_id).into(),
+            format_time(entry.at).into(),
+            format!("{} {}", entry.actor.kind, entry.actor.id).into(),
             entry.event.as_str().into(),
             entry.subject.as_str().into(),
             OutputTableCell::new(payload, OutputCellStyle::Dim),

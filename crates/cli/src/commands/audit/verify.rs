@@ -1,22 +1,18 @@
 //! `munshi audit verify`
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use munshi_jobs::JobQueue;
-use munshi_safety::audit::anchors::{AnchorService, AnchorTrigger};
-use munshi_safety::audit::verify::{AuditVerification, ChainVerification, verify_chains};
-use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{Db, PageRequest};
-use munshi_types::{IdGenerator, TenantId};
-use munshi_wiring::audit;
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{Exit, Result};
-use serde::Serialize;
+use munshi_operations::audit::{
+    AnchorAudit, AuditVerificationView, ChainVerificationView, VerifyAudit, VerifyAuditInput,
+};
+use munshi_types::TenantId;
+use munshi_wiring::failure::{CommandFailure, Exit, Result};
 
 use super::TenantScopeArguments;
+use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_count;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -28,74 +24,43 @@ pub(crate) struct AuditVerifyArguments {
     /// Then anchor every valid chain: store its length and hash outside the database
     #[arg(long)]
     anchor: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Verified {
-    ok: bool,
-    #[serde(flatten)]
-    survey: AuditVerification,
-    /// How many anchors were written just now.
-    anchored: usize,
-    #[serde(skip)]
-    names: BTreeMap<TenantId, String>,
+    #[command(flatten)]
+    operator: OperatorArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &AuditVerifyArguments) -> Result<ExitCode> {
-    let config = context.config()?;
-    let database = ConfiguredDatabase::single_connection(&config)?;
-    let verified = context.block_on(async {
-        let db = database.open().await?;
-        let queue = JobQueue::new(context.clock.clone(), IdGenerator::system());
-        let anchoring = audit::build_anchor_service(&config, db.clone(), queue, context.clock.clone())?;
-        verify(&db, &anchoring, arguments).await
-    })?;
+    let of = arguments.whose.selector();
+    let verified = if arguments.anchor {
+        if of.name().is_some() {
+            return Err(CommandFailure::usage("every chain is anchored at once").hint("leave --tenant out"));
+        }
+        let target = OperationTarget::installation(Some(&arguments.operator));
+        context.run_operation::<AnchorAudit>(&target, &VerifyAuditInput {})?
+    } else {
+        let target = OperationTarget { of: &of, operator: None };
+        context.run_operation::<VerifyAudit>(&target, &VerifyAuditInput {})?
+    };
     context.output.print_result(&verified, render_text)?;
     Ok(if verified.ok { ExitCode::SUCCESS } else { Exit::Failed.into() })
 }
 
-async fn verify(db: &Db, anchoring: &AnchorService, arguments: &AuditVerifyArguments) -> Result<Verified> {
-    let only = arguments.whose.resolve_named(db).await?;
-    let survey = verify_chains(db, only, &anchoring.anchors().await?).await?;
-    let anchored = if arguments.anchor {
-        let broken: Vec<TenantId> = survey.broken_chains().map(|chain| chain.tenant).collect();
-        anchoring.anchor(AnchorTrigger::Moved, &broken).await?.len()
-    } else {
-        0
-    };
-    Ok(Verified { ok: survey.is_sound(), survey, anchored, names: names(db).await? })
-}
-
-async fn names(db: &Db) -> Result<BTreeMap<TenantId, String>> {
-    let (mut names, mut after) = (BTreeMap::new(), None);
-    loop {
-        let request = PageRequest::new(after, PageRequest::LARGEST);
-        let page = db.platform(TENANTS).read(move |tx| tenants::list(tx, &request)).await?;
-        names.extend(page.items.into_iter().map(|tenant| (tenant.id, tenant.name.to_string())));
-        after = page.next;
-        if after.is_none() {
-            return Ok(names);
-        }
-    }
-}
-
-fn render_text(verified: &Verified, painter: TextStyler) -> String {
-    let survey = &verified.survey;
+fn render_text(verified: &AuditVerificationView, painter: TextStyler) -> String {
     let mut table = OutputTable::new(&["WHOSE", "ENTRIES", "ANCHORS", ""]);
-    for chain in &survey.chains {
+    for chain in &verified.chains {
         table.add_row([
-            format_owner(verified, chain).into(),
+            format_owner(chain).into(),
             chain.entries.to_string().into(),
             chain.anchors.to_string().into(),
-            match &chain.finding {
+            match &chain.words {
                 None => OutputTableCell::new("sound", OutputCellStyle::Good),
-                Some(finding) => OutputTableCell::new(finding.to_string(), OutputCellStyle::Bad),
+                Some(words) => OutputTableCell::new(words.clone(), OutputCellStyle::Bad),
             },
         ]);
     }
     let mut text = table.render(painter);
-    if let Some(flaw) = &survey.flaw {
-        text += &format!("\nThe anchor file was altered: line {}, {}.\n", flaw.line, flaw.what);
+    if let Some(flaw) = &verified.flaw {
+        let what = flaw["what"].as_str().unwrap_or_default();
+        text += &format!("\nThe anchor file was altered: line {}, {what}.\n", flaw["line"]);
         text += "Anchoring stops until you restore it or run `munshi audit restart-anchors`.\n";
     }
     if verified.anchored > 0 {
@@ -104,8 +69,8 @@ fn render_text(verified: &Verified, painter: TextStyler) -> String {
     text + if verified.ok { "\nThe audit log is intact.\n" } else { "\nThe audit log was tampered with.\n" }
 }
 
-fn format_owner(verified: &Verified, chain: &ChainVerification) -> String {
-    match verified.names.get(&chain.tenant) {
+fn format_owner(chain: &ChainVerificationView) -> String {
+    match &chain.tenant_name {
         Some(name) => name.clone(),
         None if chain.tenant == TenantId::PLATFORM => "(installation)".to_owned(),
         None => chain.tenant.to_string(),

@@ -1,13 +1,15 @@
 //! `munshi host-key list`
 
 use clap::Args;
-use munshi_identity::hosts::{self, HostKey, HostKeyValueKind};
-use munshi_types::Timestamp;
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_identity::hosts::HostKeyValueKind;
+use munshi_operations::NameListInput;
+use munshi_operations::host_keys::{HostKeyView, ListHostKeys};
+use munshi_pack::operation::ListView;
 use munshi_wiring::failure::Result;
 
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -19,24 +21,20 @@ pub(crate) struct HostKeyListArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &HostKeyListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let keys = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find(&db).await?;
-        Ok(db.read(tenant.id, hosts::list).await?)
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    let keys = context.run_whole_list::<ListHostKeys, _>(&target, |after| {
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
     })?;
-    let now = context.now();
-    context.output.print_result(&keys, |keys, painter| render_text(keys, now, painter))
+    context.output.print_result(&keys, render_text)
 }
 
-fn render_text(keys: &Vec<HostKey>, now: Timestamp, painter: TextStyler) -> String {
-    if keys.is_empty() {
+fn render_text(keys: &ListView<HostKeyView>, painter: TextStyler) -> String {
+    if keys.items.is_empty() {
         return "No host keys yet. Add one with `munshi host-key add KID --secret NAME`.".to_owned();
     }
     let mut table =
         OutputTable::new(&["KID", "HOST", "STATE", "ALGORITHM", "FROM", "ADDED (UTC)", "EXPIRES (UTC)"]);
-    for key in keys {
-        let live = key.is_live(now);
+    for key in &keys.items {
         let from = match key.holds {
             HostKeyValueKind::Secret => format!("vault:{}", key.value),
             HostKeyValueKind::Public => "public key".to_owned(),
@@ -45,10 +43,9 @@ fn render_text(keys: &Vec<HostKey>, now: Timestamp, painter: TextStyler) -> Stri
         table.add_row([
             key.kid.as_str().into(),
             key.host.as_str().into(),
-            if live {
-                OutputTableCell::new("good", OutputCellStyle::Good)
-            } else {
-                OutputTableCell::new("ended", OutputCellStyle::Dim)
+            match key.good {
+                true => OutputTableCell::new("good", OutputCellStyle::Good),
+                false => OutputTableCell::new("ended", OutputCellStyle::Dim),
             },
             key.algorithm.as_str().into(),
             from.into(),

@@ -1,20 +1,14 @@
 //! `munshi host-key retire KID`
 
-use std::time::Duration;
-
 use clap::Args;
-use munshi_identity::hosts;
-use munshi_store::Tx;
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_operations::host_keys::{RetireHostKey, RetireHostKeyInput};
+use munshi_wiring::failure::Result;
 
-use super::record_audit;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::formatting::format_time;
-
-const HOUR: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug, Args)]
 pub(crate) struct HostKeyRetireArguments {
@@ -30,24 +24,9 @@ pub(crate) struct HostKeyRetireArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &HostKeyRetireArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let retired = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find_open(&db).await?;
-        let actor = arguments.operator.resolve_actor(context, &db, tenant.id).await?;
-        let (kid, now) = (arguments.kid.clone(), context.now());
-        let end = now.plus(HOUR.saturating_mul(arguments.grace));
-        let unit = move |tx: &mut Tx<'_>| -> Result<_> {
-            let missing = || {
-                CommandFailure::not_found(format!("host key {kid} not found"))
-                    .hint("`munshi host-key list` shows them all")
-            };
-            let retired = hosts::retire(tx, &kid, end)?.ok_or_else(missing)?;
-            record_audit(tx, &actor, "host_key.retired", &retired, now)?;
-            Ok(retired)
-        };
-        db.write(tenant.id, unit).await
-    })?;
+    let input = RetireHostKeyInput { kid: arguments.kid.clone(), grace: Some(arguments.grace) };
+    let target = OperationTarget { of: &arguments.of, operator: Some(&arguments.operator) };
+    let retired = context.run_operation::<RetireHostKey>(&target, &input)?;
     context.output.print_result(&retired, |retired, _| {
         let end = retired.ends_at.map_or_else(String::new, |end| format!(" {} UTC", format_time(end)));
         format!("{} expires{end}.", retired.kid)

@@ -1,38 +1,38 @@
 //! `munshi person add NAME`
 
 use clap::Args;
-use munshi_identity::{ContactAddress, Person, Role, persons};
-use munshi_safety::audit::AuditEvent;
-use munshi_types::{IdGenerator, Language};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use serde_json::json;
+use munshi_identity::Role;
+use munshi_operations::persons::{AddPerson, AddPersonInput};
+use munshi_wiring::failure::Result;
 
-use super::{Shown, Telling, add_addresses};
+use super::mark_handles;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 
 #[derive(Debug, Args)]
 pub(crate) struct PersonAddArguments {
     /// Display name
-    #[arg(value_parser = super::parse_name)]
     name: String,
     /// owner, admin, staff or viewer. Default: none, a contact of the tenant
     #[arg(long)]
     role: Option<Role>,
     /// Phone number; repeatable
-    #[arg(long, value_parser = super::parse_phone)]
-    phone: Vec<ContactAddress>,
+    #[arg(long)]
+    phone: Vec<String>,
     /// E-mail address; repeatable
-    #[arg(long, value_parser = super::parse_email)]
-    email: Vec<ContactAddress>,
+    #[arg(long)]
+    email: Vec<String>,
+    /// Handle; repeatable
+    #[arg(long)]
+    handle: Vec<String>,
     /// Audience they belong to, such as customers; repeatable
-    #[arg(long, value_parser = super::parse_tag)]
+    #[arg(long)]
     tag: Vec<String>,
     /// Their language, such as hi
-    #[arg(long, value_name = "CODE", value_parser = super::parse_language)]
-    language: Option<Language>,
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
     #[command(flatten)]
     of: TenantSelectorArguments,
     #[command(flatten)]
@@ -40,32 +40,12 @@ pub(crate) struct PersonAddArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: PersonAddArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let (ids, now) = (IdGenerator::system(), context.now());
-    let addresses = [arguments.phone, arguments.email].concat();
-    let person = Person {
-        role: arguments.role,
-        tags: arguments.tag,
-        language: arguments.language,
-        ..Person::new(&ids, arguments.name, now)
-    };
-    let shown = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find_open(&db).await?;
-        let telling = Telling::from_operator(context, &arguments.operator, &db, tenant.id).await?;
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, CommandFailure> {
-            persons::upsert(tx, &person)?;
-            add_addresses(tx, &person, &addresses)?;
-            let kinds: Vec<&str> = addresses.iter().map(|address| address.kind().as_str()).collect();
-            let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
-            let shown = Shown::load(tx, person)?;
-            telling.record(tx, &shown.person, AuditEvent::PERSON_ADDED, payload)?;
-            Ok(shown)
-        };
-        db.write(tenant.id, unit).await
-    })?;
-    context.output.print_result(&shown, |shown, _| {
-        let person = &shown.person;
+    let PersonAddArguments { name, role, phone, email, handle, tag, language, of, operator } = arguments;
+    let addresses = [phone, email, mark_handles(&handle)].concat();
+    let input = AddPersonInput { name, role, tags: tag, language, addresses, ..AddPersonInput::default() };
+    let target = OperationTarget { of: &of, operator: Some(&operator) };
+    let person = context.run_operation::<AddPerson>(&target, &input)?;
+    context.output.print_result(&person, |person, _| {
         let what = person.role.map_or_else(String::new, |role| format!(", {role}"));
         format!("Added {}{what}. Their id is {}.", person.name, person.id)
     })

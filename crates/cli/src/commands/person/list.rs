@@ -1,17 +1,15 @@
 //! `munshi person list`
 
 use clap::Args;
-use munshi_identity::persons::{self, PersonFilter};
-use munshi_identity::{ContactAddress, Role};
-use munshi_store::{Cursor, PageRequest};
-use munshi_types::TenantName;
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use serde::Serialize;
+use munshi_identity::Role;
+use munshi_operations::persons::{ListPersons, ListPersonsInput, PersonView};
+use munshi_pack::operation::ListView;
+use munshi_store::Cursor;
+use munshi_wiring::failure::Result;
 
-use super::Shown;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 
@@ -30,47 +28,29 @@ pub(crate) struct PersonListArguments {
     after: Option<Cursor>,
 }
 
-#[derive(Debug, Serialize)]
-struct Listing {
-    tenant: TenantName,
-    items: Vec<Shown>,
-    next: Option<Cursor>,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &PersonListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let wanted = if arguments.all { PersonFilter::Everybody } else { PersonFilter::Here };
-    let request = PageRequest::new(arguments.after, arguments.limit);
-    let listing = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find(&db).await?;
-        let name = tenant.name.clone();
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Listing, CommandFailure> {
-            let page = persons::list(tx, wanted, &request)?;
-            let items =
-                page.items.into_iter().map(|person| Shown::load(tx, person)).collect::<Result<_>>()?;
-            Ok(Listing { tenant: name, items, next: page.next })
-        };
-        db.read(tenant.id, unit).await
-    })?;
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    let input = ListPersonsInput {
+        everybody: arguments.all.then_some(true),
+        after: arguments.after,
+        limit: Some(arguments.limit),
+    };
+    let listing = context.run_operation::<ListPersons>(&target, &input)?;
     context.output.print_result(&listing, render_text)
 }
 
-fn render_text(listing: &Listing, painter: TextStyler) -> String {
+pub(super) fn render_text(listing: &ListView<PersonView>, painter: TextStyler) -> String {
     if listing.items.is_empty() {
-        return format!(
-            "No people yet. Add the owner with `munshi person add NAME --role owner --tenant {}`.",
-            listing.tenant
-        );
+        return "No people yet. Add the owner with `munshi person add NAME --role owner`.".to_owned();
     }
     let mut table = OutputTable::new(&["NAME", "ROLE", "ADDRESSES", "TAGS", "LANGUAGE", "ID"]);
-    for Shown { person, addresses } in &listing.items {
+    for person in &listing.items {
         let (role, tone) = match (person.left_at, person.role) {
             (Some(_), _) => ("left", OutputCellStyle::Dim),
             (None, Some(role)) => (Role::as_str(role), OutputCellStyle::Good),
             (None, None) => ("-", OutputCellStyle::Plain),
         };
-        let addresses: Vec<&str> = addresses.iter().map(ContactAddress::as_str).collect();
+        let addresses: Vec<&str> = person.addresses.iter().map(|one| one.address.as_str()).collect();
         table.add_row([
             person.name.as_str().into(),
             OutputTableCell::new(role, tone),

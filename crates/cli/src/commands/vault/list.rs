@@ -1,32 +1,27 @@
 //! `munshi vault list`
 
-use munshi_safety::vault::{self, SecretInfo};
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_operations::NameListInput;
+use munshi_operations::vault::{ListSecrets, SecretView};
+use munshi_pack::operation::ListView;
 use munshi_wiring::failure::Result;
-use serde::Serialize;
 
 use super::TenantScopeArguments;
 use crate::context::CommandContext;
+use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::OutputTable;
 
-#[derive(Debug, Serialize)]
-struct Listing {
-    items: Vec<SecretInfo>,
-}
-
 pub(super) fn run(context: &CommandContext, whose: &TenantScopeArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let items = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = whose.find(&db).await?;
-        Ok(vault::list(&db, tenant).await?)
+    let of = whose.selector();
+    let target = OperationTarget { of: &of, operator: None };
+    let listing = context.run_whole_list::<ListSecrets, _>(&target, |after| {
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
     })?;
-    context.output.print_result(&Listing { items }, render_text)
+    context.output.print_result(&listing, render_text)
 }
 
-fn render_text(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &ListView<SecretView>, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No secrets yet. Add one with `munshi vault set NAME`.".to_owned();
     }

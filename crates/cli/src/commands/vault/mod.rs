@@ -14,7 +14,7 @@ use munshi_safety::vault::{SecretRef, Vault, VaultAuditContext};
 use munshi_store::Db;
 use munshi_types::TenantId;
 use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::failure::Result;
 use munshi_wiring::vault;
 
 use super::audit::TenantScopeArguments;
@@ -103,9 +103,4 @@ async fn open(
 /// `razorpay.key`, or as it is written elsewhere, `vault:razorpay.key`.
 fn parse_name(text: &str) -> std::result::Result<SecretRef, String> {
     SecretRef::from_name(text.strip_prefix("vault:").unwrap_or(text)).map_err(|error| error.to_string())
-}
-
-fn not_found_failure(name: &SecretRef) -> CommandFailure {
-    CommandFailure::not_found(format!("secret {} not found", name.name()))
-        .hint("`munshi vault list` shows them all; with --tenant, a tenant's")
 }

@@ -1,12 +1,13 @@
 //! `munshi vault remove NAME`
 
 use clap::Args;
+use munshi_operations::vault::{RemoveSecret, SecretInput};
 use munshi_safety::vault::SecretRef;
 use munshi_wiring::failure::Result;
-use serde::Serialize;
 
-use super::{OperatorArguments, TenantScopeArguments, not_found_failure, open, parse_name};
+use super::{OperatorArguments, TenantScopeArguments, parse_name};
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 
 #[derive(Debug, Args)]
 pub(crate) struct VaultRemoveArguments {
@@ -19,22 +20,10 @@ pub(crate) struct VaultRemoveArguments {
     operator: OperatorArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct Removed {
-    name: String,
-    removed: bool,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &VaultRemoveArguments) -> Result<()> {
-    let config = context.config()?;
-    let removed = context.block_on(async {
-        let (vault, tenant) = open(context, &config, &arguments.whose).await?;
-        let by = arguments.operator.build_audit_context(context, &vault, tenant).await?;
-        Ok(vault.remove(tenant, &arguments.name, by).await?)
-    })?;
-    if !removed {
-        return Err(not_found_failure(&arguments.name));
-    }
-    let answer = Removed { name: arguments.name.name().to_owned(), removed };
-    context.output.print_result(&answer, |answer, _| format!("Removed {}.", answer.name))
+    let of = arguments.whose.selector();
+    let target = OperationTarget { of: &of, operator: Some(&arguments.operator) };
+    let input = SecretInput { name: arguments.name.name().to_owned() };
+    let removed = context.run_operation::<RemoveSecret>(&target, &input)?;
+    context.output.print_result(&removed, |removed, _| format!("Removed {}.", removed.name))
 }

@@ -3,14 +3,15 @@
 use std::io::{IsTerminal, Read, Write};
 
 use clap::Args;
-use munshi_safety::vault::{SecretRef, VaultSecret};
+use munshi_operations::vault::{SecretText, SetSecret, SetSecretInput};
+use munshi_safety::vault::SecretRef;
 use munshi_wiring::failure::{CommandFailure, Result};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{OperatorArguments, TenantScopeArguments, open, parse_name};
+use super::{OperatorArguments, TenantScopeArguments, parse_name};
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 
 /// More than any secret has.
 const LARGEST: u64 = 1 << 20;
@@ -26,30 +27,19 @@ pub(crate) struct VaultSetArguments {
     operator: OperatorArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct Kept {
-    name: String,
-    version: i64,
-    reference: SecretRef,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &VaultSetArguments) -> Result<()> {
-    let config = context.config()?;
-    let secret = read(context)?;
-    let version = context.block_on(async {
-        let (vault, tenant) = open(context, &config, &arguments.whose).await?;
-        let by = arguments.operator.build_audit_context(context, &vault, tenant).await?;
-        Ok(vault.set(tenant, &arguments.name, secret, by).await?)
-    })?;
-    let reference = arguments.name.clone();
-    let kept = Kept { name: reference.name().to_owned(), version, reference };
+    let value = SecretText::new(read(context)?);
+    let input = SetSecretInput { name: arguments.name.name().to_owned(), value };
+    let of = arguments.whose.selector();
+    let target = OperationTarget { of: &of, operator: Some(&arguments.operator) };
+    let kept = context.run_operation::<SetSecret>(&target, &input)?;
     context.output.print_result(&kept, |kept, _| {
         format!("Stored {} (version {}). Refer to it as {}.", kept.name, kept.version, kept.reference)
     })
 }
 
 /// From standard input, without the end of its line; at a terminal it is asked for and not shown.
-fn read(context: &CommandContext) -> Result<VaultSecret> {
+fn read(context: &CommandContext) -> Result<Zeroizing<String>> {
     let failed = |error: std::io::Error| CommandFailure::failed(format!("can't read the secret: {error}"));
     let stdin = std::io::stdin();
     let mut bytes = Zeroizing::new(Vec::new());
@@ -67,7 +57,7 @@ fn read(context: &CommandContext) -> Result<VaultSecret> {
     let text = std::str::from_utf8(&bytes).map_err(|_| {
         CommandFailure::usage("the secret is not valid UTF-8").hint("encode it, for example with base64")
     })?;
-    Ok(VaultSecret::new(text.trim_end_matches(['\r', '\n']).to_owned())?)
+    Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
 /// The terminal shows nothing of what is typed until this goes.

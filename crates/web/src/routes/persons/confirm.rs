@@ -1,6 +1,7 @@
 //! `POST /v1/persons/{id}/confirm`: the visitor says what the code is.
 
 use munshi_identity::codes::CodeVerification;
+use munshi_operations::persons::PersonView;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlPathParameter;
@@ -11,7 +12,6 @@ use utoipa::ToSchema;
 use super::link::{build_phone_linker, check_session};
 use crate::api::access::AuthorizedCaller;
 use crate::api::turn_errors::convert_turn_error;
-use crate::views::person::PersonView;
 
 /// The code the person entered.
 #[derive(Deserialize, ToSchema)]
@@ -58,11 +58,11 @@ pub(crate) async fn confirm_person(
         .await
         .map_err(convert_turn_error)?
     {
-        CodeVerification::Right(linked) => Ok(Json(ConfirmCodeResponse {
-            person: linked.person.into(),
-            session: linked.session,
-            merged: linked.merged,
-        })),
+        CodeVerification::Right(linked) => {
+            let person = linked.person;
+            let person = key.api.db.read(key.tenant(), move |tx| PersonView::load(tx, person)).await?;
+            Ok(Json(ConfirmCodeResponse { person, session: linked.session, merged: linked.merged }))
+        }
         CodeVerification::Wrong { left } => {
             refused(format!("Wrong code; {left} tries left."), "Check the phone and enter it again.")
         }

@@ -82,7 +82,7 @@ on_both! {
             holds: HostKeyValueKind::Secret,
             value: "widget".to_owned(),
         };
-        house.db.write(tenant, move |tx| hosts::add(tx, &key, THEN)).await.unwrap();
+        house.db.write(tenant, move |tx| munshi_test_support::administer(tx, |tx| hosts::add(tx, &key, THEN))).await.unwrap();
         let person = proven.authenticate_host_token(tenant, "counter", &token).await.unwrap();
         assert_eq!(proven.authenticate_host_token(tenant, "counter", &token).await.unwrap(), person, "the same each time");
         let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();

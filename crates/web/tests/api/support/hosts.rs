@@ -51,7 +51,12 @@ impl Installation {
             value: "widget.one".to_owned(),
         };
         let now = self.now();
-        self.db.write(self.shop.tenant, move |tx| hosts::add(tx, &key, now)).await.unwrap();
+        self.db
+            .write(self.shop.tenant, move |tx| {
+                munshi_test_support::administer(tx, |tx| hosts::add(tx, &key, now))
+            })
+            .await
+            .unwrap();
     }
 
     /// What the host signs of one of its visitors at this moment.

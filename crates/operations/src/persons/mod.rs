@@ -1,0 +1,18 @@
+//! The people of a tenant: who works there, and with whom it deals.
+
+mod add;
+mod find;
+mod leave;
+mod list;
+mod rules;
+mod set;
+mod show;
+mod view;
+
+pub use add::{AddPerson, AddPersonInput};
+pub use find::find;
+pub use leave::{LeavePerson, LeftPersonView};
+pub use list::{ListPersons, ListPersonsInput};
+pub use set::{ChangedPersonView, SetPerson, SetPersonInput};
+pub use show::{PersonInput, ShowPerson};
+pub use view::{PersonAddressView, PersonView};
