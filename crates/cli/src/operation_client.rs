@@ -109,7 +109,10 @@ impl CommandContext {
                     let operator = target.operator.unwrap_or(&somebody);
                     let actor = operator.resolve_actor(self, &db, tenant.id).await?;
                     let call = HouseCall {
-                        services: HouseServices { keys: ApiKeyCache::new(db.clone(), self.clock.clone()) },
+                        services: HouseServices {
+                            keys: ApiKeyCache::new(db.clone(), self.clock.clone()),
+                            engine: None,
+                        },
                         db,
                         ids: IdGenerator::system(),
                         random: Arc::new(SystemRandom),

@@ -3,27 +3,34 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
-//! - [`keys`], [`persons`], [`acts`], [`violations`]: a module a resource, a file a verb
+//! - [`keys`], [`persons`], [`sessions`], [`messages`], [`runs`], [`acts`], [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
 pub mod keys;
+pub mod messages;
 pub mod persons;
 mod reference;
+pub mod runs;
 pub mod schemas;
+pub mod sessions;
+mod turn_errors;
 pub mod violations;
 
 pub use reference::render_reference;
 
+use munshi_agent::TurnEngine;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_pack::operation::{OperationCall, OperationEntry};
 
 /// What the house's operations need besides a database.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HouseServices {
     pub keys: ApiKeyCache,
+    /// None where no server runs turns: what it would do at once is left to one that does.
+    pub engine: Option<TurnEngine>,
 }
 
 /// A call of one of the house's operations.
@@ -38,17 +45,25 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<keys::RevokeKey>(),
     OperationEntry::of::<keys::RotateKey>(),
     OperationEntry::of::<keys::ShowKey>(),
+    OperationEntry::of::<messages::ListMessages>(),
     OperationEntry::of::<persons::AddPerson>(),
     OperationEntry::of::<persons::LeavePerson>(),
     OperationEntry::of::<persons::ListPersons>(),
     OperationEntry::of::<persons::SetPerson>(),
     OperationEntry::of::<persons::ShowPerson>(),
+    OperationEntry::of::<runs::CancelRun>(),
+    OperationEntry::of::<runs::ListRuns>(),
+    OperationEntry::of::<runs::ShowRun>(),
+    OperationEntry::of::<sessions::ListSessions>(),
+    OperationEntry::of::<sessions::ShowSession>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use munshi_pack::operation::OperationEffect;
 
     use super::*;
 
@@ -64,8 +79,9 @@ mod tests {
     fn what_writes_says_what_the_audit_hears() {
         for entry in HOUSE {
             let reads = entry.spec.method.as_str() == "GET";
+            let is_silent = entry.spec.effect == OperationEffect::Read;
             assert_eq!(entry.spec.writes(), !reads, "{}", entry.spec.id());
-            assert_eq!(entry.spec.events().is_empty(), reads, "{}", entry.spec.id());
+            assert_eq!(entry.spec.events().is_empty(), is_silent, "{}", entry.spec.id());
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) async fn build_call(access: &Access, caller: Arc<ApiCaller>) -> Resul
         now: access.clock.now(),
         caller: OperationCaller::api(caller),
         tenant: Tenant::clone(&tenant),
-        services: HouseServices { keys: access.keys.clone() },
+        services: HouseServices { keys: access.keys.clone(), engine: None },
     })
 }
 
@@ -86,7 +86,8 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let asked = request.headers().get(TENANT).cloned();
     let input = read_input(entry, request).await?;
-    let call = build_call(&key.api, key.caller).await?;
+    let mut call = build_call(&key.api, key.caller).await?;
+    call.services.engine = Some(key.api.engine.clone());
     // An operator's browser is let into the tenant it names; a key is one tenant's.
     if let Some(asked) = asked
         && asked.as_bytes() != call.tenant.name.as_str().as_bytes()

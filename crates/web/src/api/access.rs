@@ -21,7 +21,7 @@ use crate::app::api::Api;
 use crate::operations::find_spec;
 
 use ApiAccess::{Read, Write};
-use Area::{Approvals, Bindings, Chat, Persons, Runs, Sessions, Test, Tiers, Usage};
+use Area::{Approvals, Bindings, Chat, Persons, Test, Tiers, Usage};
 
 /// Every route under `/v1` that is no operation. One that is missing here and there is closed to everybody.
 #[rustfmt::skip]
@@ -32,14 +32,8 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::GET, "/v1/models/{model}", Chat, Read),
     (Method::POST, "/v1/chat/completions", Chat, Write),
     (Method::POST, "/v1/embeddings", Chat, Write),
-    (Method::GET, "/v1/runs", Runs, Read),
-    (Method::GET, "/v1/runs/{id}", Runs, Read),
     // Whoever may chat may hear the rest of an answer that broke off.
     (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
-    (Method::POST, "/v1/runs/{id}/cancel", Chat, Write),
-    (Method::GET, "/v1/sessions", Sessions, Read),
-    (Method::GET, "/v1/sessions/{id}", Sessions, Read),
-    (Method::GET, "/v1/sessions/{id}/messages", Sessions, Read),
     (Method::POST, "/v1/persons/{id}/link", Persons, Write),
     (Method::POST, "/v1/persons/{id}/confirm", Persons, Write),
     (Method::GET, "/v1/bindings", Bindings, Read),

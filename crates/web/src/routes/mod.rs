@@ -62,9 +62,6 @@ mod link {
 mod mcp {
     pub(super) mod serve;
 }
-mod messages {
-    pub(super) mod list;
-}
 mod metrics {
     pub(super) mod read;
 }
@@ -101,14 +98,7 @@ mod readiness {
     pub(super) mod check;
 }
 pub(crate) mod runs {
-    pub(crate) mod cancel;
     pub(crate) mod follow;
-    pub(crate) mod list;
-    pub(crate) mod read;
-}
-mod sessions {
-    pub(super) mod list;
-    pub(super) mod read;
 }
 mod sign_in {
     pub(super) mod begin;
@@ -270,13 +260,7 @@ fn openai() -> Routes {
 fn api() -> Routes {
     Routes::new()
         .routes(routes!(chat::send::send_chat))
-        .routes(routes!(runs::list::list_runs))
-        .routes(routes!(runs::read::read_run))
         .routes(routes!(runs::follow::follow_run))
-        .routes(routes!(runs::cancel::cancel_run))
-        .routes(routes!(sessions::list::list_sessions))
-        .routes(routes!(sessions::read::read_session))
-        .routes(routes!(messages::list::list_messages))
         .routes(routes!(persons::link::link_person))
         .routes(routes!(persons::confirm::confirm_person))
         .routes(routes!(bindings::list::list_bindings))

@@ -3,10 +3,7 @@
 pub(crate) mod approval;
 pub(crate) mod attachment;
 pub(crate) mod event;
-pub(crate) mod message;
 pub(crate) mod outcome;
-pub(crate) mod run;
-pub(crate) mod session;
 pub(crate) mod stats;
 pub(crate) mod tier;
 pub(crate) mod usage;

@@ -1,7 +1,7 @@
 //! Every operation as every caller over the API: refused where it must be, told to the audit once where it writes.
 
 use munshi_identity::Role;
-use munshi_identity::keys::KeySubject;
+use munshi_identity::keys::{Area, KeySubject};
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationSpec, RouteMethod};
 use munshi_test_support::models::ScriptedTurn;
@@ -16,6 +16,16 @@ struct Subjects {
     person: String,
     /// One who can leave for each that may let them.
     leavers: Vec<String>,
+    session: String,
+    /// One that waits for each that may stop it.
+    runs: Vec<String>,
+}
+
+/// How many turns of the model [`subjects`] takes.
+const TURNS: usize = 6;
+
+fn wipes() -> impl Iterator<Item = ScriptedTurn> {
+    std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
 }
 
 /// A request that would do; the number makes what is made anew another one each time.
@@ -31,8 +41,13 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
         "read_person" => (path(&subjects.person), None),
         "leave_person" => (path(&subjects.leavers[number % subjects.leavers.len()]), None),
+        "read_session" | "list_messages" => (path(&subjects.session), None),
+        "read_run" => (path(&subjects.runs[0]), None),
+        "cancel_run" => (path(&subjects.runs[number % subjects.runs.len()]), None),
         "read_act" => (path(&subjects.act), None),
-        "list_keys" | "list_acts" | "list_persons" | "list_violations" => (spec.path.to_owned(), None),
+        "list_keys" | "list_acts" | "list_persons" | "list_runs" | "list_sessions" | "list_violations" => {
+            (spec.path.to_owned(), None)
+        }
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
 }
@@ -40,7 +55,7 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
 async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });
-    house.post("/v1/chat", owner, say).await.is(200);
+    let chat = house.post("/v1/chat", owner, say).await.is(200);
     let acts = house.get("/v1/acts", owner).await.is(200);
     let new = json!({ "name": "subject", "role": "viewer", "speaks_as": "program" });
     let key = house.post("/v1/keys", owner, new).await.is(201);
@@ -49,7 +64,16 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
         let new = json!({ "name": format!("Raju {number}"), "handle": format!("raju{number}") });
         people.push(text(&house.post("/v1/persons", owner, new).await.is(201)["id"]));
     }
+    let mut runs = Vec::new();
+    for number in 1..TURNS {
+        let new = json!({ "name": format!("Nina {number}"), "role": "staff" });
+        let staff = house.post("/v1/persons", owner, new).await.is(201);
+        let say = json!({ "binding": "counter", "text": "wipe it", "person": staff["id"] });
+        runs.push(text(&house.post("/v1/chat", owner, say).await.is(200)["run"]));
+    }
     Subjects {
+        session: text(&chat["session"]),
+        runs,
         key: text(&key["id"]),
         act: text(&acts["items"][0]["id"]),
         person: people.remove(0),
@@ -57,13 +81,21 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
     }
 }
 
-async fn count_entries(house: &Installation) -> i64 {
-    house.number(house.shop.tenant, "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1").await
+/// How often the audit heard of what an operation does; of one that is not told, of anything at all.
+async fn count_entries(house: &Installation, spec: &OperationSpec) -> i64 {
+    let all = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1";
+    let events: Vec<String> = spec.events().iter().map(|event| format!("'{event}'")).collect();
+    let wanted = if events.is_empty() {
+        all.to_owned()
+    } else {
+        format!("{all} AND event IN ({})", events.join(", "))
+    };
+    house.number(house.shop.tenant, wanted.leak()).await
 }
 
 on_both! {
     async fn each_opens_for_those_it_names_and_for_nobody_else(test: TestDb) {
-        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
+        let house = Installation::open(&test, wipes()).await;
         let owner = house.key(Role::Owner).await;
         let subjects = subjects(&house, &owner).await;
         let customer = house.customer("Raju").await;
@@ -82,12 +114,12 @@ on_both! {
                     let own = house.post("/v1/keys", &key, new).await.is(201);
                     path = spec.path.replace("{id}", own["id"].as_str().unwrap());
                 }
-                let before = count_entries(&house).await;
+                let before = count_entries(&house, spec).await;
                 let reply = house.call(method, &path, &key, body).await;
-                let told = count_entries(&house).await - before;
-                if role <= spec.needs.minimum_role().unwrap() {
+                let told = count_entries(&house, spec).await - before;
+                if spec.needs.minimum_role().is_none_or(|lowest| role <= lowest) {
                     reply.is(spec.method.status());
-                    assert_eq!(told, i64::from(spec.writes()), "{id} as {role}");
+                    assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as {role}");
                 } else {
                     reply.refused(403, "forbidden");
                     assert_eq!(told, 0, "{id} as {role}");
@@ -98,24 +130,30 @@ on_both! {
                 }
             }
             let (path, body) = sample(spec, &subjects, at * 10 + 4);
-            let before = count_entries(&house).await;
+            let before = count_entries(&house, spec).await;
             house.call(method, &path, "", body.clone()).await.refused(401, "unauthenticated");
-            house.call(method, &path, &customer, body.clone()).await.refused(403, "forbidden");
-            house.call(method, &path, &narrow, body.clone()).await.refused(403, "forbidden");
+            let reply = house.call(method, &path, &customer, body.clone()).await;
+            if spec.grant().unwrap().area == Area::Chat {
+                // Whoever may chat does it with their own.
+                reply.refused(404, "not_found");
+            } else {
+                reply.refused(403, "forbidden");
+                house.call(method, &path, &narrow, body.clone()).await.refused(403, "forbidden");
+            }
             let reply = house.call(method, &path, &elsewhere, body).await;
             if spec.path_fields().next().is_some() {
                 reply.refused(404, "not_found");
             } else {
                 let shown = reply.is(spec.method.status()).to_string();
-                let Subjects { key, act, person, .. } = &subjects;
-                assert!([key, act, person].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
+                let Subjects { key, act, person, session, runs, .. } = &subjects;
+                assert!([key, act, person, session, &runs[0]].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
             }
-            assert_eq!(count_entries(&house).await, before, "{id} told of nobody's");
+            assert_eq!(count_entries(&house, spec).await, before, "{id} told of nobody's");
         }
     }
 
     async fn what_is_malformed_is_said_and_changes_nothing(test: TestDb) {
-        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
+        let house = Installation::open(&test, wipes()).await;
         let owner = house.key(Role::Owner).await;
         let subjects = subjects(&house, &owner).await;
         for (at, entry) in HOUSE.iter().enumerate() {
@@ -141,6 +179,25 @@ on_both! {
         assert_eq!((&key["state"], key["secrets"].as_array().unwrap().len()), (&json!("open"), 1));
         let people = house.get("/v1/persons?everybody=true&limit=500", &owner).await.is(200);
         assert!(people["items"].as_array().unwrap().iter().all(|person| person["left_at"].is_null()), "{people}");
+    }
+
+    async fn opening_somebody_elses_conversation_is_written_down(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::text("Yes.")]).await;
+        let own = house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await;
+        let chat = house.post("/v1/chat", &own, json!({ "binding": "counter", "text": "hi" })).await.is(200);
+        let path = format!("/v1/sessions/{}/messages", chat["session"].as_str().unwrap());
+        let opened = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'conversation.opened'";
+        assert_eq!(house.get(&path, &own).await.is(200)["items"].as_array().unwrap().len(), 2);
+        assert_eq!(house.number(house.shop.tenant, opened).await, 0, "their own");
+        let owner = house.key(Role::Owner).await;
+        house.get(&path, &owner).await.is(200);
+        assert_eq!(house.number(house.shop.tenant, opened).await, 1);
+        let after = house.get(&format!("{path}?limit=1"), &owner).await.is(200);
+        house.get(&format!("{path}?limit=1&after={}", after["next"].as_str().unwrap()), &owner).await.is(200);
+        assert_eq!(house.number(house.shop.tenant, opened).await, 3, "a page can't be read unseen");
+        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
+        house.get(&path, &elsewhere).await.refused(404, "not_found");
+        assert_eq!(house.number(house.shop.tenant, opened).await, 3);
     }
 
     async fn a_rotated_key_shows_its_text_to_nobody_who_has_less(test: TestDb) {
