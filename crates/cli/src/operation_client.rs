@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_config::Config;
 use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
 use munshi_identity::keys::ApiKeyCache;
-use munshi_operations::{HOUSE, HouseCall, HouseServices};
+use munshi_operations::{ActServicesSource, HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
     Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationSpec,
     RouteMethod,
@@ -13,6 +14,8 @@ use munshi_pack::operation::{
 use munshi_types::{IdGenerator, SystemRandom};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
+use munshi_wiring::packs;
+use munshi_wiring::tools::build_act_services;
 use serde_json::{Map, Value};
 
 use crate::commands::tenant::TenantSelectorArguments;
@@ -101,7 +104,8 @@ impl CommandContext {
         match &self.server {
             Some(server) => self.block_on(async { ask_server(server, target, &entry.spec, input).await }),
             None => {
-                let database = ConfiguredDatabase::single_connection(&self.config()?)?;
+                let config = self.config()?;
+                let database = ConfiguredDatabase::single_connection(&config)?;
                 self.block_on(async {
                     let db = database.open().await?;
                     let tenant = target.of.find(&db).await?;
@@ -112,6 +116,7 @@ impl CommandContext {
                         services: HouseServices {
                             keys: ApiKeyCache::new(db.clone(), self.clock.clone()),
                             engine: None,
+                            act_services: self.act_services_source(config),
                         },
                         db,
                         ids: IdGenerator::system(),
@@ -124,6 +129,18 @@ impl CommandContext {
                 })
             }
         }
+    }
+}
+
+impl CommandContext {
+    /// As the server decides acts, with what packs want to hear of a refusal.
+    fn act_services_source(&self, config: Config) -> ActServicesSource {
+        let clock = self.clock.clone();
+        Arc::new(move || {
+            let packs =
+                packs::load_registry().map_err(|failure| OperationError::internal(failure.message))?;
+            Ok(Arc::new(build_act_services(&config, clock.clone()).on_refusal(packs)))
+        })
     }
 }
 

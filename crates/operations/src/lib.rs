@@ -3,12 +3,14 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
-//! - [`keys`], [`persons`], [`sessions`], [`messages`], [`runs`], [`acts`], [`violations`]: a module a resource, a file a verb
+//! - [`keys`], [`persons`], [`sessions`], [`messages`], [`runs`], [`approvals`], [`acts`],
+//!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
+pub mod approvals;
 pub mod keys;
 pub mod messages;
 pub mod persons;
@@ -21,9 +23,12 @@ pub mod violations;
 
 pub use reference::render_reference;
 
+use std::sync::Arc;
+
 use munshi_agent::TurnEngine;
 use munshi_identity::keys::ApiKeyCache;
-use munshi_pack::operation::{OperationCall, OperationEntry};
+use munshi_pack::operation::{OperationCall, OperationEntry, OperationError};
+use munshi_safety::acts::ActServices;
 
 /// What the house's operations need besides a database.
 #[derive(Clone)]
@@ -31,7 +36,11 @@ pub struct HouseServices {
     pub keys: ApiKeyCache,
     /// None where no server runs turns: what it would do at once is left to one that does.
     pub engine: Option<TurnEngine>,
+    /// What acts are decided with. Made when it is asked for: few operations need it, and settings and packs are read for it.
+    pub act_services: ActServicesSource,
 }
+
+pub type ActServicesSource = Arc<dyn Fn() -> Result<Arc<ActServices>, OperationError> + Send + Sync>;
 
 /// A call of one of the house's operations.
 pub type HouseCall = OperationCall<HouseServices>;
@@ -40,6 +49,10 @@ pub type HouseCall = OperationCall<HouseServices>;
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<acts::ListActs>(),
     OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<approvals::GrantApproval>(),
+    OperationEntry::of::<approvals::ListApprovals>(),
+    OperationEntry::of::<approvals::RefuseApproval>(),
+    OperationEntry::of::<approvals::ShowApproval>(),
     OperationEntry::of::<keys::AddKey>(),
     OperationEntry::of::<keys::ListKeys>(),
     OperationEntry::of::<keys::RevokeKey>(),

@@ -46,7 +46,11 @@ pub(crate) async fn build_call(access: &Access, caller: Arc<ApiCaller>) -> Resul
         now: access.clock.now(),
         caller: OperationCaller::api(caller),
         tenant: Tenant::clone(&tenant),
-        services: HouseServices { keys: access.keys.clone(), engine: None },
+        services: HouseServices {
+            keys: access.keys.clone(),
+            engine: None,
+            act_services: Arc::new(|| Err(OperationError::internal("no acts are decided here"))),
+        },
     })
 }
 
@@ -87,7 +91,9 @@ async fn answer(
     let asked = request.headers().get(TENANT).cloned();
     let input = read_input(entry, request).await?;
     let mut call = build_call(&key.api, key.caller).await?;
+    let act_services = key.api.act_services.clone();
     call.services.engine = Some(key.api.engine.clone());
+    call.services.act_services = Arc::new(move || Ok(act_services.clone()));
     // An operator's browser is let into the tenant it names; a key is one tenant's.
     if let Some(asked) = asked
         && asked.as_bytes() != call.tenant.name.as_str().as_bytes()

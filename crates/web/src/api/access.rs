@@ -21,7 +21,7 @@ use crate::app::api::Api;
 use crate::operations::find_spec;
 
 use ApiAccess::{Read, Write};
-use Area::{Approvals, Bindings, Chat, Persons, Test, Tiers, Usage};
+use Area::{Bindings, Chat, Persons, Test, Tiers, Usage};
 
 /// Every route under `/v1` that is no operation. One that is missing here and there is closed to everybody.
 #[rustfmt::skip]
@@ -41,10 +41,6 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::GET, "/v1/tiers", Tiers, Read),
     (Method::GET, "/v1/tiers/{kind}/{name}", Tiers, Read),
     (Method::GET, "/v1/tiers/{kind}/{name}/versions", Tiers, Read),
-    (Method::GET, "/v1/approvals", Approvals, Read),
-    (Method::GET, "/v1/approvals/{id}", Approvals, Read),
-    (Method::POST, "/v1/approvals/{id}/grant", Approvals, Write),
-    (Method::POST, "/v1/approvals/{id}/refuse", Approvals, Write),
     (Method::GET, "/v1/usage", Usage, Read),
     (Method::GET, "/v1/stats", Usage, Read),
     // Acts are rehearsed; `act` needs `test` whole.

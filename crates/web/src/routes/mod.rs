@@ -15,12 +15,6 @@ mod account_keys {
     pub(super) mod revoke;
     pub(super) mod rotate;
 }
-mod approvals {
-    pub(crate) mod grant;
-    pub(crate) mod list;
-    pub(crate) mod read;
-    pub(crate) mod refuse;
-}
 mod assets {
     pub(super) mod read;
 }
@@ -268,10 +262,6 @@ fn api() -> Routes {
         .routes(routes!(tiers::list::list_tiers))
         .routes(routes!(tiers::read::read_tier))
         .routes(routes!(tier_versions::list::list_tier_versions))
-        .routes(routes!(approvals::list::list_approvals))
-        .routes(routes!(approvals::read::read_approval))
-        .routes(routes!(approvals::grant::grant_approval))
-        .routes(routes!(approvals::refuse::refuse_approval))
         .routes(routes!(usage::read::read_usage))
         .routes(routes!(stats::read::read_stats))
         .routes(routes!(test::run::run_test))

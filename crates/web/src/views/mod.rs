@@ -1,6 +1,5 @@
 //! What routes answer with: each resource as a client sees it, with what the document says about it.
 
-pub(crate) mod approval;
 pub(crate) mod attachment;
 pub(crate) mod event;
 pub(crate) mod outcome;

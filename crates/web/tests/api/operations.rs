@@ -1,5 +1,7 @@
 //! Every operation as every caller over the API: refused where it must be, told to the audit once where it writes.
 
+use std::time::Duration;
+
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, KeySubject};
 use munshi_operations::HOUSE;
@@ -19,10 +21,13 @@ struct Subjects {
     session: String,
     /// One that waits for each that may stop it.
     runs: Vec<String>,
+    /// One that waits for each that may answer it, and its digest.
+    approvals: Vec<(String, String)>,
 }
 
-/// How many turns of the model [`subjects`] takes.
-const TURNS: usize = 6;
+/// How many turns of the model [`subjects`] takes: as many runs are stopped as approvals are granted and refused.
+const TURNS: usize = 1 + 3 * EACH;
+const EACH: usize = 5;
 
 fn wipes() -> impl Iterator<Item = ScriptedTurn> {
     std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
@@ -44,10 +49,15 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "read_session" | "list_messages" => (path(&subjects.session), None),
         "read_run" => (path(&subjects.runs[0]), None),
         "cancel_run" => (path(&subjects.runs[number % subjects.runs.len()]), None),
-        "read_act" => (path(&subjects.act), None),
-        "list_keys" | "list_acts" | "list_persons" | "list_runs" | "list_sessions" | "list_violations" => {
-            (spec.path.to_owned(), None)
+        "read_approval" => (path(&subjects.approvals[0].0), None),
+        "grant_approval" | "refuse_approval" => {
+            let from = if spec.verb == "grant" { 0 } else { EACH };
+            let (id, digest) = &subjects.approvals[from + number % EACH];
+            (path(id), Some(json!({ "digest": digest })))
         }
+        "read_act" => (path(&subjects.act), None),
+        "list_keys" | "list_acts" | "list_approvals" | "list_persons" | "list_runs" | "list_sessions"
+        | "list_violations" => (spec.path.to_owned(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
 }
@@ -64,16 +74,24 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
         let new = json!({ "name": format!("Raju {number}"), "handle": format!("raju{number}") });
         people.push(text(&house.post("/v1/persons", owner, new).await.is(201)["id"]));
     }
-    let mut runs = Vec::new();
+    let (mut runs, mut approvals) = (Vec::new(), Vec::new());
     for number in 1..TURNS {
         let new = json!({ "name": format!("Nina {number}"), "role": "staff" });
         let staff = house.post("/v1/persons", owner, new).await.is(201);
         let say = json!({ "binding": "counter", "text": "wipe it", "person": staff["id"] });
-        runs.push(text(&house.post("/v1/chat", owner, say).await.is(200)["run"]));
+        let waits = house.post("/v1/chat", owner, say).await.is(200);
+        if runs.len() < EACH {
+            runs.push(text(&waits["run"]));
+            continue;
+        }
+        let id = text(&waits["approval"]);
+        let digest = house.get(&format!("/v1/approvals/{id}"), owner).await.is(200);
+        approvals.push((id, text(&digest["digest"])));
     }
     Subjects {
         session: text(&chat["session"]),
         runs,
+        approvals,
         key: text(&key["id"]),
         act: text(&acts["items"][0]["id"]),
         person: people.remove(0),
@@ -117,7 +135,9 @@ on_both! {
                 let before = count_entries(&house, spec).await;
                 let reply = house.call(method, &path, &key, body).await;
                 let told = count_entries(&house, spec).await - before;
-                if spec.needs.minimum_role().is_none_or(|lowest| role <= lowest) {
+                // Of approvals the policy says besides whose they are to answer: not a colleague's.
+                let is_theirs = spec.resource != "approvals" || !spec.writes() || role <= Role::Admin;
+                if is_theirs && spec.needs.minimum_role().is_none_or(|lowest| role <= lowest) {
                     reply.is(spec.method.status());
                     assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as {role}");
                 } else {
@@ -129,6 +149,8 @@ on_both! {
                     house.restore_key(&subjects.key).await;
                 }
             }
+            // So many come without a key within a minute, and no more.
+            test.clock.advance(Duration::from_secs(4));
             let (path, body) = sample(spec, &subjects, at * 10 + 4);
             let before = count_entries(&house, spec).await;
             house.call(method, &path, "", body.clone()).await.refused(401, "unauthenticated");
@@ -145,8 +167,8 @@ on_both! {
                 reply.refused(404, "not_found");
             } else {
                 let shown = reply.is(spec.method.status()).to_string();
-                let Subjects { key, act, person, session, runs, .. } = &subjects;
-                assert!([key, act, person, session, &runs[0]].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
+                let Subjects { key, act, person, session, runs, approvals, .. } = &subjects;
+                assert!([key, act, person, session, &runs[0], &approvals[0].0].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
             }
             assert_eq!(count_entries(&house, spec).await, before, "{id} told of nobody's");
         }
