@@ -1,11 +1,12 @@
 //! Stopping a run.
 
-use munshi_types::{RunId, TenantId};
+use munshi_store::Tx;
+use munshi_types::{IdGenerator, RunId, TenantId, Timestamp};
 
 use crate::commit;
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
-use crate::runs::{self, CancelRequestOutcome};
+use crate::runs::{self, CancelRequestOutcome, LeaseTerms, Run};
 use crate::state::HaltReason;
 
 /// What came of asking a run to stop.
@@ -15,6 +16,36 @@ pub enum RunCancelOutcome {
     Asked,
     /// It had ended before.
     TooLate,
+}
+
+/// Asks a run to stop where no engine is at hand. One that nobody works on is held for the length of a lease by nobody: then
+/// a node takes it up, sees what was asked, and ends it.
+pub fn request_unattended(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    run: RunId,
+    now: Timestamp,
+) -> Result<CancelRequestOutcome> {
+    let asked = runs::request_cancel(tx, run, now)?;
+    if asked == CancelRequestOutcome::Unheld {
+        claim_and_withdraw(tx, ids, run, now.into())?;
+    }
+    Ok(asked)
+}
+
+/// Takes up a run that nobody works on, and takes back what it has asked people.
+fn claim_and_withdraw(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    run: RunId,
+    terms: LeaseTerms,
+) -> Result<Option<Run>> {
+    let now = terms.now;
+    let taken = runs::claim(tx, run, terms)?;
+    let questions = taken.as_ref().map(|run| run.snapshot.pending_approvals()).unwrap_or_default();
+    let untold = commit::withdraw(tx, &questions, HaltReason::Cancelled.code(), now)?;
+    untold.record_with_ids(tx, ids, now)?;
+    Ok(taken)
 }
 
 impl TurnEngine {
@@ -33,11 +64,7 @@ impl TurnEngine {
             if asked != CancelRequestOutcome::Unheld {
                 return Ok((asked, None));
             }
-            let taken = runs::claim(tx, run, terms)?;
-            let questions = taken.as_ref().map(|run| run.snapshot.pending_approvals()).unwrap_or_default();
-            let untold = commit::withdraw(tx, &questions, HaltReason::Cancelled.code(), now)?;
-            untold.record_with_ids(tx, &ids, now)?;
-            Ok((asked, taken))
+            Ok((asked, claim_and_withdraw(tx, &ids, run, terms)?))
         };
         match self.inner.db.write(tenant, unit).await? {
             (CancelRequestOutcome::NoRun, _) => return Err(Error::NoRun),

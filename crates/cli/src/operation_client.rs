@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_config::Config;
 use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
 use munshi_identity::keys::ApiKeyCache;
-use munshi_operations::{HOUSE, HouseCall, HouseServices};
+use munshi_operations::{ActServicesSource, HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
     ListView, Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
     OperationSpec, RouteMethod,
@@ -14,6 +15,8 @@ use munshi_types::{IdGenerator, SystemRandom, Tenant};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
 use munshi_wiring::operations::ConfiguredParts;
+use munshi_wiring::packs;
+use munshi_wiring::tools::build_act_services;
 use serde_json::{Map, Value};
 
 use crate::commands::tenant::TenantSelectorArguments;
@@ -134,7 +137,7 @@ impl CommandContext {
                 let database = ConfiguredDatabase::single_connection(&config)?;
                 self.block_on(async {
                     let db = database.open().await?;
-                    let parts = ConfiguredParts::new(config, db.clone(), self.clock.clone());
+                    let parts = ConfiguredParts::new(config.clone(), db.clone(), self.clock.clone());
                     let tenant = match (entry.spec.needs.scope(), target.of.name()) {
                         (OperationScope::Installation, _) | (OperationScope::Either, None) => {
                             Tenant::installation()
@@ -147,6 +150,8 @@ impl CommandContext {
                     let call = HouseCall {
                         services: HouseServices {
                             keys: ApiKeyCache::new(db.clone(), self.clock.clone()),
+                            engine: None,
+                            act_services: self.act_services_source(config),
                             parts: Arc::new(parts),
                         },
                         db,
@@ -160,6 +165,18 @@ impl CommandContext {
                 })
             }
         }
+    }
+}
+
+impl CommandContext {
+    /// As the server decides acts, with what packs want to hear of a refusal.
+    fn act_services_source(&self, config: Arc<Config>) -> ActServicesSource {
+        let clock = self.clock.clone();
+        Arc::new(move || {
+            let packs =
+                packs::load_registry().map_err(|failure| OperationError::internal(failure.message))?;
+            Ok(Arc::new(build_act_services(&config, clock.clone()).on_refusal(packs)))
+        })
     }
 }
 

@@ -3,12 +3,14 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`persons`], [`tenants`], [`violations`]: a module a resource, a file a verb
+//! - [`acts`], [`approvals`], [`audit`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`messages`],
+//!   [`persons`], [`runs`], [`sessions`], [`tenants`], [`vault`], [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
+pub mod approvals;
 pub mod audit;
 pub mod host_keys;
 pub mod jobs;
@@ -16,17 +18,21 @@ pub mod keeper_keys;
 pub mod keys;
 pub mod limits;
 mod lists;
+pub mod messages;
 pub mod persons;
 mod reference;
+pub mod runs;
 pub mod schemas;
 mod services;
+pub mod sessions;
 pub mod tenants;
+mod turn_errors;
 pub mod vault;
 pub mod violations;
 
 pub use lists::NameListInput;
 pub use reference::render_reference;
-pub use services::{HouseParts, HouseServices};
+pub use services::{ActServicesSource, HouseParts, HouseServices};
 
 use munshi_pack::operation::{OperationCall, OperationEntry};
 
@@ -37,6 +43,10 @@ pub type HouseCall = OperationCall<HouseServices>;
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<acts::ListActs>(),
     OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<approvals::GrantApproval>(),
+    OperationEntry::of::<approvals::ListApprovals>(),
+    OperationEntry::of::<approvals::RefuseApproval>(),
+    OperationEntry::of::<approvals::ShowApproval>(),
     OperationEntry::of::<audit::AnchorAudit>(),
     OperationEntry::of::<audit::ExportAudit>(),
     OperationEntry::of::<audit::ListAudit>(),
@@ -60,6 +70,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<limits::SetLimit>(),
     OperationEntry::of::<limits::SetPlan>(),
     OperationEntry::of::<limits::ShowPlan>(),
+    OperationEntry::of::<messages::ListMessages>(),
     OperationEntry::of::<persons::AddPerson>(),
     OperationEntry::of::<persons::LeavePerson>(),
     OperationEntry::of::<persons::ListPersons>(),
@@ -74,6 +85,11 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<vault::ListSecrets>(),
     OperationEntry::of::<vault::RemoveSecret>(),
     OperationEntry::of::<vault::SetSecret>(),
+    OperationEntry::of::<runs::CancelRun>(),
+    OperationEntry::of::<runs::ListRuns>(),
+    OperationEntry::of::<runs::ShowRun>(),
+    OperationEntry::of::<sessions::ListSessions>(),
+    OperationEntry::of::<sessions::ShowSession>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 
@@ -97,9 +113,11 @@ mod tests {
     fn what_writes_says_what_the_audit_hears() {
         for entry in HOUSE {
             let reads = entry.spec.method.as_str() == "GET";
+            let is_silent = entry.spec.effect == OperationEffect::Read;
             assert_eq!(entry.spec.writes(), !reads, "{}", entry.spec.id());
             let is_plain = entry.spec.effect == OperationEffect::Read;
             assert_eq!(entry.spec.events().is_empty(), is_plain, "{}", entry.spec.id());
+            assert_eq!(entry.spec.events().is_empty(), is_silent, "{}", entry.spec.id());
         }
     }
 }

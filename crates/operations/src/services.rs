@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use munshi_agent::TurnEngine;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_pack::operation::OperationError;
+use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::Vault;
@@ -13,8 +15,14 @@ use munshi_safety::vault::Vault;
 #[derive(Clone)]
 pub struct HouseServices {
     pub keys: ApiKeyCache,
+    /// None where no server runs turns: what it would do at once is left to one that does.
+    pub engine: Option<TurnEngine>,
+    /// What acts are decided with. Made when it is asked for: few operations need it, and settings and packs are read for it.
+    pub act_services: ActServicesSource,
     pub parts: Arc<dyn HouseParts>,
 }
+
+pub type ActServicesSource = Arc<dyn Fn() -> Result<Arc<ActServices>, OperationError> + Send + Sync>;
 
 /// What is made of the settings, when an operation needs it: most need none of it.
 #[async_trait]

@@ -15,19 +15,20 @@
 //! - `document`: the OpenAPI document and the span names taken from it
 //!
 //! # To add a route
-//! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`. `routes/approvals/grant.rs` is an example:
+//! 1. Administration is no route of its own: write an operation, see [`munshi_pack::operation`]. For anything else write
+//!    `routes/<resource>/<verb>.rs` with one handler `verb_resource`. `routes/persons/link.rs` is an example:
 //!    ```text
-//!    /// Grant an approval. The waiting run resumes.
-//!    #[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
-//!        params(("id" = uuid::Uuid, Path, description = "The approval.")),
-//!        responses((status = 200, description = "Granted, now or earlier.", body = ApprovalView)))]
-//!    pub(crate) async fn grant_approval(
+//!    /// Send a code to a visitor's phone to verify it. The response does not reveal whether the phone is known.
+//!    #[utoipa::path(post, path = "/v1/persons/{id}/link", tag = "persons",
+//!        params(("id" = uuid::Uuid, Path, description = "The visitor.")),
+//!        responses((status = 202, description = "The code was sent.", body = LinkPhoneResponse)))]
+//!    pub(crate) async fn link_person(
 //!        key: AuthorizedCaller,
-//!        UrlPathParameter(id): UrlPathParameter<ApprovalId>,
-//!        Json(grant): Json<GrantApprovalRequest>,
-//!    ) -> Result<Json<ApprovalView>, ApiError>
+//!        UrlPathParameter(id): UrlPathParameter<PersonId>,
+//!        Json(wish): Json<PhoneToLink>,
+//!    ) -> Result<(StatusCode, Json<LinkPhoneResponse>), ApiError>
 //!    ```
-//!    The tag is the resource and the function's first word the verb: the span is then `http.approvals.grant`. The
+//!    The tag is the resource and the function's first word the verb: the span is then `http.persons.link`. The
 //!    OpenAPI document is made from the handler: its first doc line is the summary, and the error shape is added. What
 //!    it answers with is a type in `views/`.
 //! 2. Name it in `routes.rs`: in the module list, and with `routes!` in the table (`.route` alone leaves it out of the

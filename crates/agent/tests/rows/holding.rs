@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use munshi_agent::cancel;
 use munshi_agent::runs::{self, CancelRequestOutcome, LEASE, RunRecoveryScope};
 use munshi_agent::{RUNS, RunSnapshot, RunState};
 use munshi_store::PageRequest;
@@ -94,6 +95,24 @@ tables! {
         shop.answer(taken.lease(shop.tenant), "done").await;
         let later = late.plus(LEASE * 3);
         assert!(shop.write(move |tx| runs::claim(tx, run, later)).await.is_none(), "it has ended");
+    }
+
+    async fn a_stop_without_an_engine_is_left_to_the_next_node(test: TestDb) {
+        let shop = Shop::open(test).await;
+        shop.say("+919812345678", "w1", "one").await;
+        let behind = shop.say("+919812345678", "w2", "two").await.run;
+        let (ids, now) = (shop.test.ids.clone(), shop.now());
+        let stop = move |tx: &mut munshi_store::Tx<'_>| cancel::request_unattended(tx, &ids, behind, now);
+        let asked = shop.test.db.write(shop.tenant, stop).await.unwrap();
+        assert_eq!(asked, CancelRequestOutcome::Unheld);
+        let due = async |at| {
+            let claim = move |tx: &mut munshi_store::PlatformTx<'_>| runs::claim_due(tx, RunRecoveryScope::Lapsed, at, 10);
+            let taken = shop.test.db.platform(RUNS).write(claim).await.unwrap();
+            taken.iter().any(|lease| lease.run == behind)
+        };
+        assert!(!due(now).await, "whoever asked might be an engine that begins");
+        assert!(due(now.plus(LEASE + Duration::from_secs(1))).await);
+        assert!(shop.run(behind).await.cancel_asked);
     }
 
     async fn a_run_is_asked_to_stop_by_whoever_may(test: TestDb) {

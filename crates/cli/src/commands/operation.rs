@@ -18,8 +18,22 @@ use crate::output::table::OutputTable;
 type Entry = OperationEntry<HouseServices>;
 
 /// Commands that are written by hand: their texts and shorthands are their own.
-const WRITTEN: &[&str] =
-    &["jobs list", "jobs retry", "keeper-key add", "key", "person", "tenant", "usage limit", "usage plan"];
+const WRITTEN: &[&str] = &[
+    "approvals",
+    "audit anchor",
+    "audit export",
+    "audit verify",
+    "host-key",
+    "jobs list",
+    "jobs retry",
+    "keeper-key add",
+    "key",
+    "person",
+    "tenant",
+    "usage limit",
+    "usage plan",
+    "vault",
+];
 /// Words of those that an operation is behind under another name.
 const RENAMED: &[(&str, &str)] = &[("audit", "tail"), ("usage", "limit"), ("usage", "plan")];
 /// Wider cells are cut in a table; `show` and `--json` have all of it.

@@ -163,11 +163,11 @@ async fn questions_are_shown_and_answered_once(engine: DatabaseEngine) {
     assert!(words.contains(short) && words.contains("the agent may only propose"), "{words}");
 
     assert!(
-        shop.refused(&["grant", short, "--as", "Ravi"], 7, "refused").contains("Ravi may not answer this")
+        shop.refused(&["grant", short, "--as", "Ravi"], 7, "forbidden").contains("Ravi may not answer this")
     );
     assert!(
-        shop.refused(&["grant", short, "--shown", "000000000000"], 7, "refused")
-            .contains("the act has changed")
+        shop.refused(&["grant", short, "--shown", "000000000000"], 6, "conflict")
+            .contains("The act has changed")
     );
     assert!(shop.refused(&["grant", "ffff"], 5, "not_found").contains("ffff"));
     shop.refused(&["grant", "no-hex"], 5, "not_found");
@@ -183,7 +183,7 @@ async fn questions_are_shown_and_answered_once(engine: DatabaseEngine) {
     let told = told.lines().find(|line| line.contains("approval.granted")).unwrap();
     assert!(told.contains("\"kind\":\"person\"") && told.contains("\"via\":\"cli:ravi\""), "{told}");
     assert_eq!(shop.json(&["grant", short])["changed"], false, "answering twice answers once");
-    assert!(shop.refused(&["refuse", short], 7, "refused").contains("already granted by Asha"));
+    assert!(shop.refused(&["refuse", short], 6, "conflict").contains("already granted"));
     assert!(matches!(shop.call(want.clone()).await, ToolAnswer::Done(_)));
 
     let second = shop.want("buy paper", Autonomy::Propose);
@@ -218,11 +218,42 @@ async fn who_answers_has_to_be_clear() {
     let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(SystemClock)).await;
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
     shop.installation.json(&["person", "add", "Meera", "--role", "owner"]);
-    assert!(shop.refused(&["grant", &id], 2, "usage").contains("several owners"));
+    assert!(shop.refused(&["grant", &id], 2, "invalid").contains("several owners"));
     shop.installation.json(&["tenant", "pause", "shop"]);
     assert_eq!(shop.json(&["grant", &id, "--as", "Meera"])["answered_by_name"], "Meera");
     shop.installation.json(&["tenant", "archive", "shop", "--yes"]);
-    shop.refused(&["refuse", &id, "--as", "Meera", "--tenant", "shop"], 7, "refused");
+    shop.refused(&["refuse", &id, "--as", "Meera", "--tenant", "shop"], 6, "conflict");
+}
+
+/// On a server the key says who answers, and what is shown is the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_are_answered_on_a_server() {
+    let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(SystemClock)).await;
+    let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
+    let key = ["key", "add", "asha", "--speaks-as", "person", "--person", "Asha"];
+    let key = shop.installation.json(&key)["text"].as_str().unwrap().to_owned();
+    let server = shop.installation.serve();
+    let url = format!("http://{}", server.address);
+    let remote = |words: &[&str]| {
+        let there = ["--server", url.as_str(), "--server-key", key.as_str()];
+        shop.installation.run(&[&["approvals"], words, &there].concat())
+    };
+    for words in [&["list"][..], &["list", "--all", "--limit", "1"], &["show", &id[..13]], &["show", "ffff"]]
+    {
+        for format in [&[][..], &["--json"]] {
+            let words = [words, format].concat();
+            let (here, there) =
+                (shop.installation.run(&[&["approvals"], &words[..]].concat()), remote(&words));
+            assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
+        }
+    }
+    remote(&["grant", &id, "--as", "Asha", "--json"]).refused_as(2, "usage");
+    remote(&["grant", &id, "--shown", "000000000000", "--json"]).refused_as(6, "conflict");
+    assert!(remote(&["grant", &id]).ok().starts_with("Granted by Asha. note may be called once"));
+    let shown = shop.json(&["show", &id]);
+    assert!(shown["answered_via"].as_str().unwrap().starts_with("api:"), "{shown}");
+    assert!(remote(&["grant", &id]).ok().contains("nothing changed"));
+    drop(server);
 }
 
 impl Shop {
@@ -245,7 +276,7 @@ async fn what_nobody_answered_is_dropped_by_the_server() {
     let before = FakeClock::new(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
     let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(before)).await;
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
-    assert!(shop.refused(&["grant", &id], 7, "refused").contains("the approval expired at"));
+    assert!(shop.refused(&["grant", &id], 6, "conflict").contains("has expired"));
     let _server = shop.installation.serve();
     shop.swept(&id, |shown| shown["state"] == "expired").await;
     let tail = shop.installation.json(&["audit", "tail", "--tenant", "shop"]);

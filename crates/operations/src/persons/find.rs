@@ -1,6 +1,6 @@
 //! Which person is meant.
 
-use munshi_identity::{ContactAddress, Person, persons};
+use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_lang::fold;
 use munshi_pack::operation::{OperationError, OperationErrorCode};
 use munshi_store::Tx;
@@ -28,6 +28,22 @@ pub fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person, OperationError> {
         0 => Err(not_found(given)),
         1 => Ok(named.remove(0)),
         _ => Err(ambiguous(given, &named)),
+    }
+}
+
+/// The one owner, where there is exactly one.
+pub fn find_only_owner(tx: &mut Tx<'_>) -> Result<Person, OperationError> {
+    let mut owners = persons::list_members(tx)?;
+    owners.retain(|person| person.role == Some(Role::Owner));
+    let refuse =
+        |what: &str, hint: &str| Err(OperationError::new(OperationErrorCode::Invalid, what).hint(hint));
+    match owners.len() {
+        1 => Ok(owners.remove(0)),
+        0 => refuse(
+            "The tenant has no owner who could answer.",
+            "Add one with `munshi person add NAME --role owner`, or use --as PERSON.",
+        ),
+        _ => refuse("The tenant has several owners.", "Choose one with --as PERSON."),
     }
 }
 

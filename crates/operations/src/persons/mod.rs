@@ -10,7 +10,7 @@ mod show;
 mod view;
 
 pub use add::{AddPerson, AddPersonInput};
-pub use find::find;
+pub use find::{find, find_only_owner};
 pub use leave::{LeavePerson, LeftPersonView};
 pub use list::{ListPersons, ListPersonsInput};
 pub use set::{ChangedPersonView, SetPerson, SetPersonInput};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_identity::Role;
 use munshi_identity::keys::{ApiCaller, AreaGrant, KeyMaker, KeySpeaker, render_keeper_maker};
 use munshi_safety::audit::{AuditActor, AuditActorKind};
-use munshi_types::{BindingId, KeyId, OperatorId, Timestamp};
+use munshi_types::{BindingId, KeyId, OperatorId, PersonId, Timestamp};
 
 use super::error::{OperationError, OperationErrorCode};
 use super::spec::CallerClass;
@@ -52,6 +52,21 @@ impl OperationCaller {
             CallerIdentity::Machine => None,
             CallerIdentity::Api(caller) => Some(caller),
         }
+    }
+
+    /// Whether somebody sits at the machine, and so may speak for others.
+    pub fn is_machine(&self) -> bool {
+        matches!(self.identity, CallerIdentity::Machine)
+    }
+
+    /// Who asks with a key or in a browser.
+    pub fn api_caller(&self) -> Option<&ApiCaller> {
+        self.key()
+    }
+
+    /// Whom a key acts as; none for one of a role, and at the machine.
+    pub fn person(&self) -> Option<PersonId> {
+        self.key().and_then(|caller| caller.principal.person)
     }
 
     /// Whether the caller is of a class in their tenant.

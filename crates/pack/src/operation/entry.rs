@@ -135,6 +135,15 @@ pub struct OperationField {
 impl OperationField {
     fn new(name: String, mut schema: RefOr<Schema>, required: &[String]) -> Self {
         let mut description = None;
+        // What may be left out is another schema or null.
+        if let RefOr::T(Schema::OneOf(choice)) = &schema
+            && let [RefOr::Ref(only), _] | [_, RefOr::Ref(only)] = choice.items.as_slice()
+        {
+            schema = RefOr::Ref(only.clone());
+        }
+        if let RefOr::Ref(other) = &mut schema {
+            description = Some(std::mem::take(&mut other.description)).filter(|words| !words.is_empty());
+        }
         if let RefOr::T(Schema::Object(object)) = &mut schema {
             description = object.description.take();
             if let SchemaType::Array(types) = &object.schema_type

@@ -67,6 +67,15 @@ impl<S> OperationCall<S> {
         self.db.read(self.tenant.id, unit).await
     }
 
+    /// Reads what is not read unseen: the audit is told what the unit notes, in the same transaction.
+    pub async fn read_audited<T, F>(&self, unit: F) -> Result<T, OperationError>
+    where
+        F: FnOnce(&mut AdminTx<'_, '_>) -> Result<T, OperationError> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.write(unit).await
+    }
+
     /// Changes something, and tells the audit what the unit notes.
     pub async fn write<T, F>(&self, unit: F) -> Result<T, OperationError>
     where

@@ -25,7 +25,7 @@ use crate::app::api::Api;
 use crate::operations::find_spec;
 
 use ApiAccess::{Read, Write};
-use Area::{Approvals, Bindings, Chat, Persons, Runs, Sessions, Test, Tiers, Usage};
+use Area::{Bindings, Chat, Persons, Test, Tiers, Usage};
 
 /// Every route under `/v1` that is no operation. One that is missing here and there is closed to everybody.
 #[rustfmt::skip]
@@ -36,14 +36,8 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::GET, "/v1/models/{model}", Chat, Read),
     (Method::POST, "/v1/chat/completions", Chat, Write),
     (Method::POST, "/v1/embeddings", Chat, Write),
-    (Method::GET, "/v1/runs", Runs, Read),
-    (Method::GET, "/v1/runs/{id}", Runs, Read),
     // Whoever may chat may hear the rest of an answer that broke off.
     (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
-    (Method::POST, "/v1/runs/{id}/cancel", Chat, Write),
-    (Method::GET, "/v1/sessions", Sessions, Read),
-    (Method::GET, "/v1/sessions/{id}", Sessions, Read),
-    (Method::GET, "/v1/sessions/{id}/messages", Sessions, Read),
     (Method::POST, "/v1/persons/{id}/link", Persons, Write),
     (Method::POST, "/v1/persons/{id}/confirm", Persons, Write),
     (Method::GET, "/v1/bindings", Bindings, Read),
@@ -51,10 +45,6 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::GET, "/v1/tiers", Tiers, Read),
     (Method::GET, "/v1/tiers/{kind}/{name}", Tiers, Read),
     (Method::GET, "/v1/tiers/{kind}/{name}/versions", Tiers, Read),
-    (Method::GET, "/v1/approvals", Approvals, Read),
-    (Method::GET, "/v1/approvals/{id}", Approvals, Read),
-    (Method::POST, "/v1/approvals/{id}/grant", Approvals, Write),
-    (Method::POST, "/v1/approvals/{id}/refuse", Approvals, Write),
     (Method::GET, "/v1/usage", Usage, Read),
     (Method::GET, "/v1/stats", Usage, Read),
     // Acts are rehearsed; `act` needs `test` whole.

@@ -81,7 +81,13 @@ impl Api {
 
     /// With what people at pages are received with.
     pub fn with_visitors(parts: ApiParts, visitor_services: VisitorServices) -> Self {
-        let house = HouseServices { keys: parts.keys.clone(), parts: parts.house_parts };
+        let act_services = parts.act_services.clone();
+        let house = HouseServices {
+            keys: parts.keys.clone(),
+            engine: Some(parts.engine.clone()),
+            act_services: Arc::new(move || Ok(act_services.clone())),
+            parts: parts.house_parts,
+        };
         let access = Access::new(AccessParts {
             db: parts.db,
             keys: parts.keys,

@@ -15,12 +15,6 @@ mod account_keys {
     pub(super) mod revoke;
     pub(super) mod rotate;
 }
-mod approvals {
-    pub(crate) mod grant;
-    pub(crate) mod list;
-    pub(crate) mod read;
-    pub(crate) mod refuse;
-}
 mod assets {
     pub(super) mod read;
 }
@@ -62,9 +56,6 @@ mod link {
 mod mcp {
     pub(super) mod serve;
 }
-mod messages {
-    pub(super) mod list;
-}
 mod metrics {
     pub(super) mod read;
 }
@@ -101,14 +92,7 @@ mod readiness {
     pub(super) mod check;
 }
 pub(crate) mod runs {
-    pub(crate) mod cancel;
     pub(crate) mod follow;
-    pub(crate) mod list;
-    pub(crate) mod read;
-}
-mod sessions {
-    pub(super) mod list;
-    pub(super) mod read;
 }
 mod sign_in {
     pub(super) mod begin;
@@ -270,13 +254,7 @@ fn openai() -> Routes {
 fn api() -> Routes {
     Routes::new()
         .routes(routes!(chat::send::send_chat))
-        .routes(routes!(runs::list::list_runs))
-        .routes(routes!(runs::read::read_run))
         .routes(routes!(runs::follow::follow_run))
-        .routes(routes!(runs::cancel::cancel_run))
-        .routes(routes!(sessions::list::list_sessions))
-        .routes(routes!(sessions::read::read_session))
-        .routes(routes!(messages::list::list_messages))
         .routes(routes!(persons::link::link_person))
         .routes(routes!(persons::confirm::confirm_person))
         .routes(routes!(bindings::list::list_bindings))
@@ -284,10 +262,6 @@ fn api() -> Routes {
         .routes(routes!(tiers::list::list_tiers))
         .routes(routes!(tiers::read::read_tier))
         .routes(routes!(tier_versions::list::list_tier_versions))
-        .routes(routes!(approvals::list::list_approvals))
-        .routes(routes!(approvals::read::read_approval))
-        .routes(routes!(approvals::grant::grant_approval))
-        .routes(routes!(approvals::refuse::refuse_approval))
         .routes(routes!(usage::read::read_usage))
         .routes(routes!(stats::read::read_stats))
         .routes(routes!(test::run::run_test))

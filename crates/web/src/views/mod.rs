@@ -1,12 +1,8 @@
 //! What routes answer with: each resource as a client sees it, with what the document says about it.
 
-pub(crate) mod approval;
 pub(crate) mod attachment;
 pub(crate) mod event;
-pub(crate) mod message;
 pub(crate) mod outcome;
-pub(crate) mod run;
-pub(crate) mod session;
 pub(crate) mod stats;
 pub(crate) mod tier;
 pub(crate) mod usage;

@@ -3,13 +3,12 @@
 use munshi_agent::decisions::TierTokens;
 use munshi_agent::{RunOutcome, ToolCallRecord, TurnTimings};
 use munshi_identity::Role;
+use munshi_operations::runs::{RunHaltView, RunStateView};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-
-use super::run::{RunHaltView, RunStateView};
 
 /// The outcome of a turn.
 #[derive(Debug, Serialize, ToSchema)]

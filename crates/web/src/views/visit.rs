@@ -6,13 +6,13 @@ use munshi_agent::marks::ReplyMarks;
 use munshi_agent::messages::Message;
 use munshi_agent::{RunEvent, act_words};
 use munshi_lang::Locale;
+use munshi_operations::approvals::ApprovalState;
 use munshi_safety::approvals::{Approval, ApprovalStatus};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, Timestamp, ToolSpec};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::approval::ApprovalState;
 use super::attachment::AttachmentView;
 use super::visit_event::list_attachments;
 

@@ -19,7 +19,7 @@ on_both! {
         for path in [
             "/v1/runs/nonsense", "/v1/runs/%00", "/v1/runs/%ff", "/v1/sessions/1", "/v1/sessions/x/messages", "/v1/persons/..%2f",
             "/v1/approvals/%F0%9F%98%80", "/v1/keys/-1", "/v1/bindings/%00", "/v1/bindings/A%20B", "/v1/tiers/human/%00",
-            "/v1/runs?limit=0", "/v1/runs?limit=101", "/v1/runs?limit=99999999999999999999", "/v1/runs?limit=-1", "/v1/runs?limit=x",
+            "/v1/runs?limit=0", "/v1/runs?limit=501", "/v1/runs?limit=99999999999999999999", "/v1/runs?limit=-1", "/v1/runs?limit=x",
             "/v1/runs?after=%00", "/v1/runs?after=ffffffffffffffff-01a1dd4132c0704fb28c400adb3d8fd2", "/v1/runs?state=%00", "/v1/runs?colour=red",
             "/v1/sessions?person=%00", "/v1/usage?since=0000-00-00", "/v1/usage?by=%00", "/v1/tiers/human/meera?version=99999999999",
             "/v1/persons?everybody=perhaps",

@@ -1,14 +1,16 @@
 //! Every operation as every caller over the API: refused where it must be, told to the audit once where it writes.
 
+use std::time::Duration;
+
 use munshi_identity::Role;
-use munshi_identity::keys::KeySubject;
+use munshi_identity::keys::{Area, KeySubject};
 use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_safety::audit::AUDIT;
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
 use munshi_test_support::models::ScriptedTurn;
-use munshi_types::JobId;
+use munshi_types::{JobId, TenantId};
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -17,16 +19,30 @@ use crate::api::support::Installation;
 struct Subjects {
     key: String,
     act: String,
-    keeper_key: String,
-    job: String,
     person: String,
     /// One who can leave for each that may let them.
     leavers: Vec<String>,
+    session: String,
+    /// One that waits for each that may stop it.
+    runs: Vec<String>,
+    /// One that waits for each that may answer it, and its digest.
+    approvals: Vec<(String, String)>,
+    keeper_key: String,
+    job: String,
+}
+
+/// How many turns of the model [`subjects`] takes: as many runs are stopped as approvals are granted and refused.
+const TURNS: usize = 1 + 3 * EACH;
+const EACH: usize = 6;
+
+fn wipes() -> impl Iterator<Item = ScriptedTurn> {
+    std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
 }
 
 /// A request that would do; the number makes what is made anew another one each time.
 fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
     let path = |id: &str| spec.path.replace("{id}", id);
+    let named = |name: &str| spec.path.replace("{name}", name);
     let plain = || spec.path.to_owned();
     match spec.id().as_str() {
         "add_key" => {
@@ -34,20 +50,36 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
             (plain(), Some(new))
         }
         "read_key" | "revoke_key" | "rotate_key" => (path(&subjects.key), None),
-        "add_person" => (spec.path.to_owned(), Some(json!({ "name": format!("Person {number}") }))),
+        "add_person" => (plain(), Some(json!({ "name": format!("Person {number}") }))),
         "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
         "read_person" => (path(&subjects.person), None),
-        "leave_person" => (path(&subjects.leavers[number % subjects.leavers.len()]), None),
+        "leave_person" => (path(&subjects.leavers[number % EACH]), None),
+        "read_session" | "list_messages" => (path(&subjects.session), None),
+        "read_run" => (path(&subjects.runs[0]), None),
+        "cancel_run" => (path(&subjects.runs[number % EACH]), None),
+        "read_approval" => (path(&subjects.approvals[0].0), None),
+        "grant_approval" | "refuse_approval" => {
+            let from = if spec.verb == "grant" { 0 } else { EACH };
+            let (id, digest) = &subjects.approvals[from + number % EACH];
+            (path(id), Some(json!({ "digest": digest })))
+        }
         "read_act" => (path(&subjects.act), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
-        "read_tenant" | "pause_tenant" => (spec.path.replace("{name}", "awake"), None),
-        "resume_tenant" => (spec.path.replace("{name}", "asleep"), None),
-        "archive_tenant" => (spec.path.replace("{name}", "over"), None),
+        "read_tenant" | "pause_tenant" => (named("awake"), None),
+        "resume_tenant" => (named("asleep"), None),
+        "archive_tenant" => (named("over"), None),
         "read_job" | "retry_job" => (path(&subjects.job), None),
         "revoke_keeper_key" => (path(&subjects.keeper_key), None),
         "set_limit" => (plain(), Some(json!({ "limit": "tenant.day.tokens", "amount": "100000" }))),
         "set_plan" => (plain(), Some(json!({ "plan": "pro" }))),
-        "retry_jobs" | "read_plan" => (plain(), None),
+        "add_host_key" => {
+            let (kid, jwks) = (format!("k{number}"), "https://shop.example/keys");
+            (plain(), Some(json!({ "kid": kid, "host": kid, "jwks": jwks, "algorithm": "RS256" })))
+        }
+        "retire_host_key" => (spec.path.replace("{kid}", "front"), None),
+        "set_secret" => (named("spare"), Some(json!({ "value": "s3cret" }))),
+        "remove_secret" => (named("gone"), None),
+        "retry_jobs" | "read_plan" | "export_audit" | "verify_audit" | "anchor_audit" => (plain(), None),
         _ if spec.verb == "list" => (plain(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
@@ -56,14 +88,28 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
 async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });
-    house.post("/v1/chat", owner, say).await.is(200);
+    let chat = house.post("/v1/chat", owner, say).await.is(200);
     let acts = house.get("/v1/acts", owner).await.is(200);
     let new = json!({ "name": "subject", "role": "viewer", "speaks_as": "program" });
     let key = house.post("/v1/keys", owner, new).await.is(201);
     let mut people = Vec::new();
-    for number in 0..6 {
+    for number in 0..=EACH {
         let new = json!({ "name": format!("Raju {number}"), "handle": format!("raju{number}") });
         people.push(text(&house.post("/v1/persons", owner, new).await.is(201)["id"]));
+    }
+    let (mut runs, mut approvals) = (Vec::new(), Vec::new());
+    for number in 1..TURNS {
+        let new = json!({ "name": format!("Nina {number}"), "role": "staff" });
+        let staff = house.post("/v1/persons", owner, new).await.is(201);
+        let say = json!({ "binding": "counter", "text": "wipe it", "person": staff["id"] });
+        let waits = house.post("/v1/chat", owner, say).await.is(200);
+        if runs.len() < EACH {
+            runs.push(text(&waits["run"]));
+            continue;
+        }
+        let id = text(&waits["approval"]);
+        let digest = house.get(&format!("/v1/approvals/{id}"), owner).await.is(200);
+        approvals.push((id, text(&digest["digest"])));
     }
     let keeper_key = house.keeper_key("spare").await;
     let keeper = house.keeper_key("walker").await;
@@ -71,47 +117,72 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
         house.post("/v1/tenants", &keeper, json!({ "name": name })).await.is(201);
     }
     house.call("POST", "/v1/tenants/asleep/pause", &keeper, None).await.is(200);
+    let host = json!({ "kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256" });
+    house.post("/v1/host-keys", owner, host).await.is(201);
+    store_secrets(house, owner, &keeper).await;
     Subjects {
+        session: text(&chat["session"]),
+        runs,
+        approvals,
         key: text(&key["id"]),
         act: text(&acts["items"][0]["id"]),
         keeper_key: keeper_key[..11].to_owned(),
-        job: bury_job(house, "letter").await,
+        job: bury_job(house).await,
         person: people.remove(0),
         leavers: people,
     }
 }
 
+/// In the shop's vault and in the installation's.
+async fn store_secrets(house: &Installation, owner: &str, keeper: &str) {
+    for key in [owner, keeper] {
+        house.post("/v1/secrets/gone", key, json!({ "value": "s3cret" })).await.is(200);
+    }
+}
+
 /// A job that was given up.
-async fn bury_job(house: &Installation, kind: &'static str) -> String {
+async fn bury_job(house: &Installation) -> String {
     let queue = house.queue.clone();
     let unit = move |tx: &mut Tx<'_>| -> munshi_jobs::Result<JobId> {
-        let id = queue.enqueue(tx, &NewJob::new(kind, &())?)?.id();
+        let id = queue.enqueue(tx, &NewJob::new("letter", &())?)?.id();
         tx.execute("UPDATE jobs SET state = 'dead' WHERE tenant_id = $1 AND id = $2", params![id])?;
         Ok(id)
     };
     house.db.write(house.shop.tenant, unit).await.unwrap().to_string()
 }
 
-/// What is told in all chains.
-async fn count_entries(house: &Installation) -> i64 {
-    let count = |tx: &mut PlatformTx<'_>| {
-        tx.one(across_tenants("SELECT COUNT(*) FROM audit_entries"), &[], |row| row.get(0))
+/// How often the audit heard of what an operation does; of one that is not told, of anything at all. Of what belongs to a
+/// tenant, the shop's chain and the installation's count; of the rest, every chain.
+async fn count_entries(house: &Installation, spec: &OperationSpec) -> i64 {
+    let events: Vec<String> = spec.events().iter().map(|event| format!("'{event}'")).collect();
+    let (of_events, all) = match events.is_empty() {
+        true => ("TRUE".to_owned(), spec.grant().is_none()),
+        false => (format!("event IN ({})", events.join(", ")), spec.grant().is_none()),
+    };
+    let shop = house.shop.tenant;
+    let sql: &'static str = format!(
+        "SELECT COUNT(*) FROM audit_entries WHERE {of_events} AND (tenant_id = $1 OR tenant_id = $2 OR $3)"
+    )
+    .leak();
+    let count = move |tx: &mut PlatformTx<'_>| {
+        tx.one(across_tenants(sql), params![shop, TenantId::PLATFORM, all], |row| row.get(0))
     };
     house.db.platform(AUDIT).read(count).await.unwrap()
 }
 
 /// Sets right what a call has changed, so that the next one finds things as they were.
-async fn restore(house: &Installation, id: &str, subjects: &mut Subjects) {
+async fn restore(house: &Installation, id: &str, subjects: &mut Subjects, keys: [&str; 2]) {
     match id {
         "revoke_key" => house.restore_key(&subjects.key).await,
-        "retry_job" | "retry_jobs" => subjects.job = bury_job(house, "letter").await,
+        "retry_job" | "retry_jobs" => subjects.job = bury_job(house).await,
+        "remove_secret" => store_secrets(house, keys[0], keys[1]).await,
         _ => {}
     }
 }
 
 on_both! {
     async fn each_opens_for_those_it_names_and_for_nobody_else(test: TestDb) {
-        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
+        let house = Installation::open(&test, wipes()).await;
         let owner = house.key(Role::Owner).await;
         let mut subjects = subjects(&house, &owner).await;
         let customer = house.customer("Raju").await;
@@ -122,7 +193,7 @@ on_both! {
         for (at, entry) in HOUSE.iter().filter(|entry| entry.spec.has_route()).enumerate() {
             let (spec, id) = (&entry.spec, entry.spec.id());
             let method = spec.method.as_str();
-            let least = spec.needs.minimum_role();
+            let area = spec.grant().map(|grant| grant.area);
             for (role, number) in [(Role::Viewer, 0), (Role::Staff, 1), (Role::Admin, 2), (Role::Owner, 3)] {
                 let key = house.key(role).await;
                 let (mut path, body) = sample(spec, &subjects, at * 10 + number);
@@ -132,34 +203,44 @@ on_both! {
                     let own = house.post("/v1/keys", &key, new).await.is(201);
                     path = spec.path.replace("{id}", own["id"].as_str().unwrap());
                 }
-                let before = count_entries(&house).await;
+                let before = count_entries(&house, spec).await;
                 let reply = house.call(method, &path, &key, body).await;
-                let told = count_entries(&house).await - before;
-                if least.is_some_and(|least| role <= least) {
+                let told = count_entries(&house, spec).await - before;
+                // Of approvals the policy says besides whose they are to answer: not a colleague's.
+                let is_theirs = spec.resource != "approvals" || !spec.writes() || role <= Role::Admin;
+                if area.is_some() && is_theirs && spec.needs.minimum_role().is_none_or(|lowest| role <= lowest) {
                     reply.is(spec.method.status());
                     assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as {role}");
-                    restore(&house, &id, &mut subjects).await;
+                    restore(&house, &id, &mut subjects, [&owner, &keeper]).await;
                 } else {
                     reply.refused(403, "forbidden");
                     assert_eq!(told, 0, "{id} as {role}");
                 }
             }
+            // So many come without a key within a minute, and no more.
+            test.clock.advance(Duration::from_secs(4));
             let (path, body) = sample(spec, &subjects, at * 10 + 4);
-            let before = count_entries(&house).await;
+            let before = count_entries(&house, spec).await;
             house.call(method, &path, "", body.clone()).await.refused(401, "unauthenticated");
-            house.call(method, &path, &customer, body.clone()).await.refused(403, "forbidden");
-            house.call(method, &path, &narrow, body.clone()).await.refused(403, "forbidden");
-            let reply = house.call(method, &path, &elsewhere, body).await;
-            if least.is_none() {
+            let reply = house.call(method, &path, &customer, body.clone()).await;
+            if area == Some(Area::Chat) {
+                // Whoever may chat does it with their own.
+                reply.refused(404, "not_found");
+            } else {
                 reply.refused(403, "forbidden");
-            } else if spec.path_fields().next().is_some() {
+                house.call(method, &path, &narrow, body.clone()).await.refused(403, "forbidden");
+            }
+            let reply = house.call(method, &path, &elsewhere, body).await;
+            if area.is_none() {
+                reply.refused(403, "forbidden");
+            } else if spec.path_fields().next().is_some() && id != "set_secret" {
                 reply.refused(404, "not_found");
             } else {
                 let shown = reply.is(spec.method.status()).to_string();
-                let Subjects { key, act, person, .. } = &subjects;
-                assert!([key, act, person].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
+                let Subjects { key, act, person, session, runs, approvals, .. } = &subjects;
+                assert!([key, act, person, session, &runs[0], &approvals[0].0].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
             }
-            assert_eq!(count_entries(&house).await, before, "{id} told of nobody's");
+            assert_eq!(count_entries(&house, spec).await, before, "{id} told of nobody's");
 
             let (path, body) = sample(spec, &subjects, at * 10 + 5);
             // A keeper is of no tenant until one is named, and of none that is not there.
@@ -174,13 +255,13 @@ on_both! {
                 OperationScope::Installation | OperationScope::Either => house.call(method, &path, &keeper, body).await,
             };
             reply.is(spec.method.status());
-            assert_eq!(count_entries(&house).await - before, i64::from(!spec.events().is_empty()), "{id} as keeper");
-            restore(&house, &id, &mut subjects).await;
+            assert_eq!(count_entries(&house, spec).await - before, i64::from(!spec.events().is_empty()), "{id} as keeper");
+            restore(&house, &id, &mut subjects, [&owner, &keeper]).await;
         }
     }
 
     async fn what_is_malformed_is_said_and_changes_nothing(test: TestDb) {
-        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
+        let house = Installation::open(&test, wipes()).await;
         let (owner, keeper) = (house.key(Role::Owner).await, house.keeper_key("keeper").await);
         let subjects = subjects(&house, &owner).await;
         let get = |path: String| {
@@ -196,7 +277,10 @@ on_both! {
                         get(format!("{path}?limit={limit}")).await.refused(400, "bad_request");
                     }
                     get(format!("{path}?limit=1&limit=2")).await.refused(400, "bad_request");
-                    get(format!("{path}?after=nowhere")).await.refused(400, "bad_request");
+                    // Lists by name go on behind any.
+                    if !["secrets", "host-keys"].contains(&entry.spec.resource) {
+                        get(format!("{path}?after=nowhere")).await.refused(400, "bad_request");
+                    }
                 }
             } else {
                 let mut more = body.unwrap_or_else(|| json!({}));
@@ -210,6 +294,25 @@ on_both! {
         assert_eq!((&key["state"], key["secrets"].as_array().unwrap().len()), (&json!("open"), 1));
         let people = house.get("/v1/persons?everybody=true&limit=500", &owner).await.is(200);
         assert!(people["items"].as_array().unwrap().iter().all(|person| person["left_at"].is_null()), "{people}");
+    }
+
+    async fn opening_somebody_elses_conversation_is_written_down(test: TestDb) {
+        let house = Installation::open(&test, [ScriptedTurn::text("Yes.")]).await;
+        let own = house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await;
+        let chat = house.post("/v1/chat", &own, json!({ "binding": "counter", "text": "hi" })).await.is(200);
+        let path = format!("/v1/sessions/{}/messages", chat["session"].as_str().unwrap());
+        let opened = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'conversation.opened'";
+        assert_eq!(house.get(&path, &own).await.is(200)["items"].as_array().unwrap().len(), 2);
+        assert_eq!(house.number(house.shop.tenant, opened).await, 0, "their own");
+        let owner = house.key(Role::Owner).await;
+        house.get(&path, &owner).await.is(200);
+        assert_eq!(house.number(house.shop.tenant, opened).await, 1);
+        let after = house.get(&format!("{path}?limit=1"), &owner).await.is(200);
+        house.get(&format!("{path}?limit=1&after={}", after["next"].as_str().unwrap()), &owner).await.is(200);
+        assert_eq!(house.number(house.shop.tenant, opened).await, 3, "a page can't be read unseen");
+        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
+        house.get(&path, &elsewhere).await.refused(404, "not_found");
+        assert_eq!(house.number(house.shop.tenant, opened).await, 3);
     }
 
     async fn a_rotated_key_shows_its_text_to_nobody_who_has_less(test: TestDb) {

@@ -1,6 +1,6 @@
 //! Approvals in words.
 
-use munshi_safety::approvals::ApprovalStatus;
+use munshi_operations::approvals::ApprovalState;
 use munshi_safety::pipeline::{ConsentGiver, ConsentQuestion, ConsentReason, Risk};
 use munshi_types::{ApprovalId, Id, is_invisible};
 use serde_json::Value;
@@ -48,12 +48,12 @@ pub(in crate::commands) const fn risk(risk: Risk) -> (&'static str, OutputCellSt
     }
 }
 
-pub(super) const fn state(state: ApprovalStatus) -> &'static str {
+pub(super) const fn state(state: ApprovalState) -> &'static str {
     match state {
-        ApprovalStatus::Pending => "pending",
-        ApprovalStatus::Granted => "granted",
-        ApprovalStatus::Refused => "refused",
-        ApprovalStatus::Expired => "expired: nobody answered in time",
+        ApprovalState::Pending => "pending",
+        ApprovalState::Granted => "granted",
+        ApprovalState::Refused => "refused",
+        ApprovalState::Expired => "expired: nobody answered in time",
     }
 }
 

@@ -1,15 +1,15 @@
 //! `munshi approvals list`
 
 use clap::Args;
-use munshi_safety::approvals::{self, ApprovalFilter, ApprovalStatus};
-use munshi_store::{Cursor, PageRequest};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use serde::Serialize;
+use munshi_operations::approvals::{ApprovalState, ApprovalView, ListApprovals, ListApprovalsInput};
+use munshi_pack::operation::ListView;
+use munshi_store::Cursor;
+use munshi_wiring::failure::Result;
 
-use super::{Named, labels};
+use super::{describe_asker, labels};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -32,47 +32,31 @@ pub(crate) struct ApprovalListArguments {
     after: Option<Cursor>,
 }
 
-#[derive(Debug, Serialize)]
-struct Listing {
-    items: Vec<Named>,
-    next: Option<Cursor>,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &ApprovalListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let wanted = if arguments.all { ApprovalFilter::All } else { ApprovalFilter::Pending };
-    let request = PageRequest::new(arguments.after, arguments.limit);
-    let listing = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find(&db).await?;
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Listing, CommandFailure> {
-            let page = approvals::list(tx, wanted, &request)?;
-            let items = page.items.into_iter().map(|one| Named::load(tx, one)).collect::<Result<_>>()?;
-            Ok(Listing { items, next: page.next })
-        };
-        db.read(tenant.id, unit).await
-    })?;
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    let (after, limit) = (arguments.after, Some(arguments.limit));
+    let input = ListApprovalsInput { all: arguments.all.then_some(true), after, limit };
+    let listing = context.run_operation::<ListApprovals>(&target, &input)?;
     context.output.print_result(&listing, render_text)
 }
 
-fn render_text(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &ListView<ApprovalView>, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No pending approvals.".to_owned();
     }
     let mut table = OutputTable::new(&["ID", "REQUESTED BY", "WHAT", "RISK", "WHY", "EXPIRES (UTC)"]);
-    for named in &listing.items {
-        let approval = &named.approval;
+    for approval in &listing.items {
         let (risk, tone) = labels::risk(approval.question.risk);
         let until = match approval.state {
-            ApprovalStatus::Pending if approval.escalated_at.is_some() => {
+            ApprovalState::Pending if approval.escalated_at.is_some() => {
                 format!("{}, escalated", format_time(approval.expires_at))
             }
-            ApprovalStatus::Pending => format_time(approval.expires_at),
+            ApprovalState::Pending => format_time(approval.expires_at),
             state => state.as_str().to_owned(),
         };
         table.add_row([
             labels::format_short_id(approval.id).into(),
-            named.asker().into(),
+            describe_asker(approval).into(),
             OutputTableCell::truncated(&approval.words, WORDS_COLUMNS, OutputCellStyle::Plain),
             OutputTableCell::new(risk, tone),
             labels::reasons(&approval.question).into(),

@@ -7,7 +7,7 @@ mod list;
 mod set;
 mod show;
 
-pub(super) use find::{find, only_owner};
+pub(super) use find::find;
 
 use clap::Subcommand;
 use munshi_wiring::failure::Result;

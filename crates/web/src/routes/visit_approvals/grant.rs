@@ -1,5 +1,6 @@
 //! `POST /visit/{place}/approvals/{id}/grant`: somebody at a page says yes.
 
+use munshi_operations::approvals::{resolve_outcome, resume_run};
 use munshi_safety::approvals::{ApprovalAnswer, ApprovalCoverage, ApprovalDecision, answer};
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
@@ -10,7 +11,6 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::read::{build_view, load_own_approval};
-use crate::routes::approvals::grant::{resolve_outcome, resume_run};
 use crate::views::visit::VisitAnswerResult;
 use crate::visitor::page_visitor::PageVisitor;
 
@@ -69,8 +69,8 @@ pub(crate) async fn answer_approval(
         Ok((asked, answered))
     };
     let (asked, answered) = visitor.api.db.write(tenant, unit).await?;
-    let approval = resolve_outcome(answered, said, &digest)?;
-    let run = resume_run(&visitor.api, tenant, &approval).await?;
+    let approval = resolve_outcome(answered, said, Some(&digest))?;
+    let run = resume_run(&visitor.api.db, &visitor.api.engine, tenant, &approval).await?;
     let api = visitor.api.clone();
     let look = move |tx: &mut Tx<'_>| build_view(tx, &api, &asked, &approval);
     Ok(Json(VisitAnswerResult { approval: visitor.api.db.read(tenant, look).await?, run }))

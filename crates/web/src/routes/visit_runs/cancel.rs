@@ -1,13 +1,13 @@
 //! `POST /visit/{place}/runs/{id}/cancel`: stops one's own turn.
 
 use munshi_agent::RunCancelOutcome;
+use munshi_operations::runs::CancelledRunView;
 use munshi_server::error::ApiError;
 use munshi_server::json::Json;
 use munshi_server::parameters::UrlPathParameterPair;
 use munshi_types::RunId;
 
 use crate::api::turn_errors::convert_turn_error;
-use crate::routes::runs::cancel::CancelRunResponse;
 use crate::visitor::page_visitor::PageVisitor;
 
 /// Cancel one's own run. The current step is finished first.
@@ -16,12 +16,12 @@ use crate::visitor::page_visitor::PageVisitor;
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
         ("id" = uuid::Uuid, Path, description = "The run."),
     ),
-    responses((status = 200, description = "Cancelled, or already ended.", body = CancelRunResponse)))]
+    responses((status = 200, description = "Cancelled, or already ended.", body = CancelledRunView)))]
 pub(crate) async fn cancel_visit_run(
     visitor: PageVisitor,
     UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
-) -> Result<Json<CancelRunResponse>, ApiError> {
+) -> Result<Json<CancelledRunView>, ApiError> {
     let run = visitor.load_run(id).await?;
     let came = visitor.api.engine.cancel(visitor.binding.tenant, run.id).await.map_err(convert_turn_error)?;
-    Ok(Json(CancelRunResponse { run: run.id, cancelled: came == RunCancelOutcome::Asked }))
+    Ok(Json(CancelledRunView { run: run.id, cancelled: came == RunCancelOutcome::Asked }))
 }

@@ -1,40 +1,40 @@
-//! Conversations.
+//! A conversation as it is shown.
 
 use munshi_agent::sessions::Session;
-use munshi_types::tier::LanguageCode;
+use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, PersonId, SessionId, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 /// A session: the conversation of one person with one binding, across channels.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Session)]
-pub(crate) struct SessionView {
+pub struct SessionView {
     #[schema(value_type = uuid::Uuid)]
-    id: SessionId,
+    pub id: SessionId,
     #[schema(value_type = uuid::Uuid)]
-    binding: BindingId,
+    pub binding: BindingId,
     #[schema(value_type = uuid::Uuid)]
-    person: PersonId,
+    pub person: PersonId,
     /// The channel of the last message.
-    #[schema(example = "api")]
-    channel: &'static str,
+    #[schema(value_type = String, example = "api")]
+    pub channel: Channel,
     #[schema(value_type = Option<String>, example = "hi")]
-    language: Option<LanguageCode>,
+    pub language: Option<LanguageCode>,
     /// Number of messages.
-    messages: i64,
+    pub messages: i64,
     /// A summary of messages too old to be sent to a model in full.
-    summary: Option<String>,
+    pub summary: Option<String>,
     /// The people and things it is about.
-    entities: Value,
+    pub entities: Value,
     /// The session this one was merged into.
     #[schema(value_type = Option<uuid::Uuid>)]
-    merged_into: Option<SessionId>,
+    pub merged_into: Option<SessionId>,
     #[schema(value_type = String, format = DateTime)]
-    began_at: Timestamp,
+    pub began_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
-    last_at: Timestamp,
+    pub last_at: Timestamp,
 }
 
 impl From<Session> for SessionView {
@@ -44,7 +44,7 @@ impl From<Session> for SessionView {
             id: session.id,
             binding: session.binding,
             person: session.person,
-            channel: session.channel.as_str(),
+            channel: session.channel,
             language: session.language,
             messages: session.messages,
             summary,

@@ -1,4 +1,4 @@
-//! Runs and their steps.
+//! Runs and their steps as they are shown.
 
 use munshi_agent::runs::RunView;
 use munshi_agent::steps::RunStep;
@@ -14,7 +14,7 @@ macro_rules! states {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         #[schema(as = State)]
-        pub(crate) enum RunStateView {
+        pub enum RunStateView {
             $($(#[$doc])* $name,)+
         }
 
@@ -49,18 +49,18 @@ states! {
 }
 
 /// Why a run was halted.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Ended)]
-pub(crate) struct RunHaltView {
+pub struct RunHaltView {
     /// Machine-readable reason.
     #[schema(example = "over_budget")]
-    code: &'static str,
+    pub code: String,
     /// Details, if they may be shown.
-    detail: Option<String>,
+    pub detail: Option<String>,
 }
 
 impl RunHaltView {
-    pub(crate) fn of(halt: &HaltReason) -> Self {
+    pub fn of(halt: &HaltReason) -> Self {
         let detail = match halt {
             HaltReason::OverBudget(what)
             | HaltReason::RunSpent(what)
@@ -71,43 +71,43 @@ impl RunHaltView {
                 None
             }
         };
-        Self { code: halt.code(), detail }
+        Self { code: halt.code().to_owned(), detail }
     }
 }
 
 /// A run: the work of a turn, from the message to its answer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Run)]
-pub(crate) struct RunSummaryView {
+pub struct RunSummaryView {
     #[schema(value_type = uuid::Uuid)]
-    id: RunId,
+    pub id: RunId,
     #[schema(value_type = uuid::Uuid)]
-    session: SessionId,
+    pub session: SessionId,
     #[schema(value_type = uuid::Uuid)]
-    binding: BindingId,
+    pub binding: BindingId,
     #[schema(value_type = uuid::Uuid)]
-    person: PersonId,
+    pub person: PersonId,
     /// The message to answer.
     #[schema(value_type = uuid::Uuid)]
-    message: MessageId,
+    pub message: MessageId,
     /// `message`, or `rehearsal` for a dry run.
     #[schema(example = "message")]
-    kind: String,
+    pub kind: String,
     #[schema(example = "api")]
-    channel: &'static str,
-    state: RunStateView,
-    halt: Option<RunHaltView>,
+    pub channel: String,
+    pub state: RunStateView,
+    pub halt: Option<RunHaltView>,
     /// How often a node started work on it: more than once after a crash or an approval.
-    epoch: i64,
+    pub epoch: i64,
     /// The reply.
     #[schema(value_type = Option<uuid::Uuid>)]
-    reply: Option<MessageId>,
+    pub reply: Option<MessageId>,
     /// Cancellation was requested.
-    cancel_asked: bool,
+    pub cancel_asked: bool,
     #[schema(value_type = String, format = DateTime)]
-    began_at: Timestamp,
+    pub began_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
-    ended_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
 }
 
 impl From<RunView> for RunSummaryView {
@@ -119,7 +119,7 @@ impl From<RunView> for RunSummaryView {
             person: run.person,
             message: run.message,
             kind: run.kind,
-            channel: run.channel.as_str(),
+            channel: run.channel.as_str().to_owned(),
             state: run.state.into(),
             halt: run.halt.as_ref().map(RunHaltView::of),
             epoch: run.epoch,
@@ -132,27 +132,28 @@ impl From<RunView> for RunSummaryView {
 }
 
 /// A run with its steps.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RunWithSteps {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = RunWithSteps)]
+pub struct RunWithStepsView {
     #[serde(flatten)]
-    pub(crate) run: RunSummaryView,
+    pub run: RunSummaryView,
     /// In order.
-    pub(crate) steps: Vec<RunStepView>,
+    pub steps: Vec<RunStepView>,
 }
 
 /// One transition of a run.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Step)]
-pub(crate) struct RunStepView {
-    number: i64,
-    epoch: i64,
-    state: RunStateView,
+pub struct RunStepView {
+    pub number: i64,
+    pub epoch: i64,
+    pub state: RunStateView,
     /// Details; for a tool call its tool, arguments and result.
-    body: Value,
+    pub body: Value,
     /// Duration in microseconds.
-    micros: i64,
+    pub micros: i64,
     #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
+    pub at: Timestamp,
 }
 
 impl From<RunStep> for RunStepView {

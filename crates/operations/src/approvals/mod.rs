@@ -1,0 +1,16 @@
+//! What agents ask before they act, and the answers.
+
+mod answer;
+mod find;
+mod grant;
+mod list;
+mod refuse;
+mod show;
+mod view;
+
+pub use answer::{resolve_outcome, resume_run};
+pub use grant::{GrantApproval, GrantApprovalInput, GrantCoverage};
+pub use list::{ListApprovals, ListApprovalsInput};
+pub use refuse::{RefuseApproval, RefuseApprovalInput};
+pub use show::{ApprovalInput, ShowApproval};
+pub use view::{AnsweredApprovalView, ApprovalState, ApprovalView};

@@ -1,0 +1,113 @@
+//! What was said in a conversation, newest first. Whoever opens somebody else's is written down.
+
+use munshi_agent::messages::{self, Message};
+use munshi_identity::keys::{ApiAccess, Area};
+use munshi_pack::operation::{
+    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+};
+use munshi_store::Cursor;
+use munshi_types::tier::LanguageCode;
+use munshi_types::{MessageId, RunId, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::{HouseCall, HouseServices, sessions};
+
+/// A message of a session, from either side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Message)]
+pub struct MessageView {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: MessageId,
+    /// Position in the session, from 1.
+    pub number: i64,
+    #[schema(value_type = uuid::Uuid)]
+    pub run: RunId,
+    /// `person` or `persona`.
+    #[schema(example = "person")]
+    pub speaker: String,
+    #[schema(example = "api")]
+    pub channel: String,
+    /// The sender's own id for it.
+    pub message_id: Option<String>,
+    pub text: String,
+    #[schema(value_type = Option<String>, example = "hi")]
+    pub language: Option<LanguageCode>,
+    /// `whole`; `degraded` for a fallback without an answer; `refused` for a message that was not kept.
+    #[schema(example = "whole")]
+    pub standing: String,
+    pub suggestions: Vec<String>,
+    #[schema(value_type = String, format = DateTime)]
+    pub said_at: Timestamp,
+}
+
+impl From<Message> for MessageView {
+    fn from(message: Message) -> Self {
+        Self {
+            id: message.id,
+            number: message.number,
+            run: message.run,
+            speaker: message.speaker.as_str().to_owned(),
+            channel: message.channel.as_str().to_owned(),
+            message_id: message.outside_id,
+            text: message.text,
+            language: message.language,
+            standing: message.standing.as_str().to_owned(),
+            suggestions: message.suggestions,
+            said_at: message.said_at,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListMessagesInput {
+    /// The session.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SessionId,
+    /// The `next` of the previous page.
+    #[schema(value_type = Option<String>)]
+    pub after: Option<Cursor>,
+    /// Page size; default 25.
+    #[schema(minimum = 1, maximum = 500)]
+    pub limit: Option<u32>,
+}
+
+pub struct ListMessages;
+
+impl Operation<HouseServices> for ListMessages {
+    type Input = ListMessagesInput;
+    type View = ListView<MessageView>;
+
+    const SPEC: OperationSpec = OperationSpec {
+        resource: "messages",
+        noun: "message",
+        command: "messages",
+        verb: "list",
+        about: "List the messages of a session, newest first. Archived messages are not included. The audit notes who \
+                opened somebody else's conversation.",
+        needs: CallerClass::Member(Area::Sessions, ApiAccess::Read),
+        effect: OperationEffect::AuditedRead(&["conversation.opened"]),
+        method: RouteMethod::Get,
+        path: "/v1/sessions/{id}/messages",
+    };
+
+    async fn run(
+        call: &HouseCall,
+        input: ListMessagesInput,
+    ) -> Result<ListView<MessageView>, OperationError> {
+        let caller = call.caller.clone();
+        let request = ListInput { after: input.after, limit: input.limit }.page_request()?;
+        let page = call.read_audited(move |tx| {
+            let session = sessions::find(tx, &caller, input.id)?;
+            let page = messages::list(tx, session.id, &request)?;
+            if caller.person() != Some(session.person) {
+                let payload = json!({ "person": session.person, "binding": session.binding });
+                tx.note("conversation.opened", session.id.to_string(), payload);
+            }
+            Ok(page)
+        });
+        Ok(ListView::from_page(page.await?, |message| Some(message.into())))
+    }
+}

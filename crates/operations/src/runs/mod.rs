@@ -1,0 +1,11 @@
+//! Runs: the work of a turn.
+
+mod cancel;
+mod list;
+mod show;
+mod view;
+
+pub use cancel::{CancelRun, CancelledRunView};
+pub use list::{ListRuns, ListRunsInput};
+pub use show::{RunInput, ShowRun};
+pub use view::{RunHaltView, RunStateView, RunStepView, RunSummaryView, RunWithStepsView};

@@ -1,0 +1,17 @@
+//! What goes wrong with a turn that is stopped or taken up again, as an answer.
+
+use munshi_pack::operation::{OperationError, OperationErrorCode};
+
+/// For `map_err`: errors of the floors below the agent's become answers by `?` alone.
+pub(crate) fn convert_turn_error(error: munshi_agent::Error) -> OperationError {
+    use munshi_agent::Error as E;
+    match error {
+        E::NoRun => OperationError::new(OperationErrorCode::NotFound, "No such run.")
+            .hint("List the accessible ones with GET /v1/runs or `munshi runs list`."),
+        E::Store(error) => error.into(),
+        E::Identity(error) => error.into(),
+        E::Safety(error) => error.into(),
+        E::Tiers(error) => error.into(),
+        error => OperationError::internal(error),
+    }
+}
