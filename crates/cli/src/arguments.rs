@@ -45,6 +45,9 @@ pub(crate) struct GlobalArguments {
     /// API key for --server
     #[arg(long, global = true, value_name = "KEY", env = "MUNSHI_KEY", hide = true, hide_env_values = true)]
     pub(crate) server_key: Option<String>,
+    /// Carry a change out once, however often the command is run with this key
+    #[arg(long, global = true, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
     /// Print output and errors as JSON
     #[arg(long, global = true)]
     json: bool,

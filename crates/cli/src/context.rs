@@ -4,8 +4,10 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use munshi_config::{Config, ConfigSources};
+use munshi_pack::operation::OperationSpec;
 use munshi_types::{Clock, SystemClock, Timestamp};
 use munshi_wiring::failure::{CommandFailure, Result};
 
@@ -20,11 +22,32 @@ pub struct CommandContext {
     file: Option<PathBuf>,
     /// As given with `--server`: operations are run there.
     pub(crate) server: Option<ServerTarget>,
+    /// As given with `--idempotency-key`, and how many changes were asked for under it.
+    idempotency_key: Option<String>,
+    changes: AtomicU32,
 }
 
 impl CommandContext {
     pub(crate) fn new(file: Option<PathBuf>, server: Option<ServerTarget>, output: CommandOutput) -> Self {
-        Self { output, clock: Arc::new(SystemClock), file, server }
+        let changes = AtomicU32::new(0);
+        Self { output, clock: Arc::new(SystemClock), file, server, idempotency_key: None, changes }
+    }
+
+    pub(crate) fn with_idempotency_key(self, key: Option<String>) -> Self {
+        Self { idempotency_key: key, ..self }
+    }
+
+    pub(crate) fn has_idempotency_key(&self) -> bool {
+        self.idempotency_key.is_some()
+    }
+
+    /// The key of the next operation. A command that changes several things has one for each.
+    pub(crate) fn next_idempotency_key(&self, spec: &OperationSpec) -> Option<String> {
+        let key = self.idempotency_key.as_ref().filter(|_| spec.writes())?;
+        match self.changes.fetch_add(1, Ordering::SeqCst) {
+            0 => Some(key.clone()),
+            before => Some(format!("{key}#{}", before + 1)),
+        }
     }
 
     pub(crate) fn sources(&self) -> ConfigSources {

@@ -80,7 +80,8 @@ fn run_typed(server: &dyn ServerCommands, packs: &PackRegistry, matches: &ArgMat
         Ok(target) => target,
         Err(failure) => return report_failure(output, &failure),
     };
-    let context = CommandContext::new(global.config.clone(), target, output);
+    let context = CommandContext::new(global.config.clone(), target, output)
+        .with_idempotency_key(global.idempotency_key.clone());
     let done = run_command(&context, server, packs, matches);
     done.unwrap_or_else(|parse_error_or_failure| match parse_error_or_failure {
         Ok(error) => report_parse_error(&error),
@@ -98,9 +99,15 @@ fn run_command(
     if let Some((entry, of)) = commands::operation::find_typed(matches) {
         return commands::operation::run(context, entry, of).map(|()| ExitCode::SUCCESS).map_err(Err);
     }
-    if context.server.is_some() && !commands::operation::is_one(matches) {
-        return Err(Err(CommandFailure::usage("this command works on the machine itself only")
-            .hint("run it there, without --server and MUNSHI_SERVER")));
+    if !commands::operation::is_one(matches) {
+        if context.server.is_some() {
+            return Err(Err(CommandFailure::usage("this command works on the machine itself only")
+                .hint("run it there, without --server and MUNSHI_SERVER")));
+        }
+        if context.has_idempotency_key() {
+            return Err(Err(CommandFailure::usage("this command takes no --idempotency-key")
+                .hint("leave it out; see docs/operations.md for those that do")));
+        }
     }
     if let Some((command, of)) = commands::pack::find_typed_command(packs, matches) {
         return commands::pack::run(context, command, of).map(|()| ExitCode::SUCCESS).map_err(Err);

@@ -8,8 +8,8 @@ use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
 use munshi_identity::keys::ApiKeyCache;
 use munshi_operations::{ActServicesSource, HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
-    ListView, Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
-    OperationSpec, RouteMethod,
+    IdempotencyKey, ListView, Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode,
+    OperationScope, OperationSpec, RouteMethod,
 };
 use munshi_types::{IdGenerator, SystemRandom, Tenant};
 use munshi_wiring::database::ConfiguredDatabase;
@@ -131,7 +131,10 @@ impl CommandContext {
         input: Value,
     ) -> Result<Value> {
         match &self.server {
-            Some(server) => self.block_on(async { ask_server(server, target, &entry.spec, input).await }),
+            Some(server) => {
+                let key = self.next_idempotency_key(&entry.spec);
+                self.block_on(async { ask_server(server, target, &entry.spec, input, key).await })
+            }
             None => {
                 let config = Arc::new(self.config()?);
                 let database = ConfiguredDatabase::single_connection(&config)?;
@@ -160,6 +163,7 @@ impl CommandContext {
                         now: self.now(),
                         caller: OperationCaller::machine(actor),
                         tenant,
+                        idempotency: IdempotencyKey::new(self.next_idempotency_key(&entry.spec)),
                     };
                     Ok(entry.execute(&call, input).await?)
                 })
@@ -185,6 +189,7 @@ async fn ask_server(
     target: &OperationTarget<'_>,
     spec: &OperationSpec,
     input: Value,
+    key: Option<String>,
 ) -> Result<Value> {
     let failed = |what: String| CommandFailure::failed(format!("can't reach {}: {what}", server.url));
     let client = HttpClientBuilder::new().and_then(|builder| builder.build(TIMEOUT, ReachableAddresses::Any));
@@ -198,6 +203,9 @@ async fn ask_server(
     request = request.bearer_auth(&server.key).timeout(TIMEOUT);
     if let Some(tenant) = target.of.name() {
         request = request.header("x-munshi-tenant", tenant.as_str());
+    }
+    if let Some(key) = key {
+        request = request.header("idempotency-key", key);
     }
     if let Some(body) = rest {
         request = request.header("content-type", "application/json").body(Value::Object(body).to_string());

@@ -13,6 +13,7 @@
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
 //! - [`budget`]: plans, limits, what is set aside and what is spent
 //! - [`rate_limits`]: how often something may happen, on all nodes together
+//! - [`requests`]: administrative requests that are made once however often they are sent
 //! - [`Error`]: what can go wrong
 
 pub mod acts;
@@ -23,6 +24,7 @@ mod error;
 pub mod pipeline;
 pub mod policy;
 pub mod rate_limits;
+pub mod requests;
 pub mod vault;
 
 pub use error::{Error, Result};
@@ -37,4 +39,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0015_refusals"),
     migration!("0018_left"),
     migration!("0035_rate_limits"),
+    migration!("0049_answered_requests"),
 ];

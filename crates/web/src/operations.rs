@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use munshi_identity::keys::ApiCaller;
 use munshi_operations::{HOUSE, HouseCall, HouseServices};
 use munshi_pack::operation::{
-    OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope, OperationSpec,
-    RouteMethod,
+    IdempotencyKey, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
+    OperationSpec, RouteMethod,
 };
 use munshi_server::account::caller::TENANT;
 use munshi_server::error::{ApiError, ApiErrorCode};
@@ -27,6 +27,9 @@ use crate::api::access::AuthorizedCaller;
 use crate::app::App;
 use crate::app::api::Api;
 use crate::router::Routes;
+
+/// Under which a write is carried out once, however often it is sent.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 type Entry = OperationEntry<HouseServices>;
 
@@ -60,6 +63,7 @@ pub(crate) async fn build_call(
         caller: OperationCaller::api(caller),
         tenant,
         services: api.house.clone(),
+        idempotency: IdempotencyKey::default(),
     })
 }
 
@@ -98,9 +102,11 @@ async fn answer(
     request: Request,
 ) -> Result<Response, ApiError> {
     let asked = request.headers().get(TENANT).cloned();
+    let idempotency = read_idempotency_key(request.headers())?;
     let input = read_input(entry, request).await?;
     let scope = entry.spec.needs.scope();
-    let call = build_call(&key.api, key.caller, scope).await?;
+    let mut call = build_call(&key.api, key.caller, scope).await?;
+    call.idempotency = idempotency;
     // An operator's browser and a keeper are let into the tenant they name; a key is one tenant's.
     if let Some(asked) = asked
         && scope != OperationScope::Installation
@@ -118,6 +124,14 @@ async fn answer(
     })?;
     let status = StatusCode::from_u16(entry.spec.method.status()).unwrap_or(StatusCode::OK);
     Ok((status, Json(view)).into_response())
+}
+
+fn read_idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
+    let Some(sent) = headers.get(IDEMPOTENCY_KEY) else { return Ok(IdempotencyKey::default()) };
+    let text = sent.to_str().map_err(|_| {
+        ApiError::new(ApiErrorCode::BadRequest, "`idempotency-key` has letters that are no ASCII.")
+    })?;
+    Ok(IdempotencyKey::new(Some(text.to_owned())))
 }
 
 async fn read_input(entry: &Entry, request: Request) -> Result<Map<String, Value>, ApiError> {

@@ -44,6 +44,8 @@ impl Operation<HouseServices> for AddKeeperKey {
         path: "/v1/keeper-keys",
     };
 
+    const KEEPS_VIEW: bool = false;
+
     async fn run(call: &HouseCall, input: AddKeeperKeyInput) -> Result<IssuedKeeperKeyView, OperationError> {
         let new = NewKeeperKey {
             name: input.name,

@@ -66,6 +66,8 @@ impl Operation<HouseServices> for AddKey {
         path: "/v1/keys",
     };
 
+    const KEEPS_VIEW: bool = false;
+
     async fn run(call: &HouseCall, input: AddKeyInput) -> Result<IssuedKeyView, OperationError> {
         let caller = call.caller.clone();
         let bindings = resolve_bindings(call, input.bindings.as_deref()).await?;

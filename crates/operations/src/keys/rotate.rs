@@ -47,6 +47,8 @@ impl Operation<HouseServices> for RotateKey {
         path: "/v1/keys/{id}/rotate",
     };
 
+    const KEEPS_VIEW: bool = false;
+
     async fn run(call: &HouseCall, input: RotateKeyInput) -> Result<IssuedKeyView, OperationError> {
         let hours = input.grace.unwrap_or(GRACE);
         if hours > LONGEST_GRACE {

@@ -11,6 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::error::{OperationError, OperationErrorCode};
+use super::idempotency::{self, Request};
 use super::spec::{OperationScope, OperationSpec, RouteMethod};
 use super::{Operation, OperationCall};
 
@@ -20,7 +21,17 @@ pub async fn execute<S: Sync, O: Operation<S>>(
     input: O::Input,
 ) -> Result<O::View, OperationError> {
     check(&O::SPEC, call)?;
-    O::run(call, input).await
+    let asked = call.idempotency.is_given().then(|| serde_json::to_value(&input)).transpose();
+    let asked = asked.map_err(OperationError::internal)?;
+    let claim = match idempotency::begin(call, &O::SPEC, asked).await? {
+        Request::Unnamed => return O::run(call, input).await,
+        Request::Answered(view) => return serde_json::from_value(view).map_err(OperationError::internal),
+        Request::New(claim) => claim,
+    };
+    let view = O::run(call, input).await?;
+    let kept = O::KEEPS_VIEW.then(|| serde_json::to_value(&view)).transpose();
+    idempotency::keep(call, claim, kept.map_err(OperationError::internal)?).await;
+    Ok(view)
 }
 
 fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), OperationError> {
@@ -170,7 +181,7 @@ async fn run_json<S: Sync, O: Operation<S>>(
             field => OperationError::field(field, &words),
         }
     })?;
-    let view = O::run(call, input).await?;
+    let view = execute::<S, O>(call, input).await?;
     serde_json::to_value(view).map_err(|error| {
         OperationError::internal(format!("view of {} can't be written: {error}", type_name::<O>()))
     })

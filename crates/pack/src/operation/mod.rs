@@ -10,6 +10,7 @@
 mod caller;
 mod entry;
 mod error;
+mod idempotency;
 mod list;
 mod spec;
 
@@ -26,6 +27,7 @@ use utoipa::ToSchema;
 pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, execute};
 pub use error::{OperationError, OperationErrorCode, sentence};
+pub use idempotency::IdempotencyKey;
 pub use list::{ListInput, ListView};
 pub use spec::{CallerClass, OperationEffect, OperationScope, OperationSpec, RouteMethod};
 
@@ -37,6 +39,9 @@ pub trait Operation<S>: 'static {
     type View: Serialize + DeserializeOwned + ToSchema + Send + 'static;
 
     const SPEC: OperationSpec;
+
+    /// Whether the view may be kept for whoever sends the same again: not where it holds what is shown once.
+    const KEEPS_VIEW: bool = true;
 
     /// Does it, for a caller who may.
     fn run(
@@ -54,6 +59,8 @@ pub struct OperationCall<S> {
     pub caller: OperationCaller,
     /// [`Tenant::installation`] where what is meant belongs to none.
     pub tenant: Tenant,
+    /// The key under which a write is sent, if there is one.
+    pub idempotency: IdempotencyKey,
     /// What the operations of one pack, or of the house, need besides.
     pub services: S,
 }
@@ -99,10 +106,11 @@ impl<S> OperationCall<S> {
         F: FnOnce(&mut PlatformAdminTx<'_, '_>) -> Result<T, OperationError> + Send + 'static,
         T: Send + 'static,
     {
-        administer_platform(&self.db, scope, self.stamp(), unit).await
+        administer_platform(&self.db, scope, self.tenant.id, self.stamp(), unit).await
     }
 
     fn stamp(&self) -> AuditStamp {
-        AuditStamp { actor: self.caller.actor().clone(), ids: self.ids.clone(), now: self.now }
+        let (actor, claim) = (self.caller.actor().clone(), self.idempotency.next_claim());
+        AuditStamp { actor, ids: self.ids.clone(), now: self.now, claim }
     }
 }

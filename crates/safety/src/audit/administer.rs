@@ -8,6 +8,7 @@ use munshi_types::{IdGenerator, TenantId, Timestamp};
 use super::append::append_all;
 use super::entry::{AuditActor, NewAuditEntry};
 use crate::error::Error;
+use crate::requests::RequestClaim;
 
 /// Who changes something, and when.
 #[derive(Clone)]
@@ -15,6 +16,20 @@ pub struct AuditStamp {
     pub actor: AuditActor,
     pub ids: IdGenerator,
     pub now: Timestamp,
+    /// The key under which it was asked for, if there is one: it is taken with the change, or nothing is changed.
+    pub claim: Option<RequestClaim>,
+}
+
+impl AuditStamp {
+    fn take_claim(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        match &self.claim {
+            Some(claim) if !claim.take(tx, self.now)? => {
+                let what = "the same request is being carried out: send it again for its answer";
+                Err(Error::Store(munshi_store::Error::Busy(what.to_owned())))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Runs an administrative unit for one tenant and writes what it notes to the chain, in one transaction.
@@ -24,13 +39,19 @@ where
     T: Send + 'static,
     E: From<munshi_store::Error> + From<Error> + Send + 'static,
 {
-    db.write(tenant, move |tx| administer_in(tx, &stamp, unit)).await
+    db.write(tenant, move |tx| {
+        stamp.take_claim(tx)?;
+        administer_in(tx, &stamp, unit)
+    })
+    .await
 }
 
 /// Runs an administrative unit of the installation and writes what it notes to the chains it names, in one transaction.
+/// `tenant` is whose request it is.
 pub async fn administer_platform<T, E, F>(
     db: &Db,
     scope: PlatformScope,
+    tenant: TenantId,
     stamp: AuditStamp,
     unit: F,
 ) -> Result<T, E>
@@ -39,7 +60,14 @@ where
     T: Send + 'static,
     E: From<munshi_store::Error> + From<Error> + Send + 'static,
 {
-    db.platform(scope).write(move |tx| administer_platform_in(tx, &stamp, unit)).await
+    db.platform(scope)
+        .write(move |tx| {
+            if stamp.claim.is_some() {
+                tx.as_tenant(tenant, |tx| stamp.take_claim(tx))?;
+            }
+            administer_platform_in(tx, &stamp, unit)
+        })
+        .await
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]

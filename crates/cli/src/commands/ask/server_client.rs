@@ -192,7 +192,7 @@ fn note_key(tx: &mut AdminTx<'_, '_>, event: &'static str, key: KeyId) {
 }
 
 fn build_stamp(asking: &AskSpeakerContext) -> AuditStamp {
-    AuditStamp { actor: asking.actor.clone(), ids: asking.ids.clone(), now: asking.now }
+    AuditStamp { actor: asking.actor.clone(), ids: asking.ids.clone(), now: asking.now, claim: None }
 }
 
 fn parse_retry_after(response: &Response<Incoming>) -> Option<Duration> {
