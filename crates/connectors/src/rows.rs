@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use munshi_store::{JsonText, PlatformScope, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{AdminTx, JsonText, PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{IdGenerator, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::json;
@@ -172,11 +172,10 @@ pub(crate) fn record_manifest(
 
 /// Accepts the newest list of a connector. None where it has shown none; false where it was accepted already.
 pub fn accept_manifest(
-    tx: &mut Tx<'_>,
+    tx: &mut AdminTx<'_, '_>,
     connector: &str,
-    by: &AuditActor,
+    by: &str,
     now: Timestamp,
-    ids: &IdGenerator,
 ) -> Result<Option<bool>> {
     let Some(newest) = list_manifests(tx, connector)?.into_iter().next() else { return Ok(None) };
     if newest.accepted_at.is_some() {
@@ -185,15 +184,10 @@ pub fn accept_manifest(
     tx.execute(
         "UPDATE connector_manifests SET accepted_at = $4, accepted_by = $5
          WHERE tenant_id = $1 AND connector = $2 AND hash = $3",
-        params![connector, &newest.hash, now, &by.id],
+        params![connector, &newest.hash, now, by],
     )?;
-    let entry = NewAuditEntry {
-        actor: by.clone(),
-        event: AuditEvent::CONNECTOR_ACCEPTED,
-        subject: connector.to_owned(),
-        payload: json!({ "server": newest.server, "version": newest.version, "manifest": newest.hash }),
-    };
-    audit::append(tx, &entry, now, ids)?;
+    let payload = json!({ "server": newest.server, "version": newest.version, "manifest": newest.hash });
+    tx.note("connector.accepted", connector, payload);
     Ok(Some(true))
 }
 

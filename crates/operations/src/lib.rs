@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`approvals`], [`audit`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`messages`],
+//! - [`acts`], [`approvals`], [`audit`], [`connectors`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`messages`],
 //!   [`persons`], [`runs`], [`sessions`], [`tenants`], [`vault`], [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
@@ -12,6 +12,8 @@
 pub mod acts;
 pub mod approvals;
 pub mod audit;
+mod connector_errors;
+pub mod connectors;
 pub mod host_keys;
 pub mod jobs;
 pub mod keeper_keys;
@@ -51,6 +53,9 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<audit::ExportAudit>(),
     OperationEntry::of::<audit::ListAudit>(),
     OperationEntry::of::<audit::VerifyAudit>(),
+    OperationEntry::of::<connectors::AcceptConnector>(),
+    OperationEntry::of::<connectors::ListConnectors>(),
+    OperationEntry::of::<connectors::ShowConnector>(),
     OperationEntry::of::<host_keys::AddHostKey>(),
     OperationEntry::of::<host_keys::ListHostKeys>(),
     OperationEntry::of::<host_keys::RetireHostKey>(),

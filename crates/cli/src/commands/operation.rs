@@ -23,6 +23,8 @@ const WRITTEN: &[&str] = &[
     "audit anchor",
     "audit export",
     "audit verify",
+    "connector accept",
+    "connector list",
     "host-key",
     "jobs list",
     "jobs retry",

@@ -1,7 +1,7 @@
 //! A list of tools that changes: it is told, held until a person has looked, and taken up again.
 
 use munshi_connectors::{ConnectorState, rows};
-use munshi_safety::audit::{AuditActor, AuditActorKind};
+use munshi_safety::audit::{AuditActor, AuditActorKind, AuditStamp, administer};
 use munshi_test_support::on_both_engines;
 use munshi_tools::ToolAnswer;
 use munshi_types::Clock;
@@ -30,8 +30,10 @@ on_both_engines! {
         assert_eq!(changed.len(), 1, "told once, however often it is seen");
         assert_eq!(changed[0].1["changed"], json!(["~ look"]));
         let (now, ids) = (shop.test.clock.now(), shop.test.ids.clone());
-        let by = AuditActor::new(AuditActorKind::Operator, "asha");
-        let accepted = shop.test.db.write(shop.tenant, move |tx| rows::accept_manifest(tx, "odd", &by, now, &ids)).await.unwrap();
+        let actor = AuditActor::new(AuditActorKind::Operator, "asha");
+        let stamp = AuditStamp { actor, ids, now, claim: None };
+        let accept = move |tx: &mut munshi_store::AdminTx<'_, '_>| rows::accept_manifest(tx, "odd", "asha", now);
+        let accepted = administer(&shop.test.db, shop.tenant, stamp, accept).await.unwrap();
         assert_eq!(accepted, Some(true));
         shop.until("odd", |standing| !standing.held).await;
         let booked = shop.call("odd_book", json!({ "text": "b" })).await;

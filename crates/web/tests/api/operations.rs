@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
+use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry};
+use munshi_connectors::rows;
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, KeySubject};
 use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{PageRequest, PlatformTx, Tx, params};
+use munshi_store::{JsonText, PageRequest, PlatformTx, Tx, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::{JobId, TenantId};
 use serde_json::{Value, json};
@@ -70,6 +72,7 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "read_tenant" | "pause_tenant" => (named("awake"), None),
         "resume_tenant" => (named("asleep"), None),
         "archive_tenant" => (named("over"), None),
+        "read_connector" | "accept_connector" => (named("odd"), None),
         "read_job" | "retry_job" => (path(&subjects.job), None),
         "revoke_keeper_key" => (path(&subjects.keeper_key), None),
         "set_limit" => (plain(), Some(json!({ "limit": "tenant.day.tokens", "amount": "100000" }))),
@@ -122,6 +125,8 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let host = json!({ "kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256" });
     house.post("/v1/host-keys", owner, host).await.is(201);
     store_secrets(house, owner, &keeper).await;
+    show_tools(house).await;
+    show_tools(house).await;
     Subjects {
         session: text(&chat["session"]),
         runs,
@@ -140,6 +145,24 @@ async fn store_secrets(house: &Installation, owner: &str, keeper: &str) {
     for key in [owner, keeper] {
         house.post("/v1/secrets/gone", key, json!({ "value": "s3cret" })).await.is(200);
     }
+}
+
+/// A connector of the shop shows another list of tools.
+async fn show_tools(house: &Installation) {
+    let now = house.now();
+    let unit = move |tx: &mut Tx<'_>| -> munshi_connectors::Result<()> {
+        let entry = ConnectorEntry { url: Some("https://tools.example/mcp".to_owned()), ..ConnectorEntry::default() };
+        rows::save_entries(tx, &ConnectorEntries([("odd".parse().unwrap(), entry)].into()), "asha", "", now)?;
+        let seen = rows::list_manifests(tx, "odd")?.len();
+        let accepted = (seen == 0).then_some(now);
+        let sql = "INSERT INTO connector_manifests
+                     (tenant_id, connector, hash, server, version, body, seen_at, accepted_at, accepted_by)
+                   VALUES ($1, 'odd', $2, 'odd', '1', $3, $4, $5, 'first seen')";
+        let at = now.plus(Duration::from_millis(u64::try_from(seen).unwrap()));
+        tx.execute(sql, params![format!("hash {seen}"), JsonText::of(&json!({}))?, at, accepted])?;
+        Ok(())
+    };
+    house.db.write(house.shop.tenant, unit).await.unwrap();
 }
 
 /// A job that was given up.
@@ -181,6 +204,7 @@ async fn restore(house: &Installation, id: &str, subjects: &mut Subjects, keys: 
     match id {
         "revoke_key" => house.restore_key(&subjects.key).await,
         "retry_job" | "retry_jobs" => subjects.job = bury_job(house).await,
+        "accept_connector" => show_tools(house).await,
         "remove_secret" => store_secrets(house, keys[0], keys[1]).await,
         _ => {}
     }
@@ -284,7 +308,7 @@ on_both! {
                     }
                     get(format!("{path}?limit=1&limit=2")).await.refused(400, "bad_request");
                     // Lists by name go on behind any.
-                    if !["secrets", "host-keys"].contains(&entry.spec.resource) {
+                    if !["secrets", "host-keys", "connectors"].contains(&entry.spec.resource) {
                         get(format!("{path}?after=nowhere")).await.refused(400, "bad_request");
                     }
                 }

@@ -1,15 +1,16 @@
 //! `munshi connector list`
 
 use clap::Args;
-use munshi_connectors::entries::{ConnectorEntry, ConnectorTransport};
-use munshi_connectors::{ConnectorState, ConnectorStatus, rows};
-use munshi_types::{ConnectorName, TenantName};
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_connectors::ConnectorState;
+use munshi_operations::NameListInput;
+use munshi_operations::connectors::{ConnectorNodeView, ConnectorView, ListConnectors};
+use munshi_pack::operation::ListView;
+use munshi_types::ConnectorName;
 use munshi_wiring::failure::Result;
-use serde::Serialize;
 
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -20,58 +21,15 @@ pub(crate) struct ConnectorListArguments {
     of: TenantSelectorArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct Listing {
-    tenant: TenantName,
-    items: Vec<Item>,
-}
-
-#[derive(Debug, Serialize)]
-struct Item {
-    name: ConnectorName,
-    reached: String,
-    /// On each node that runs it; empty where none does.
-    nodes: Vec<ConnectorStatus>,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &ConnectorListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let now = context.now();
-    let listing = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find(&db).await?;
-        let (declared, states) = db
-            .read(tenant.id, move |tx| -> munshi_connectors::Result<_> {
-                Ok((rows::load_entries(tx)?.1, rows::list_states(tx, now)?))
-            })
-            .await?;
-        let items = declared.0.into_iter().map(|(name, entry)| Item {
-            nodes: states
-                .iter()
-                .filter(|(of, _)| of == name.as_str())
-                .map(|(_, standing)| standing.clone())
-                .collect(),
-            reached: describe_transport(&entry),
-            name,
-        });
-        Ok(Listing { tenant: tenant.name, items: items.collect() })
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    let view = context.run_whole_list::<ListConnectors, _>(&target, |after| {
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
     })?;
-    context.output.print_result(&listing, render_text)
+    context.output.print_result(&view, render_text)
 }
 
-fn describe_transport(entry: &ConnectorEntry) -> String {
-    match entry.resolve_transport() {
-        Ok(ConnectorTransport::Child) => entry.command.join(" "),
-        Ok(ConnectorTransport::Http(url)) => url.to_string(),
-        Ok(ConnectorTransport::OpenApi(..)) => {
-            format!("openapi: {}", entry.openapi.as_deref().unwrap_or_default())
-        }
-        Ok(ConnectorTransport::Inside(name)) => format!("inside: {name}"),
-        Err(what) => what,
-    }
-}
-
-fn render_text(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &ListView<ConnectorView>, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No connectors yet. Add one with `munshi connector add NAME -- COMMAND`.\n".to_owned();
     }
@@ -79,7 +37,7 @@ fn render_text(listing: &Listing, painter: TextStyler) -> String {
         OutputTable::new(&["NAME", "STATE", "TOOLS", "CONFINED", "SERVER", "SINCE (UTC)", "TRANSPORT"]);
     let mut notes = String::new();
     for item in &listing.items {
-        let unknown = ConnectorStatus { state: ConnectorState::Stopped, ..ConnectorStatus::default() };
+        let unknown = ConnectorNodeView { state: ConnectorState::Stopped, ..ConnectorNodeView::default() };
         for standing in item.nodes.iter().chain(item.nodes.is_empty().then_some(&unknown)) {
             table.add_row([
                 item.name.as_str().into(),
@@ -100,11 +58,11 @@ fn render_text(listing: &Listing, painter: TextStyler) -> String {
     table.render(painter) + &notes
 }
 
-fn state(standing: &ConnectorStatus, is_unknown: bool) -> OutputTableCell {
+fn state(standing: &ConnectorNodeView, is_unknown: bool) -> OutputTableCell {
     match standing.state {
         _ if is_unknown => OutputTableCell::new("not running", OutputCellStyle::Dim),
         ConnectorState::Ready if standing.held => OutputTableCell::new("held", OutputCellStyle::Doubtful),
-        ConnectorState::Ready if standing.is_unsafe() => {
+        ConnectorState::Ready if standing.undeclared > 0 => {
             OutputTableCell::new("ready, UNSAFE", OutputCellStyle::Doubtful)
         }
         ConnectorState::Ready => OutputTableCell::new("ready", OutputCellStyle::Good),
@@ -117,7 +75,7 @@ fn state(standing: &ConnectorStatus, is_unknown: bool) -> OutputTableCell {
     }
 }
 
-fn build_confined_cell(standing: &ConnectorStatus) -> OutputTableCell {
+fn build_confined_cell(standing: &ConnectorNodeView) -> OutputTableCell {
     match standing.confined {
         Some(true) => OutputTableCell::new("yes", OutputCellStyle::Good),
         Some(false) => OutputTableCell::new("NO", OutputCellStyle::Doubtful),
@@ -126,7 +84,7 @@ fn build_confined_cell(standing: &ConnectorStatus) -> OutputTableCell {
 }
 
 /// What a person has to know beside the row.
-fn remarks(name: &ConnectorName, standing: &ConnectorStatus, painter: TextStyler) -> String {
+fn remarks(name: &ConnectorName, standing: &ConnectorNodeView, painter: TextStyler) -> String {
     let mut said = String::new();
     if standing.state == ConnectorState::Degraded || standing.state == ConnectorState::Restarting {
         said += &format!("{name}: {}. See `munshi connector logs {name}`.\n", standing.why);

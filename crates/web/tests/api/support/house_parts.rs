@@ -28,7 +28,7 @@ impl HouseParts for TestParts {
     }
 
     async fn open_vault(&self) -> Result<Vault, OperationError> {
-        let key = VaultSecret::new("11".repeat(32)).unwrap();
+        let key = VaultSecret::new("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=".to_owned()).unwrap();
         let source = MasterKeySource::Given { key, next: None };
         let (now, random) = (self.clock.now(), Arc::new(SystemRandom));
         Ok(Vault::start(self.db.clone(), source, random, self.ids.clone(), now).await?)
