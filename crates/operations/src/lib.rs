@@ -4,20 +4,23 @@
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
 //! - [`keys`], [`persons`], [`sessions`], [`messages`], [`runs`], [`approvals`], [`acts`],
-//!   [`violations`]: a module a resource, a file a verb
+//!   [`violations`], [`tiers`], [`bindings`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
 pub mod approvals;
+pub mod bindings;
 pub mod keys;
 pub mod messages;
+mod named_list;
 pub mod persons;
 mod reference;
 pub mod runs;
 pub mod schemas;
 pub mod sessions;
+pub mod tiers;
 mod turn_errors;
 pub mod violations;
 
@@ -53,6 +56,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<approvals::ListApprovals>(),
     OperationEntry::of::<approvals::RefuseApproval>(),
     OperationEntry::of::<approvals::ShowApproval>(),
+    OperationEntry::of::<bindings::ListBindings>(),
+    OperationEntry::of::<bindings::ShowBinding>(),
     OperationEntry::of::<keys::AddKey>(),
     OperationEntry::of::<keys::ListKeys>(),
     OperationEntry::of::<keys::RevokeKey>(),
@@ -69,6 +74,10 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<runs::ShowRun>(),
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
+    OperationEntry::of::<tiers::DiffTier>(),
+    OperationEntry::of::<tiers::ListTiers>(),
+    OperationEntry::of::<tiers::LogTier>(),
+    OperationEntry::of::<tiers::ShowTier>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 

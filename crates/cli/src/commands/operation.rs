@@ -18,7 +18,7 @@ use crate::output::table::OutputTable;
 type Entry = OperationEntry<HouseServices>;
 
 /// Commands that are written by hand: their texts and shorthands are their own.
-const WRITTEN: &[&str] = &["approvals", "key", "person"];
+const WRITTEN: &[&str] = &["approvals", "key", "person", "tier"];
 /// Wider cells are cut in a table; `show` and `--json` have all of it.
 const WIDEST: usize = 48;
 

@@ -19,6 +19,11 @@ pub(crate) struct TenantSelectorArguments {
 }
 
 impl TenantSelectorArguments {
+    /// The one that was named otherwise.
+    pub(crate) fn named(tenant: TenantName) -> Self {
+        Self { tenant: Some(tenant) }
+    }
+
     /// The name that was given.
     pub(crate) fn name(&self) -> Option<&TenantName> {
         self.tenant.as_ref()
