@@ -4,7 +4,7 @@
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`]: what they need besides a database
 //! - [`keys`], [`persons`], [`sessions`], [`messages`], [`runs`], [`approvals`], [`acts`],
-//!   [`violations`], [`tiers`], [`bindings`]: a module a resource, a file a verb
+//!   [`violations`], [`tiers`], [`bindings`], [`usage`], [`stats`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
@@ -20,8 +20,10 @@ mod reference;
 pub mod runs;
 pub mod schemas;
 pub mod sessions;
+pub mod stats;
 pub mod tiers;
 mod turn_errors;
+pub mod usage;
 pub mod violations;
 
 pub use reference::render_reference;
@@ -74,10 +76,12 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<runs::ShowRun>(),
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
+    OperationEntry::of::<stats::ShowStats>(),
     OperationEntry::of::<tiers::DiffTier>(),
     OperationEntry::of::<tiers::ListTiers>(),
     OperationEntry::of::<tiers::LogTier>(),
     OperationEntry::of::<tiers::ShowTier>(),
+    OperationEntry::of::<usage::ShowUsage>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 

@@ -18,7 +18,7 @@ use crate::output::table::OutputTable;
 type Entry = OperationEntry<HouseServices>;
 
 /// Commands that are written by hand: their texts and shorthands are their own.
-const WRITTEN: &[&str] = &["approvals", "key", "person", "tier"];
+const WRITTEN: &[&str] = &["approvals", "key", "person", "stats", "tier", "usage"];
 /// Wider cells are cut in a table; `show` and `--json` have all of it.
 const WIDEST: usize = 48;
 
@@ -74,7 +74,9 @@ pub(crate) fn find_typed(matches: &ArgMatches) -> Option<(&'static Entry, &ArgMa
 
 /// Whether what was typed is an operation, which a server can run too.
 pub(crate) fn is_one(matches: &ArgMatches) -> bool {
-    let typed = matches.subcommand().and_then(|(group, of)| Some((group, of.subcommand()?.0)));
+    // A command without a verb shows something.
+    let typed = matches.subcommand();
+    let typed = typed.map(|(group, of)| (group, of.subcommand_name().unwrap_or("show")));
     typed.is_some_and(|(group, verb)| {
         HOUSE.iter().any(|entry| entry.spec.command == group && entry.spec.verb == verb)
     })

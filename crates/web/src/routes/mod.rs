@@ -99,9 +99,6 @@ mod sign_ins {
     pub(super) mod end;
     pub(super) mod list;
 }
-mod stats {
-    pub(super) mod read;
-}
 mod start {
     pub(super) mod open;
     pub(super) mod redeem_link;
@@ -109,9 +106,6 @@ mod start {
 }
 mod test {
     pub(super) mod run;
-}
-mod usage {
-    pub(super) mod read;
 }
 mod visit_approvals {
     pub(super) mod grant;
@@ -246,8 +240,6 @@ fn api() -> Routes {
         .routes(routes!(runs::follow::follow_run))
         .routes(routes!(persons::link::link_person))
         .routes(routes!(persons::confirm::confirm_person))
-        .routes(routes!(usage::read::read_usage))
-        .routes(routes!(stats::read::read_stats))
         .routes(routes!(test::run::run_test))
         .merge(openai())
 }

@@ -60,8 +60,10 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         }
         "read_binding" => (spec.path.replace("{name}", "counter"), None),
         "read_act" => (path(&subjects.act), None),
-        "list_keys" | "list_acts" | "list_approvals" | "list_bindings" | "list_tiers" | "list_persons"
-        | "list_runs" | "list_sessions" | "list_violations" => (spec.path.to_owned(), None),
+        "read_stats" | "read_usage" | "list_keys" | "list_acts" | "list_approvals" | "list_bindings"
+        | "list_tiers" | "list_persons" | "list_runs" | "list_sessions" | "list_violations" => {
+            (spec.path.to_owned(), None)
+        }
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
 }

@@ -19,9 +19,9 @@ pub(crate) struct TenantSelectorArguments {
 }
 
 impl TenantSelectorArguments {
-    /// The one that was named otherwise.
-    pub(crate) fn named(tenant: TenantName) -> Self {
-        Self { tenant: Some(tenant) }
+    /// The one that was named otherwise; without a name the only one.
+    pub(crate) fn named(tenant: impl Into<Option<TenantName>>) -> Self {
+        Self { tenant: tenant.into() }
     }
 
     /// The name that was given.
