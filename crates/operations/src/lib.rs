@@ -3,8 +3,9 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`approvals`], [`audit`], [`connectors`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`], [`limits`], [`messages`],
-//!   [`persons`], [`runs`], [`sessions`], [`tenants`], [`vault`], [`violations`]: a module a resource, a file a verb
+//! - [`acts`], [`approvals`], [`audit`], [`bindings`], [`connectors`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`],
+//!   [`limits`], [`messages`], [`persons`], [`runs`], [`sessions`], [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
+//!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
 //! To add one, see [`munshi_pack::operation`].
@@ -12,6 +13,7 @@
 pub mod acts;
 pub mod approvals;
 pub mod audit;
+pub mod bindings;
 mod connector_errors;
 pub mod connectors;
 pub mod host_keys;
@@ -21,14 +23,18 @@ pub mod keys;
 pub mod limits;
 mod lists;
 pub mod messages;
+mod named_list;
 pub mod persons;
 mod reference;
 pub mod runs;
 pub mod schemas;
 mod services;
 pub mod sessions;
+pub mod stats;
 pub mod tenants;
+pub mod tiers;
 mod turn_errors;
+pub mod usage;
 pub mod vault;
 pub mod violations;
 
@@ -66,6 +72,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<keeper_keys::AddKeeperKey>(),
     OperationEntry::of::<keeper_keys::ListKeeperKeys>(),
     OperationEntry::of::<keeper_keys::RevokeKeeperKey>(),
+    OperationEntry::of::<bindings::ListBindings>(),
+    OperationEntry::of::<bindings::ShowBinding>(),
     OperationEntry::of::<keys::AddKey>(),
     OperationEntry::of::<keys::ListKeys>(),
     OperationEntry::of::<keys::RevokeKey>(),
@@ -95,6 +103,12 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<runs::ShowRun>(),
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
+    OperationEntry::of::<stats::ShowStats>(),
+    OperationEntry::of::<tiers::DiffTier>(),
+    OperationEntry::of::<tiers::ListTiers>(),
+    OperationEntry::of::<tiers::LogTier>(),
+    OperationEntry::of::<tiers::ShowTier>(),
+    OperationEntry::of::<usage::ShowUsage>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 

@@ -14,7 +14,10 @@ pub fn render_reference() -> String {
     for entry in HOUSE {
         let spec = &entry.spec;
         let fields: Vec<String> = spec.path_fields().map(str::to_uppercase).collect();
-        let command = [&[spec.command.to_owned(), spec.verb.to_owned()][..], &fields[..]].concat().join(" ");
+        // What is the only one of its kind is shown by its name alone.
+        let verb = (spec.verb != "show" || !fields.is_empty()).then(|| spec.verb.to_owned());
+        let words = [spec.command.to_owned()].into_iter().chain(verb).chain(fields);
+        let command = words.collect::<Vec<_>>().join(" ");
         let who = match spec.needs {
             CallerClass::Machine => "whoever sits at the machine".to_owned(),
             CallerClass::Keeper | CallerClass::KeeperOfTenant => "keeper".to_owned(),

@@ -13,6 +13,17 @@ pub enum RoleSchema {
     Viewer,
 }
 
+/// A kind of tier.
+#[derive(ToSchema)]
+#[schema(as = Kind, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum TierKindSchema {
+    Human,
+    Team,
+    Agent,
+    Binding,
+}
+
 /// Who speaks with a key.
 #[derive(ToSchema)]
 #[schema(as = SpeaksAs, rename_all = "snake_case")]

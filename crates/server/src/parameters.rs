@@ -1,4 +1,4 @@
-//! What requests bring beside their body: ids in paths, which page of a list, and texts that are checked before they go
+//! What requests bring beside their body: ids in paths, queries, and texts that are checked before they go
 //! further.
 
 use std::fmt::Display;
@@ -8,11 +8,8 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use futures_util::FutureExt;
-use munshi_store::{Cursor, Page, PageRequest};
 use munshi_types::is_invisible;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::error::{ApiError, ApiErrorCode};
 use crate::error_conversions::sentence;
@@ -88,74 +85,6 @@ fn unreadable_query_error(refusal: QueryRejection) -> ApiError {
     ApiError::new(ApiErrorCode::BadRequest, format!("The query is malformed: {}.", shorten(words)))
 }
 
-/// How many rows a page has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u64")]
-pub struct ListLimit(u32);
-
-impl ListLimit {
-    const LARGEST: u32 = 100;
-
-    pub fn rows(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl Default for ListLimit {
-    fn default() -> Self {
-        Self(25)
-    }
-}
-
-impl TryFrom<u64> for ListLimit {
-    type Error = String;
-
-    fn try_from(rows: u64) -> Result<Self, String> {
-        match u32::try_from(rows) {
-            Ok(rows @ 1..=Self::LARGEST) => Ok(Self(rows)),
-            _ => Err(format!("must be from 1 to {}", Self::LARGEST)),
-        }
-    }
-}
-
-pub fn build_page_request(after: Option<Cursor>, limit: Option<ListLimit>) -> PageRequest {
-    PageRequest::new(after, limit.unwrap_or_default().0)
-}
-
-/// One page of a list. A page may be shorter than `limit` even when more rows follow; rely on `next`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Listed)]
-pub struct ListResponse<T> {
-    pub items: Vec<T>,
-    /// Cursor of the next page: send it as `after`. Null on the last page.
-    #[schema(value_type = Option<String>, example = "6542f0a1c2d40-01a1dd4132c0704fb28c400adb3d8fd2")]
-    pub next: Option<String>,
-}
-
-impl<T> ListResponse<T> {
-    /// Part of a short list that is read whole, in the order of its names; `next` is the last name that was given.
-    pub fn paginate_by_name(
-        all: Vec<T>,
-        after: Option<&str>,
-        limit: Option<ListLimit>,
-        name: impl Fn(&T) -> String,
-    ) -> Self {
-        let mut named: Vec<(String, T)> = all.into_iter().map(|one| (name(&one), one)).collect();
-        named.sort_by(|one, other| one.0.cmp(&other.0));
-        named.retain(|(name, _)| after.is_none_or(|after| name.as_str() > after));
-        let rows = limit.unwrap_or_default().rows();
-        let more = named.len() > rows;
-        named.truncate(rows);
-        let next = named.last().filter(|_| more).map(|(name, _)| name.clone());
-        Self { items: named.into_iter().map(|(_, one)| one).collect(), next }
-    }
-
-    pub fn from_page<R>(page: Page<R>, shown: impl FnMut(R) -> Option<T>) -> Self {
-        let next = page.next.map(|next| next.to_string());
-        Self { items: page.items.into_iter().filter_map(shown).collect(), next }
-    }
-}
-
 /// A name as people write it.
 pub fn parse_name(field: &str, text: &str) -> Result<String, ApiError> {
     let name = text.trim();
@@ -189,19 +118,5 @@ mod tests {
                 && validate_locale("en\0").is_err()
                 && validate_locale("").is_err()
         );
-        assert!(ListLimit::try_from(0).is_err() && ListLimit::try_from(101).is_err());
-        assert_eq!(ListLimit::try_from(100).unwrap().rows(), 100);
-    }
-
-    #[test]
-    fn a_short_list_comes_in_pages_too() {
-        let all = || vec!["b", "d", "a", "c"];
-        let part =
-            |after| ListResponse::paginate_by_name(all(), after, Some(ListLimit(3)), |one| (*one).to_owned());
-        let first = part(None);
-        assert_eq!((first.items, first.next.as_deref()), (vec!["a", "b", "c"], Some("c")));
-        let last = part(Some("c"));
-        assert_eq!((last.items, last.next), (vec!["d"], None));
-        assert!(part(Some("z\0")).items.is_empty());
     }
 }

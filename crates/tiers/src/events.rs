@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use munshi_store::{Tx, params};
 use munshi_types::{TierId, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::rows::{Authorship, parse_column, read_version};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TierEventKind {
     Archived,
@@ -42,7 +42,7 @@ impl FromStr for TierEventKind {
 }
 
 /// A line of a tier's history that is no version of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TierEvent {
     pub action: TierEventKind,
     /// The version in force afterwards.

@@ -83,6 +83,22 @@ pub async fn load(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName)
     Ok(TierHistory { kind, name: name.clone(), status, versions: entries.collect(), events })
 }
 
+/// A tier as it was written at a version, or at the one in force.
+pub async fn find_version(
+    db: &Db,
+    tenant: &TenantName,
+    kind: TierKind,
+    name: &TierName,
+    version: Option<u32>,
+) -> Result<StoredTier> {
+    let title = (kind, name.clone());
+    let current = load_all(db, tenant).await?.remove(&title).ok_or_else(|| no_tier(tenant, &title))?;
+    match version {
+        Some(version) if version != current.version => load_version(db, tenant, &current, version).await,
+        _ => Ok(current),
+    }
+}
+
 /// A tier at a version, or at the one in force.
 pub async fn show(
     db: &Db,

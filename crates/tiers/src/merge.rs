@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use munshi_types::tier::{Agent, TierKind, TierName};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::draft::{Tier, TierBody};
@@ -23,7 +23,7 @@ pub struct MergedAgent {
     pub origins: BTreeMap<String, AgentValueOrigin>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentValueOrigin {
     Default,

@@ -38,8 +38,8 @@
 //!    `munshi-identity`. Open units of work with `key.tenant()`. A key may be limited to some bindings: ask
 //!    `key.reaches(binding)`. Routes of pages (`/visit/…`) take a `PageVisitor` instead, those of accounts a
 //!    `SignedInOperator`.
-//! 4. Ids in paths are read with `UrlPathParameter`, queries with `UrlQueryParameters`, lists answer with
-//!    `ListResponse` (all in `munshi_server::parameters`). Bodies have `deny_unknown_fields`.
+//! 4. Ids in paths are read with `UrlPathParameter`, queries with `UrlQueryParameters` (both in
+//!    `munshi_server::parameters`). Bodies have `deny_unknown_fields`. Lists are operations.
 //! 5. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
 //!    is logged once, with the request id, and never sent.
 //! 6. Test it in `tests/api/`, on both engines, and add it to `every_route` or `LISTS` in `tests/api/access.rs`: these

@@ -255,7 +255,7 @@ fn describe(entry: &Entry) -> Operation {
 fn success(entry: &Entry) -> utoipa::openapi::Response {
     let (name, _) = entry.view_schema();
     let words = match entry.spec.verb {
-        "list" => format!("A page of {}.", entry.spec.resource),
+        "list" | "log" => format!("A page of {}.", entry.spec.resource.replace('_', " ")),
         _ => format!("The {}.", entry.spec.noun),
     };
     ResponseBuilder::new().description(words).content("application/json", reference(&name)).build()

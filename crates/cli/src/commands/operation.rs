@@ -31,7 +31,10 @@ const WRITTEN: &[&str] = &[
     "keeper-key add",
     "key",
     "person",
+    "stats",
     "tenant",
+    "tier",
+    "usage",
     "usage limit",
     "usage plan",
     "vault",
@@ -101,7 +104,9 @@ pub(crate) fn find_typed(matches: &ArgMatches) -> Option<(&'static Entry, &ArgMa
 
 /// Whether what was typed is an operation, which a server can run too.
 pub(crate) fn is_one(matches: &ArgMatches) -> bool {
-    let typed = matches.subcommand().and_then(|(group, of)| Some((group, of.subcommand()?.0)));
+    // A command without a verb shows something.
+    let typed = matches.subcommand();
+    let typed = typed.map(|(group, of)| (group, of.subcommand_name().unwrap_or("show")));
     typed.is_some_and(|(group, verb)| {
         RENAMED.contains(&(group, verb))
             || HOUSE.iter().any(|entry| entry.spec.command == group && entry.spec.verb == verb)

@@ -1,21 +1,16 @@
 //! `munshi stats`: how quick, how much, how dear, and how well turns went.
 
 use clap::Args;
-use jiff::ToSpan;
-use jiff::civil::Date;
-use munshi_agent::rollups::report::{ChannelStats, MeasureDistribution, TurnStats, TurnStatsReport};
-use munshi_agent::rollups::{self, TurnTallyLine};
 use munshi_llm::pricing::Cost;
-use munshi_store::{Db, Tx};
-use munshi_tiers::history;
-use munshi_types::tier::{Channel, TierKind, TierName};
-use munshi_types::{BindingId, Id, Tenant, TenantName};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use serde::Serialize;
+use munshi_operations::stats::{
+    ChannelStatsView, MeasureSpreadView, ShowStats, ShowStatsInput, StatsPartView, StatsView,
+};
+use munshi_types::tier::{Channel, TierName};
+use munshi_wiring::failure::Result;
 
 use super::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_count;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -35,61 +30,19 @@ pub(crate) struct StatsArguments {
     of: TenantSelectorArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct Shown {
-    tenant: TenantName,
-    binding: Option<TierName>,
-    #[serde(flatten)]
-    report: TurnStatsReport,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: &StatsArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let now = context.now();
-    let shown = context.block_on(async {
-        let db = database.open().await?;
-        let tenant = arguments.of.find(&db).await?;
-        let binding = match &arguments.binding {
-            Some(name) => Some(get_binding_id(&db, &tenant, name).await?),
-            None => None,
-        };
-        let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
-        let first = compute_first_day(today, arguments.days)?;
-        let zone = tenant.zone.clone();
-        let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
-        let mut lines: Vec<TurnTallyLine> = db.read(tenant.id, read).await?;
-        lines.retain(|line| binding.is_none_or(|wanted| line.binding == wanted));
-        lines.retain(|line| arguments.channel.is_none_or(|wanted| line.channel == wanted));
-        let report = TurnStatsReport::new(first, today, &lines);
-        Ok(Shown { tenant: tenant.name, binding: arguments.binding.clone(), report })
-    })?;
-    context.output.print_result(&shown, render_text)
+    let StatsArguments { binding, channel, days, of } = arguments;
+    let target = OperationTarget { of, operator: None };
+    let binding = binding.as_ref().map(ToString::to_string);
+    let input = ShowStatsInput { binding, channel: *channel, days: Some(*days) };
+    let stats = context.run_operation::<ShowStats>(&target, &input)?;
+    context.output.print_result(&stats, render_text)
 }
 
-fn compute_first_day(today: Date, days: u16) -> Result<Date> {
-    let back = i64::from(days.saturating_sub(1)).days();
-    today
-        .checked_sub(back)
-        .map_err(|_| CommandFailure::usage("--days goes back too far").hint("use fewer days"))
-}
-
-/// Archived ones too: what they did is still there.
-async fn get_binding_id(db: &Db, tenant: &Tenant, name: &TierName) -> Result<BindingId> {
-    let tiers = history::list_tiers(db, &tenant.name).await?;
-    let bindings: Vec<_> = tiers.into_iter().filter(|tier| tier.kind == TierKind::Binding).collect();
-    let found = bindings.iter().find(|tier| tier.name == *name);
-    found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
-        let names: Vec<&str> = bindings.iter().map(|tier| tier.name.as_str()).collect();
-        let all = format!("`munshi tier list {}` shows them all", tenant.name);
-        CommandFailure::not_found(format!("{} has no binding called {name}", tenant.name))
-            .hint(munshi_toml::render_hint(name.as_str(), names, &all))
-    })
-}
-
-fn render_text(shown: &Shown, painter: TextStyler) -> String {
-    let TurnStatsReport { from, to, all, channels } = &shown.report;
-    let what = shown.binding.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
-    let mut text = format!("{}{what}, {from} to {to}: {}\n", shown.tenant, format_count(all.turns, "turn"));
+fn render_text(stats: &StatsView, painter: TextStyler) -> String {
+    let StatsView { tenant, binding, from, to, all, channels } = stats;
+    let what = binding.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+    let mut text = format!("{tenant}{what}, {from} to {to}: {}\n", format_count(all.turns, "turn"));
     if all.turns == 0 {
         return text;
     }
@@ -101,7 +54,7 @@ fn render_text(shown: &Shown, painter: TextStyler) -> String {
     text
 }
 
-fn counts(channels: &[ChannelStats], all: &TurnStats) -> OutputTable {
+fn counts(channels: &[ChannelStatsView], all: &StatsPartView) -> OutputTable {
     let mut table = OutputTable::new(&[
         "CHANNEL",
         "TURNS",
@@ -112,7 +65,7 @@ fn counts(channels: &[ChannelStats], all: &TurnStats) -> OutputTable {
         "COST",
         "ENDED",
     ]);
-    let mut row = |name: &str, part: &TurnStats| {
+    let mut row = |name: &str, part: &StatsPartView| {
         let unknown =
             if part.unpriced > 0 { format!(" + {} unpriced", part.unpriced) } else { String::new() };
         let ended = part.outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>();
@@ -135,7 +88,7 @@ fn counts(channels: &[ChannelStats], all: &TurnStats) -> OutputTable {
     table
 }
 
-fn stages(channels: &[ChannelStats]) -> OutputTable {
+fn stages(channels: &[ChannelStatsView]) -> OutputTable {
     let mut table = OutputTable::new(&["CHANNEL", "STAGE", "TURNS", "P50", "P95", "TARGET"]);
     for on in channels {
         for spread in &on.part.stages {
@@ -154,8 +107,8 @@ fn stages(channels: &[ChannelStats]) -> OutputTable {
 }
 
 /// `under 3 s, 8 s: met`
-fn target(spread: &MeasureDistribution) -> (String, OutputCellStyle) {
-    let Some(target) = spread.target else { return (String::new(), OutputCellStyle::Plain) };
+fn target(spread: &MeasureSpreadView) -> (String, OutputCellStyle) {
+    let Some(target) = &spread.target else { return (String::new(), OutputCellStyle::Plain) };
     let p95 = target.p95.map(|micros| format!(", {}", millis(micros))).unwrap_or_default();
     let under = format!("under {}{p95}", millis(target.p50));
     match spread.met {
@@ -164,7 +117,7 @@ fn target(spread: &MeasureDistribution) -> (String, OutputCellStyle) {
     }
 }
 
-fn sizes(tokens: &[MeasureDistribution]) -> OutputTable {
+fn sizes(tokens: &[MeasureSpreadView]) -> OutputTable {
     let mut table = OutputTable::new(&["TOKENS", "TURNS", "P50", "P95", "TOTAL"]);
     for spread in tokens {
         let numbers = [spread.p50, spread.p95, spread.sum].map(|number| number.to_string().into());

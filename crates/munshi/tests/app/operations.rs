@@ -3,6 +3,7 @@
 use munshi_test_support::DatabaseEngine;
 
 use crate::app::support::Installation;
+use crate::app::tiers::{edit, write_folder};
 
 fn add_key(installation: &Installation, name: &str, role: &str) -> String {
     let made = installation.json(&["key", "add", name, "--speaks-as", "person", "--role", role]);
@@ -18,6 +19,11 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
     installation.json(&["key", "revoke", "till"]);
     installation.json(&["person", "add", "Asha", "--role", "owner", "--phone", "98123 45678"]);
     installation.json(&["person", "add", "Raju", "--tag", "customers", "--handle", "raju"]);
+    let folder = write_folder(&installation, "tenants/shop");
+    installation.json(&["apply", "tenants/shop", "--author", "asha"]);
+    edit(&folder, "humans/meera.md", "I always did.", "I never stopped.");
+    edit(&folder, "humans/meera.md", "warm", "brisk");
+    installation.json(&["apply", "tenants/shop", "--author", "ravi", "--note", "shorter"]);
     let server = installation.serve();
     let url = format!("http://{}", server.address);
     let remote = |words: &[&str]| {
@@ -47,6 +53,24 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
         &["runs", "list", "--state", "asleep"],
         &["runs", "show", "00000000-0000-0000-0000-000000000001"],
         &["runs", "cancel", "00000000-0000-0000-0000-000000000001"],
+        &["tier", "list", "shop"],
+        &["tier", "log", "shop", "human", "meera"],
+        &["tier", "show", "shop", "human", "meera@1"],
+        &["tier", "show", "shop", "human", "meera@9"],
+        &["tier", "show", "shop", "agent", "own"],
+        &["tier", "show", "shop", "agent", "own", "--written"],
+        &["tier", "diff", "shop", "human", "meera"],
+        &["tier", "diff", "shop", "human", "meera", "2", "1"],
+        &["tier", "diff", "shop", "human", "meera", "2", "9"],
+        &["tier", "diff", "shop", "human", "nobody"],
+        &["bindings", "list"],
+        &["bindings", "show", "counter"],
+        &["bindings", "show", "nowhere"],
+        &["stats"],
+        &["stats", "--binding", "counter", "--days", "30"],
+        &["stats", "--binding", "nowhere"],
+        &["usage", "--tenant", "shop"],
+        &["usage", "--tenant", "shop", "--by", "binding", "--since", "2026-11-01"],
         &["person", "list"],
         &["person", "list", "--all", "--limit", "1"],
         &["person", "show", "asha"],
@@ -66,6 +90,14 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
             assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
         }
     }
+    let diff = installation.json(&["tier", "diff", "shop", "human", "meera", "2", "1"]);
+    let changes = diff["changes"].as_array().unwrap();
+    let tone = changes.iter().find(|change| change["key"] == "voice.tone").unwrap();
+    assert_eq!(
+        (&tone["before"], &tone["after"], changes.len()),
+        (&"brisk".into(), &"warm".into(), 2),
+        "{diff}"
+    );
     // What is written there is there.
     let made = remote(&["key", "add", "far", "--speaks-as", "program", "--role", "viewer", "--json"]).ok();
     assert!(made.contains("mk_"), "{made}");

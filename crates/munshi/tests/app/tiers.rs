@@ -34,7 +34,11 @@ const SOON: Duration = Duration::from_secs(30);
 
 /// A tenant's folder beside the installation's data.
 fn shop(installation: &Installation) -> PathBuf {
-    let folder = installation.folder().join("tenants/sharma");
+    write_folder(installation, "tenants/sharma")
+}
+
+pub(crate) fn write_folder(installation: &Installation, place: &str) -> PathBuf {
+    let folder = installation.folder().join(place);
     for (path, text) in FILES {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -43,7 +47,7 @@ fn shop(installation: &Installation) -> PathBuf {
     folder
 }
 
-fn edit(folder: &std::path::Path, path: &str, from: &str, to: &str) {
+pub(crate) fn edit(folder: &std::path::Path, path: &str, from: &str, to: &str) {
     let text = fs::read_to_string(folder.join(path)).unwrap();
     assert!(text.contains(from), "{path} has no {from:?}");
     fs::write(folder.join(path), text.replace(from, to)).unwrap();

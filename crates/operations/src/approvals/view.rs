@@ -97,7 +97,7 @@ pub struct ApprovalView {
     pub asked_by_name: Option<String>,
     pub answered_by_name: Option<String>,
     pub escalated_to_names: Vec<String>,
-    /// Through which kind of binding it was asked for: `private`, `work`, `public` or `distribution`.
+    /// Through which kind of binding it was asked for: `private`, `work`, `public`, `distribution` or `agents`.
     #[schema(value_type = Option<String>, example = "work")]
     pub door: Option<CallerAudience>,
 }

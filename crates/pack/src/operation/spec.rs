@@ -68,10 +68,13 @@ pub enum RouteMethod {
 impl OperationSpec {
     /// How the document and spans name it: `add_key`, `list_keys`.
     pub fn id(&self) -> String {
-        let noun = if self.verb == "list" { self.resource } else { self.noun };
+        // A log is the list of what came before.
+        let lists = matches!(self.verb, "list" | "log");
+        let noun = if lists { self.resource } else { self.noun };
         // What a person is shown, a program reads; what a person sets, it changes in part.
         let verb = match (self.verb, self.method) {
             ("show", _) => "read",
+            ("log", _) => "list",
             (_, RouteMethod::Patch) => "change",
             (verb, _) => verb,
         };

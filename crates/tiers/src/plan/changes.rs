@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{TierKind, TierName, TierStatus};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -41,16 +41,16 @@ pub struct TierChange {
 }
 
 /// One value that differs. A text of several lines is told line by line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FieldChange {
     pub key: String,
     pub before: Option<Value>,
     pub after: Option<Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<DiffLine>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffLine {
     Added(String),

@@ -25,7 +25,7 @@ use crate::app::api::Api;
 use crate::operations::find_spec;
 
 use ApiAccess::{Read, Write};
-use Area::{Bindings, Chat, Persons, Test, Tiers, Usage};
+use Area::{Chat, Persons, Test};
 
 /// Every route under `/v1` that is no operation. One that is missing here and there is closed to everybody.
 #[rustfmt::skip]
@@ -40,13 +40,6 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
     (Method::POST, "/v1/persons/{id}/link", Persons, Write),
     (Method::POST, "/v1/persons/{id}/confirm", Persons, Write),
-    (Method::GET, "/v1/bindings", Bindings, Read),
-    (Method::GET, "/v1/bindings/{name}", Bindings, Read),
-    (Method::GET, "/v1/tiers", Tiers, Read),
-    (Method::GET, "/v1/tiers/{kind}/{name}", Tiers, Read),
-    (Method::GET, "/v1/tiers/{kind}/{name}/versions", Tiers, Read),
-    (Method::GET, "/v1/usage", Usage, Read),
-    (Method::GET, "/v1/stats", Usage, Read),
     // Acts are rehearsed; `act` needs `test` whole.
     (Method::POST, "/v1/test", Test, Read),
 ];

@@ -18,10 +18,6 @@ mod account_keys {
 mod assets {
     pub(super) mod read;
 }
-mod bindings {
-    pub(super) mod list;
-    pub(super) mod read;
-}
 pub(crate) mod chat {
     pub(crate) mod send;
 }
@@ -103,9 +99,6 @@ mod sign_ins {
     pub(super) mod end;
     pub(super) mod list;
 }
-mod stats {
-    pub(super) mod read;
-}
 mod start {
     pub(super) mod open;
     pub(super) mod redeem_link;
@@ -113,16 +106,6 @@ mod start {
 }
 mod test {
     pub(super) mod run;
-}
-mod tier_versions {
-    pub(super) mod list;
-}
-mod tiers {
-    pub(super) mod list;
-    pub(super) mod read;
-}
-mod usage {
-    pub(super) mod read;
 }
 mod visit_approvals {
     pub(super) mod grant;
@@ -257,13 +240,6 @@ fn api() -> Routes {
         .routes(routes!(runs::follow::follow_run))
         .routes(routes!(persons::link::link_person))
         .routes(routes!(persons::confirm::confirm_person))
-        .routes(routes!(bindings::list::list_bindings))
-        .routes(routes!(bindings::read::read_binding))
-        .routes(routes!(tiers::list::list_tiers))
-        .routes(routes!(tiers::read::read_tier))
-        .routes(routes!(tier_versions::list::list_tier_versions))
-        .routes(routes!(usage::read::read_usage))
-        .routes(routes!(stats::read::read_stats))
         .routes(routes!(test::run::run_test))
         .merge(openai())
 }

@@ -3,8 +3,5 @@
 pub(crate) mod attachment;
 pub(crate) mod event;
 pub(crate) mod outcome;
-pub(crate) mod stats;
-pub(crate) mod tier;
-pub(crate) mod usage;
 pub(crate) mod visit;
 pub(crate) mod visit_event;

@@ -40,7 +40,7 @@ impl TenantScopeArguments {
     }
 
     pub(in crate::commands) fn selector(&self) -> TenantSelectorArguments {
-        TenantSelectorArguments::new(self.tenant.clone())
+        TenantSelectorArguments::named(self.tenant.clone())
     }
 
     /// The installation where no tenant was named.

@@ -20,8 +20,9 @@ impl TenantSelectorArguments {
         Self { tenant: None }
     }
 
-    pub(crate) fn new(tenant: Option<TenantName>) -> Self {
-        Self { tenant }
+    /// The one that was named otherwise; without a name the only one.
+    pub(crate) fn named(tenant: impl Into<Option<TenantName>>) -> Self {
+        Self { tenant: tenant.into() }
     }
 
     /// The name that was given.

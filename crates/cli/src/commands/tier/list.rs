@@ -1,14 +1,16 @@
 //! `munshi tier list TENANT`
 
 use clap::Args;
-use munshi_tiers::history;
+use munshi_operations::tiers::{ListTiers, ListTiersInput, TierView};
+use munshi_pack::operation::ListView;
 use munshi_types::TenantName;
-use munshi_types::tier::{TierKind, TierName, TierStatus};
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_types::tier::{TierKind, TierStatus};
 use munshi_wiring::failure::Result;
-use serde::Serialize;
 
+use super::PAGE;
+use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 
@@ -18,37 +20,21 @@ pub(crate) struct TierListArguments {
     tenant: TenantName,
 }
 
-#[derive(Debug, Serialize)]
-struct Listing {
-    items: Vec<Item>,
+pub(super) fn run(context: &CommandContext, arguments: TierListArguments) -> Result<()> {
+    let of = TenantSelectorArguments::named(arguments.tenant);
+    let target = OperationTarget { of: &of, operator: None };
+    let mut input = ListTiersInput { limit: Some(PAGE), ..ListTiersInput::default() };
+    let mut listing = context.run_operation::<ListTiers>(&target, &input)?;
+    while let Some(next) = listing.next.take() {
+        input.after = Some(next);
+        let page = context.run_operation::<ListTiers>(&target, &input)?;
+        listing.items.extend(page.items);
+        listing.next = page.next;
+    }
+    context.output.print_result(&listing, render_text)
 }
 
-#[derive(Debug, Serialize)]
-struct Item {
-    kind: TierKind,
-    name: TierName,
-    status: TierStatus,
-    version: u32,
-    tokens: u64,
-}
-
-pub(super) fn run(context: &CommandContext, arguments: &TierListArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let tiers = context.block_on(async {
-        let db = database.open().await?;
-        Ok(history::list_tiers(&db, &arguments.tenant).await?)
-    })?;
-    let items = tiers.into_iter().map(|tier| Item {
-        kind: tier.kind,
-        name: tier.name,
-        status: tier.status,
-        version: tier.version,
-        tokens: tier.tokens.total,
-    });
-    context.output.print_result(&Listing { items: items.collect() }, render_text)
-}
-
-fn render_text(listing: &Listing, painter: TextStyler) -> String {
+fn render_text(listing: &ListView<TierView>, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No tiers yet. Add some with `munshi apply DIR`.".to_owned();
     }

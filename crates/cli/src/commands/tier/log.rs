@@ -1,29 +1,55 @@
 //! `munshi tier log TENANT KIND NAME`
 
+use munshi_operations::tiers::{LogTier, LogTierInput, TierVersionEntryView};
 use munshi_tiers::TierEvent;
-use munshi_tiers::history::{self, TierHistory, TierHistoryEntry};
 use munshi_types::Timestamp;
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_wiring::failure::Result;
+use serde::Serialize;
 
-use super::TierSelectorArguments;
+use super::{PAGE, TierSelectorArguments};
+use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::sanitize_line;
 
-pub(super) fn run(context: &CommandContext, which: &TierSelectorArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let log = context.block_on(async {
-        let db = database.open().await?;
-        Ok(history::load(&db, &which.tenant, which.kind, &which.name).await?)
-    })?;
+/// All of its versions, as one history.
+#[derive(Debug, Serialize)]
+struct TierLog {
+    kind: TierKind,
+    name: TierName,
+    status: TierStatus,
+    versions: Vec<TierVersionEntryView>,
+    events: Vec<TierEvent>,
+}
+
+pub(super) fn run(context: &CommandContext, which: TierSelectorArguments) -> Result<()> {
+    let TierSelectorArguments { tenant, kind, name } = which;
+    let of = TenantSelectorArguments::named(tenant);
+    let target = OperationTarget { of: &of, operator: None };
+    let mut input = LogTierInput { kind, name, after: None, limit: Some(PAGE) };
+    let mut page = context.run_operation::<LogTier>(&target, &input)?;
+    while let Some(next) = page.next.take() {
+        input.after = Some(next);
+        let more = context.run_operation::<LogTier>(&target, &input)?;
+        page.items.extend(more.items);
+        page.next = more.next;
+    }
+    let log = TierLog {
+        kind: page.kind,
+        name: page.name,
+        status: page.status,
+        versions: page.items,
+        events: page.events,
+    };
     context.output.print_result(&log, render_text)
 }
 
-fn render_text(log: &TierHistory, painter: TextStyler) -> String {
+fn render_text(log: &TierLog, painter: TextStyler) -> String {
     let mut text = format!("{} {}, {}\n", log.kind, painter.bold(log.name.as_str()), log.status);
-    let versions = log.versions.iter().map(|entry| (entry.version.made_at, version(entry, painter)));
+    let versions = log.versions.iter().map(|entry| (entry.made_at, version(entry, painter)));
     let events = log.events.iter().map(|event| (event.made_at, render_event(event, painter)));
     // What happened comes after the version it happened with; the newest is told first.
     let mut lines: Vec<(Timestamp, String)> = events.chain(versions).collect();
@@ -42,8 +68,7 @@ fn render_event(event: &TierEvent, painter: TextStyler) -> String {
     text
 }
 
-fn version(entry: &TierHistoryEntry, painter: TextStyler) -> String {
-    let about = &entry.version;
+fn version(about: &TierVersionEntryView, painter: TextStyler) -> String {
     let mut head = format!("version {}", about.version);
     if about.is_current {
         head += " (in force)";
@@ -59,7 +84,7 @@ fn version(entry: &TierHistoryEntry, painter: TextStyler) -> String {
     }
     // The first version has nothing before it that it could differ from.
     if about.version > 1 {
-        entry.changes.iter().for_each(|change| text += &change.to_string());
+        about.changes.iter().for_each(|change| text += &change.to_string());
     }
     text
 }

@@ -1,5 +1,6 @@
 //! `munshi tier …`: one human, team, agent or binding, and its versions.
 
+mod diff;
 mod list;
 mod log;
 mod rollback;
@@ -12,6 +13,9 @@ use munshi_wiring::failure::Result;
 
 use crate::context::CommandContext;
 
+/// Rows that are asked for at once where all are shown.
+const PAGE: u32 = 500;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum TierCommand {
     /// List a tenant's tiers
@@ -20,6 +24,8 @@ pub(crate) enum TierCommand {
     Log(TierSelectorArguments),
     /// Show a tier; for an agent, with the source of each value
     Show(show::TierShowArguments),
+    /// Compare any two versions
+    Diff(diff::TierDiffArguments),
     /// Roll back to an older version, as a new version
     Rollback(rollback::TierRollbackArguments),
 }
@@ -36,9 +42,10 @@ pub(crate) struct TierSelectorArguments {
 
 pub(super) fn run(context: &CommandContext, command: TierCommand) -> Result<()> {
     match command {
-        TierCommand::List(arguments) => list::run(context, &arguments),
-        TierCommand::Log(which) => log::run(context, &which),
-        TierCommand::Show(arguments) => show::run(context, &arguments),
+        TierCommand::List(arguments) => list::run(context, arguments),
+        TierCommand::Log(which) => log::run(context, which),
+        TierCommand::Show(arguments) => show::run(context, arguments),
+        TierCommand::Diff(arguments) => diff::run(context, arguments),
         TierCommand::Rollback(arguments) => rollback::run(context, arguments),
     }
 }

@@ -1,16 +1,17 @@
 //! `munshi tier show TENANT KIND NAME[@VERSION]`
 
 use clap::Args;
+use munshi_operations::tiers::{ShowTier, ShowTierInput, TierDetailView};
 use munshi_tiers::files;
-use munshi_tiers::history::{self, TierSnapshot};
 use munshi_tiers::merge::{ADDED, AgentValueOrigin};
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierRef};
-use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::Result;
 use serde_json::Value;
 
+use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::output::{TextStyler, sanitize_text};
 
@@ -31,21 +32,20 @@ pub(crate) struct TierShowArguments {
     written: bool,
 }
 
-pub(super) fn run(context: &CommandContext, arguments: &TierShowArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: TierShowArguments) -> Result<()> {
     let TierShowArguments { tenant, kind, tier, written } = arguments;
-    let shown = context.block_on(async {
-        let db = database.open().await?;
-        Ok(history::show(&db, tenant, *kind, &tier.name, tier.version).await?)
-    })?;
-    context.output.print_result(&shown, |shown, painter| render_text(shown, *written, painter))
+    let of = TenantSelectorArguments::named(tenant);
+    let target = OperationTarget { of: &of, operator: None };
+    let input = ShowTierInput { kind, name: tier.name, version: tier.version };
+    let shown = context.run_operation::<ShowTier>(&target, &input)?;
+    context.output.print_result(&shown, |shown, painter| render_text(shown, written, painter))
 }
 
-fn render_text(shown: &TierSnapshot, written: bool, painter: TextStyler) -> String {
-    let TierSnapshot { kind, name, status, version, latest, tokens, .. } = shown;
+fn render_text(shown: &TierDetailView, written: bool, painter: TextStyler) -> String {
+    let TierDetailView { kind, name, status, version, latest, tokens, .. } = shown;
     let mut head = format!("{kind} {name}, {status}, version {version} of {latest}");
-    if tokens.total > 0 {
-        head += &format!(", {} tokens", tokens.total);
+    if *tokens > 0 {
+        head += &format!(", {tokens} tokens");
     }
     let body = match kind {
         TierKind::Agent if !written => origins(shown, painter),
@@ -55,7 +55,7 @@ fn render_text(shown: &TierSnapshot, written: bool, painter: TextStyler) -> Stri
 }
 
 /// Every value of an agent, and who said it.
-fn origins(shown: &TierSnapshot, painter: TextStyler) -> String {
+fn origins(shown: &TierDetailView, painter: TextStyler) -> String {
     let mut table = OutputTable::new(&["KEY", "VALUE", "FROM"]);
     for (path, origin) in &shown.origins {
         let (from, tone) = match origin {

@@ -28,7 +28,7 @@ pub(crate) struct UsageLimitArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &UsageLimitArguments) -> Result<()> {
-    let of = TenantSelectorArguments::new(Some(arguments.tenant.clone()));
+    let of = TenantSelectorArguments::named(arguments.tenant.clone());
     let target = OperationTarget { of: &of, operator: Some(&arguments.operator) };
     let UsageLimitArguments { limit, amount, only, .. } = arguments;
     let input = SetLimitInput { limit: limit.clone(), amount: amount.clone(), only: only.clone() };

@@ -21,7 +21,7 @@ pub(crate) struct UsagePlanArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &UsagePlanArguments) -> Result<()> {
-    let of = TenantSelectorArguments::new(Some(arguments.tenant.clone()));
+    let of = TenantSelectorArguments::named(arguments.tenant.clone());
     let target = OperationTarget { of: &of, operator: Some(&arguments.operator) };
     let shown = match &arguments.plan {
         None => context.run_operation::<ShowPlan>(&target, &PlanInput {})?,
