@@ -42,7 +42,7 @@ mod transport;
 
 use munshi_store::{Migration, migration};
 
-pub use confine::{Confinement, KernelSupport};
+pub use confine::{Confinement, IsolationProbe, KernelSupport, ReachableSockets};
 pub use error::{Error, Result};
 pub use host::{ConnectorHost, ConnectorHostParts, build_folder_path, build_logs_path};
 pub use login::{ConnectorLoginParts, ConnectorLogins};

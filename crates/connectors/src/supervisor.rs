@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::confine::ReachableSockets;
 use crate::entries::ConnectorEntry;
 use crate::error::{Error, Result};
 use crate::host::ConnectorHostState;
@@ -118,9 +119,16 @@ impl ConnectorSupervisor {
         let pass = self.host.way.build_credential(self.tenant, &self.name, &self.entry);
         let is_child = !self.entry.command.is_empty();
         let confined = is_child.then(|| self.host.way.confines(&self.entry));
+        let closes_sockets = match confined {
+            Some(true) => {
+                Some(self.host.way.confinement.find_reachable_sockets().await == ReachableSockets::None)
+            }
+            other => other,
+        };
         self.tell.send_modify(|now| {
             now.pass.clone_from(&pass);
             now.standing.confined = confined;
+            now.standing.closes_sockets = closes_sockets;
         });
         let opening = ConnectorOpenRequest {
             way: &self.host.way,
