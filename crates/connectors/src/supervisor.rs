@@ -30,7 +30,7 @@ use crate::transport::{ConnectorConnection, ConnectorOpenRequest, ConnectorSessi
 const RESTARTS: &str = "munshi_connector_restarts_total";
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// What the shelf is made of, beside the entry.
+/// What a connector's tools are made from, beside its entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReviewedManifest {
     pub manifest: Arc<ConnectorManifest>,
@@ -225,7 +225,7 @@ impl ConnectorSupervisor {
         }
     }
 
-    /// Takes up a list of tools: notes it, and puts them on the shelf.
+    /// Takes up a list of tools: stores it, and offers them to the tenant.
     async fn apply_manifest(
         &self,
         manifest: ConnectorManifest,
