@@ -1,4 +1,4 @@
-//! All connectors of all tenants that this process runs, and the shelves their tools stand on.
+//! All connectors of all tenants that this process runs, and the tools that each tenant gets from them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
@@ -80,9 +80,10 @@ pub(crate) struct ConnectorHostState {
     pub random: Arc<dyn Random>,
     folder: PathBuf,
     stop: CancellationToken,
-    pub shelves: RwLock<HashMap<TenantId, Arc<TenantTools>>>,
-    shelving: AsyncMutex<()>,
-    running: Mutex<HashMap<TenantId, Fleet>>,
+    pub tenant_tools: RwLock<HashMap<TenantId, Arc<TenantTools>>>,
+    /// Whoever holds it rebuilds a tenant's tools.
+    rebuilding: AsyncMutex<()>,
+    running: Mutex<HashMap<TenantId, TenantConnectors>>,
     /// Whether the store was asked at least once.
     looked: watch::Sender<bool>,
     /// Tenants whose connectors may not be those that are declared: nothing was to be done for them when the store was last
@@ -92,13 +93,13 @@ pub(crate) struct ConnectorHostState {
 
 /// The connectors of one tenant.
 #[derive(Default)]
-struct Fleet {
+struct TenantConnectors {
     version: i64,
-    boats: BTreeMap<ConnectorName, Boat>,
+    supervised: BTreeMap<ConnectorName, SupervisedConnector>,
 }
 
 /// One of them, as the host holds it.
-struct Boat {
+struct SupervisedConnector {
     entry: Arc<ConnectorEntry>,
     link: Arc<ConnectorHandle>,
     now: watch::Receiver<ConnectorSnapshot>,
@@ -137,8 +138,8 @@ impl ConnectorHost {
             random,
             folder,
             stop: CancellationToken::new(),
-            shelves: RwLock::default(),
-            shelving: AsyncMutex::default(),
+            tenant_tools: RwLock::default(),
+            rebuilding: AsyncMutex::default(),
             running: Mutex::default(),
             looked: watch::channel(false).0,
             resting: Mutex::default(),
@@ -214,15 +215,20 @@ impl ConnectorHost {
             }
         };
         // Each has its own limit, and a restart may follow: whoever asks waits no longer than for one of them.
-        let longest = self.inner.with_fleet(tenant, |fleet| {
-            fleet.boats.values().map(|boat| u64::from(boat.entry.start_seconds)).max().unwrap_or_default()
+        let longest = self.inner.with_connectors(tenant, |connectors| {
+            connectors
+                .supervised
+                .values()
+                .map(|supervised| u64::from(supervised.entry.start_seconds))
+                .max()
+                .unwrap_or_default()
         });
         let _ = tokio::time::timeout(Duration::from_secs(longest).max(SETTLING), settled).await;
         Ok(())
     }
 
     async fn reconcile_tenant(&self, tenant: TenantId, version: i64) -> Result<()> {
-        let known = self.inner.with_fleet(tenant, |fleet| fleet.version);
+        let known = self.inner.with_connectors(tenant, |connectors| connectors.version);
         self.wake_accepted(tenant).await?;
         self.wake_logged_in(tenant).await?;
         if known == version {
@@ -235,12 +241,12 @@ impl ConnectorHost {
 
     /// Has those look again whose list a person has accepted meanwhile.
     async fn wake_accepted(&self, tenant: TenantId) -> Result<()> {
-        let held: Vec<(String, String, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
-            let held = |(name, boat): (&ConnectorName, &Boat)| {
-                let standing = boat.now.borrow().standing.clone();
-                standing.held.then(|| (name.to_string(), standing.manifest, boat.look_again.clone()))
+        let held: Vec<(String, String, Arc<Notify>)> = self.inner.with_connectors(tenant, |connectors| {
+            let held = |(name, supervised): (&ConnectorName, &SupervisedConnector)| {
+                let standing = supervised.now.borrow().standing.clone();
+                standing.held.then(|| (name.to_string(), standing.manifest, supervised.look_again.clone()))
             };
-            fleet.boats.iter().filter_map(held).collect()
+            connectors.supervised.iter().filter_map(held).collect()
         });
         for (name, hash, look_again) in held {
             let seen = self.inner.db.read(tenant, move |tx| rows::list_manifests(tx, &name)).await?;
@@ -253,14 +259,15 @@ impl ConnectorHost {
 
     /// Has those try again where somebody has logged in meanwhile.
     async fn wake_logged_in(&self, tenant: TenantId) -> Result<()> {
-        let shut: Vec<(String, Option<Timestamp>, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
-            let shut = |(name, boat): (&ConnectorName, &Boat)| {
-                let now = boat.now.borrow();
-                let is_shut = now.standing.state == ConnectorState::WantsLogin;
-                is_shut.then(|| (name.to_string(), now.standing.since, boat.look_again.clone()))
-            };
-            fleet.boats.iter().filter_map(shut).collect()
-        });
+        let shut: Vec<(String, Option<Timestamp>, Arc<Notify>)> =
+            self.inner.with_connectors(tenant, |connectors| {
+                let shut = |(name, supervised): (&ConnectorName, &SupervisedConnector)| {
+                    let now = supervised.now.borrow();
+                    let is_shut = now.standing.state == ConnectorState::WantsLogin;
+                    is_shut.then(|| (name.to_string(), now.standing.since, supervised.look_again.clone()))
+                };
+                connectors.supervised.iter().filter_map(shut).collect()
+            });
         for (name, since, look_again) in shut {
             let last = self.inner.db.read(tenant, move |tx| login::find_login_time(tx, &name)).await?;
             if last.is_some_and(|last| since.is_none_or(|since| last >= since)) {
@@ -271,21 +278,21 @@ impl ConnectorHost {
     }
 
     async fn apply_entries(&self, tenant: TenantId, version: i64, declared: ConnectorEntries) {
-        self.inner.with_fleet(tenant, |fleet| {
-            fleet.version = version;
+        self.inner.with_connectors(tenant, |connectors| {
+            connectors.version = version;
             let mut leaving: BTreeMap<ConnectorName, CancellationToken> = BTreeMap::new();
-            fleet.boats.retain(|name, boat| {
-                let stays = declared.0.get(name) == Some(boat.entry.as_ref());
+            connectors.supervised.retain(|name, supervised| {
+                let stays = declared.0.get(name) == Some(supervised.entry.as_ref());
                 if !stays {
-                    boat.stop.cancel();
-                    leaving.insert(name.clone(), boat.ended.clone());
+                    supervised.stop.cancel();
+                    leaving.insert(name.clone(), supervised.ended.clone());
                 }
                 stays
             });
             for (name, entry) in declared.0 {
-                if !self.inner.is_reserved_name(&name) && !fleet.boats.contains_key(&name) {
-                    let boat = self.launch(tenant, &name, entry, leaving.remove(&name));
-                    fleet.boats.insert(name, boat);
+                if !self.inner.is_reserved_name(&name) && !connectors.supervised.contains_key(&name) {
+                    let supervised = self.launch(tenant, &name, entry, leaving.remove(&name));
+                    connectors.supervised.insert(name, supervised);
                 }
             }
         });
@@ -298,7 +305,7 @@ impl ConnectorHost {
         name: &ConnectorName,
         entry: ConnectorEntry,
         after: Option<CancellationToken>,
-    ) -> Boat {
+    ) -> SupervisedConnector {
         let (entry, look_again, stop) =
             (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
         let (tell, link) = ConnectorHandle::new(name.to_string(), look_again.clone());
@@ -322,7 +329,7 @@ impl ConnectorHost {
             ended: ended.clone(),
         };
         self.inner.way.tasks.spawn(supervisor.run(after));
-        Boat { entry, link, now, shown: seen, look_again, stop, ended }
+        SupervisedConnector { entry, link, now, shown: seen, look_again, stop, ended }
     }
 
     /// Stops all of them, each with what it started. Returns when none is left.
@@ -341,11 +348,11 @@ impl ConnectorHost {
 
     /// How the tenant's connectors are here.
     pub fn statuses(&self, tenant: TenantId) -> BTreeMap<ConnectorName, ConnectorStatus> {
-        self.inner.with_fleet(tenant, |fleet| {
-            fleet
-                .boats
+        self.inner.with_connectors(tenant, |connectors| {
+            connectors
+                .supervised
                 .iter()
-                .map(|(name, boat)| (name.clone(), boat.now.borrow().standing.clone()))
+                .map(|(name, supervised)| (name.clone(), supervised.now.borrow().standing.clone()))
                 .collect()
         })
     }
@@ -369,15 +376,15 @@ pub fn build_logs_path(folder: &Path, tenant: TenantId, name: &ConnectorName) ->
 impl ConnectorHostState {
     /// What a connector's service said when it last let us not in.
     pub(crate) fn last_challenge(&self, tenant: TenantId, connector: &str) -> login::AuthChallenge {
-        self.with_fleet(tenant, |fleet| {
-            let found = fleet.boats.iter().find(|(name, _)| name.as_str() == connector);
+        self.with_connectors(tenant, |connectors| {
+            let found = connectors.supervised.iter().find(|(name, _)| name.as_str() == connector);
             found
-                .and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.last_challenge()))
+                .and_then(|(_, supervised)| Some(supervised.now.borrow().pass.as_ref()?.last_challenge()))
                 .unwrap_or_default()
         })
     }
 
-    fn with_fleet<T>(&self, tenant: TenantId, act: impl FnOnce(&mut Fleet) -> T) -> T {
+    fn with_connectors<T>(&self, tenant: TenantId, act: impl FnOnce(&mut TenantConnectors) -> T) -> T {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         act(running.entry(tenant).or_default())
     }
@@ -388,7 +395,11 @@ impl ConnectorHostState {
 
     fn tenants(&self) -> Vec<TenantId> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.iter().filter(|(_, fleet)| !fleet.boats.is_empty()).map(|(tenant, _)| *tenant).collect()
+        running
+            .iter()
+            .filter(|(_, connectors)| !connectors.supervised.is_empty())
+            .map(|(tenant, _)| *tenant)
+            .collect()
     }
 
     /// Whether the name is a pack's: a policy that speaks of the pack must not open somebody else's program.
@@ -396,23 +407,28 @@ impl ConnectorHostState {
         self.registry.all().any(|tool| tool.known.connector.name == name.as_str())
     }
 
-    /// Makes the tenant's shelf anew from what its connectors show.
+    /// Rebuilds the tenant's tools from what its connectors show.
     pub(crate) async fn rebuild_tools(
         &self,
         tenant: TenantId,
     ) -> BTreeMap<ConnectorName, TranslationSummary> {
         // The last to look is the last to write.
-        let _turn = self.shelving.lock().await;
-        let boats: Vec<_> = self.with_fleet(tenant, |fleet| {
-            let shown = |(name, boat): (&ConnectorName, &Boat)| {
-                Some((name.clone(), boat.entry.clone(), boat.link.clone(), boat.shown.borrow().clone()?))
+        let _turn = self.rebuilding.lock().await;
+        let shown: Vec<_> = self.with_connectors(tenant, |connectors| {
+            let shown = |(name, supervised): (&ConnectorName, &SupervisedConnector)| {
+                Some((
+                    name.clone(),
+                    supervised.entry.clone(),
+                    supervised.link.clone(),
+                    supervised.shown.borrow().clone()?,
+                ))
             };
-            fleet.boats.iter().filter_map(shown).collect()
+            connectors.supervised.iter().filter_map(shown).collect()
         });
         let (mut registry, mut always, mut outcomes) =
             (ToolRegistry::default(), BTreeSet::new(), BTreeMap::new());
         let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
-        for (name, entry, link, shown) in &boats {
+        for (name, entry, link, shown) in &shown {
             let source = TranslationSource {
                 name,
                 entry,
@@ -423,9 +439,9 @@ impl ConnectorHostState {
             outcomes
                 .insert(name.clone(), translate::add_tools(&source, &mut registry, &mut always, &is_taken));
         }
-        let shelf = Arc::new(TenantTools::new(registry, always));
-        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
-        shelves.insert(tenant, shelf);
+        let tools = Arc::new(TenantTools::new(registry, always));
+        let mut tenant_tools = self.tenant_tools.write().unwrap_or_else(PoisonError::into_inner);
+        tenant_tools.insert(tenant, tools);
         outcomes
     }
 
@@ -441,8 +457,8 @@ impl ConnectorHostState {
         let mut count: BTreeMap<&'static str, usize> =
             ConnectorState::ALL.iter().map(|state| (state.as_str(), 0)).collect();
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        for boat in running.values().flat_map(|fleet| fleet.boats.values()) {
-            *count.entry(boat.now.borrow().standing.state.as_str()).or_default() += 1;
+        for supervised in running.values().flat_map(|connectors| connectors.supervised.values()) {
+            *count.entry(supervised.now.borrow().standing.state.as_str()).or_default() += 1;
         }
         count
     }
@@ -457,17 +473,22 @@ impl ConnectorHostState {
     pub(crate) fn is_settled(&self, tenant: TenantId) -> bool {
         *self.looked.borrow()
             && !self.with_resting(|resting| resting.contains(&tenant))
-            && self.with_fleet(tenant, |fleet| {
-                fleet.boats.values().all(|boat| boat.now.borrow().standing.state != ConnectorState::Starting)
+            && self.with_connectors(tenant, |connectors| {
+                connectors
+                    .supervised
+                    .values()
+                    .all(|supervised| supervised.now.borrow().standing.state != ConnectorState::Starting)
             })
     }
 
     /// Whether a tool is missing that this process, or the next one, may still bring: a connector whose first start failed
     /// is tried again, and one that stops with this process starts with the next.
     pub(crate) fn may_bring_tools(&self, tenant: TenantId) -> bool {
-        let is_tried_again = |boat: &Boat| {
-            boat.now.borrow().standing.state == ConnectorState::Restarting && boat.shown.borrow().is_none()
+        let is_tried_again = |supervised: &SupervisedConnector| {
+            supervised.now.borrow().standing.state == ConnectorState::Restarting
+                && supervised.shown.borrow().is_none()
         };
-        self.stop.is_cancelled() || self.with_fleet(tenant, |fleet| fleet.boats.values().any(is_tried_again))
+        self.stop.is_cancelled()
+            || self.with_connectors(tenant, |connectors| connectors.supervised.values().any(is_tried_again))
     }
 }

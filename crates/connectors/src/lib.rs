@@ -1,7 +1,7 @@
 //! Connectors: other people's tools, spoken to over the Model Context Protocol, or as their OpenAPI document says.
 //!
 //! A connector is declared in a tenant's `connectors.toml`: a program that runs as our child, an address, or a part of
-//! this program. The [`ConnectorHost`] starts it, watches over it and puts its tools on the tenant's shelf, from where the
+//! this program. The [`ConnectorHost`] starts it, watches over it and adds its tools to the tenant's, from where the
 //! dispatcher calls them with a permit like every other tool. What a tool does to the world is what the operator says in
 //! that file, or what the server declares in our words; its own annotations are hints, and can only make things stricter.
 //! What nobody vouches for only looks.
@@ -42,7 +42,7 @@ mod transport;
 
 use munshi_store::{Migration, migration};
 
-pub use confine::{Confinement, KernelSupport};
+pub use confine::{Confinement, IsolationProbe, KernelSupport, ReachableSockets};
 pub use error::{Error, Result};
 pub use host::{ConnectorHost, ConnectorHostParts, build_folder_path, build_logs_path};
 pub use login::{ConnectorLoginParts, ConnectorLogins};

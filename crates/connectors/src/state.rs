@@ -67,6 +67,8 @@ pub struct ConnectorStatus {
     pub held: bool,
     /// Whether its program is confined. None where it is no program of this machine.
     pub confined: Option<bool>,
+    /// Whether it can't connect to sockets of other programs of this machine either. None as above.
+    pub closes_sockets: Option<bool>,
 }
 
 impl ConnectorStatus {

@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::confine::ReachableSockets;
 use crate::entries::ConnectorEntry;
 use crate::error::{Error, Result};
 use crate::host::ConnectorHostState;
@@ -29,7 +30,7 @@ use crate::transport::{ConnectorConnection, ConnectorOpenRequest, ConnectorSessi
 const RESTARTS: &str = "munshi_connector_restarts_total";
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// What the shelf is made of, beside the entry.
+/// What a connector's tools are made from, beside its entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReviewedManifest {
     pub manifest: Arc<ConnectorManifest>,
@@ -118,9 +119,16 @@ impl ConnectorSupervisor {
         let pass = self.host.way.build_credential(self.tenant, &self.name, &self.entry);
         let is_child = !self.entry.command.is_empty();
         let confined = is_child.then(|| self.host.way.confines(&self.entry));
+        let closes_sockets = match confined {
+            Some(true) => {
+                Some(self.host.way.confinement.find_reachable_sockets().await == ReachableSockets::None)
+            }
+            other => other,
+        };
         self.tell.send_modify(|now| {
             now.pass.clone_from(&pass);
             now.standing.confined = confined;
+            now.standing.closes_sockets = closes_sockets;
         });
         let opening = ConnectorOpenRequest {
             way: &self.host.way,
@@ -217,7 +225,7 @@ impl ConnectorSupervisor {
         }
     }
 
-    /// Takes up a list of tools: notes it, and puts them on the shelf.
+    /// Takes up a list of tools: stores it, and offers them to the tenant.
     async fn apply_manifest(
         &self,
         manifest: ConnectorManifest,

@@ -13,8 +13,8 @@ use crate::login;
 
 impl TenantToolSource for ConnectorHost {
     fn tenant_tools(&self, tenant: TenantId) -> Arc<TenantTools> {
-        let shelves = self.inner.shelves.read().unwrap_or_else(PoisonError::into_inner);
-        shelves.get(&tenant).cloned().unwrap_or_default()
+        let tools = self.inner.tenant_tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.get(&tenant).cloned().unwrap_or_default()
     }
 
     fn is_settled(&self, tenant: TenantId) -> bool {

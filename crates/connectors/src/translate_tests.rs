@@ -8,8 +8,8 @@ fn entry(text: &str) -> ConnectorEntry {
     declared.0.into_values().next().unwrap()
 }
 
-/// The one tool of a server, as it would stand on the shelf.
-fn shelved(listed: Value, own: &str, accepted: ManifestAcceptance) -> Result<(ToolSpec, bool), String> {
+/// The one tool of a server, as the tenant would get it.
+fn translated(listed: Value, own: &str, accepted: ManifestAcceptance) -> Result<(ToolSpec, bool), String> {
     let (name, entry) = ("x".parse().unwrap(), entry(own));
     let manifest = ConnectorManifest::new("s", "1", vec![tool(listed)]);
     let (_, link) = ConnectorHandle::new("x".to_owned(), Default::default());
@@ -34,10 +34,10 @@ fn listed(more: &Value) -> Value {
 
 #[test]
 fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
-    let (spec, declares) = shelved(listed(&json!({})), "", ManifestAcceptance::Yes).unwrap();
+    let (spec, declares) = translated(listed(&json!({})), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
     let (spec, declares) =
-        shelved(listed(&json!({ "annotations": { "readOnlyHint": true } })), "", ManifestAcceptance::Yes)
+        translated(listed(&json!({ "annotations": { "readOnlyHint": true } })), "", ManifestAcceptance::Yes)
             .unwrap();
     assert_eq!((spec.effect, declares), (Effect::Read, false));
     assert_eq!(spec.scope, "x.do_it");
@@ -47,17 +47,17 @@ fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
 #[test]
 fn the_servers_own_word_counts_unless_its_hints_say_worse() {
     let keyed = json!({ "_meta": { "munshi/tool": { "effect": "keyed", "scope": "thing/{id}", "dangerous": true } } });
-    let (spec, declares) = shelved(listed(&keyed), "", ManifestAcceptance::Yes).unwrap();
+    let (spec, declares) = translated(listed(&keyed), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.effect, declares, spec.dangerous, spec.dry_run), (Effect::Keyed, true, true, true));
     assert_eq!(spec.scope, "x.thing/{id}");
     assert!(spec.parameters["properties"].get("idempotency_key").is_none(), "keys are ours to give");
     assert!(spec.parameters["properties"].get("dry_run").is_none());
     let lie = json!({ "_meta": { "munshi/tool": { "effect": "read" } }, "annotations": { "destructiveHint": true } });
-    let (spec, declares) = shelved(listed(&lie), "", ManifestAcceptance::Yes).unwrap();
+    let (spec, declares) = translated(listed(&lie), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
     let reach =
         json!({ "_meta": { "munshi/tool": { "effect": "read", "reach": "anyone", "always": true } } });
-    let (spec, _) = shelved(listed(&reach), "", ManifestAcceptance::Yes).unwrap();
+    let (spec, _) = translated(listed(&reach), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!(spec.reach, Reach::Owner, "a server can't open itself to strangers");
 }
 
@@ -65,16 +65,16 @@ fn the_servers_own_word_counts_unless_its_hints_say_worse() {
 fn the_operators_word_wins_and_a_changed_list_is_held() {
     let own = "[x.tools.do_it]\neffect = \"keyed\"\ndestructive = false\nreach = \"business\"\n";
     let theirs = json!({ "annotations": { "destructiveHint": true } });
-    let (spec, declares) = shelved(listed(&theirs), own, ManifestAcceptance::Yes).unwrap();
+    let (spec, declares) = translated(listed(&theirs), own, ManifestAcceptance::Yes).unwrap();
     assert_eq!(
         (spec.effect, spec.destructive, declares, spec.reach),
         (Effect::Keyed, false, true, Reach::Business)
     );
-    let (spec, declares) = shelved(listed(&theirs), own, ManifestAcceptance::Held).unwrap();
+    let (spec, declares) = translated(listed(&theirs), own, ManifestAcceptance::Held).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Keyed, false), "it writes still, and so is refused");
     assert!(spec.least_autonomy >= Autonomy::Propose);
     assert_eq!(
-        shelved(listed(&json!({})), "[x.tools.do_it]\noff = true\n", ManifestAcceptance::Yes),
+        translated(listed(&json!({})), "[x.tools.do_it]\noff = true\n", ManifestAcceptance::Yes),
         Err(String::new())
     );
 }
@@ -83,12 +83,12 @@ fn the_operators_word_wins_and_a_changed_list_is_held() {
 fn what_comes_late_or_is_told_again_is_not_the_servers_to_choose() {
     let said = |soft: u16| json!({ "_meta": { "munshi/tool": { "effect": "read", "cacheable": true, "soft_seconds": soft } } });
     for (soft, waits) in [(0, 5), (1, 5), (9, 9)] {
-        let (spec, _) = shelved(listed(&said(soft)), "", ManifestAcceptance::Yes).unwrap();
+        let (spec, _) = translated(listed(&said(soft)), "", ManifestAcceptance::Yes).unwrap();
         assert_eq!(spec.wait_at_most, Some(Duration::from_secs(waits)), "{soft}");
         assert!(!spec.cacheable);
     }
     let own = "[x.tools.do_it]\neffect = \"read\"\ncacheable = true\nsoft_seconds = 1\n";
-    let (spec, _) = shelved(listed(&said(9)), own, ManifestAcceptance::Yes).unwrap();
+    let (spec, _) = translated(listed(&said(9)), own, ManifestAcceptance::Yes).unwrap();
     assert_eq!(
         (spec.wait_at_most, spec.cacheable),
         (Some(Duration::from_secs(1)), true),
@@ -118,13 +118,13 @@ fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
         ),
         (json!({}), "egress = \"allow\"\n", ManifestAcceptance::Yes, allows),
     ] {
-        let (spec, _) = shelved(listed(&theirs), own, accepted).unwrap();
+        let (spec, _) = translated(listed(&theirs), own, accepted).unwrap();
         assert_eq!((spec.egress, spec.shows), (egress, false), "{theirs} {own}");
     }
-    let (spec, _) = shelved(listed(&json!({})), "shows = true\n", ManifestAcceptance::Yes).unwrap();
+    let (spec, _) = translated(listed(&json!({})), "shows = true\n", ManifestAcceptance::Yes).unwrap();
     assert!(spec.shows);
     let lie = json!({ "_meta": { "munshi/tool": { "effect": "read", "shows": true } } });
-    assert!(shelved(listed(&lie), "", ManifestAcceptance::Yes).is_err(), "a server has no such word");
+    assert!(translated(listed(&lie), "", ManifestAcceptance::Yes).is_err(), "a server has no such word");
 }
 
 #[test]
@@ -132,11 +132,13 @@ fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
         let odd =
             json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
-        assert!(shelved(listed(&odd), "", ManifestAcceptance::Yes).unwrap_err().contains("another document"));
+        assert!(
+            translated(listed(&odd), "", ManifestAcceptance::Yes).unwrap_err().contains("another document")
+        );
     }
     let own = json!({ "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
         "properties": { "a": { "$ref": "#/definitions/a" } }, "definitions": { "a": { "type": "string" } } } });
-    assert!(shelved(listed(&own), "", ManifestAcceptance::Yes).is_ok());
+    assert!(translated(listed(&own), "", ManifestAcceptance::Yes).is_ok());
 }
 
 proptest! {
@@ -158,7 +160,7 @@ proptest! {
         let clean: Map<String, Value> = annotations.as_object().unwrap().iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
         let one = listed(&json!({ "annotations": clean, "_meta": { "munshi/tool": said } }));
         let accepted = if held { ManifestAcceptance::Held } else { ManifestAcceptance::Yes };
-        if let Ok((spec, declares)) = shelved(one, "", accepted) {
+        if let Ok((spec, declares)) = translated(one, "", accepted) {
             prop_assert_eq!(spec.reach, Reach::Owner);
             prop_assert!(spec.scope.starts_with("x."));
             prop_assert!(!(declares && held));

@@ -109,19 +109,19 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
         now: Timestamp,
     ) -> Result<Option<ApprovalExpiryOutcome>> {
-        let office = self.act_services.clone();
+        let services = self.act_services.clone();
         let expiry = self.db.write(question.tenant, move |tx| -> Result<_> {
-            let Some((expiry, untold)) = approvals::expire(tx, &office, question, now)? else {
+            let Some((expiry, untold)) = approvals::expire(tx, &services, question, now)? else {
                 return Ok(None);
             };
             journal.record_expiry(tx, &expiry)?;
-            untold.record(tx, &office, now)?;
+            untold.record(tx, &services, now)?;
             Ok(Some(expiry))
         });
-        let Some(ApprovalExpiry { approval, outcome: fate, .. }) = expiry.await? else { return Ok(None) };
+        let Some(ApprovalExpiry { approval, outcome, .. }) = expiry.await? else { return Ok(None) };
         // The job that sweeps is the installation's, so the tenant is named here.
         let ExpiredApproval { tenant, act, .. } = question;
-        match &fate {
+        match &outcome {
             ApprovalExpiryOutcome::Escalated(to) => {
                 tracing::warn!(%tenant, approval = %approval.id, %act, to = to.len(), until = %approval.expires_at,
                     "approval expired; escalating");
@@ -130,14 +130,14 @@ impl ToolDispatcher {
                 tracing::warn!(%tenant, approval = %approval.id, %act, "approval expired; dropping act");
             }
         }
-        Ok(Some(fate))
+        Ok(Some(outcome))
     }
 
     async fn record_refusals(&self, count: CountedRefusals, now: Timestamp) -> Result<u64> {
-        let office = self.act_services.clone();
+        let services = self.act_services.clone();
         let told = self.db.write(count.tenant, move |tx| -> Result<u64> {
             let (refused, untold) = acts::flush_counted_refusals(tx, &count.source, now)?;
-            untold.record(tx, &office, now)?;
+            untold.record(tx, &services, now)?;
             Ok(refused)
         });
         told.await
@@ -166,7 +166,7 @@ impl ToolDispatcher {
     }
 
     fn is_unsettled(&self, tenant: TenantId) -> bool {
-        self.tool_source.as_ref().is_some_and(|shelves| !shelves.is_settled(tenant))
+        self.tool_source.as_ref().is_some_and(|source| !source.is_settled(tenant))
     }
 
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
@@ -180,7 +180,7 @@ impl ToolDispatcher {
             return Ok(None);
         }
         let _working = self.active_acts.begin(lapsed.act);
-        let (office, clock) = (self.act_services.clone(), self.clock.clone());
+        let (services, clock) = (self.act_services.clone(), self.clock.clone());
         let (dispatcher, notes) = (self.clone(), journal.clone());
         let recovery = self.db.write(lapsed.tenant, move |tx| -> Result<_> {
             // A tool that has another effect by now is another tool.
@@ -194,7 +194,7 @@ impl ToolDispatcher {
                 return Ok((ActRecovery::NotOurs, None));
             }
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
-            let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
+            let recovery = acts::recover(tx, &services, (lapsed.act, left), known, clock.now())?;
             if matches!(recovery, ActRecovery::MarkedUnknown) {
                 let detail = "the process died while it was done".to_owned();
                 notes.record_answer(tx, &ToolAnswer::Unknown { act: lapsed.act, detail })?;

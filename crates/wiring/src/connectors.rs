@@ -9,7 +9,7 @@ use munshi_config::Config;
 use munshi_connectors::entries::{self, ConnectorEntries, ConnectorEntry};
 use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
-    ConnectorTimings, Error as ConnectorError, KernelSupport, confine, login, rows,
+    ConnectorTimings, Error as ConnectorError, IsolationProbe, KernelSupport, confine, login, rows,
 };
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{DatabaseAddress, Db, Tx};
@@ -111,6 +111,7 @@ pub fn confinement(config: &Config, db: Option<Db>) -> Confinement {
         protected: list_protected_paths(config),
         allows_unconfined: config.connectors.unconfined,
         db,
+        isolation: IsolationProbe::default(),
     }
 }
 

@@ -20,6 +20,10 @@ pub(super) struct ChildRights {
     pub(super) writes: Vec<PathBuf>,
     /// Whether it may listen on TCP ports. Kernels before Linux 6.7 can't keep it from that.
     pub(super) listens: bool,
+    /// Whether only what is granted exists for it at all: see [`super::mount_view`].
+    pub(super) is_isolated: bool,
+    /// Links and folders over which names lead to what is granted, for an isolated child.
+    pub(super) waypoints: Vec<PathBuf>,
 }
 
 #[cfg(target_os = "linux")]
@@ -33,6 +37,7 @@ mod linux {
     };
 
     use super::{ChildRights, KernelSupport};
+    use crate::confine::{mount_view, user_namespace};
 
     /// The newest rights we know of; an older kernel enforces those that it knows.
     const NEWEST: ABI = ABI::V9;
@@ -53,15 +58,26 @@ mod linux {
             }
         }
 
-        /// Whether it also keeps a process from sockets in the file system, as services of the same user have them.
+        /// Whether it keeps a process from sockets in the file system by itself, as services of the same user have them.
         pub fn closes_sockets() -> bool {
             takes(ABI::V9)
         }
+
+        /// Whether it keeps a process from abstract sockets, which have a name and no file.
+        pub fn closes_abstract_sockets() -> bool {
+            let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+            rules.scope(Scope::AbstractUnixSocket).and_then(Ruleset::create).is_ok()
+        }
     }
 
-    /// Gives up, for this process and all it starts, everything but these rights. Nobody listens where a browser would send the
+    /// Gives up, for this process and all it starts, everything but these rights. Where namespaces are wanted and can't be had,
+    /// nothing is given up and nothing may be started. Nobody listens where a browser would send the
     /// cookies of our own pages: those of one port are sent to every other.
     pub(in crate::confine) fn restrict(child: &ChildRights) -> Result<(), String> {
+        if child.is_isolated {
+            user_namespace::enter()?;
+            mount_view::enter(child)?;
+        }
         let told = |error: landlock::RulesetError| error.to_string();
         let mut rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).map_err(told)?;
         if !child.listens {
@@ -109,6 +125,10 @@ impl KernelSupport {
     }
 
     pub fn closes_sockets() -> bool {
+        false
+    }
+
+    pub fn closes_abstract_sockets() -> bool {
         false
     }
 }

@@ -1,7 +1,8 @@
 //! The launcher: the program as it runs in the child, before it becomes the connector's command.
 //!
-//! `munshi confine [--read PATH]… [--write PATH]… [--listen] -- PROGRAM ARGUMENTS…`. The child's variables come with a prefix, so that
-//! none of them (`LD_PRELOAD`, say) has a say before the process is confined.
+//! `munshi confine [--read PATH]… [--write PATH]… [--waypoint PATH]… [--listen] [--isolate] -- PROGRAM ARGUMENTS…`. The child's variables
+//! come with a prefix, so that none of them (`LD_PRELOAD`, say) has a say before the process is confined. With `--probe` instead
+//! of a program it only tries whether it can confine so.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -16,7 +17,13 @@ use super::kernel::{self, ChildRights};
 pub const COMMAND: &str = "confine";
 pub(super) const READ: &str = "--read";
 pub(super) const WRITE: &str = "--write";
+pub(super) const WAYPOINT: &str = "--waypoint";
 pub(super) const LISTEN: &str = "--listen";
+pub(super) const ISOLATE: &str = "--isolate";
+pub(super) const PROBE: &str = "--probe";
+/// The only argument of the launcher's own helper.
+#[cfg(target_os = "linux")]
+pub(super) const MAP_IDS: &str = "--map-ids";
 /// What the names of the child's variables begin with until it is confined.
 const PREFIX: &[u8] = b"MUNSHI_CHILD_";
 /// As shells say that a command can't be run.
@@ -37,42 +44,75 @@ pub fn run(
     if arguments.next().as_deref() != Some(OsStr::new(COMMAND)) {
         return None;
     }
-    let why = become_command(arguments, variables);
-    // Where even this can't be written, the code still tells.
-    let _ = writeln!(std::io::stderr(), "munshi: program not started: {why}");
-    Some(ExitCode::from(CAN_NOT_RUN))
+    Some(match LauncherRequest::parse(arguments).and_then(|request| request.run(variables)) {
+        Ok(code) => code,
+        Err(why) => {
+            // Where even this can't be written, the code still tells.
+            let _ = writeln!(std::io::stderr(), "munshi: program not started: {why}");
+            ExitCode::from(CAN_NOT_RUN)
+        }
+    })
 }
 
-/// Gives back why not.
-fn become_command(
-    mut arguments: impl Iterator<Item = OsString>,
-    variables: impl Iterator<Item = (OsString, OsString)>,
-) -> String {
-    let mut rights = ChildRights::default();
-    loop {
-        let list = match arguments.next() {
-            Some(flag) if flag == READ => &mut rights.reads,
-            Some(flag) if flag == WRITE => &mut rights.writes,
-            Some(flag) if flag == LISTEN => {
-                rights.listens = true;
-                continue;
+/// What the launcher is to do.
+enum LauncherRequest {
+    Start {
+        rights: ChildRights,
+        program: OsString,
+        arguments: Vec<OsString>,
+    },
+    Probe(ChildRights),
+    #[cfg(target_os = "linux")]
+    MapIds,
+}
+
+impl LauncherRequest {
+    fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let mut rights = ChildRights::default();
+        loop {
+            let list = match arguments.next() {
+                Some(flag) if flag == READ => &mut rights.reads,
+                Some(flag) if flag == WRITE => &mut rights.writes,
+                Some(flag) if flag == WAYPOINT => &mut rights.waypoints,
+                Some(flag) if flag == LISTEN => {
+                    rights.listens = true;
+                    continue;
+                }
+                Some(flag) if flag == ISOLATE => {
+                    rights.is_isolated = true;
+                    continue;
+                }
+                Some(flag) if flag == PROBE => return Ok(Self::Probe(rights)),
+                #[cfg(target_os = "linux")]
+                Some(flag) if flag == MAP_IDS => return Ok(Self::MapIds),
+                Some(end) if end == "--" => break,
+                _ => {
+                    let why = "the launcher only starts connector programs; its arguments are invalid";
+                    return Err(why.to_owned());
+                }
+            };
+            list.push(PathBuf::from(arguments.next().ok_or("a path is missing")?));
+        }
+        let program = arguments.next().ok_or("the command is missing")?;
+        Ok(Self::Start { rights, program, arguments: arguments.collect() })
+    }
+
+    /// Does not come back from a program that it could start.
+    fn run(self, variables: impl Iterator<Item = (OsString, OsString)>) -> Result<ExitCode, String> {
+        let restrict = |rights| kernel::restrict(rights).map_err(|why| format!("confinement failed: {why}"));
+        match self {
+            Self::Start { rights, program, arguments } => {
+                restrict(&rights)?;
+                let own = variables.filter_map(|(name, value)| {
+                    let name = name.as_bytes().strip_prefix(PREFIX)?;
+                    Some((OsString::from_vec(name.to_vec()), value))
+                });
+                let error = Command::new(&program).args(arguments).env_clear().envs(own).exec();
+                Err(format!("`{}` can't be run: {error}", program.display()))
             }
-            Some(end) if end == "--" => break,
-            _ => return "the launcher only starts connector programs; its arguments are invalid".to_owned(),
-        };
-        match arguments.next() {
-            Some(path) => list.push(PathBuf::from(path)),
-            None => return "a path is missing".to_owned(),
+            Self::Probe(rights) => restrict(&rights).map(|()| ExitCode::SUCCESS),
+            #[cfg(target_os = "linux")]
+            Self::MapIds => Ok(super::user_namespace::map_parents_ids()),
         }
     }
-    let Some(program) = arguments.next() else { return "the command is missing".to_owned() };
-    if let Err(why) = kernel::restrict(&rights) {
-        return format!("confinement failed: {why}");
-    }
-    let own = variables.filter_map(|(name, value)| {
-        let name = name.as_bytes().strip_prefix(PREFIX)?;
-        Some((OsString::from_vec(name.to_vec()), value))
-    });
-    let error = Command::new(&program).args(arguments).env_clear().envs(own).exec();
-    format!("`{}` can't be run: {error}", program.display())
 }

@@ -1,4 +1,5 @@
-//! Confining a connector's child: what it may read and write, enforced by the kernel (Landlock).
+//! Confining a connector's child: what it may read and write, enforced by the kernel (Landlock), and where the machine allows user
+//! namespaces, a file system in which nothing else exists, sockets of other programs included.
 //!
 //! The program starts itself again as a launcher with a list of paths. The launcher gives up everything else and then
 //! becomes the connector's command, so no code of ours runs between a fork and an exec. The kernel also keeps a confined
@@ -7,19 +8,26 @@
 //! # Layout
 //! - [`Confinement`]: how an installation confines; `rules`: the paths of one child
 //! - `command_search`: where a command's own files are; `system_paths`: what every program needs; `symlinks`: links on the way to a file
-//! - [`launcher`]: the side that runs in the child; `kernel`: what the kernel can do
+//! - [`launcher`]: the side that runs in the child; `kernel`: what Landlock can do
+//! - `user_namespace`, `mount_view`: the child's own file system; `isolation`: whether it can have one here
 
 mod command_search;
+mod isolation;
 mod kernel;
 pub mod launcher;
+#[cfg(target_os = "linux")]
+mod mount_view;
 mod rules;
 mod symlinks;
 mod system_paths;
+#[cfg(target_os = "linux")]
+mod user_namespace;
 
 use std::path::{Path, PathBuf};
 
 use munshi_store::Db;
 
+pub use isolation::{IsolationProbe, ReachableSockets};
 pub use kernel::KernelSupport;
 pub(crate) use rules::{ChildCommand, ConfinedCommand};
 
@@ -40,6 +48,8 @@ pub struct Confinement {
     pub allows_unconfined: bool,
     /// Says how many tenants there are. Without it there is one.
     pub db: Option<Db>,
+    /// Tells whether children get a file system of their own.
+    pub isolation: IsolationProbe,
 }
 
 impl Confinement {

@@ -1,5 +1,6 @@
 //! What one child may read and write, and the launcher's command that holds it to that.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,8 @@ pub(crate) struct ChildCommand<'a> {
     pub home: &'a Path,
     pub folder: &'a Path,
     pub environment: &'a [(OsString, OsString)],
+    /// Whether only what it is granted is to exist for it.
+    pub is_isolated: bool,
 }
 
 /// What is started in its place.
@@ -58,15 +61,32 @@ impl ChildCommand<'_> {
         reads.dedup();
         let flags = reads.iter().map(|path| (launcher::READ, path));
         let flags = flags.chain(writes.iter().map(|path| (launcher::WRITE, path)));
+        let waypoints = if self.is_isolated { self.list_waypoints(&found) } else { BTreeSet::new() };
+        let flags = flags.chain(waypoints.iter().map(|path| (launcher::WAYPOINT, path)));
         let mut arguments = vec![OsString::from(launcher::COMMAND)];
         arguments.extend(flags.flat_map(|(flag, path)| [flag.into(), path.clone().into_os_string()]));
         arguments.extend(self.entry.listens.then(|| launcher::LISTEN.into()));
+        arguments.extend(self.is_isolated.then(|| launcher::ISOLATE.into()));
         arguments.extend(["--".into(), found.into_os_string()]);
         arguments.extend(given.iter().map(Into::into));
         let environment = self.environment.iter();
         let environment =
             environment.map(|(name, value)| (launcher::add_prefix(name), value.clone())).collect();
         Ok(ConfinedCommand { program: launcher.to_owned(), arguments, environment })
+    }
+
+    /// Links, and folders that are left again, on the way to everything that the command, its variables, its entry and the system
+    /// name. They open nothing: what they lead to is there if it is granted.
+    fn list_waypoints(&self, program: &Path) -> BTreeSet<PathBuf> {
+        let arguments = self.entry.command.iter().skip(1);
+        let arguments = arguments.map(|word| word.split_once('=').map_or(word.as_str(), |(_, value)| value));
+        let arguments = arguments.map(|word| self.folder.join(word));
+        let variables = self.environment.iter().flat_map(|(_, value)| std::env::split_paths(value));
+        let named = self.entry.named_paths().into_iter().map(|(_, path)| path.to_owned());
+        let own = [program, self.home, self.folder].map(Path::to_owned).into_iter();
+        let names =
+            own.chain(arguments).chain(variables).chain(named).chain(system_paths::list_readable_names());
+        names.filter(|name| name.is_absolute()).flat_map(|name| symlinks::list_waypoints(&name)).collect()
     }
 
     fn resolve_writes(&self, protected: &[PathBuf]) -> Result<Vec<PathBuf>> {

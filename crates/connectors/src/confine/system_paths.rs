@@ -84,8 +84,13 @@ const NEVER: &[&str] =
 
 /// Where they really are; those that are not there are left out.
 pub(super) fn list_readable() -> Vec<PathBuf> {
+    list_readable_names().filter_map(|path| path.canonicalize().ok()).collect()
+}
+
+/// The names by which programs look for them.
+pub(super) fn list_readable_names() -> impl Iterator<Item = PathBuf> {
     let settings = SETTINGS.iter().map(|name| Path::new("/etc").join(name));
-    READABLE.iter().map(PathBuf::from).chain(settings).filter_map(|path| path.canonicalize().ok()).collect()
+    READABLE.iter().map(PathBuf::from).chain(settings)
 }
 
 pub(super) fn list_writable() -> Vec<PathBuf> {

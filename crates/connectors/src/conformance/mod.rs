@@ -240,7 +240,7 @@ async fn run_checks(trial: &ConnectorTest, way: &ConnectorServices) -> Connector
     report.undeclared = tools.iter().filter(|tool| tool.find_declared(|said| said.effect).is_none()).count();
     report.findings.extend(manifest_checks::run(trial, &manifest, &tools));
     report.findings.extend(call_checks::run(trial, &session, &manifest, &tools).await);
-    report.findings.push(check_confinement(trial, way));
+    report.findings.push(check_confinement(trial, way).await);
     let begun = Instant::now();
     session.close(ENDING).await;
     report.findings.push(check_shutdown(begun.elapsed()));
@@ -271,17 +271,21 @@ fn check_initialize(took: Duration) -> ConnectorFinding {
     }
 }
 
-fn check_confinement(trial: &ConnectorTest, way: &ConnectorServices) -> ConnectorFinding {
+async fn check_confinement(trial: &ConnectorTest, way: &ConnectorServices) -> ConnectorFinding {
     const ADVICE: &str = "run Munshi on Linux 6.2 or newer with Landlock";
     let doubtful = |detail: &str| {
         ConnectorFinding::new("confined", ConnectorVerdict::Doubtful, detail).with_advice(ADVICE)
     };
     match (trial.entry.command.is_empty(), way.confines(&trial.entry), way.confinement.is_whole) {
         (true, ..) => ConnectorFinding::skipped("confined", "not a program on this machine"),
-        (_, true, true) => ConnectorFinding::pass(
-            "confined",
-            "access is limited to its own folder and the paths in connectors.toml",
-        ),
+        (_, true, true) => {
+            let limited = "access is limited to its own folder and the paths in connectors.toml";
+            let detail = match way.confinement.find_reachable_sockets().await.describe() {
+                None => limited.to_owned(),
+                Some(open) => format!("{limited}, except for {open}"),
+            };
+            ConnectorFinding::pass("confined", detail)
+        }
         (_, true, false) => doubtful("reads are limited, but it can truncate files by path"),
         (_, false, _) => doubtful("it can read everything that Munshi can"),
     }

@@ -154,7 +154,11 @@ impl ConnectorOpenRequest<'_> {
         filled: &Filled,
     ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
         self.way.confinement.admit_child().await?;
-        let starting = self.build_child_spec(filled)?;
+        let isolated = self.way.confinement.probe_isolation().await;
+        if let (Err(why), true) = (&isolated, self.way.confines(self.entry)) {
+            tracing::debug!(why, "connector program can reach sockets of this user's services");
+        }
+        let starting = self.build_child_spec(filled, isolated.is_ok())?;
         if !self.way.confines(self.entry) {
             tracing::warn!(command = ?self.entry.command.first(), "connector program runs unconfined");
         }
@@ -165,7 +169,7 @@ impl ConnectorOpenRequest<'_> {
     }
 
     /// The command, behind the launcher where there is one.
-    fn build_child_spec(&self, filled: &Filled) -> Result<ChildSpec> {
+    fn build_child_spec(&self, filled: &Filled, is_isolated: bool) -> Result<ChildSpec> {
         let bad = |error: std::io::Error| Error::Invalid(format!("its folder can't be created: {error}"));
         // It lies in the child's own folder, so that nothing of others is ever in it.
         let scratch = self.home.join("tmp");
@@ -187,8 +191,8 @@ impl ConnectorOpenRequest<'_> {
             let arguments = arguments.iter().map(Into::into).collect();
             return Ok(ChildSpec { program: program.into(), arguments, folder, environment });
         };
-        let command =
-            ChildCommand { entry: self.entry, home: &self.home, folder: &folder, environment: &environment };
+        let (entry, home) = (self.entry, self.home.as_path());
+        let command = ChildCommand { entry, home, folder: &folder, environment: &environment, is_isolated };
         let ConfinedCommand { program, arguments, environment } = command.confine(launcher, confinement)?;
         Ok(ChildSpec { program, arguments, folder, environment })
     }

@@ -86,6 +86,9 @@ fn a_folder_brings_connectors(engine: DatabaseEngine) {
     let ready = until(&installation, |item| item["nodes"][0]["state"] == "ready");
     assert_eq!((&ready["nodes"][0]["tools"], &ready["nodes"][0]["undeclared"]), (&json!(4), &json!(2)));
     assert_eq!(ready["nodes"][0]["confined"], true, "{ready}");
+    let doctor = installation.run(&["doctor"]).out;
+    let leaves_sockets = doctor.contains("sockets of services that run as the same user");
+    assert_eq!(ready["nodes"][0]["closes_sockets"], !leaves_sockets, "{ready}");
     let shown = installation.run(&["connector", "list"]).ok();
     assert!(shown.contains("ready, UNSAFE") && shown.contains("2 of its tools are undeclared"), "{shown}");
     running.wait_until("/readyz", |body| body.contains("1 ready"));

@@ -12,6 +12,7 @@ mod budget;
 mod chat;
 mod config;
 mod confine;
+mod confine_sockets;
 mod connector;
 mod demo;
 mod doctor;

@@ -45,6 +45,8 @@ pub struct ConnectorNodeView {
     pub held: bool,
     /// Whether its program is confined; null where it is no program of the node.
     pub confined: Option<bool>,
+    /// Whether sockets that were not granted are closed to it; null where it is no program of the node.
+    pub closes_sockets: Option<bool>,
 }
 
 /// A tool that is not offered.
@@ -91,6 +93,7 @@ impl ConnectorNodeView {
             manifest: status.manifest.clone(),
             held: status.held,
             confined: status.confined,
+            closes_sockets: status.closes_sockets,
         }
     }
 }

@@ -96,6 +96,11 @@ fn remarks(name: &ConnectorName, standing: &ConnectorNodeView, painter: TextStyl
         said +=
             &format!("{name}: not confined on this machine; the program can read everything Munshi can.\n");
     }
+    if (standing.confined, standing.closes_sockets) == (Some(true), Some(false)) {
+        said += &format!(
+            "{name}: confined, except from sockets of services that run as the same user. See `munshi doctor`.\n"
+        );
+    }
     if standing.held {
         said += &format!(
             "{name}: its tools changed, so only reads are allowed. Review with `munshi connector accept {name} --dry-run`.\n"

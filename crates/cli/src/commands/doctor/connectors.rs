@@ -1,7 +1,7 @@
 //! Connectors: whether their programs are confined, and whether they start at all.
 
 use munshi_config::Config;
-use munshi_connectors::KernelSupport;
+use munshi_connectors::{KernelSupport, ReachableSockets};
 use munshi_store::Db;
 use munshi_wiring::connectors::confinement;
 use munshi_wiring::failure::CommandFailure;
@@ -9,22 +9,25 @@ use munshi_wiring::failure::CommandFailure;
 use super::finding::DoctorFinding;
 
 pub(super) async fn examine(config: &Config, db: Option<&Db>) -> DoctorFinding {
-    match confinement(config, db.cloned()).admits_children().await {
-        Ok(starts) => describe_confinement(KernelSupport::detect(), starts, KernelSupport::closes_sockets()),
+    let confinement = confinement(config, db.cloned());
+    match confinement.admits_children().await {
+        Ok(starts) => {
+            let sockets = confinement.find_reachable_sockets().await;
+            describe_confinement(KernelSupport::detect(), starts, &sockets)
+        }
         Err(error) => DoctorFinding::from_failure("connectors", CommandFailure::from(error)),
     }
 }
 
-fn describe_confinement(support: KernelSupport, starts: bool, closes_sockets: bool) -> DoctorFinding {
+fn describe_confinement(support: KernelSupport, starts: bool, sockets: &ReachableSockets) -> DoctorFinding {
     const NAME: &str = "connectors";
     match (support, starts) {
-        (KernelSupport::Full, _) if closes_sockets => {
-            DoctorFinding::ok(NAME, "programs are confined (Landlock)")
-        }
-        (KernelSupport::Full, _) => DoctorFinding::ok(
-            NAME,
-            "programs are confined (Landlock), except from sockets of services that run as the same user",
-        ),
+        (KernelSupport::Full, _) => match sockets.describe() {
+            None => DoctorFinding::ok(NAME, "programs are confined (Landlock)"),
+            Some(open) => {
+                DoctorFinding::ok(NAME, format!("programs are confined (Landlock), except from {open}"))
+            }
+        },
         (KernelSupport::Partial, true) => DoctorFinding::warn(
             NAME,
             "programs are confined, but this kernel can't stop them from truncating this user's files",
@@ -55,19 +58,24 @@ mod tests {
 
     #[test]
     fn what_is_not_confined_is_said() {
-        let level = |support, starts| describe_confinement(support, starts, true).level;
-        assert_eq!(level(KernelSupport::Full, true), DoctorLevel::Ok);
+        let describe = |support, starts| describe_confinement(support, starts, &ReachableSockets::None);
+        assert_eq!(describe(KernelSupport::Full, true).level, DoctorLevel::Ok);
         for (support, starts) in
             [(KernelSupport::Partial, true), (KernelSupport::None, true), (KernelSupport::None, false)]
         {
-            assert_eq!(level(support, starts), DoctorLevel::Warn);
+            assert_eq!(describe(support, starts).level, DoctorLevel::Warn);
         }
         for support in [KernelSupport::Partial, KernelSupport::None] {
-            assert!(describe_confinement(support, false, true).detail.contains("don't start"));
+            assert!(describe(support, false).detail.contains("don't start"));
         }
-        assert!(!describe_confinement(KernelSupport::Full, true, true).detail.contains("sockets"));
-        assert!(
-            describe_confinement(KernelSupport::Full, true, false).detail.contains("except from sockets")
-        );
+        assert!(!describe(KernelSupport::Full, true).detail.contains("sockets"));
+        let open = ReachableSockets::All("no user namespace".to_owned());
+        for (sockets, words) in [
+            (ReachableSockets::Abstract, "except from abstract sockets"),
+            (open, "except from sockets of services that run as the same user (no user namespace)"),
+        ] {
+            let told = describe_confinement(KernelSupport::Full, true, &sockets);
+            assert!(told.detail.contains(words), "{}", told.detail);
+        }
     }
 }
