@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Schemathesis over the API document, with an owner's key and as a visitor, against the binary on a temporary database.
+# Schemathesis over the API document, with an owner's key, a keeper's and as a visitor, against the binary on a temporary database.
 #
 #   scripts/schemathesis.sh install        fetch Schemathesis into the cache, once
 #   scripts/schemathesis.sh run [COUNT]    try COUNT examples an operation (20 without it); fails where something answers
@@ -40,6 +40,8 @@ serve() {
   for folder in "$root"/tenants/*/; do "$bin" apply "$folder" >/dev/null; done
   "$bin" person add Asha --role owner --tenant "$tenant" >/dev/null
   key=$("$bin" key add schemathesis --role owner --speaks-as person --tenant "$tenant" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
+  keeper=$("$bin" keeper-key add schemathesis --speaks-as person --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
+  "$bin" keeper-key add spare --speaks-as program >/dev/null
   "$bin" serve >"$work/log" 2>&1 &
   server=$!
   for _ in $(seq 1200); do
@@ -61,11 +63,14 @@ run() {
   server=
   trap '[ -z "$server" ] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; }; rm -rf "$work"' EXIT
   serve
-  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$tenant" "$work/data/munshi.db" "$work/visitor" >"$work/openapi.json"
+  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$keeper" "$tenant" "$work/data/munshi.db" "$work/visitor" >"$work/openapi.json"
   local failed=0
-  try "$1" owner "$key" --exclude-path-regex '^/visit/' || failed=$?
+  # What only a keeper may do; some of it is about one tenant.
+  local kept='^/v1/(tenants|jobs|keeper-keys|audit/anchor|usage/(plan|limits))'
+  try "$1" owner "$key" --exclude-path-regex "^/visit/|$kept" || failed=$?
+  try "$1" keeper "$keeper" --header "X-Munshi-Tenant: $tenant" --include-path-regex "$kept" || failed=$?
   try "$1" visitor "$(cat "$work/visitor")" --include-path-regex '^/visit/' || failed=$?
-  python3 -B "$root/scripts/schemathesis/check.py" "$work/openapi.json" "$work/owner.har" "$work/visitor.har"
+  python3 -B "$root/scripts/schemathesis/check.py" "$work/openapi.json" "$work/owner.har" "$work/keeper.har" "$work/visitor.har"
   return "$failed"
 }
 

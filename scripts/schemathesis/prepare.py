@@ -1,6 +1,6 @@
 """Makes something of everything, and writes the document with it as examples: so every operation can answer 2xx.
 
-    prepare.py URL KEY TENANT DATABASE VISITOR > openapi.json      the token of a visitor goes into the file VISITOR
+    prepare.py URL KEY KEEPER TENANT DATABASE VISITOR > openapi.json      the token of a visitor goes into the file VISITOR
 """
 
 import json
@@ -11,10 +11,10 @@ import time
 import urllib.request
 import uuid
 
-url, key, tenant, database, visitor = sys.argv[1:]
+url, key, keeper, tenant, database, visitor = sys.argv[1:]
 
 
-def call(method, path, body=None):
+def call(method, path, body=None, key=key):
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url + path, data, headers, method=method)
@@ -54,6 +54,33 @@ def approval():
     return str(uuid.UUID(bytes=question)) if isinstance(question, bytes) else question
 
 
+def job_and_connector():
+    """A job that was given up, and a connector whose tools changed: what a bare installation has none of."""
+    store = sqlite3.connect(database, timeout=120)
+    owner = store.execute("SELECT id FROM tenants WHERE name = ?", (tenant,)).fetchone()[0]
+    new = (lambda: uuid.uuid4().bytes) if isinstance(owner, bytes) else (lambda: str(uuid.uuid4()))
+    now, jobs = int(time.time() * 1e6), [new(), new()]
+    with store:
+        for job in jobs:
+            store.execute(
+                "INSERT INTO jobs (id, tenant_id, kind, priority, payload, state, run_at, attempt, max_attempts, created_at)"
+                " VALUES (?, ?, 'letter', 2, '{}', 'dead', ?, 8, 8, ?)",
+                (job, owner, now, now),
+            )
+        body = json.dumps({"odd": {"url": "https://127.0.0.1:9/mcp"}})
+        store.execute(
+            "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at) VALUES (?, 1000, ?, 'asha', '', ?)",
+            (owner, body, now),
+        )
+        for number, accepted in ((1, now), (2, None)):
+            store.execute(
+                "INSERT INTO connector_manifests (tenant_id, connector, hash, server, version, body, seen_at, accepted_at)"
+                " VALUES (?, 'odd', ?, 'odd', '1', '{}', ?, ?)",
+                (owner, f"hash {number}", now + number, accepted),
+            )
+    return [str(uuid.UUID(bytes=job)) if isinstance(job, bytes) else job for job in jobs]
+
+
 def visit(place):
     """Somebody at a page says something: their token, and the turn."""
     body = {"text": "namaste", "message_id": uuid.uuid4().hex}
@@ -80,6 +107,12 @@ code = call("POST", f"/v1/persons/{second['person']}/link", link)["code"]
 spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer", "speaks_as": "program"})
 rotated = call("POST", "/v1/keys", {"name": "rotated", "role": "viewer", "speaks_as": "program"})
 granted, refused = approval(), approval()
+dead, retried = job_and_connector()
+for name in ("awake", "asleep", "over"):
+    call("POST", "/v1/tenants", {"name": name}, keeper)
+call("POST", "/v1/tenants/asleep/pause", None, keeper)
+call("POST", "/v1/secrets/gone", {"value": "s3cret"})
+call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256"})
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
 place = f"{tenant}:{binding}"
@@ -99,6 +132,17 @@ ids = {
     "/v1/approvals/{id}/refuse": refused,
     "/v1/keys/{id}": spare["id"],
     "/v1/keys/{id}/rotate": rotated["id"],
+    "/v1/jobs/{id}": dead,
+    "/v1/jobs/{id}/retry": retried,
+    "/v1/keeper-keys/{id}": "spare",
+}
+names = {
+    "/v1/tenants/{name}": "awake",
+    "/v1/tenants/{name}/resume": "asleep",
+    "/v1/tenants/{name}/archive": "over",
+    "/v1/secrets/{name}": "spare",
+    "/v1/secrets/{name}/remove": "gone",
+    "/v1/connectors/{name}": "odd",
 }
 bodies = {
     "send_chat": {**chat, "person": first["person"], "stream": False},
@@ -112,13 +156,21 @@ bodies = {
     "grant_approval": {"digest": digest},
     "refuse_approval": {"digest": digest},
     "add_key": {"name": "till", "role": "staff"},
+    "add_tenant": {"name": "made"},
+    "set_secret": {"value": "s3cret"},
+    "add_host_key": {"kid": "back", "host": "back", "jwks": "https://shop.example/keys", "algorithm": "RS256"},
+    "set_limit": {"limit": "tenant.day.tokens", "amount": "1000000000"},
+    "set_plan": {"plan": "business"},
     "send_visit_message": {"text": "namaste", "message_id": uuid.uuid4().hex},
 }
 document = call("GET", "/openapi.json")
 for path, item in document["paths"].items():
     for operation in item.values():
-        known = [ids[prefix] for prefix in sorted(ids, key=len, reverse=True) if path.startswith(prefix)]
-        examples = {"id": known[0] if known else None, "name": binding, "model": binding, "kind": "binding", "place": place}
+        known, called = (
+            [of[prefix] for prefix in sorted(of, key=len, reverse=True) if path.startswith(prefix)] for of in (ids, names)
+        )
+        examples = {"id": known[0] if known else None, "name": called[0] if called else binding, "kid": "front",
+                    "model": binding, "kind": "binding", "place": place}
         if operation["operationId"] == "read_asset":
             examples["name"] = asset()
         for parameter in operation.get("parameters", []):

@@ -43,8 +43,9 @@ const SHORTEST_WEB_TOKEN: usize = 20;
 
 /// Every beginning that is known. A number is the fewest letters after it that any of the crates asked for.
 pub const KEY_SHAPES: &[KeyShape] = &[
-    // Our own: `mk_`, a handle, the secret and its check.
+    // Our own: `mk_` (`kk_` for a keeper's), a handle, the secret and its check.
     plain_shape("mk_", 57),
+    plain_shape("kk_", 57),
     plain_shape("sk_live_", 8),
     plain_shape("sk_test_", 8),
     plain_shape("rk_live_", 8),

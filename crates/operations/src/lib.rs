@@ -4,7 +4,7 @@
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
 //! - [`acts`], [`approvals`], [`audit`], [`bindings`], [`connectors`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`],
-//!   [`limits`], [`messages`], [`persons`], [`runs`], [`sessions`], [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
+//!   [`limits`], [`messages`], [`persons`], [`policy`], [`runs`], [`sessions`], [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
@@ -25,6 +25,7 @@ mod lists;
 pub mod messages;
 mod named_list;
 pub mod persons;
+pub mod policy;
 mod reference;
 pub mod runs;
 pub mod schemas;
@@ -59,6 +60,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<audit::ExportAudit>(),
     OperationEntry::of::<audit::ListAudit>(),
     OperationEntry::of::<audit::VerifyAudit>(),
+    OperationEntry::of::<bindings::ListBindings>(),
+    OperationEntry::of::<bindings::ShowBinding>(),
     OperationEntry::of::<connectors::AcceptConnector>(),
     OperationEntry::of::<connectors::ListConnectors>(),
     OperationEntry::of::<connectors::ShowConnector>(),
@@ -72,8 +75,6 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<keeper_keys::AddKeeperKey>(),
     OperationEntry::of::<keeper_keys::ListKeeperKeys>(),
     OperationEntry::of::<keeper_keys::RevokeKeeperKey>(),
-    OperationEntry::of::<bindings::ListBindings>(),
-    OperationEntry::of::<bindings::ShowBinding>(),
     OperationEntry::of::<keys::AddKey>(),
     OperationEntry::of::<keys::ListKeys>(),
     OperationEntry::of::<keys::RevokeKey>(),
@@ -89,26 +90,28 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<persons::ListPersons>(),
     OperationEntry::of::<persons::SetPerson>(),
     OperationEntry::of::<persons::ShowPerson>(),
-    OperationEntry::of::<tenants::AddTenant>(),
-    OperationEntry::of::<tenants::ArchiveTenant>(),
-    OperationEntry::of::<tenants::ListTenants>(),
-    OperationEntry::of::<tenants::PauseTenant>(),
-    OperationEntry::of::<tenants::ResumeTenant>(),
-    OperationEntry::of::<tenants::ShowTenant>(),
-    OperationEntry::of::<vault::ListSecrets>(),
-    OperationEntry::of::<vault::RemoveSecret>(),
-    OperationEntry::of::<vault::SetSecret>(),
+    OperationEntry::of::<policy::LogPolicy>(),
+    OperationEntry::of::<policy::ShowPolicy>(),
     OperationEntry::of::<runs::CancelRun>(),
     OperationEntry::of::<runs::ListRuns>(),
     OperationEntry::of::<runs::ShowRun>(),
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
     OperationEntry::of::<stats::ShowStats>(),
+    OperationEntry::of::<tenants::AddTenant>(),
+    OperationEntry::of::<tenants::ArchiveTenant>(),
+    OperationEntry::of::<tenants::ListTenants>(),
+    OperationEntry::of::<tenants::PauseTenant>(),
+    OperationEntry::of::<tenants::ResumeTenant>(),
+    OperationEntry::of::<tenants::ShowTenant>(),
     OperationEntry::of::<tiers::DiffTier>(),
     OperationEntry::of::<tiers::ListTiers>(),
     OperationEntry::of::<tiers::LogTier>(),
     OperationEntry::of::<tiers::ShowTier>(),
     OperationEntry::of::<usage::ShowUsage>(),
+    OperationEntry::of::<vault::ListSecrets>(),
+    OperationEntry::of::<vault::RemoveSecret>(),
+    OperationEntry::of::<vault::SetSecret>(),
     OperationEntry::of::<violations::ListViolations>(),
 ];
 

@@ -31,6 +31,8 @@ const WRITTEN: &[&str] = &[
     "keeper-key add",
     "key",
     "person",
+    "policy log",
+    "policy show",
     "stats",
     "tenant",
     "tier",

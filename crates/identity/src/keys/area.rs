@@ -54,6 +54,8 @@ areas! {
     Vault = "vault";
     /// The record of what was done.
     Audit = "audit";
+    /// Looking at how the tenant is run by MCP. Only keys that name it have it.
+    Administration = "administration";
     /// The test door: a turn, and all that happened in it.
     Test = "test";
 }
@@ -92,6 +94,7 @@ fn names() -> String {
 pub fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
     match (area, access) {
         (Area::Chat | Area::Tools, _) => None,
+        (Area::Administration, _) => Some(Role::Owner),
         (Area::Keys | Area::Operators | Area::Vault | Area::Audit, _)
         | (Area::Bindings | Area::Tiers | Area::Usage | Area::Connectors, ApiAccess::Write) => {
             Some(Role::Admin)
@@ -189,7 +192,7 @@ mod tests {
                 .map(|area| open(area, ApiAccess::Read) + open(area, ApiAccess::Write))
                 .sum::<usize>()
         };
-        assert_eq!(all.map(count), [30, 30, 18, 12, 4, 0]);
+        assert_eq!(all.map(count), [32, 30, 18, 12, 4, 0]);
         for pair in all.windows(2) {
             for area in Area::ALL {
                 for access in [ApiAccess::Read, ApiAccess::Write] {

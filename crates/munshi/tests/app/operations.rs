@@ -98,6 +98,7 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
         (&"brisk".into(), &"warm".into(), 2),
         "{diff}"
     );
+    compare_as_keeper(&installation, &url);
     // What is written there is there.
     let made = remote(&["key", "add", "far", "--speaks-as", "program", "--role", "viewer", "--json"]).ok();
     assert!(made.contains("mk_"), "{made}");
@@ -110,6 +111,72 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
     remote(&["person", "leave", "Raju"]).ok();
     assert_eq!(installation.json(&["person", "list"])["items"].as_array().unwrap().len(), 1);
     drop(server);
+}
+
+/// What belongs to the installation, and a tenant's own that is named.
+fn compare_as_keeper(installation: &Installation, url: &str) {
+    let made = installation.json(&["keeper-key", "add", "keeper", "--speaks-as", "person"]);
+    let keeper = made["text"].as_str().unwrap().to_owned();
+    let remote =
+        |words: &[&str]| installation.run(&[words, &["--server", url, "--server-key", &keeper]].concat());
+    remote(&["keeper-key", "list"]).ok();
+    for words in [
+        &["keeper-key", "list"][..],
+        &["keeper-key", "revoke", "nobody"],
+        &["tenant", "list"],
+        &["tenant", "list", "--limit", "1"],
+        &["tenant", "show", "shop"],
+        &["tenant", "show", "nobody"],
+        &["tenant", "pause", "nobody"],
+        &["tenant", "resume", "shop"],
+        &["tenant", "add", "shop"],
+        &["jobs", "list"],
+        &["jobs", "list", "--state", "ready", "--tenant", "nobody"],
+        &["jobs", "show", "00000000-0000-0000-0000-000000000001"],
+        &["jobs", "retry", "00000000-0000-0000-0000-000000000001"],
+        &["usage", "plan", "shop"],
+        &["usage", "plan", "shop", "gold"],
+        &["usage", "limit", "shop", "tenant.year.money", "5"],
+        &["usage", "limit", "shop", "tenant.month.money", "none"],
+        &["usage", "limit", "nobody", "tenant.month.money", "5"],
+        &["limits", "list", "--tenant", "shop"],
+        &["audit", "tail", "--tenant", "shop", "--limit", "3"],
+        &["audit", "list", "--tenant", "shop", "--limit", "2"],
+        &["audit", "list", "--tenant", "shop", "--event", "person.added"],
+        &["audit", "verify", "--tenant", "shop"],
+        &["vault", "list"],
+        &["vault", "list", "--tenant", "shop"],
+        &["vault", "remove", "nothing"],
+        &["host-key", "list"],
+        &["host-key", "retire", "nothing"],
+        &["connector", "list"],
+        &["connector", "show", "nothing"],
+        &["connector", "accept", "nothing"],
+        &["key", "show", "till"],
+        &["acts", "list", "--tenant", "nobody"],
+    ] {
+        for format in [&[][..], &["--json"]] {
+            let words = [words, format].concat();
+            let (here, there) = (installation.run(&words), remote(&words));
+            assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
+        }
+    }
+    remote(&["tenant", "add", "second"]).ok();
+    remote(&["tenant", "pause", "second"]).ok();
+    assert_eq!(installation.json(&["tenant", "show", "second"])["status"], "paused");
+    let several = remote(&["key", "list", "--json"]);
+    several.refused_as(2, "invalid");
+    remote(&["tenant", "archive", "second", "--yes"]).ok();
+    let once = ["usage", "plan", "shop", "pro", "--idempotency-key", "k1", "--json"];
+    assert_eq!(remote(&once).ok(), remote(&once).ok());
+    let told = installation.json(&["audit", "list", "--tenant", "shop", "--event", "budget.changed"]);
+    assert_eq!(told["items"].as_array().unwrap().len(), 1, "{told}");
+    installation.run(&["vault", "rotate", "--idempotency-key", "k1"]).refused(2);
+    let elsewhere =
+        ["keeper-key", "add", "x", "--speaks-as", "person", "--server", url, "--server-key", &keeper];
+    installation.run(&elsewhere).refused(2);
+    remote(&["keeper-key", "revoke", "keeper"]).ok();
+    remote(&["tenant", "list", "--json"]).refused_as(7, "unauthenticated");
 }
 
 #[test]
@@ -138,7 +205,8 @@ fn a_server_is_asked_only_for_what_it_can_do_and_by_whom_it_knows() {
     with(&["acts", "list"], viewer).ok();
     with(&["acts", "list", "--tenant", "other"], viewer).refused_as(5, "not_found");
     with(&["acts", "list"], "mk_no").refused_as(7, "unauthenticated");
-    with(&["tenant", "list"], viewer).refused_as(2, "usage");
+    with(&["tenant", "list"], viewer).refused_as(7, "forbidden");
+    with(&["doctor"], viewer).refused_as(2, "usage");
     with(&["serve"], viewer).refused_as(2, "usage");
     let plain = ["acts", "list", "--server", "http://munshi.example", "--server-key", "mk_1", "--json"];
     installation.run(&plain).refused_as(2, "usage");

@@ -10,4 +10,5 @@ pub use diff::{DiffTier, DiffTierInput};
 pub use list::{ListTiers, ListTiersInput};
 pub use log::{LogTier, LogTierInput};
 pub use show::{ShowTier, ShowTierInput};
+pub(crate) use view::FieldChangeSchema;
 pub use view::{TierDetailView, TierDiffView, TierLogView, TierVersionEntryView, TierView};

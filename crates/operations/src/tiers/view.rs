@@ -112,7 +112,7 @@ pub struct TierVersionEntryView {
 #[derive(ToSchema)]
 #[schema(as = FieldChange)]
 #[allow(dead_code, reason = "the document reads it, nobody makes one")]
-pub(super) struct FieldChangeSchema {
+pub(crate) struct FieldChangeSchema {
     key: String,
     before: Option<Value>,
     after: Option<Value>,

@@ -11,7 +11,8 @@
 //! - `calls`: calling a tool; `agents`: asking an agent; `pending`: hearing what came of what had to wait
 //! - `results`: what came of it, in the protocol's form
 
-pub(crate) mod agents;
+pub(crate) mod administration;
+mod agents;
 pub(crate) mod calls;
 pub(crate) mod key_access;
 pub(crate) mod pending;

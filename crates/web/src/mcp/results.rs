@@ -113,7 +113,7 @@ fn success_result(told: Value) -> CallToolResult {
     structured(told.to_string(), told)
 }
 
-fn structured(text: String, told: Value) -> CallToolResult {
+pub(super) fn structured(text: String, told: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(told);
     result

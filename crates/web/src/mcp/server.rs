@@ -8,7 +8,7 @@ use munshi_mcp::{
 };
 use munshi_server::error::ApiError;
 
-use super::{agents, calls, key_access, pending, results, tool_definitions};
+use super::{administration, agents, calls, key_access, pending, results, tool_definitions};
 use crate::api::access::AuthorizedCaller;
 
 /// So many tools are told at once; the name of the last is where the next page begins.
@@ -17,7 +17,8 @@ const PAGE: usize = 200;
 const LONG: Duration = Duration::from_secs(600);
 const INSTRUCTIONS: &str = "The tools of a business and the agents that speak for it. `ask_…` asks an agent in words; \
     the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id. \
-    What takes long is answered with the id of its act or run. With any of these `go_on` hears what came of it.";
+    What takes long is answered with the id of its act or run. With any of these `go_on` hears what came of it. \
+    `list_…` and `read_…` look at how the business is run, where the key was opened for it.";
 
 /// What a key reaches. Made anew for every request of its client.
 pub(crate) struct KeyToolServer(pub(crate) AuthorizedCaller);
@@ -86,6 +87,11 @@ async fn collect_tools(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
         let agents: Vec<Tool> = agents.into_iter().filter(|agent| is_new(agent, &all)).collect();
         all.extend(agents);
     }
+    for tool in administration::describe_tools(key) {
+        if all.iter().all(|known| known.name != tool.name) {
+            all.push(tool);
+        }
+    }
     if !all.is_empty() && all.iter().all(|tool| tool.name != tool_definitions::GO_ON) {
         all.push(tool_definitions::describe_resume());
     }
@@ -118,6 +124,6 @@ async fn dispatch(key: &AuthorizedCaller, called: Called<'_>) -> Result<Option<C
         .find(|binding| key_access::can_ask_agents(key) && key_access::agent_name(binding) == name);
     match agent {
         Some(binding) => agents::ask(key, binding, arguments, timeout).await.map(Some),
-        None => Ok(None),
+        None => administration::call(key, name, &arguments).await,
     }
 }

@@ -15,6 +15,11 @@ use crate::api::support::{Installation, Reply};
 
 /// One request as a client of the older handshake sends it, which needs no session here.
 async fn send(house: &Installation, key: &str, body: &Value) -> Reply {
+    send_in(house, None, key, body).await
+}
+
+/// As a keeper who names a tenant.
+async fn send_in(house: &Installation, tenant: Option<&str>, key: &str, body: &Value) -> Reply {
     let mut request = Request::post("/mcp")
         .header("host", "localhost:8400")
         .header("content-type", "application/json")
@@ -22,6 +27,9 @@ async fn send(house: &Installation, key: &str, body: &Value) -> Reply {
         .header("mcp-protocol-version", "2025-06-18");
     if !key.is_empty() {
         request = request.header("authorization", format!("Bearer {key}"));
+    }
+    if let Some(tenant) = tenant {
+        request = request.header("x-munshi-tenant", tenant);
     }
     Reply::of(house.send(request.body(Body::from(body.to_string())).unwrap()).await).await
 }
@@ -114,6 +122,38 @@ on_both! {
         let answer = ask(&house, &speaks, "tools/call", json!({ "name": "count", "arguments": {} })).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         assert_eq!(house.number(shop, "SELECT COUNT(*) FROM acts WHERE tenant_id = $1").await, 0);
+    }
+
+    async fn a_key_that_names_administration_looks_at_how_it_is_run(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (shop, role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
+        let looks = house.key_with(shop, role, Some(&["administration", "persons:read", "audit:read", "keys"]), None).await;
+        let offered = names(&house, &looks).await;
+        for name in ["list_persons", "read_person", "list_audit", "verify_audit"] {
+            assert!(offered.iter().any(|known| known == name), "{name} of {offered:?}");
+        }
+        // Not what writes, nor what it has no area for, nor what lets people in.
+        for name in ["add_person", "export_audit", "list_runs", "list_keys", "list_approvals", "list_secrets", "read_policy", "list_tenants"] {
+            assert!(!offered.iter().any(|known| known == name), "{name}");
+            let answer = ask(&house, &looks, "tools/call", json!({ "name": name, "arguments": {} })).await;
+            assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        }
+        let told = call(&house, &looks, "list_persons", json!({ "limit": 1 })).await;
+        assert_eq!(told["structuredContent"]["items"].as_array().unwrap().len(), 1, "{told}");
+        assert!(told["structuredContent"]["next"].is_string());
+        let wrong = call(&house, &looks, "list_persons", json!({ "limit": 0 })).await;
+        assert_eq!((&wrong["isError"], &wrong["structuredContent"]["code"]), (&json!(true), &json!("invalid")));
+        // One that opens everything was not opened for it; nobody below an owner is.
+        let all = house.key(Role::Owner).await;
+        assert!(!names(&house, &all).await.iter().any(|known| known == "list_persons"));
+        let admin = house.key_with(shop, KeySubject::Role(Role::Admin), Some(&["administration", "persons:read", "chat"]), None).await;
+        assert!(!names(&house, &admin).await.iter().any(|known| known == "list_persons"));
+        let keeper = house.keeper_key("keeper").await;
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "list_tenants", "arguments": {} } });
+        send(&house, &keeper, &body).await.refused(422, "invalid");
+        let told = send_in(&house, Some("shop"), &keeper, &body).await;
+        assert!(String::from_utf8_lossy(&told.body).contains("other"), "{told:?}");
     }
 
     async fn a_look_is_answered_and_stands_in_the_books(test: TestDb) {

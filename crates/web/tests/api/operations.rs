@@ -88,8 +88,8 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "retire_host_key" => (spec.path.replace("{kid}", "front"), None),
         "set_secret" => (named("spare"), Some(json!({ "value": "s3cret" }))),
         "remove_secret" => (named("gone"), None),
-        "read_stats" | "read_usage" | "retry_jobs" | "read_plan" | "export_audit" | "verify_audit"
-        | "anchor_audit" => (plain(), None),
+        "read_stats" | "read_usage" | "read_policy" | "log_policy" | "retry_jobs" | "read_plan"
+        | "export_audit" | "verify_audit" | "anchor_audit" => (plain(), None),
         _ if spec.verb == "list" => (plain(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
@@ -157,7 +157,7 @@ async fn show_tools(house: &Installation) {
     let now = house.now();
     let unit = move |tx: &mut Tx<'_>| -> munshi_connectors::Result<()> {
         let entry =
-            ConnectorEntry { url: Some("https://tools.example/mcp".to_owned()), ..ConnectorEntry::default() };
+            ConnectorEntry { url: Some("https://127.0.0.1:9/mcp".to_owned()), ..ConnectorEntry::default() };
         rows::save_entries(tx, &ConnectorEntries([("odd".parse().unwrap(), entry)].into()), "asha", "", now)?;
         let seen = rows::list_manifests(tx, "odd")?.len();
         let accepted = (seen == 0).then_some(now);

@@ -28,7 +28,9 @@ pub(crate) async fn serve_mcp(State(app): State<App>, request: Request) -> Resul
     }
     let key = AuthorizedCaller::authenticate_key(api, request.headers(), address).await?;
     let opens = |area, access| key.caller.authorize(area, access);
-    if let (Err(lacking), Err(_)) = (opens(Area::Tools, ApiAccess::Read), opens(Area::Chat, ApiAccess::Write))
+    let is_administered = opens(Area::Administration, ApiAccess::Read).is_ok();
+    if let (Err(lacking), Err(_), false) =
+        (opens(Area::Tools, ApiAccess::Read), opens(Area::Chat, ApiAccess::Write), is_administered)
     {
         return Err(forbidden_error(lacking));
     }
