@@ -16,6 +16,8 @@ url, key, keeper, tenant, database, visitor = sys.argv[1:]
 
 def call(method, path, body=None, key=key):
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+    if key == keeper:
+        headers["x-munshi-tenant"] = tenant
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url + path, data, headers, method=method)
     with urllib.request.urlopen(request) as answer:
@@ -112,7 +114,7 @@ for name in ("awake", "asleep", "over"):
     call("POST", "/v1/tenants", {"name": name}, keeper)
 call("POST", "/v1/tenants/asleep/pause", None, keeper)
 call("POST", "/v1/secrets/gone", {"value": "s3cret"})
-call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256"})
+call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256"}, keeper)
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
 place = f"{tenant}:{binding}"

@@ -1,8 +1,10 @@
-//! Lists that are read whole and paged by name.
+//! The input of lists that are read whole and paged by name.
 
-use munshi_pack::operation::{ListInput, ListView, OperationError};
+use munshi_pack::operation::{ListView, OperationError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::named_list::paginate_by_name;
 
 /// The input of a list in the order of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -15,17 +17,13 @@ pub struct NameListInput {
     pub limit: Option<u32>,
 }
 
-/// One page of a list that is in the order of its names.
-pub(crate) fn paginate_by_name<T>(
-    input: &NameListInput,
-    all: Vec<T>,
-    name: impl Fn(&T) -> String,
-) -> Result<ListView<T>, OperationError> {
-    let limit = ListInput { after: None, limit: input.limit }.page_size()? as usize;
-    let is_after = |one: &T| input.after.as_ref().is_none_or(|after| name(one) > *after);
-    let mut items: Vec<T> = all.into_iter().filter(is_after).take(limit + 1).collect();
-    let has_more = items.len() > limit;
-    items.truncate(limit);
-    let next = items.last().filter(|_| has_more).map(&name);
-    Ok(ListView { items, next })
+impl NameListInput {
+    /// One page of the whole.
+    pub(crate) fn paginate<T>(
+        &self,
+        all: Vec<T>,
+        name: impl Fn(&T) -> String,
+    ) -> Result<ListView<T>, OperationError> {
+        paginate_by_name(all, self.after.as_deref(), self.limit, name)
+    }
 }

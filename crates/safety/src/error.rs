@@ -35,6 +35,10 @@ pub enum Error {
     #[error("{what} can't be decrypted: it was altered, or belongs elsewhere. Set it again")]
     Tampered { what: String },
 
+    /// The same administrative request is being carried out. The unit is to be undone.
+    #[error("the same request is being carried out")]
+    UnderWay,
+
     /// A file beside the database can't be read or written.
     #[error("{} can't be {doing}: {why}", path.display())]
     File { path: PathBuf, doing: &'static str, why: String },

@@ -80,7 +80,8 @@ impl RequestClaim {
         tx.execute(
             "INSERT INTO answered_requests (tenant_id, caller, key, operation, digest, answer, asked_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
-             ON CONFLICT (tenant_id, caller, key) DO UPDATE SET answer = excluded.answer",
+             ON CONFLICT (tenant_id, caller, key) DO UPDATE SET answer = excluded.answer
+             WHERE answered_requests.operation = excluded.operation AND answered_requests.digest = excluded.digest",
             params![
                 self.caller,
                 self.key,

@@ -243,6 +243,7 @@ impl From<munshi_safety::Error> for CommandFailure {
             Error::Store(error) => error.into(),
             Error::Invalid(_) => Self::usage(text),
             Error::Key(_) => Self::new(Exit::Settings, text),
+            Error::UnderWay => Self::already_there(error.to_string()),
             Error::NoSecret { .. } => Self::not_found(text),
             Error::Tampered { .. } => Self::failed(text),
             Error::File { .. } => Self::refused(text)

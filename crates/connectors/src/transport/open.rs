@@ -156,7 +156,10 @@ impl ConnectorOpenRequest<'_> {
         self.way.confinement.admit_child().await?;
         let isolated = self.way.confinement.probe_isolation().await;
         if let (Err(why), true) = (&isolated, self.way.confines(self.entry)) {
-            tracing::debug!(why, "connector program can reach sockets of this user's services");
+            static TOLD: std::sync::Once = std::sync::Once::new();
+            TOLD.call_once(|| {
+                tracing::warn!(why, "connector programs can reach sockets of this user's services")
+            });
         }
         let starting = self.build_child_spec(filled, isolated.is_ok())?;
         if !self.way.confines(self.entry) {

@@ -60,6 +60,13 @@ areas! {
     Test = "test";
 }
 
+impl Area {
+    /// Whether a key has it only where it says so: what concerns the whole tenant and came after keys that open everything.
+    pub const fn must_be_named(self) -> bool {
+        matches!(self, Self::Connectors | Self::Operators | Self::Vault | Self::Audit | Self::Administration)
+    }
+}
+
 /// Writing includes reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ApiAccess {

@@ -54,9 +54,20 @@ impl ApiCaller {
     pub fn authorize(&self, area: Area, access: ApiAccess) -> Result<(), MissingPermission> {
         let grant = AreaGrant { area, access };
         let opened = |grants: &Vec<AreaGrant>| grants.iter().any(|grant| grant.opens(area, access));
-        if !self.areas.as_ref().is_none_or(opened) {
+        // A key from before an area was there does not gain it.
+        let is_open = match &self.areas {
+            Some(grants) => opened(grants),
+            None => !area.must_be_named() || self.operator.is_some() || self.keeper,
+        };
+        if !is_open {
             return Err(MissingPermission {
                 what: format!("this key does not grant {grant}"),
+                ask: Some(Role::Admin),
+            });
+        }
+        if area.must_be_named() && self.bindings.is_some() {
+            return Err(MissingPermission {
+                what: format!("a key that is limited to bindings does not grant {grant}"),
                 ask: Some(Role::Admin),
             });
         }
@@ -193,6 +204,12 @@ fn look_up(
     let hash = text.hash();
     let is_it = KeyHash::from_stored(&found.hash).is_some_and(|stored| stored.equals(&hash));
     if !is_it || found.until.is_some_and(|end| end <= now) {
+        return Ok(None);
+    }
+    // One that a keeper's key answers for ends with it, also one that was made while that was revoked.
+    if let Some(keeper) = keeper::parse_keeper_maker(&found.maker.name)
+        && !keeper::is_open(tx, keeper, now)?
+    {
         return Ok(None);
     }
     let Some(tenant) = tenants::find(tx, found.tenant)? else { return Ok(None) };

@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 use crate::principal::{Principal, PrincipalStanding};
 use crate::role::Role;
 
+/// Before the id of a keeper's key that made another.
+const KEEPER_AS_MAKER: &str = "keeper key ";
+
 /// A keeper's key as it is listed: everything but its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeeperKeyRecord {
@@ -42,7 +45,18 @@ pub struct NewKeeperKey {
 
 /// How a keeper's key is named as the maker of others, and in the audit.
 pub fn render_keeper_maker(id: KeyId) -> String {
-    format!("keeper key {id}")
+    format!("{KEEPER_AS_MAKER}{id}")
+}
+
+/// The keeper's key that answers for another.
+pub(super) fn parse_keeper_maker(name: &str) -> Option<KeyId> {
+    name.strip_prefix(KEEPER_AS_MAKER)?.parse().ok()
+}
+
+/// Whether a keeper's key opens anything.
+pub(super) fn is_open(tx: &mut PlatformTx<'_>, id: KeyId, now: Timestamp) -> Result<bool> {
+    let key = find_by_id(tx, id)?;
+    Ok(key.is_some_and(|key| key.revoked_at.is_none() && key.expires_at.is_none_or(|end| now < end)))
 }
 
 /// Makes a keeper's key. Its text is in the answer and nowhere else.

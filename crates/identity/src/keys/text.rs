@@ -65,7 +65,7 @@ impl KeyText {
     }
 
     /// The handle that a text begins with, if it begins as keys do.
-    pub(crate) fn parse_handle(text: &str) -> Option<&str> {
+    pub fn parse_handle(text: &str) -> Option<&str> {
         text.get(..PREFIX.len() + HANDLE).filter(|handle| is_prefixed(handle))
     }
 

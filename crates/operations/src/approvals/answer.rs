@@ -105,6 +105,11 @@ fn check_speaker(
     decision: ApprovalDecision,
 ) -> Result<(), OperationError> {
     let Some(api) = caller.api_caller() else { return Ok(()) };
+    if caller.is_keeper_key() && decision == ApprovalDecision::Yes {
+        let what = "A keeper's key grants nothing: a yes is for somebody of the tenant to say.";
+        return Err(OperationError::new(OperationErrorCode::Forbidden, what)
+            .hint("Use a person's key, the account pages, or `munshi approvals grant` on the machine."));
+    }
     if api.speaks_as != KeySpeaker::Program
         || (decision == ApprovalDecision::No && may_take_back(tx, asked, api.key)?)
     {

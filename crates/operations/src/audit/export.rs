@@ -18,7 +18,7 @@ pub struct ExportAuditInput {
     /// The `next` of the previous page.
     pub after: Option<i64>,
     /// Lines in one answer; default 25.
-    #[schema(minimum = 1, maximum = 500)]
+    #[schema(minimum = 2, maximum = 500)]
     pub limit: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Operation<HouseServices> for ExportAudit {
         noun: "audit",
         command: "audit",
         verb: "export",
-        about: "Take the audit log out as lines of JSON, the oldest entry first. The beginning of an export is itself \
+        about: "Take the audit log out as lines of JSON, the oldest entry first. Each part that is taken is itself \
                 written to the log.",
         needs: CallerClass::MemberOrKeeper(Area::Audit, ApiAccess::Read),
         effect: OperationEffect::AuditedRead(&["audit.exported"]),
@@ -53,20 +53,16 @@ impl Operation<HouseServices> for ExportAudit {
 
     async fn run(call: &HouseCall, input: ExportAuditInput) -> Result<AuditExportView, OperationError> {
         let limit = ListInput { after: None, limit: input.limit }.page_size()?;
-        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, OperationError> {
-            Ok(audit::list_after(tx, input.after.unwrap_or(i64::MIN), limit + 1)?)
-        };
-        let found = match input.after {
-            Some(_) => call.read(read).await?,
-            None => {
-                call.write(move |tx| {
-                    let found = read(tx)?;
-                    tx.note("audit.exported", "audit", json!({}));
-                    Ok(found)
-                })
-                .await?
-            }
-        };
+        // Each page adds an entry, so one of a single line would never come to the end.
+        if limit < 2 {
+            return Err(OperationError::field("limit", "must be from 2 to 500"));
+        }
+        let found = call.write(move |tx| {
+            let found = audit::list_after(tx, input.after.unwrap_or(i64::MIN), limit + 1)?;
+            tx.note("audit.exported", "audit", json!({ "after": input.after, "limit": limit }));
+            Ok(found)
+        });
+        let found = found.await?;
         let has_more = found.len() > limit as usize;
         let found = &found[..found.len().min(limit as usize)];
         let next = found.last().filter(|_| has_more).map(|entry| entry.seq);

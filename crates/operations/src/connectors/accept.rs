@@ -1,7 +1,7 @@
 //! Accepts the tools of a connector as they are now, after somebody has looked.
 
 use munshi_connectors::rows;
-use munshi_identity::keys::{ApiAccess, Area};
+use munshi_identity::keys::{ApiAccess, Area, KeySpeaker};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
@@ -23,6 +23,8 @@ pub struct AcceptConnectorInput {
     pub name: ConnectorName,
     /// Only show what changed.
     pub dry_run: Option<bool>,
+    /// The `manifest` that was looked at: another is not accepted.
+    pub manifest: Option<String>,
 }
 
 /// What changed about a connector's tools, and whether that is accepted now.
@@ -37,6 +39,8 @@ pub struct AcceptedConnectorView {
     pub pending: bool,
     /// `+` new, `-` gone, `~` changed.
     pub changed: Vec<String>,
+    /// The hash of the list that this is about.
+    pub manifest: String,
 }
 
 pub struct AcceptConnector;
@@ -61,23 +65,34 @@ impl Operation<HouseServices> for AcceptConnector {
         call: &HouseCall,
         input: AcceptConnectorInput,
     ) -> Result<AcceptedConnectorView, OperationError> {
-        let AcceptConnectorInput { name, dry_run } = input;
-        let asked = name.clone();
-        let (pending, changed) = call.read(move |tx| review(tx, &asked)).await?;
-        if !pending || dry_run == Some(true) {
-            return Ok(AcceptedConnectorView { connector: name, accepted: false, pending, changed });
+        let AcceptConnectorInput { name, dry_run, manifest } = input;
+        let only_shows = dry_run == Some(true);
+        if !only_shows && call.caller.speaks_as() == KeySpeaker::Program {
+            let what = "Somebody has to look at changed tools: a program accepts none.";
+            return Err(OperationError::new(OperationErrorCode::Forbidden, what)
+                .hint("Use a key that speaks as a person, or `munshi connector accept`."));
         }
-        let (asked, by, now) = (name.clone(), call.caller.actor().id.clone(), call.now);
-        let accepted = call.write(move |tx| {
-            let accepted = rows::accept_manifest(tx, asked.as_str(), &by, now);
-            Ok(accepted.map_err(convert_connector_error)?.unwrap_or(false))
-        });
-        Ok(AcceptedConnectorView { connector: name, accepted: accepted.await?, pending, changed })
+        let (by, now) = (call.caller.actor().id.clone(), call.now);
+        call.write(move |tx| {
+            let review = review(tx, &name)?;
+            if manifest.is_some_and(|seen| seen != review.manifest) {
+                let what = format!("The tools of {name} have changed again since.");
+                return Err(OperationError::new(OperationErrorCode::Conflict, what)
+                    .hint("Look at them again, with --dry-run."));
+            }
+            let mut accepted = false;
+            if review.pending && !only_shows {
+                let done = rows::accept_manifest(tx, name.as_str(), &by, now);
+                accepted = done.map_err(convert_connector_error)?.unwrap_or(false);
+            }
+            Ok(AcceptedConnectorView { connector: name, accepted, ..review })
+        })
+        .await
     }
 }
 
 /// Whether its newest list waits for somebody, and what differs in it.
-fn review(tx: &mut Tx<'_>, name: &ConnectorName) -> Result<(bool, Vec<String>), OperationError> {
+fn review(tx: &mut Tx<'_>, name: &ConnectorName) -> Result<AcceptedConnectorView, OperationError> {
     let (_, declared) = rows::load_entries(tx).map_err(convert_connector_error)?;
     if !declared.0.contains_key(name) {
         return Err(not_found(name));
@@ -90,5 +105,11 @@ fn review(tx: &mut Tx<'_>, name: &ConnectorName) -> Result<(bool, Vec<String>), 
     };
     let last = seen.iter().find(|seen| seen.accepted_at.is_some());
     let changed = last.map(|last| rows::differences(&last.tools, &newest.tools)).unwrap_or_default();
-    Ok((newest.accepted_at.is_none(), changed))
+    Ok(AcceptedConnectorView {
+        connector: name.clone(),
+        accepted: false,
+        pending: newest.accepted_at.is_none(),
+        changed,
+        manifest: newest.hash.clone(),
+    })
 }

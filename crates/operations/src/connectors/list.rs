@@ -8,7 +8,7 @@ use munshi_pack::operation::{
 
 use super::ConnectorView;
 use crate::connector_errors::convert_connector_error;
-use crate::lists::{NameListInput, paginate_by_name};
+use crate::lists::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 pub struct ListConnectors;
@@ -37,6 +37,6 @@ impl Operation<HouseServices> for ListConnectors {
             let shown = declared.0.into_iter();
             Ok(shown.map(|(name, entry)| ConnectorView::new(name, &entry, &states, &caller)).collect())
         });
-        paginate_by_name(&input, all.await?, |one: &ConnectorView| one.name.to_string())
+        input.paginate(all.await?, |one: &ConnectorView| one.name.to_string())
     }
 }

@@ -2,7 +2,6 @@
 
 use munshi_identity::hosts::{self, HostKeyValueKind, NewHostKey};
 use munshi_identity::jwt::{self, Jwk, JwtAlgorithm, VerificationKey};
-use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
@@ -45,7 +44,7 @@ impl Operation<HouseServices> for AddHostKey {
         command: "host-key",
         verb: "add",
         about: "Add a key that verifies a host's visitor tokens; a host can have two at once, for rotation.",
-        needs: CallerClass::Member(Area::Keys, ApiAccess::Write),
+        needs: CallerClass::KeeperOfTenant,
         effect: OperationEffect::Write(&["host_key.added"]),
         method: RouteMethod::Create,
         path: "/v1/host-keys",

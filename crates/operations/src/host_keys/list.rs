@@ -7,7 +7,7 @@ use munshi_pack::operation::{
 };
 
 use super::HostKeyView;
-use crate::lists::{NameListInput, paginate_by_name};
+use crate::lists::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 pub struct ListHostKeys;
@@ -30,9 +30,8 @@ impl Operation<HouseServices> for ListHostKeys {
 
     async fn run(call: &HouseCall, input: NameListInput) -> Result<ListView<HostKeyView>, OperationError> {
         let now = call.now;
-        let mut all = call.read(|tx| Ok(hosts::list(tx)?)).await?;
-        all.sort_by(|one, other| one.kid.cmp(&other.kid));
+        let all = call.read(|tx| Ok(hosts::list(tx)?)).await?;
         let shown = all.into_iter().map(|key| HostKeyView::new(key, now)).collect();
-        paginate_by_name(&input, shown, |key| key.kid.clone())
+        input.paginate(shown, |key| key.kid.clone())
     }
 }

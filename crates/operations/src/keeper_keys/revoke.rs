@@ -1,6 +1,6 @@
 //! Takes a keeper's key back, with all keys that were made with it.
 
-use munshi_identity::keys::{KEYS, find_keeper_key, revoke_keeper_key};
+use munshi_identity::keys::{KEYS, KeyText, find_keeper_key, revoke_keeper_key};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
@@ -54,8 +54,11 @@ impl Operation<HouseServices> for RevokeKeeperKey {
     async fn run(call: &HouseCall, input: KeeperKeyInput) -> Result<RevokedKeeperKeyView, OperationError> {
         let now = call.now;
         let revoked = call.write_platform(KEYS, move |tx| {
-            let key = find_keeper_key(tx, &input.id)?
-                .ok_or_else(|| OperationError::not_found("keeper key", shorten(&input.id)))?;
+            let key = find_keeper_key(tx, &input.id)?.ok_or_else(|| {
+                // Of a key that was pasted whole, no more than its handle is said back.
+                let shown = KeyText::parse_handle(&input.id).unwrap_or(&input.id);
+                OperationError::not_found("keeper key", shown)
+            })?;
             let Some(children) = revoke_keeper_key(tx, key.id, now)? else { return Ok((key, None)) };
             let payload = json!({ "name": key.name, "handle": key.handle });
             tx.note([TenantId::PLATFORM], "keeper_key.revoked", key.id.to_string(), payload);
@@ -73,9 +76,4 @@ impl Operation<HouseServices> for RevokeKeeperKey {
         let made_with_it = children.into_iter().map(|(_, child)| child.name).collect();
         Ok(RevokedKeeperKeyView { key: KeeperKeyView::new(key, now), changed, made_with_it })
     }
-}
-
-/// Of a key that was pasted whole, no more than its handle is said back.
-fn shorten(given: &str) -> &str {
-    if given.starts_with("kk_") { given.get(..11).unwrap_or(given) } else { given }
 }

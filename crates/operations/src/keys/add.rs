@@ -139,7 +139,7 @@ fn parse_areas(
         let grant: AreaGrant = text
             .parse()
             .map_err(|error: AreaGrantError| OperationError::field("areas", &error.to_string()))?;
-        if caller.areas().is_some_and(|own| !own.iter().any(|have| have.opens(grant.area, grant.access))) {
+        if !caller.opens(grant) {
             let what = format!("This key has no access to {grant} itself.");
             return Err(OperationError::new(OperationErrorCode::Forbidden, what)
                 .hint("Ask an owner of the workspace for a key with this access."));

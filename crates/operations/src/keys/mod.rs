@@ -31,8 +31,7 @@ fn find(tx: &mut Tx<'_>, given: &str) -> Result<ApiKeyRecord, OperationError> {
     };
     found.ok_or_else(|| {
         // Whoever pasted a whole key should not see it again in an error.
-        let shown: String = given.chars().take(11).collect();
-        let shown = if given.starts_with("mk_") { shown.as_str() } else { given };
+        let shown = keys::KeyText::parse_handle(given).unwrap_or(given);
         OperationError::not_found("key", shown).hint("`munshi key list` and GET /v1/keys show them all.")
     })
 }

@@ -4,15 +4,17 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_safety::budget;
+use munshi_safety::budget::{self, BudgetLimitSubject, BudgetScope};
+use munshi_types::BindingId;
 
-use super::{LimitView, PlanInput};
+use super::LimitView;
+use crate::lists::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 pub struct ListLimits;
 
 impl Operation<HouseServices> for ListLimits {
-    type Input = PlanInput;
+    type Input = NameListInput;
     type View = ListView<LimitView>;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -27,10 +29,16 @@ impl Operation<HouseServices> for ListLimits {
         path: "/v1/usage/limits",
     };
 
-    async fn run(call: &HouseCall, _: PlanInput) -> Result<ListView<LimitView>, OperationError> {
+    async fn run(call: &HouseCall, input: NameListInput) -> Result<ListView<LimitView>, OperationError> {
         let own = call.read(|tx| Ok(budget::list_own_limits(tx)?)).await?;
-        let name = &call.tenant.name;
-        let items = own.into_iter().map(|(on, to)| LimitView::new(name.clone(), on, to)).collect();
-        Ok(ListView { items, next: None })
+        // A key that is limited to bindings sees theirs.
+        let is_seen = |on: &BudgetLimitSubject| match (call.caller.bindings(), on.scope, on.id) {
+            (None, ..) => true,
+            (Some(_), BudgetScope::Binding, Some(id)) => call.caller.reaches(BindingId::from_uuid(id)),
+            (Some(_), ..) => false,
+        };
+        let own = own.into_iter().filter(|(on, _)| is_seen(on));
+        let all = own.map(|(on, to)| LimitView::new(call.tenant.name.clone(), on, to)).collect();
+        input.paginate(all, LimitView::sort_key)
     }
 }

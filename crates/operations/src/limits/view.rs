@@ -45,6 +45,12 @@ pub enum LimitKind {
 }
 
 impl LimitView {
+    /// By which they are listed: one of a kind.
+    pub(super) fn sort_key(&self) -> String {
+        let id = self.id.map(|id| id.to_string()).unwrap_or_default();
+        format!("{}.{id}.{}.{}.{}", self.scope, self.lane.as_str(), self.period, self.measure)
+    }
+
     pub(super) fn new(tenant: TenantName, on: BudgetLimitSubject, to: BudgetLimitValue) -> Self {
         let BudgetLimitSubject { lane, scope, id, period, measure } = on;
         let (kind, amount) = match to {

@@ -1,7 +1,7 @@
 //! Stops a run.
 
-use munshi_agent::cancel;
 use munshi_agent::runs::{self, CancelRequestOutcome};
+use munshi_agent::{RunCancelOutcome, cancel};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationCaller, OperationEffect, OperationError, OperationSpec, RouteMethod,
@@ -55,7 +55,7 @@ impl Operation<HouseServices> for CancelRun {
                 false => cancel::request_unattended(tx, &ids, run.id, now).map_err(convert_turn_error)?,
             };
             let is_asked = !matches!(asked, CancelRequestOutcome::Ended | CancelRequestOutcome::NoRun);
-            if is_asked {
+            if is_asked && !run.cancel_asked {
                 let payload = json!({ "person": run.person, "binding": run.binding });
                 tx.note("run.cancelled", run.id.to_string(), payload);
             }
@@ -63,7 +63,8 @@ impl Operation<HouseServices> for CancelRun {
         });
         let cancelled = cancelled.await?;
         if let Some(engine) = engine.filter(|_| cancelled) {
-            engine.cancel(call.tenant.id, input.id).await.map_err(convert_turn_error)?;
+            let stopped = engine.cancel(call.tenant.id, input.id).await.map_err(convert_turn_error)?;
+            return Ok(CancelledRunView { run: input.id, cancelled: stopped == RunCancelOutcome::Asked });
         }
         Ok(CancelledRunView { run: input.id, cancelled })
     }

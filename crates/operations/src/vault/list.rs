@@ -9,7 +9,7 @@ use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::lists::{NameListInput, paginate_by_name};
+use crate::lists::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 /// What is told of a secret.
@@ -47,6 +47,6 @@ impl Operation<HouseServices> for ListSecrets {
             version: one.version,
             set_at: one.set_at,
         });
-        paginate_by_name(&input, all.collect(), |one| one.name.clone())
+        input.paginate(all.collect(), |one| one.name.clone())
     }
 }

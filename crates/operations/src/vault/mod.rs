@@ -9,15 +9,9 @@ pub use remove::{RemoveSecret, RemovedSecretView, SecretInput};
 pub use set::{SecretText, SetSecret, SetSecretInput, StoredSecretView};
 
 use munshi_pack::operation::OperationError;
-use munshi_safety::vault::{SecretRef, VaultAuditContext};
-
-use crate::HouseCall;
+use munshi_safety::vault::SecretRef;
 
 /// `razorpay.key`, or as it is written elsewhere, `vault:razorpay.key`.
 fn parse_name(text: &str) -> Result<SecretRef, OperationError> {
     Ok(SecretRef::from_name(text.strip_prefix("vault:").unwrap_or(text))?)
-}
-
-fn audit_context(call: &HouseCall) -> VaultAuditContext {
-    VaultAuditContext { actor: call.caller.actor().clone(), now: call.now }
 }

@@ -4,10 +4,11 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
+use munshi_safety::vault::VAULT;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{audit_context, parse_name};
+use super::parse_name;
 use crate::{HouseCall, HouseServices};
 
 /// The secret that is meant.
@@ -47,7 +48,9 @@ impl Operation<HouseServices> for RemoveSecret {
     async fn run(call: &HouseCall, input: SecretInput) -> Result<RemovedSecretView, OperationError> {
         let name = parse_name(&input.name)?;
         let vault = call.services.parts.open_vault().await?;
-        if !vault.remove(call.tenant.id, &name, audit_context(call)).await? {
+        let (asked, tenant) = (name.clone(), call.tenant.id);
+        let removed = call.write_platform(VAULT, move |tx| Ok(vault.administer_remove(tx, tenant, &asked)?));
+        if !removed.await? {
             return Err(OperationError::not_found("secret", name.name())
                 .hint("`munshi vault list` shows them all; with --tenant, a tenant's."));
         }

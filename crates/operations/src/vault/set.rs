@@ -6,12 +6,13 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_safety::vault::VaultSecret;
+use munshi_safety::vault::{VAULT, VaultSecret};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use super::{audit_context, parse_name};
+use super::parse_name;
 use crate::{HouseCall, HouseServices};
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -37,7 +38,10 @@ impl Serialize for SecretText {
 
 impl<'de> Deserialize<'de> for SecretText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
+        // What was given in its place may be the secret, so it is not repeated.
+        String::deserialize(deserializer)
+            .map(|text| Self(Zeroizing::new(text)))
+            .map_err(|_| serde::de::Error::custom("a secret is a string"))
     }
 }
 
@@ -82,11 +86,21 @@ impl Operation<HouseServices> for SetSecret {
         path: "/v1/secrets/{name}",
     };
 
+    const KEEPS_VIEW: bool = false;
+
+    /// Of the secret not even a hash is kept outside of the vault.
+    fn describe_request(input: &SetSecretInput) -> serde_json::Result<Value> {
+        Ok(json!({ "name": input.name }))
+    }
+
     async fn run(call: &HouseCall, input: SetSecretInput) -> Result<StoredSecretView, OperationError> {
         let name = parse_name(&input.name)?;
         let secret = VaultSecret::new(input.value.0.to_string())?;
         let vault = call.services.parts.open_vault().await?;
-        let version = vault.set(call.tenant.id, &name, secret, audit_context(call)).await?;
+        let (asked, tenant, now) = (name.clone(), call.tenant.id, call.now);
+        let stored =
+            call.write_platform(VAULT, move |tx| Ok(vault.administer_set(tx, tenant, &asked, &secret, now)?));
+        let version = stored.await?;
         Ok(StoredSecretView { name: name.name().to_owned(), version, reference: name.to_string() })
     }
 }

@@ -119,6 +119,20 @@ impl OperationCaller {
         self.key().is_none_or(|caller| caller.reaches(binding))
     }
 
+    /// Whether the caller's own key opens an area, whatever their role reaches: no key is made that opens more.
+    pub fn opens(&self, grant: AreaGrant) -> bool {
+        let Some(caller) = self.key() else { return true };
+        match &caller.areas {
+            Some(own) => own.iter().any(|have| have.opens(grant.area, grant.access)),
+            None => !grant.area.must_be_named() || caller.operator.is_some() || caller.keeper,
+        }
+    }
+
+    /// Whether they ask with a keeper's key: nobody of the tenant.
+    pub fn is_keeper_key(&self) -> bool {
+        self.key().is_some_and(|caller| caller.keeper && caller.operator.is_none())
+    }
+
     /// None where all are open that the role reaches.
     pub fn areas(&self) -> Option<&Vec<AreaGrant>> {
         self.key()?.areas.as_ref()

@@ -21,7 +21,7 @@ pub async fn execute<S: Sync, O: Operation<S>>(
     input: O::Input,
 ) -> Result<O::View, OperationError> {
     check(&O::SPEC, call)?;
-    let asked = call.idempotency.is_given().then(|| serde_json::to_value(&input)).transpose();
+    let asked = call.idempotency.is_given().then(|| O::describe_request(&input)).transpose();
     let asked = asked.map_err(OperationError::internal)?;
     let claim = match idempotency::begin(call, &O::SPEC, asked).await? {
         Request::Unnamed => return O::run(call, input).await,

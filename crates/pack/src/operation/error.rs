@@ -194,6 +194,11 @@ impl From<munshi_safety::Error> for OperationError {
                 Self::new(OperationErrorCode::TooManyRequests, sentence(&refused.to_string()))
                     .hint("See `munshi usage` or GET /v1/usage for when the limit resets.")
             }
+            error @ E::UnderWay => Self {
+                retry_after: Some(Duration::from_secs(1)),
+                ..Self::new(OperationErrorCode::Conflict, sentence(&error.to_string()))
+                    .hint("Send it again in a moment for its answer.")
+            },
             error @ E::NoSecret { .. } => {
                 Self::new(OperationErrorCode::NotFound, sentence(&error.to_string()))
             }

@@ -62,9 +62,9 @@ pub(super) async fn begin<S: Sync>(
         RequestStanding::Answered(Some(answer)) => Ok(Request::Answered(answer)),
         RequestStanding::Answered(None) => Err(OperationError::new(
             OperationErrorCode::Conflict,
-            "This was carried out before under the same idempotency key; its answer is not kept.",
+            "A request under this idempotency key was begun before, and its answer is not kept.",
         )
-        .hint("Read the current state. A key's text is shown once: rotate the key for another.")),
+        .hint("Read the current state before you send it under another key. A text that is shown once is not shown again.")),
         RequestStanding::Different => Err(OperationError::new(
             OperationErrorCode::Conflict,
             "This idempotency key was used for something else.",

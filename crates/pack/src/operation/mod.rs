@@ -22,6 +22,7 @@ use munshi_store::{AdminTx, Db, PlatformAdminTx, PlatformScope, PlatformTx, Tx};
 use munshi_types::{IdGenerator, Random, Tenant, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 pub use caller::{CallerIdentity, OperationCaller};
@@ -42,6 +43,11 @@ pub trait Operation<S>: 'static {
 
     /// Whether the view may be kept for whoever sends the same again: not where it holds what is shown once.
     const KEEPS_VIEW: bool = true;
+
+    /// What makes two requests under one idempotency key the same; a hash of it is kept.
+    fn describe_request(input: &Self::Input) -> serde_json::Result<Value> {
+        serde_json::to_value(input)
+    }
 
     /// Does it, for a caller who may.
     fn run(

@@ -23,10 +23,7 @@ pub struct AuditStamp {
 impl AuditStamp {
     fn take_claim(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
         match &self.claim {
-            Some(claim) if !claim.take(tx, self.now)? => {
-                let what = "the same request is being carried out: send it again for its answer";
-                Err(Error::Store(munshi_store::Error::Busy(what.to_owned())))
-            }
+            Some(claim) if !claim.take(tx, self.now)? => Err(Error::UnderWay),
             _ => Ok(()),
         }
     }
@@ -39,11 +36,7 @@ where
     T: Send + 'static,
     E: From<munshi_store::Error> + From<Error> + Send + 'static,
 {
-    db.write(tenant, move |tx| {
-        stamp.take_claim(tx)?;
-        administer_in(tx, &stamp, unit)
-    })
-    .await
+    db.write(tenant, move |tx| administer_in(tx, &stamp, unit)).await
 }
 
 /// Runs an administrative unit of the installation and writes what it notes to the chains it names, in one transaction.
@@ -60,14 +53,7 @@ where
     T: Send + 'static,
     E: From<munshi_store::Error> + From<Error> + Send + 'static,
 {
-    db.platform(scope)
-        .write(move |tx| {
-            if stamp.claim.is_some() {
-                tx.as_tenant(tenant, |tx| stamp.take_claim(tx))?;
-            }
-            administer_platform_in(tx, &stamp, unit)
-        })
-        .await
+    db.platform(scope).write(move |tx| administer_platform_in(tx, tenant, &stamp, unit)).await
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
@@ -80,6 +66,7 @@ where
     E: From<munshi_store::Error> + From<Error>,
 {
     let (answer, notes) = AdminTx::run(tx, unit)?;
+    stamp.take_claim(tx)?;
     append_notes(tx, stamp, notes)?;
     Ok(answer)
 }
@@ -87,6 +74,7 @@ where
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
 fn administer_platform_in<T, E>(
     tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
     stamp: &AuditStamp,
     unit: impl FnOnce(&mut PlatformAdminTx<'_, '_>) -> Result<T, E>,
 ) -> Result<T, E>
@@ -94,6 +82,9 @@ where
     E: From<munshi_store::Error> + From<Error>,
 {
     let (answer, notes) = PlatformAdminTx::run(tx, unit)?;
+    if stamp.claim.is_some() {
+        tx.as_tenant(tenant, |tx| stamp.take_claim(tx))?;
+    }
     // Everybody takes the heads of several chains in the same order.
     let mut chains: BTreeMap<TenantId, Vec<AuditNote>> = BTreeMap::new();
     for (chain, note) in notes {

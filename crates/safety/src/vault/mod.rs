@@ -27,7 +27,7 @@ pub use secret::{SecretRef, VaultSecret};
 use std::sync::{Arc, RwLock};
 
 use munshi_identity::codes::CodeKey;
-use munshi_store::{Db, PlatformScope, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{Db, PlatformAdminTx, PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{IdGenerator, Random, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::json;
@@ -103,7 +103,49 @@ impl Vault {
         secret: &VaultSecret,
         by: &VaultAuditContext,
     ) -> Result<i64> {
-        let key = self.find_or_create_key(tx, tenant, by.now)?;
+        let version = self.store(tx, tenant, name, secret, by.now)?;
+        let payload = json!({ "version": version });
+        self.record(tx, tenant, by, AuditEvent::SECRET_SET, name.to_string(), payload)?;
+        Ok(version)
+    }
+
+    /// The same as an administrative change.
+    pub fn administer_set(
+        &self,
+        tx: &mut PlatformAdminTx<'_, '_>,
+        tenant: TenantId,
+        name: &SecretRef,
+        secret: &VaultSecret,
+        now: Timestamp,
+    ) -> Result<i64> {
+        let version = self.store(tx, tenant, name, secret, now)?;
+        tx.note([tenant], "secret.set", name.to_string(), json!({ "version": version }));
+        Ok(version)
+    }
+
+    /// [`remove`](Self::remove) as an administrative change.
+    pub fn administer_remove(
+        &self,
+        tx: &mut PlatformAdminTx<'_, '_>,
+        tenant: TenantId,
+        name: &SecretRef,
+    ) -> Result<bool> {
+        let removed = delete(tx, tenant, name)?;
+        if removed {
+            tx.note([tenant], "secret.removed", name.to_string(), json!({}));
+        }
+        Ok(removed)
+    }
+
+    fn store(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        name: &SecretRef,
+        secret: &VaultSecret,
+        now: Timestamp,
+    ) -> Result<i64> {
+        let key = self.find_or_create_key(tx, tenant, now)?;
         let version = version(tx, tenant, name)?.unwrap_or(0) + 1;
         let place = SealContext::Secret { tenant, name: name.name(), version };
         let sealed = key.seal(secret.expose().as_bytes(), place, self.random.as_ref())?;
@@ -113,10 +155,8 @@ impl Vault {
                  VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, name) DO UPDATE
                  SET version = excluded.version, sealed = excluded.sealed, set_at = excluded.set_at",
             ),
-            params![tenant, name.name(), version, sealed, by.now],
+            params![tenant, name.name(), version, sealed, now],
         )?;
-        let payload = json!({ "version": version });
-        self.record(tx, tenant, by, AuditEvent::SECRET_SET, name.to_string(), payload)?;
         Ok(version)
     }
 
@@ -179,11 +219,7 @@ impl Vault {
         self.db
             .platform(VAULT)
             .write(move |tx| {
-                let removed = tx.execute(
-                    across_tenants("DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2"),
-                    params![tenant, name.name()],
-                )?;
-                if removed == 0 {
+                if !delete(tx, tenant, &name)? {
                     return Ok(false);
                 }
                 vault.record(tx, tenant, &by, AuditEvent::SECRET_REMOVED, name.to_string(), json!({}))?;
@@ -231,6 +267,14 @@ impl Vault {
         let entry = NewAuditEntry { actor: by.actor.clone(), event, subject, payload };
         tx.as_tenant(tenant, |tx| audit::append(tx, &entry, by.now, &self.ids).map(|_| ()))
     }
+}
+
+fn delete(tx: &mut PlatformTx<'_>, tenant: TenantId, name: &SecretRef) -> Result<bool> {
+    let removed = tx.execute(
+        across_tenants("DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2"),
+        params![tenant, name.name()],
+    )?;
+    Ok(removed > 0)
 }
 
 /// Every secret of a tenant, by name, without its value; no key is needed for that.

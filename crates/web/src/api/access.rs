@@ -178,6 +178,9 @@ impl AuthorizedCaller {
         let Some(caller) = found else { return Err(reject_unauthenticated(api, headers, address)?) };
         api.limits.check_key(&caller)?;
         let caller = enter_tenant(api, caller, headers, OperationScope::Tenant).await?;
+        if caller.tenant_status == TenantStatus::Archived {
+            return Err(ApiError::new(ApiErrorCode::Conflict, "The tenant is archived."));
+        }
         Ok(Self { api: api.clone(), caller })
     }
 

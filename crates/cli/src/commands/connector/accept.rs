@@ -25,7 +25,8 @@ pub(crate) struct ConnectorAcceptArguments {
 
 pub(super) fn run(context: &CommandContext, arguments: &ConnectorAcceptArguments) -> Result<()> {
     let only_show = arguments.dry_run;
-    let input = AcceptConnectorInput { name: arguments.name.clone(), dry_run: Some(only_show) };
+    let input =
+        AcceptConnectorInput { name: arguments.name.clone(), dry_run: Some(only_show), manifest: None };
     let target = OperationTarget { of: &arguments.of, operator: Some(&arguments.operator) };
     let review = context.run_operation::<AcceptConnector>(&target, &input)?;
     context.output.print_result(&review, |review, _| {

@@ -219,6 +219,16 @@ impl Installation {
         self.key_with(self.shop.tenant, KeySubject::Role(role), None, None).await
     }
 
+    /// The same; for an area that must be named, one that names it.
+    pub(crate) async fn naming_key(&self, role: Role, area: Option<keys::Area>) -> String {
+        match area.filter(|area| area.must_be_named()) {
+            Some(area) => {
+                self.key_with(self.shop.tenant, KeySubject::Role(role), Some(&[area.as_str()]), None).await
+            }
+            None => self.key(role).await,
+        }
+    }
+
     pub(crate) async fn key_of(&self, tenant: TenantId, role: Role) -> String {
         self.key_with(tenant, KeySubject::Role(role), None, None).await
     }
