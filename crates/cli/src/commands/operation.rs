@@ -47,7 +47,8 @@ fn build_command(entry: &'static Entry) -> Command {
     let about = entry.spec.about.trim_end_matches('.').to_owned();
     let command = Command::new(entry.spec.verb).about(about);
     let command = TenantSelectorArguments::augment_args(command);
-    let command = if entry.spec.writes() { OperatorArguments::augment_args(command) } else { command };
+    let is_told = !entry.spec.events().is_empty();
+    let command = if is_told { OperatorArguments::augment_args(command) } else { command };
     let in_path: Vec<&str> = entry.spec.path_fields().collect();
     command.args(entry.fields().into_iter().map(|field| build_argument(field, &in_path)))
 }
@@ -85,7 +86,8 @@ pub(crate) fn is_one(matches: &ArgMatches) -> bool {
 pub(crate) fn run(context: &CommandContext, entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     let usage = |error: clap::Error| CommandFailure::usage(error.to_string());
     let of = TenantSelectorArguments::from_arg_matches(matches).map_err(usage)?;
-    let operator = entry.spec.writes().then(|| OperatorArguments::from_arg_matches(matches)).transpose();
+    let is_told = !entry.spec.events().is_empty();
+    let operator = is_told.then(|| OperatorArguments::from_arg_matches(matches)).transpose();
     let operator = operator.map_err(usage)?;
     let mut input = Map::new();
     for field in entry.fields() {
