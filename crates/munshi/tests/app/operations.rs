@@ -34,6 +34,7 @@ const ALIKE: &[&[&str]] = &[
     &["runs", "show", "00000000-0000-0000-0000-000000000001"],
     &["runs", "cancel", "00000000-0000-0000-0000-000000000001"],
     &["tier", "list", "shop"],
+    &["tier", "list", "shop", "--kind", "agent"],
     &["tier", "log", "shop", "human", "meera"],
     &["tier", "show", "shop", "human", "meera@1"],
     &["tier", "show", "shop", "human", "meera@9"],
