@@ -198,18 +198,20 @@ async fn find_binding(
     given: &str,
 ) -> Result<(BindingId, Option<TierName>), OperationError> {
     let tiers = history::list_tiers(&call.db, &call.tenant.name).await?;
-    let mut bindings = tiers
+    let bindings: Vec<(BindingId, TierName)> = tiers
         .into_iter()
         .filter(|tier| tier.kind == TierKind::Binding)
         .map(|tier| (BindingId::from_uuid(tier.id.as_uuid()), tier.name))
-        .filter(|(id, _)| call.caller.reaches(*id));
+        .filter(|(id, _)| call.caller.reaches(*id))
+        .collect();
     if let Ok(id) = given.parse::<BindingId>() {
         // An unknown id has no turns.
-        return Ok((id, bindings.find(|(known, _)| *known == id).map(|(_, name)| name)));
+        return Ok((id, bindings.into_iter().find(|(known, _)| *known == id).map(|(_, name)| name)));
     }
-    let found = bindings.find(|(_, name)| name.as_str() == given);
-    found.map(|(id, name)| (id, Some(name))).ok_or_else(|| {
-        OperationError::not_found("binding", given)
-            .hint("List them with GET /v1/bindings or `munshi bindings list`.")
+    let found = bindings.iter().find(|(_, name)| name.as_str() == given);
+    found.map(|(id, name)| (*id, Some(name.clone()))).ok_or_else(|| {
+        let names: Vec<&str> = bindings.iter().map(|(_, name)| name.as_str()).collect();
+        let all = "List them with GET /v1/bindings or `munshi bindings list`.";
+        OperationError::not_found("binding", given).hint(munshi_toml::render_hint(given, names, all))
     })
 }

@@ -79,7 +79,8 @@ fn build_command(entry: &'static Entry) -> Command {
         OperationScope::Installation => command,
         OperationScope::Tenant | OperationScope::Either => TenantSelectorArguments::augment_args(command),
     };
-    let command = if entry.spec.writes() { OperatorArguments::augment_args(command) } else { command };
+    let is_told = !entry.spec.events().is_empty();
+    let command = if is_told { OperatorArguments::augment_args(command) } else { command };
     let in_path: Vec<&str> = entry.spec.path_fields().collect();
     command.args(entry.fields().into_iter().map(|field| build_argument(field, &in_path)))
 }
@@ -123,7 +124,8 @@ pub(crate) fn run(context: &CommandContext, entry: &'static Entry, matches: &Arg
             TenantSelectorArguments::from_arg_matches(matches).map_err(usage)?
         }
     };
-    let operator = entry.spec.writes().then(|| OperatorArguments::from_arg_matches(matches)).transpose();
+    let is_told = !entry.spec.events().is_empty();
+    let operator = is_told.then(|| OperatorArguments::from_arg_matches(matches)).transpose();
     let operator = operator.map_err(usage)?;
     let mut input = Map::new();
     for field in entry.fields() {

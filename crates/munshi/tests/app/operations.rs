@@ -10,6 +10,62 @@ fn add_key(installation: &Installation, name: &str, role: &str) -> String {
     made["text"].as_str().unwrap().to_owned()
 }
 
+/// Commands that say the same of a database and of a server.
+const ALIKE: &[&[&str]] = &[
+    &["key", "list"],
+    &["key", "list", "--limit", "1"],
+    &["key", "list", "--tenant", "shop"],
+    &["key", "show", "till"],
+    &["key", "show", "nobody's"],
+    &["key", "rotate", "till"],
+    &["key", "add", "owner", "--speaks-as", "person", "--role", "staff"],
+    &["key", "add", "x", "--speaks-as", "person", "--role", "staff", "--binding", "nowhere"],
+    &["key", "add", "x", "--speaks-as", "person", "--person", "nobody"],
+    &["acts", "list"],
+    &["acts", "show", "00000000-0000-0000-0000-000000000001"],
+    &["acts", "show", "nonsense"],
+    &["violations", "list"],
+    &["sessions", "list"],
+    &["sessions", "show", "00000000-0000-0000-0000-000000000001"],
+    &["messages", "list", "00000000-0000-0000-0000-000000000001"],
+    &["runs", "list"],
+    &["runs", "list", "--state", "done", "--limit", "1"],
+    &["runs", "list", "--state", "asleep"],
+    &["runs", "show", "00000000-0000-0000-0000-000000000001"],
+    &["runs", "cancel", "00000000-0000-0000-0000-000000000001"],
+    &["tier", "list", "shop"],
+    &["tier", "list", "shop", "--kind", "agent"],
+    &["tier", "log", "shop", "human", "meera"],
+    &["tier", "show", "shop", "human", "meera@1"],
+    &["tier", "show", "shop", "human", "meera@9"],
+    &["tier", "show", "shop", "agent", "own"],
+    &["tier", "show", "shop", "agent", "own", "--written"],
+    &["tier", "diff", "shop", "human", "meera"],
+    &["tier", "diff", "shop", "human", "meera", "2", "1"],
+    &["tier", "diff", "shop", "human", "meera", "2", "9"],
+    &["tier", "diff", "shop", "human", "nobody"],
+    &["bindings", "list"],
+    &["bindings", "show", "counter"],
+    &["bindings", "show", "nowhere"],
+    &["stats"],
+    &["stats", "--binding", "counter", "--days", "30"],
+    &["stats", "--binding", "nowhere"],
+    &["usage", "--tenant", "shop"],
+    &["usage", "--tenant", "shop", "--by", "binding", "--since", "2026-11-01"],
+    &["person", "list"],
+    &["person", "list", "--all", "--limit", "1"],
+    &["person", "show", "asha"],
+    &["person", "show", "@raju"],
+    &["person", "show", "nobody"],
+    &["person", "add", "Other", "--phone", "98123 45678"],
+    &["person", "add", "a\nb"],
+    &["person", "add", "A", "--tag", "two words"],
+    &["person", "set", "raju", "--language", "klingon"],
+    &["person", "set", "asha", "--role", "none"],
+    &["person", "set", "asha", "--role", "owner"],
+    &["person", "leave", "asha"],
+];
+
 #[test]
 fn a_command_says_the_same_of_a_database_and_of_a_server() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
@@ -31,59 +87,7 @@ fn a_command_says_the_same_of_a_database_and_of_a_server() {
     };
     // Its use is noted once a minute.
     remote(&["key", "list"]).ok();
-    for words in [
-        &["key", "list"][..],
-        &["key", "list", "--limit", "1"],
-        &["key", "list", "--tenant", "shop"],
-        &["key", "show", "till"],
-        &["key", "show", "nobody's"],
-        &["key", "rotate", "till"],
-        &["key", "add", "owner", "--speaks-as", "person", "--role", "staff"],
-        &["key", "add", "x", "--speaks-as", "person", "--role", "staff", "--binding", "nowhere"],
-        &["key", "add", "x", "--speaks-as", "person", "--person", "nobody"],
-        &["acts", "list"],
-        &["acts", "show", "00000000-0000-0000-0000-000000000001"],
-        &["acts", "show", "nonsense"],
-        &["violations", "list"],
-        &["sessions", "list"],
-        &["sessions", "show", "00000000-0000-0000-0000-000000000001"],
-        &["messages", "list", "00000000-0000-0000-0000-000000000001"],
-        &["runs", "list"],
-        &["runs", "list", "--state", "done", "--limit", "1"],
-        &["runs", "list", "--state", "asleep"],
-        &["runs", "show", "00000000-0000-0000-0000-000000000001"],
-        &["runs", "cancel", "00000000-0000-0000-0000-000000000001"],
-        &["tier", "list", "shop"],
-        &["tier", "log", "shop", "human", "meera"],
-        &["tier", "show", "shop", "human", "meera@1"],
-        &["tier", "show", "shop", "human", "meera@9"],
-        &["tier", "show", "shop", "agent", "own"],
-        &["tier", "show", "shop", "agent", "own", "--written"],
-        &["tier", "diff", "shop", "human", "meera"],
-        &["tier", "diff", "shop", "human", "meera", "2", "1"],
-        &["tier", "diff", "shop", "human", "meera", "2", "9"],
-        &["tier", "diff", "shop", "human", "nobody"],
-        &["bindings", "list"],
-        &["bindings", "show", "counter"],
-        &["bindings", "show", "nowhere"],
-        &["stats"],
-        &["stats", "--binding", "counter", "--days", "30"],
-        &["stats", "--binding", "nowhere"],
-        &["usage", "--tenant", "shop"],
-        &["usage", "--tenant", "shop", "--by", "binding", "--since", "2026-11-01"],
-        &["person", "list"],
-        &["person", "list", "--all", "--limit", "1"],
-        &["person", "show", "asha"],
-        &["person", "show", "@raju"],
-        &["person", "show", "nobody"],
-        &["person", "add", "Other", "--phone", "98123 45678"],
-        &["person", "add", "a\nb"],
-        &["person", "add", "A", "--tag", "two words"],
-        &["person", "set", "raju", "--language", "klingon"],
-        &["person", "set", "asha", "--role", "none"],
-        &["person", "set", "asha", "--role", "owner"],
-        &["person", "leave", "asha"],
-    ] {
+    for words in ALIKE.iter().copied() {
         for format in [&[][..], &["--json"]] {
             let words = [words, format].concat();
             let (here, there) = (installation.run(&words), remote(&words));
@@ -212,4 +216,47 @@ fn a_server_is_asked_only_for_what_it_can_do_and_by_whom_it_knows() {
     installation.run(&plain).refused_as(2, "usage");
     installation.run(&["acts", "list", "--server", &url, "--json"]).refused_as(2, "usage");
     drop(server);
+}
+
+#[test]
+fn a_conversation_is_looked_at_here_and_there_and_who_looked_is_told() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    installation.json(&["apply", &format!("{}/../../tenants/saathi", env!("CARGO_MANIFEST_DIR"))]);
+    let told = installation.json(&["ask", "business-work", "what is today's date?"]);
+    let (session, run) = (told["session"].as_str().unwrap(), told["run"].as_str().unwrap());
+    let owner = add_key(&installation, "owner", "owner");
+    let server = installation.serve();
+    let url = format!("http://{}", server.address);
+    let there = ["--server", url.as_str(), "--server-key", owner.as_str()];
+    for words in [
+        &["sessions", "list"][..],
+        &["sessions", "show", session],
+        &["messages", "list", session, "--as", "asha"],
+        &["messages", "list", session, "--limit", "1"],
+        &["runs", "list", "--session", session],
+        &["runs", "show", run],
+        &["runs", "cancel", run],
+        &["acts", "list"],
+        &["stats"],
+    ] {
+        for format in [&[][..], &["--json"]] {
+            let words = [words, format].concat();
+            let (here, there) = (installation.run(&words), installation.run(&[&words[..], &there].concat()));
+            assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
+            assert_eq!(here.code, 0, "{here:?}");
+        }
+    }
+    drop(server);
+    assert_eq!(installation.json(&["messages", "list", session])["items"].as_array().unwrap().len(), 2);
+    assert_eq!(installation.json(&["runs", "cancel", run])["cancelled"], false, "it has ended");
+    let tail = installation.json(&["audit", "tail", "--tenant", "saathi", "--limit", "100"]);
+    let entries = tail["items"].as_array().unwrap();
+    let opened: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry["event"] == "conversation.opened")
+        .map(|entry| entry["actor"]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(opened.iter().filter(|actor| **actor == "asha").count(), 2, "{opened:?}");
+    assert_eq!(opened.iter().filter(|actor| actor.starts_with("api key ")).count(), 4, "{opened:?}");
+    assert_eq!(installation.json(&["audit", "verify"])["ok"], true);
 }

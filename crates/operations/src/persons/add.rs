@@ -1,7 +1,7 @@
 //! Somebody new.
 
 use munshi_identity::keys::{ApiAccess, Area};
-use munshi_identity::{ContactAddress, Person, Role, persons};
+use munshi_identity::{Person, Role, persons};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
@@ -83,11 +83,7 @@ impl Operation<HouseServices> for AddPerson {
         let unit = move |tx: &mut munshi_store::AdminTx<'_, '_>| {
             check_addresses_free(tx, &person, &addresses)?;
             persons::save(tx, &person, &addresses)?;
-            let kinds: Vec<&str> = addresses
-                .iter()
-                .map(ContactAddress::kind)
-                .map(munshi_identity::ContactAddressKind::as_str)
-                .collect();
+            let kinds: Vec<&str> = addresses.iter().map(|address| address.kind().as_str()).collect();
             // Names and addresses stay out of the audit: the id says who.
             let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
             tx.note("person.added", person.id.to_string(), payload);

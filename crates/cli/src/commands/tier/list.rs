@@ -18,12 +18,15 @@ use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 pub(crate) struct TierListArguments {
     /// Tenant
     tenant: TenantName,
+    /// Only tiers of this kind: human, team, agent or binding
+    #[arg(long)]
+    kind: Option<TierKind>,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: TierListArguments) -> Result<()> {
     let of = TenantSelectorArguments::named(arguments.tenant);
     let target = OperationTarget { of: &of, operator: None };
-    let mut input = ListTiersInput { limit: Some(PAGE), ..ListTiersInput::default() };
+    let mut input = ListTiersInput { kind: arguments.kind, after: None, limit: Some(PAGE) };
     let mut listing = context.run_operation::<ListTiers>(&target, &input)?;
     while let Some(next) = listing.next.take() {
         input.after = Some(next);
