@@ -6,6 +6,8 @@ use munshi_config::ConfigProblems;
 use munshi_pack::operation::{OperationError, OperationErrorCode};
 use serde_json::{Value, json};
 
+use crate::operations::SettingsFault;
+
 /// How the program ends when it did not do what was asked. The help of `munshi` and `docs/cli.md` list them for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -114,6 +116,9 @@ impl From<OperationError> for CommandFailure {
             error.cause.as_ref().and_then(|cause| cause.downcast_ref::<munshi_store::Error>())
         {
             return store.clone().into();
+        }
+        if let Some(fault) = error.cause.as_ref().and_then(|cause| cause.downcast_ref::<SettingsFault>()) {
+            return fault.0.clone();
         }
         let exit = match error.code {
             OperationErrorCode::Invalid => Exit::Usage,

@@ -47,6 +47,18 @@ impl HouseParts for ConfiguredParts {
     }
 }
 
+/// Why a part can't be made; whoever sits at the machine hears it as it is.
+#[derive(Debug)]
+pub(crate) struct SettingsFault(pub(crate) CommandFailure);
+
+impl std::fmt::Display for SettingsFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for SettingsFault {}
+
 /// What can't be made of the settings is for whoever keeps them; callers hear that it is away.
 fn to_operation_error(failure: CommandFailure) -> OperationError {
     let code = match failure.exit {
@@ -54,8 +66,8 @@ fn to_operation_error(failure: CommandFailure) -> OperationError {
         Exit::NotFound => OperationErrorCode::NotFound,
         Exit::AlreadyThere => OperationErrorCode::Conflict,
         Exit::Refused => OperationErrorCode::Forbidden,
-        Exit::Database | Exit::Settings => return OperationError::unavailable(failure.message),
-        _ => return OperationError::internal(failure.message),
+        Exit::Database | Exit::Settings => return OperationError::unavailable(SettingsFault(failure)),
+        _ => return OperationError::internal(SettingsFault(failure)),
     };
     let error = OperationError::new(code, sentence(&failure.message));
     match failure.hint {

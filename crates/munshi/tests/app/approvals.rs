@@ -222,7 +222,7 @@ async fn who_answers_has_to_be_clear() {
     shop.installation.json(&["tenant", "pause", "shop"]);
     assert_eq!(shop.json(&["grant", &id, "--as", "Meera"])["answered_by_name"], "Meera");
     shop.installation.json(&["tenant", "archive", "shop", "--yes"]);
-    shop.refused(&["refuse", &id, "--as", "Meera", "--tenant", "shop"], 6, "conflict");
+    shop.refused(&["refuse", &id, "--as", "Meera", "--tenant", "shop"], 7, "forbidden");
 }
 
 /// On a server the key says who answers, and what is shown is the same.

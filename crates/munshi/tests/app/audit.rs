@@ -36,7 +36,8 @@ async fn it_is_shown_verified_anchored_and_exported() {
     assert_eq!(last, tail["items"][1]);
 
     let verified = installation.json(&["audit", "verify", "--anchor"]);
-    assert_eq!((&verified["ok"], &verified["anchored"]), (&true.into(), &1.into()));
+    // The shop's, and the installation's own, which heard that it was asked for.
+    assert_eq!((&verified["ok"], &verified["anchored"]), (&true.into(), &2.into()));
     let anchors = std::fs::read_to_string(installation.data().join("audit-anchors.jsonl")).unwrap();
     assert!(anchors.contains(last["hash"].as_str().unwrap()), "{anchors}");
     let words = installation.run(&["audit", "verify"]).ok();
@@ -183,7 +184,7 @@ fn a_limit_for_nobody_known_says_who_is() {
     let words = limit("person.day.interactions", "nobody").refused_as(5, "not_found");
     assert!(words.to_string().contains("person list"), "{words:?}");
     limit("binding.day.interactions", "nobody").refused_as(5, "not_found");
-    limit("tenant.day.interactions", "nobody").refused_as(2, "usage");
+    limit("tenant.day.interactions", "nobody").refused_as(2, "invalid");
     let given = limit("person.day.interactions", "Asha").ok();
     assert!(given.contains(asha["id"].as_str().unwrap()), "{given}");
 }

@@ -75,7 +75,7 @@ async fn usage_is_told_and_limits_are_set(engine: DatabaseEngine) {
     assert_eq!(standing("money", "month"), Some((1_500, 998_500)));
 
     let ceiling = ["usage", "limit", "sharma", "tenant.month.money", "none", "--json"];
-    installation.run(&ceiling).refused_as(2, "usage");
+    installation.run(&ceiling).refused_as(2, "invalid");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,6 +105,7 @@ async fn usage_for_people() {
 #[test]
 fn what_can_not_be_meant_is_a_usage_error() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    installation.json(&["tenant", "add", "sharma"]);
     for arguments in [
         &["usage", "--by", "colour"][..],
         &["usage", "--since", "yesterday"],

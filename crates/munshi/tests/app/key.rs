@@ -78,7 +78,7 @@ fn keys_live_and_end(engine: DatabaseEngine) {
     assert!(!opens(&installation, second));
     installation
         .run(&["key", "add", "x", "--speaks-as", "person", "--role", "owner", "--tenant", "shop", "--json"])
-        .refused_as(6, "conflict");
+        .refused_as(7, "forbidden");
     installation.json(&["key", "revoke", "till", "--tenant", "shop"]);
 }
 

@@ -167,7 +167,7 @@ fn keys_of_hosts_follow_each_other() {
     installation.json(&["tenant", "add", "shop"]);
     installation.run(&["host-key", "add", "one", "--secret", "widget", "--json"]).refused_as(5, "not_found");
     keep(&installation, "too short");
-    installation.run(&["host-key", "add", "one", "--secret", "widget", "--json"]).refused_as(2, "usage");
+    installation.run(&["host-key", "add", "one", "--secret", "widget", "--json"]).refused_as(2, "invalid");
     keep(&installation, "0123456789abcdef0123456789abcdef");
     assert_eq!(
         installation.json(&["host-key", "add", "one", "--secret", "vault:widget"])["algorithm"],

@@ -83,7 +83,7 @@ fn people_come_change_and_go(engine: DatabaseEngine) {
     assert_eq!(installation.json(&["audit", "verify"])["ok"], true);
 
     installation.json(&["tenant", "archive", "shop", "--yes"]);
-    installation.run(&["person", "add", "X", "--tenant", "shop", "--json"]).refused_as(6, "conflict");
+    installation.run(&["person", "add", "X", "--tenant", "shop", "--json"]).refused_as(7, "forbidden");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn who_is_meant_has_to_be_clear() {
     assert!(several["error"]["hint"].as_str().unwrap().contains("Use an id"), "{several}");
     installation.run(&["person", "leave", "nobody", "--json"]).refused_as(5, "not_found");
     installation.json(&["tenant", "add", "other"]);
-    installation.run(&["person", "list", "--json"]).refused_as(2, "usage");
+    installation.run(&["person", "list", "--json"]).refused_as(2, "invalid");
     for wrong in [
         &["person", "add", ""][..],
         &["person", "add", "a\nb"],

@@ -45,8 +45,8 @@ fn a_name_is_taken_once() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "sharma"]);
     let error = installation.run(&["tenant", "add", "sharma"]).refused(6);
-    assert!(error.contains("tenant sharma already exists\nhint: choose another"), "{error}");
-    installation.run(&["tenant", "add", "sharma", "--json"]).refused_as(6, "already_there");
+    assert!(error.contains("Tenant sharma already exists.\nhint: Choose another"), "{error}");
+    installation.run(&["tenant", "add", "sharma", "--json"]).refused_as(6, "conflict");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn unknown_and_impossible_names_are_told_apart() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
     for verb in ["pause", "resume", "archive"] {
         let error = installation.run(&["tenant", verb, "nobody"]).refused(5);
-        assert!(error.contains("no tenant called nobody"), "{error}");
+        assert!(error.contains("No tenant nobody exists"), "{error}");
         installation.run(&["tenant", verb, "nobody", "--json"]).refused_as(5, "not_found");
         installation.run(&["tenant", verb, "No Body", "--json"]).refused_as(2, "usage");
     }

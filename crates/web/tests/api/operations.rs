@@ -88,7 +88,7 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "retire_host_key" => (spec.path.replace("{kid}", "front"), None),
         "set_secret" => (named("spare"), Some(json!({ "value": "s3cret" }))),
         "remove_secret" => (named("gone"), None),
-        "read_stats" | "read_usage" | "read_policy" | "log_policy" | "retry_jobs" | "read_plan"
+        "read_stats" | "read_usage" | "read_policy" | "list_policy" | "retry_jobs" | "read_plan"
         | "export_audit" | "verify_audit" | "anchor_audit" => (plain(), None),
         _ if spec.verb == "list" => (plain(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
@@ -333,7 +333,7 @@ on_both! {
                     }
                     get(format!("{path}?limit=1&limit=2")).await.refused(400, "bad_request");
                     // Lists by name go on behind any.
-                    if !["secrets", "host-keys", "connectors", "tiers", "bindings"].contains(&entry.spec.resource) {
+                    if !["secrets", "host-keys", "connectors", "limits", "tiers", "bindings"].contains(&entry.spec.resource) {
                         get(format!("{path}?after=nowhere")).await.refused(400, "bad_request");
                     }
                 }
