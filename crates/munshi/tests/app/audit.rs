@@ -39,7 +39,11 @@ async fn it_is_shown_verified_anchored_and_exported() {
     // The shop's, and the installation's own, which heard that it was asked for.
     assert_eq!((&verified["ok"], &verified["anchored"]), (&true.into(), &2.into()));
     let anchors = std::fs::read_to_string(installation.data().join("audit-anchors.jsonl")).unwrap();
-    assert!(anchors.contains(last["hash"].as_str().unwrap()), "{anchors}");
+    // That it was taken out stands there, too.
+    let newest =
+        installation.json(&["audit", "tail", "--tenant", "shop", "--limit", "1"])["items"][0].clone();
+    assert_eq!(newest["event"], "audit.exported");
+    assert!(anchors.contains(newest["hash"].as_str().unwrap()), "{anchors}");
     let words = installation.run(&["audit", "verify"]).ok();
     assert!(words.contains("shop") && words.ends_with("The audit log is intact.\n"), "{words}");
 

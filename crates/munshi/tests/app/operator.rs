@@ -183,7 +183,7 @@ fn keys_of_hosts_follow_each_other() {
         .run(&["host-key", "add", "x", "--public-key", "Cargo.toml", "--json"])
         .refused_as(5, "not_found");
     let third = ["host-key", "add", "three", "--jwks", "https://shop.example/keys", "--algorithm", "RS256"];
-    installation.run(&[&third[..], &["--json"]].concat()).refused_as(2, "usage");
+    installation.run(&[&third[..], &["--json"]].concat()).refused_as(2, "invalid");
     installation.json(&["host-key", "retire", "one", "--grace", "0"]);
     installation.json(&third);
     installation.run(&["host-key", "retire", "nothing", "--json"]).refused_as(5, "not_found");
