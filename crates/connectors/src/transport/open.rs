@@ -158,7 +158,7 @@ impl ConnectorOpenRequest<'_> {
         if let (Err(why), true) = (&isolated, self.way.confines(self.entry)) {
             static TOLD: std::sync::Once = std::sync::Once::new();
             TOLD.call_once(|| {
-                tracing::warn!(why, "connector programs can reach sockets of this user's services")
+                tracing::warn!(why, "connector programs can reach sockets of this user's services");
             });
         }
         let starting = self.build_child_spec(filled, isolated.is_ok())?;

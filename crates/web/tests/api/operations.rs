@@ -13,6 +13,7 @@ use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{JsonText, PageRequest, PlatformTx, Tx, params};
+use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::{JobId, TenantId};
 use serde_json::{Value, json};
@@ -189,8 +190,8 @@ async fn count_entries(house: &Installation, spec: &OperationSpec) -> i64 {
     let every = || HOUSE.iter().flat_map(|entry| entry.spec.events()).copied().collect::<Vec<_>>();
     let events = if spec.events().is_empty() { every() } else { spec.events().to_vec() };
     let words = events.iter().map(|event| format!("'{event}'")).collect::<Vec<_>>().join(", ");
-    let sql = format!("SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN ({words})");
-    let sql: &'static str = sql.leak();
+    let all = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN";
+    let sql: &'static str = format!("{all} ({words})").leak();
     let mut chains = vec![TenantId::PLATFORM, house.shop.tenant];
     if spec.grant().is_none() {
         let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, 500));
@@ -215,103 +216,147 @@ async fn restore(house: &Installation, id: &str, subjects: &mut Subjects, keeper
     }
 }
 
+/// Who goes through all operations.
+struct Walk {
+    house: Installation,
+    subjects: Subjects,
+    owner: String,
+    customer: String,
+    elsewhere: String,
+    narrow: String,
+    keeper: String,
+}
+
+impl Walk {
+    async fn begin(test: &TestDb) -> Self {
+        let house = Installation::open(test, wipes()).await;
+        let (shop, owner_role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
+        let owner = house.key(Role::Owner).await;
+        let subjects = subjects(&house, &owner).await;
+        let customer = house.customer("Raju").await;
+        let customer = house.key_with(shop, KeySubject::Person(customer), None, None).await;
+        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
+        let narrow = house.key_with(shop, owner_role, Some(&["chat"]), None).await;
+        let keeper = house.keeper_key("keeper").await;
+        Self { house, subjects, owner, customer, elsewhere, narrow, keeper }
+    }
+
+    /// As each role: refused below the one it names, told once from there on.
+    async fn try_roles(&mut self, spec: &OperationSpec, at: usize) {
+        let (house, id, method) = (&self.house, spec.id(), spec.method.as_str());
+        let area = spec.grant().map(|grant| grant.area);
+        for (role, number) in [(Role::Viewer, 0), (Role::Staff, 1), (Role::Admin, 2), (Role::Owner, 3)] {
+            let key = house.naming_key(role, area).await;
+            let (mut path, body) = sample(spec, &self.subjects, at * 10 + number);
+            if id == "rotate_key" && role <= Role::Admin {
+                // A key rotates what was made with it.
+                let new =
+                    json!({ "name": format!("own {number}"), "role": "viewer", "speaks_as": "program" });
+                let own = house.post("/v1/keys", &key, new).await.is(201);
+                path = spec.path.replace("{id}", own["id"].as_str().unwrap());
+            }
+            let before = count_entries(house, spec).await;
+            let reply = house.call(method, &path, &key, body).await;
+            let told = count_entries(house, spec).await - before;
+            // Of approvals the policy says besides whose they are to answer: not a colleague's.
+            let is_theirs = spec.resource != "approvals" || !spec.writes() || role <= Role::Admin;
+            let is_high = spec.needs.minimum_role().is_none_or(|lowest| role <= lowest);
+            if area.is_some() && is_theirs && is_high {
+                reply.is(spec.method.status());
+                assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as {role}");
+                restore(house, &id, &mut self.subjects, &self.keeper).await;
+            } else {
+                reply.refused(403, "forbidden");
+                assert_eq!(told, 0, "{id} as {role}");
+            }
+        }
+    }
+
+    /// As those who have nothing to do with it: nothing is changed, nothing is told, nothing is seen.
+    async fn try_strangers(&self, spec: &OperationSpec, at: usize) {
+        let (house, id, method) = (&self.house, spec.id(), spec.method.as_str());
+        let area = spec.grant().map(|grant| grant.area);
+        let (path, body) = sample(spec, &self.subjects, at * 10 + 4);
+        let before = count_entries(house, spec).await;
+        house.call(method, &path, "", body.clone()).await.refused(401, "unauthenticated");
+        let reply = house.call(method, &path, &self.customer, body.clone()).await;
+        if area == Some(Area::Chat) {
+            // Whoever may chat does it with their own.
+            reply.refused(404, "not_found");
+        } else {
+            reply.refused(403, "forbidden");
+            house.call(method, &path, &self.narrow, body.clone()).await.refused(403, "forbidden");
+        }
+        let named = area.filter(|area| area.must_be_named());
+        let role = KeySubject::Role(Role::Owner);
+        let elsewhere = match named {
+            Some(area) => house.key_with(house.other.tenant, role, Some(&[area.as_str()]), None).await,
+            None => self.elsewhere.clone(),
+        };
+        self.check_elsewhere(spec, &house.call(method, &path, &elsewhere, body.clone()).await);
+        // One from before the area was there has not gained it, and one for some bindings never has it.
+        if let Some(area) = named {
+            house.call(method, &path, &self.owner, body.clone()).await.refused(403, "forbidden");
+            let bound = Some(vec![house.shop.binding]);
+            let bound = house.key_with(house.shop.tenant, role, Some(&[area.as_str()]), bound).await;
+            house.call(method, &path, &bound, body).await.refused(403, "forbidden");
+        }
+        assert_eq!(count_entries(house, spec).await, before, "{id} told of nobody's");
+    }
+
+    /// What an owner of another tenant hears.
+    fn check_elsewhere(&self, spec: &OperationSpec, reply: &Reply) {
+        let status = spec.method.status();
+        // A name may be their own as well.
+        let is_named = spec.path_fields().all(|field| field == "kind" || field == "name");
+        if spec.grant().is_none() {
+            reply.refused(403, "forbidden");
+        } else if spec.path_fields().next().is_some() && !(is_named && reply.status == status) {
+            reply.refused(404, "not_found");
+        } else {
+            let shown = reply.is(status).to_string();
+            let Subjects { key, act, person, session, runs, approvals, .. } = &self.subjects;
+            let others = [key, act, person, session, &runs[0], &approvals[0].0];
+            assert!(others.iter().all(|one| !shown.contains(*one)), "{} shows another tenant's", spec.id());
+        }
+    }
+
+    /// A keeper is of no tenant until one is named, and of none that is not there.
+    async fn try_keeper(&mut self, spec: &OperationSpec, at: usize) {
+        let (house, id, method) = (&self.house, spec.id(), spec.method.as_str());
+        let (path, body) = sample(spec, &self.subjects, at * 10 + 5);
+        let before = count_entries(house, spec).await;
+        if spec.needs.scope() == OperationScope::Tenant {
+            let reply = house.call_in("nowhere", (method, &path), &self.keeper, body.clone()).await;
+            reply.refused(404, "not_found");
+            let reply = house.call(method, &path, &self.keeper, body.clone()).await;
+            assert!(reply.refused(422, "invalid").contains("several tenants"), "{id}");
+        }
+        let reply = match spec.needs.scope() {
+            OperationScope::Tenant => house.call_in("shop", (method, &path), &self.keeper, body).await,
+            _ => house.call(method, &path, &self.keeper, body).await,
+        };
+        if id == "grant_approval" {
+            // A yes is for somebody of the tenant to say.
+            reply.refused(403, "forbidden");
+            return;
+        }
+        reply.is(spec.method.status());
+        let told = count_entries(house, spec).await - before;
+        assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as keeper");
+        restore(house, &id, &mut self.subjects, &self.keeper).await;
+    }
+}
+
 on_both! {
     async fn each_opens_for_those_it_names_and_for_nobody_else(test: TestDb) {
-        let house = Installation::open(&test, wipes()).await;
-        let owner = house.key(Role::Owner).await;
-        let mut subjects = subjects(&house, &owner).await;
-        let customer = house.customer("Raju").await;
-        let customer = house.key_with(house.shop.tenant, KeySubject::Person(customer), None, None).await;
-        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
-        let narrow = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["chat"]), None).await;
-        let keeper = house.keeper_key("keeper").await;
+        let mut walk = Walk::begin(&test).await;
         for (at, entry) in HOUSE.iter().filter(|entry| entry.spec.has_route()).enumerate() {
-            let (spec, id) = (&entry.spec, entry.spec.id());
-            let method = spec.method.as_str();
-            let area = spec.grant().map(|grant| grant.area);
-            for (role, number) in [(Role::Viewer, 0), (Role::Staff, 1), (Role::Admin, 2), (Role::Owner, 3)] {
-                let key = house.naming_key(role, area).await;
-                let (mut path, body) = sample(spec, &subjects, at * 10 + number);
-                if id == "rotate_key" && role <= Role::Admin {
-                    // A key rotates what was made with it.
-                    let new = json!({ "name": format!("own {number}"), "role": "viewer", "speaks_as": "program" });
-                    let own = house.post("/v1/keys", &key, new).await.is(201);
-                    path = spec.path.replace("{id}", own["id"].as_str().unwrap());
-                }
-                let before = count_entries(&house, spec).await;
-                let reply = house.call(method, &path, &key, body).await;
-                let told = count_entries(&house, spec).await - before;
-                // Of approvals the policy says besides whose they are to answer: not a colleague's.
-                let is_theirs = spec.resource != "approvals" || !spec.writes() || role <= Role::Admin;
-                if area.is_some() && is_theirs && spec.needs.minimum_role().is_none_or(|lowest| role <= lowest) {
-                    reply.is(spec.method.status());
-                    assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as {role}");
-                    restore(&house, &id, &mut subjects, &keeper).await;
-                } else {
-                    reply.refused(403, "forbidden");
-                    assert_eq!(told, 0, "{id} as {role}");
-                }
-            }
+            walk.try_roles(&entry.spec, at).await;
             // So many come without a key within a minute, and no more.
             test.clock.advance(Duration::from_secs(4));
-            let (path, body) = sample(spec, &subjects, at * 10 + 4);
-            let before = count_entries(&house, spec).await;
-            house.call(method, &path, "", body.clone()).await.refused(401, "unauthenticated");
-            let reply = house.call(method, &path, &customer, body.clone()).await;
-            if area == Some(Area::Chat) {
-                // Whoever may chat does it with their own.
-                reply.refused(404, "not_found");
-            } else {
-                reply.refused(403, "forbidden");
-                house.call(method, &path, &narrow, body.clone()).await.refused(403, "forbidden");
-            }
-            let elsewhere = match area.filter(|area| area.must_be_named()) {
-                Some(area) => house.key_with(house.other.tenant, KeySubject::Role(Role::Owner), Some(&[area.as_str()]), None).await,
-                None => elsewhere.clone(),
-            };
-            let reply = house.call(method, &path, &elsewhere, body.clone()).await;
-            let status = spec.method.status();
-            // A name may be their own as well.
-            let is_named = spec.path_fields().all(|field| field == "kind" || field == "name");
-            if area.is_none() {
-                reply.refused(403, "forbidden");
-            } else if spec.path_fields().next().is_some() && !(is_named && reply.status == status) {
-                reply.refused(404, "not_found");
-            } else {
-                let shown = reply.is(spec.method.status()).to_string();
-                let Subjects { key, act, person, session, runs, approvals, .. } = &subjects;
-                let binding = house.shop.binding.to_string();
-                assert!([key, act, person, session, &runs[0], &approvals[0].0, &binding].iter().all(|one| !shown.contains(*one)), "{id} shows another tenant's");
-            }
-            // One from before the area was there has not gained it, and one for some bindings never has it.
-            if let Some(area) = area.filter(|area| area.must_be_named()) {
-                house.call(method, &path, &owner, body.clone()).await.refused(403, "forbidden");
-                let bound = Some(vec![house.shop.binding]);
-                let bound = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&[area.as_str()]), bound).await;
-                house.call(method, &path, &bound, body).await.refused(403, "forbidden");
-            }
-            assert_eq!(count_entries(&house, spec).await, before, "{id} told of nobody's");
-
-            let (path, body) = sample(spec, &subjects, at * 10 + 5);
-            // A keeper is of no tenant until one is named, and of none that is not there.
-            if spec.needs.scope() == OperationScope::Tenant {
-                let reply = house.call_in("nowhere", (method, &path), &keeper, body.clone()).await;
-                reply.refused(404, "not_found");
-                let reply = house.call(method, &path, &keeper, body.clone()).await;
-                assert!(reply.refused(422, "invalid").contains("several tenants"), "{id}");
-            }
-            let reply = match spec.needs.scope() {
-                OperationScope::Tenant => house.call_in("shop", (method, &path), &keeper, body).await,
-                OperationScope::Installation | OperationScope::Either => house.call(method, &path, &keeper, body).await,
-            };
-            if id == "grant_approval" {
-                // A yes is for somebody of the tenant to say.
-                reply.refused(403, "forbidden");
-                continue;
-            }
-            reply.is(spec.method.status());
-            assert_eq!(count_entries(&house, spec).await - before, i64::from(!spec.events().is_empty()), "{id} as keeper");
-            restore(&house, &id, &mut subjects, &keeper).await;
+            walk.try_strangers(&entry.spec, at).await;
+            walk.try_keeper(&entry.spec, at).await;
         }
     }
 
