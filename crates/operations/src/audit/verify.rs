@@ -104,7 +104,7 @@ pub(super) async fn render(
     let chains = call.read_platform(TENANTS, move |tx| {
         let shown = all.into_iter().map(|chain| {
             let name = tenants::find(tx, chain.tenant)?.map(|tenant| tenant.name.to_string());
-            render_chain(chain, name)
+            render_chain(&chain, name)
         });
         shown.collect::<Result<Vec<_>, OperationError>>()
     });
@@ -112,11 +112,12 @@ pub(super) async fn render(
 }
 
 fn render_chain(
-    chain: ChainVerification,
+    chain: &ChainVerification,
     tenant_name: Option<String>,
 ) -> Result<ChainVerificationView, OperationError> {
     let words = chain.finding.as_ref().map(ToString::to_string);
-    let finding = chain.finding.map(serde_json::to_value).transpose().map_err(OperationError::internal)?;
+    let finding =
+        chain.finding.as_ref().map(serde_json::to_value).transpose().map_err(OperationError::internal)?;
     Ok(ChainVerificationView {
         tenant: chain.tenant,
         tenant_name,
