@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use munshi_store::{PlatformTx, Row, across_tenants, params};
-use munshi_types::{IdGenerator, LinkId, OperatorId, Random, TenantId, Timestamp};
+use munshi_store::{PlatformAdminTx, PlatformTx, Row, across_tenants, params};
+use munshi_types::{IdGenerator, KeyId, LinkId, OperatorId, Random, TenantId, Timestamp};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -67,7 +67,7 @@ impl OneTimeLink {
 #[derive(Clone, Debug)]
 pub struct NewOneTimeLink<'a> {
     pub purpose: &'a LinkPurpose,
-    /// Who makes it: [`render_maker`], or whoever has the machine.
+    /// Who makes it: [`render_maker`], [`render_key_maker`], or whoever keeps the installation.
     pub made_by: &'a str,
     pub life: Duration,
 }
@@ -75,6 +75,13 @@ pub struct NewOneTimeLink<'a> {
 /// What the links of an operator are made by.
 pub fn render_maker(operator: OperatorId) -> String {
     format!("operator {operator}")
+}
+
+const KEY_MAKER: &str = "api key ";
+
+/// What the links of a tenant's API key are made by.
+pub fn render_key_maker(key: KeyId) -> String {
+    format!("{KEY_MAKER}{key}")
 }
 
 /// Makes a link. One for the first operator, or for the same person and purpose, ends those before it: of several, only
@@ -216,7 +223,12 @@ pub fn list_invitations(
 }
 
 /// Takes back an invitation to a tenant. False where there is no such that is open.
-pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Timestamp) -> Result<bool> {
+pub fn withdraw(
+    tx: &mut PlatformAdminTx<'_, '_>,
+    tenant: TenantId,
+    id: LinkId,
+    now: Timestamp,
+) -> Result<bool> {
     let rows = tx.execute(
         across_tenants(
             "UPDATE one_time_links SET ends_at = $3
@@ -228,7 +240,11 @@ pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Time
 }
 
 /// Takes back every open invitation of an e-mail, wherever it leads; gives those that were open.
-pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Result<Vec<OneTimeLink>> {
+pub fn withdraw_all(
+    tx: &mut PlatformAdminTx<'_, '_>,
+    email: &str,
+    now: Timestamp,
+) -> Result<Vec<OneTimeLink>> {
     let email = operators::normalize_email(email)?;
     let mut open = list_all_invitations(tx, now)?;
     open.retain(
@@ -244,9 +260,50 @@ pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Res
     Ok(open)
 }
 
-/// The operator who made a link; none for whoever has the machine.
-pub fn find_maker(link: &OneTimeLink) -> Option<OperatorId> {
-    parse_maker(&link.made_by)
+/// Ends the open links that a keeper's key has made; gives them.
+pub fn withdraw_made_by(
+    tx: &mut PlatformAdminTx<'_, '_>,
+    made_by: &str,
+    now: Timestamp,
+) -> Result<Vec<OneTimeLink>> {
+    let open = tx.all(
+        across_tenants(
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+             FROM one_time_links WHERE made_by = $1 AND used_at IS NULL AND ends_at > $2 ORDER BY id",
+        ),
+        params![made_by, now],
+        read,
+    )?;
+    tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET ends_at = $2 WHERE made_by = $1 AND used_at IS NULL AND ends_at > $2",
+        ),
+        params![made_by, now],
+    )?;
+    Ok(open)
+}
+
+/// Who has made a link, as far as it ends with what they may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkMaker {
+    /// Whoever has the machine, or a keeper's key: its links are ended when it is revoked.
+    Keeper,
+    Operator(OperatorId),
+    /// A tenant's API key.
+    Key(KeyId),
+}
+
+impl LinkMaker {
+    /// Back from [`render_maker`] and [`render_key_maker`]; any other name is of somebody at the machine.
+    pub fn parse(by: &str) -> Self {
+        if let Some(operator) = parse_maker(by) {
+            return Self::Operator(operator);
+        }
+        match by.strip_prefix(KEY_MAKER).and_then(|id| id.parse().ok()) {
+            Some(key) => Self::Key(key),
+            None => Self::Keeper,
+        }
+    }
 }
 
 /// Back from [`render_maker`].

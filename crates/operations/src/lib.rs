@@ -3,8 +3,9 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`approvals`], [`audit`], [`bindings`], [`connectors`], [`host_keys`], [`jobs`], [`keeper_keys`], [`keys`],
-//!   [`limits`], [`messages`], [`persons`], [`policy`], [`runs`], [`sessions`], [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
+//! - [`acts`], [`approvals`], [`audit`], [`bindings`], [`connectors`], [`host_keys`], [`invitations`], [`jobs`],
+//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`operators`], [`persons`], [`policy`], [`runs`], [`sessions`],
+//!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
 //!
@@ -17,6 +18,7 @@ pub mod bindings;
 mod connector_errors;
 pub mod connectors;
 pub mod host_keys;
+pub mod invitations;
 pub mod jobs;
 pub mod keeper_keys;
 pub mod keys;
@@ -24,6 +26,7 @@ pub mod limits;
 mod lists;
 pub mod messages;
 mod named_list;
+pub mod operators;
 pub mod persons;
 pub mod policy;
 mod reference;
@@ -68,6 +71,11 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<host_keys::AddHostKey>(),
     OperationEntry::of::<host_keys::ListHostKeys>(),
     OperationEntry::of::<host_keys::RetireHostKey>(),
+    OperationEntry::of::<invitations::InviteKeeper>(),
+    OperationEntry::of::<invitations::InviteOperator>(),
+    OperationEntry::of::<invitations::ListInvitations>(),
+    OperationEntry::of::<invitations::WithdrawInvitation>(),
+    OperationEntry::of::<invitations::WithdrawInvitations>(),
     OperationEntry::of::<jobs::ListJobs>(),
     OperationEntry::of::<jobs::RetryAllJobs>(),
     OperationEntry::of::<jobs::RetryJob>(),
@@ -85,6 +93,12 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<limits::SetPlan>(),
     OperationEntry::of::<limits::ShowPlan>(),
     OperationEntry::of::<messages::ListMessages>(),
+    OperationEntry::of::<operators::LinkOnlyOperator>(),
+    OperationEntry::of::<operators::LinkOperator>(),
+    OperationEntry::of::<operators::ListOperators>(),
+    OperationEntry::of::<operators::ProveOperator>(),
+    OperationEntry::of::<operators::RemoveOperator>(),
+    OperationEntry::of::<operators::SetOperatorRole>(),
     OperationEntry::of::<persons::AddPerson>(),
     OperationEntry::of::<persons::LeavePerson>(),
     OperationEntry::of::<persons::ListPersons>(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::TurnEngine;
@@ -27,6 +28,12 @@ pub type ActServicesSource = Arc<dyn Fn() -> Result<Arc<ActServices>, OperationE
 /// What is made of the settings, when an operation needs it: most need none of it.
 #[async_trait]
 pub trait HouseParts: Send + Sync {
+    /// Where people open this: links begin with it.
+    fn base_url(&self) -> String;
+
+    /// How long an invitation waits.
+    fn invitation_life(&self) -> Duration;
+
     /// What plans and limits are by default.
     fn budget(&self) -> BudgetSettings;
 

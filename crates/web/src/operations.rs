@@ -13,7 +13,8 @@ use munshi_pack::operation::{
     IdempotencyKey, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
     OperationSpec, RouteMethod,
 };
-use munshi_server::account::caller::TENANT;
+use munshi_server::account::caller::{TENANT, build_caller};
+use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
 use munshi_types::{Tenant, TenantId};
@@ -65,6 +66,15 @@ pub(crate) async fn build_call(
         services: api.house.clone(),
         idempotency: IdempotencyKey::default(),
     })
+}
+
+/// A call that somebody makes on a page of their workspace.
+pub(crate) async fn build_operator_call(
+    api: &Api,
+    who: &SignedInOperator,
+    workspace: &OpenWorkspace,
+) -> Result<HouseCall, ApiError> {
+    build_call(api, Arc::new(build_caller(who, workspace.clone())), OperationScope::Tenant).await
 }
 
 /// The routes of all operations, with what the document says of them.

@@ -1,6 +1,7 @@
 //! What the house's operations need of the settings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_config::Config;
@@ -14,7 +15,7 @@ use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::failure::{CommandFailure, Exit};
-use crate::{audit, budget, vault};
+use crate::{account, audit, budget, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -31,6 +32,14 @@ impl ConfiguredParts {
 
 #[async_trait]
 impl HouseParts for ConfiguredParts {
+    fn base_url(&self) -> String {
+        account::base_url(&self.config, self.config.server.listen)
+    }
+
+    fn invitation_life(&self) -> Duration {
+        account::invitation_life(&self.config)
+    }
+
     fn budget(&self) -> BudgetSettings {
         budget::settings(&self.config)
     }

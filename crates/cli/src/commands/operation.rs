@@ -30,6 +30,7 @@ const WRITTEN: &[&str] = &[
     "jobs retry",
     "keeper-key add",
     "key",
+    "operator",
     "person",
     "policy log",
     "policy show",

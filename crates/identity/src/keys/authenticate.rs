@@ -254,6 +254,41 @@ fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>
     Ok(own.zip(maker).map(|(own, role)| KeyCeiling { role: Some(role), ..KeyCeiling::default() }.cap(own)))
 }
 
+/// The role that a tenant's key has at this moment; none where it opens nothing any more, or is no member's. In the scope
+/// of operators.
+pub fn find_current_role(
+    tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
+    key: KeyId,
+    now: Timestamp,
+) -> Result<Option<Role>> {
+    let is_open = tenants::find(tx, tenant)?.is_some_and(|found| found.status != TenantStatus::Archived);
+    if !is_open {
+        return Ok(None);
+    }
+    let secrets: Vec<Found> = tx.as_tenant(tenant, |tx| {
+        tx.all(
+            "SELECT k.tenant_id, k.id, k.name, k.role, k.person_id, k.areas, k.bindings, k.expires_at,
+               k.last_used_at, k.speaks_as, k.ceiling, k.ceiling_opened, k.ceiling_closed, s.hash, s.ends_at,
+               CASE WHEN s.maker IS NULL THEN k.maker ELSE s.maker END AS maker,
+               CASE WHEN s.maker IS NULL THEN k.maker_person ELSE s.maker_person END AS maker_person
+             FROM api_key_secrets s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
+             WHERE k.tenant_id = $1 AND s.tenant_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
+             ORDER BY s.made_at DESC",
+            params![key],
+            read,
+        )
+    })?;
+    let Some(found) = secrets.into_iter().find(|one| one.until.is_none_or(|end| now < end)) else {
+        return Ok(None);
+    };
+    let role = principal(tx, &found)?.and_then(|who| who.role());
+    let Some(maker) = found.maker.operator() else { return Ok(role) };
+    let Some(maker) = operators::find(tx, maker)? else { return Ok(None) };
+    let most = roles::find_effective(tx, &maker, tenant)?.map(|(_, role)| role);
+    Ok(role.zip(most.filter(|role| may_make(*role))).map(|(role, most)| role.max(most)))
+}
+
 fn find_principal(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Option<Principal>> {
     Ok(tx.as_tenant(tenant, |tx| -> munshi_store::Result<_> {
         Ok(persons::find(tx, id)?.map(|person| person.principal(tx)))

@@ -14,7 +14,7 @@ mod rows;
 pub(crate) mod text;
 
 pub use area::{ApiAccess, Area, AreaGrant, AreaGrantError, minimum_role};
-pub use authenticate::{ApiCaller, authenticate};
+pub use authenticate::{ApiCaller, authenticate, find_current_role};
 pub use bounds::{KeyCeiling, KeyMaker, KeySpeaker, KeySpeakerError};
 pub use cache::ApiKeyCache;
 pub use keeper::{

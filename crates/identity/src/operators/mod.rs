@@ -5,12 +5,16 @@
 //! its pages. What a role opens is the same for both.
 //!
 //! # Layout
-//! - [`Operator`]: the account; `rows`: as the store keeps it; [`roles`]: what they are in which tenant
+//! - [`Operator`]: the account; `rows`: as the store keeps it; [`roles`]: what they are in which tenant;
+//!   [`OperatorAuthority`]: who may let whom in
 //! - [`sign_ins`](crate::sign_ins), [`links`](crate::links), [`passwords`](crate::passwords),
 //!   [`pauses`](crate::pauses): how they come in
 
+mod authority;
 pub mod roles;
 mod rows;
+
+pub use authority::OperatorAuthority;
 
 pub(crate) use rows::normalize_email;
 pub use rows::{

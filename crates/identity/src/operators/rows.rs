@@ -1,6 +1,6 @@
 //! Accounts as the store keeps them.
 
-use munshi_store::{PlatformTx, Row, across_tenants, params};
+use munshi_store::{PlatformAdminTx, PlatformTx, Row, across_tenants, params};
 use munshi_types::{IdGenerator, OperatorId, TenantId, Timestamp, is_invisible};
 
 use super::{Operator, roles};
@@ -299,7 +299,7 @@ pub fn link_subject(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subje
 /// Closes an account for good: its sign-ins end, its links, invitations, keys and roles go, its e-mail is free again.
 /// Gives the keys that were good until now; none where there is no such account.
 pub fn remove(
-    tx: &mut PlatformTx<'_>,
+    tx: &mut PlatformAdminTx<'_, '_>,
     id: OperatorId,
     now: Timestamp,
 ) -> Result<Option<Vec<(TenantId, ApiKeyRecord)>>> {

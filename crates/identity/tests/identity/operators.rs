@@ -10,8 +10,9 @@ use munshi_identity::passwords::{Password, PasswordCost, PasswordHash, PasswordS
 use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
 use munshi_identity::{ContactAddress, Error, Person, Role, SecretToken, persons};
 use munshi_store::{PlatformTx, tenants};
-use munshi_test_support::administer;
-use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
+use munshi_test_support::{
+    DatabaseEngine, TestDb, UnitHold, administer, administer_platform, on_both_engines,
+};
 use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Timestamp};
 
 /// Runs a unit through the operators' door.
@@ -22,6 +23,13 @@ macro_rules! door {
             .platform(OPERATORS)
             .write(move |$tx: &mut PlatformTx<'_>| -> Result<_, Error> { $body })
             .await
+    };
+}
+
+/// The same as administration does.
+macro_rules! administered {
+    ($test:expr, |$tx:ident| $body:expr) => {
+        door!($test, |tx| administer_platform(tx, |$tx| $body))
     };
 }
 
@@ -106,8 +114,8 @@ on_both_engines! {
         }
         let (id, now) = (asha.id, test.clock.now());
         let token = sign_in(&test, id).await;
-        assert!(door!(test, |tx| operators::remove(tx, id, now)).unwrap().is_some());
-        assert!(door!(test, |tx| operators::remove(tx, id, now)).unwrap().is_none());
+        assert!(administered!(test, |tx| operators::remove(tx, id, now)).unwrap().is_some());
+        assert!(administered!(test, |tx| operators::remove(tx, id, now)).unwrap().is_none());
         assert!(who(&test, &token).await.is_none() && !door!(test, |tx| operators::has_any(tx)).unwrap());
         assert_ne!(operator(&test, new("asha@shop.example")).await.id, id, "the e-mail is free again");
     }
@@ -217,8 +225,8 @@ on_both_engines! {
         let listed = door!(test, |tx| links::list_invitations(tx, shop, now)).unwrap();
         assert_eq!(listed.len(), 1);
         let (id, clinic) = (listed[0].id, test.add_tenant("clinic").await);
-        assert!(!door!(test, |tx| links::withdraw(tx, clinic, id, now)).unwrap(), "another tenant's");
-        assert!(door!(test, |tx| links::withdraw(tx, shop, id, now)).unwrap() && !use_up(&test, &open).await);
+        assert!(!administered!(test, |tx| links::withdraw(tx, clinic, id, now)).unwrap(), "another tenant's");
+        assert!(administered!(test, |tx| links::withdraw(tx, shop, id, now)).unwrap() && !use_up(&test, &open).await);
         let later = now.plus(Duration::from_secs(8 * 24 * 3600));
         assert!(door!(test, |tx| links::sweep(tx, later)).unwrap() >= 5);
     }
@@ -251,9 +259,9 @@ on_both_engines! {
         assert!(!use_up(&test, &one).await, "who made it may not any more");
         assert!(use_up(&test, &two).await, "elsewhere they may");
         let (three, four) = (made("d@e.example", shop).await, made("f@g.example", clinic).await);
-        assert_eq!(door!(test, |tx| links::withdraw_all(tx, "D@E.example", now)).unwrap().len(), 1);
+        assert_eq!(administered!(test, |tx| links::withdraw_all(tx, "D@E.example", now)).unwrap().len(), 1);
         assert!(!use_up(&test, &three).await, "taken back by its e-mail");
-        door!(test, |tx| operators::remove(tx, asha, now)).unwrap();
+        administered!(test, |tx| operators::remove(tx, asha, now)).unwrap();
         assert!(!use_up(&test, &four).await, "who made it is gone");
         let after = now.plus(Duration::from_secs(8 * 24 * 3600));
         assert_eq!(door!(test, |tx| links::sweep(tx, after)).unwrap(), 4);
@@ -402,14 +410,14 @@ on_both_engines! {
         let change = door!(test, |tx| roles::grant(tx, asha, shop, Role::Admin, now)).unwrap();
         assert_eq!(change.revoked.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["a"]);
         assert!(!good(&here).await && good(&there).await && good(&keepers).await);
-        let gone = door!(test, |tx| operators::remove(tx, asha, now)).unwrap().unwrap();
+        let gone = administered!(test, |tx| operators::remove(tx, asha, now)).unwrap().unwrap();
         assert_eq!(gone.iter().map(|(tenant, key)| (*tenant, key.name.as_str())).collect::<Vec<_>>(), [(clinic, "b")]);
         assert!(!good(&there).await);
         // A keeper who loses a role that was given is owner still, until they go.
         door!(test, |tx| roles::grant(tx, farid, clinic, Role::Admin, now)).unwrap();
         assert!(door!(test, |tx| roles::revoke(tx, farid, clinic, now)).unwrap().revoked.is_empty());
         assert!(good(&keepers).await);
-        door!(test, |tx| operators::remove(tx, farid, now)).unwrap();
+        administered!(test, |tx| operators::remove(tx, farid, now)).unwrap();
         assert!(!good(&keepers).await);
     }
 

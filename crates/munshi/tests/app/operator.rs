@@ -37,7 +37,7 @@ fn operators_come_and_go(engine: DatabaseEngine) {
     let first = path(server.ready["first_link"].as_str().unwrap());
     assert_eq!(server.get(&first).0, 200);
     // A newer link ends the one before.
-    assert_eq!(installation.json(&["operator", "list"]), json!([]));
+    assert_eq!(installation.json(&["operator", "list"]), json!({ "items": [], "next": null }));
     let shown = installation.json(&["operator", "link"]);
     assert_eq!(server.get(&first).0, 410);
     let link = path(shown["link"].as_str().unwrap());
@@ -45,7 +45,7 @@ fn operators_come_and_go(engine: DatabaseEngine) {
     let (status, answer) = post(&server, &link, form);
     assert!(status == 303 && answer.contains("set-cookie: munshi_sign_in="), "{answer}");
     assert_eq!(post(&server, &link, form).0, 410);
-    assert_eq!(installation.json(&["operator", "list"])[0]["keeper"], true);
+    assert_eq!(installation.json(&["operator", "list"])["items"][0]["keeper"], true);
 
     let invited = installation.json(&[
         "operator",
@@ -57,10 +57,10 @@ fn operators_come_and_go(engine: DatabaseEngine) {
         "shop",
     ]);
     // An invitation waits for days, is listed, and can be taken back.
-    let listed = installation.json(&["operator", "list", "--invited"]);
+    let listed = &installation.json(&["operator", "list", "--invited"])["items"];
     assert_eq!((&listed[0]["tenant"], &listed[0]["role"]), (&json!("shop"), &json!("staff")));
     installation.json(&["operator", "invite", "vik@house.example", "--keeper"]);
-    let keeper = installation.json(&["operator", "list", "--invited"]);
+    let keeper = &installation.json(&["operator", "list", "--invited"])["items"];
     assert_eq!((keeper.as_array().unwrap().len(), &keeper[0]["tenant"]), (2, &json!(null)));
     assert_eq!(installation.json(&["operator", "withdraw", "Vik@house.example"])["withdrawn"], 1);
     installation.run(&["operator", "withdraw", "vik@house.example", "--json"]).refused_as(5, "not_found");
@@ -72,7 +72,7 @@ fn operators_come_and_go(engine: DatabaseEngine) {
     let sign_in = "email=asha%40shop.example&password=";
     assert_eq!(post(&server, "/account/sign-in", &format!("{sign_in}correct+horse+battery")).0, 303);
     // Locked out, and let in again.
-    installation.run(&["operator", "link", "--json"]).refused_as(2, "usage");
+    installation.run(&["operator", "link", "--json"]).refused_as(2, "invalid");
     let link = installation.json(&["operator", "link", "Asha@shop.example"]);
     let (status, answer) = post(&server, &path(link["link"].as_str().unwrap()), "password=another+good+one");
     assert_eq!(status, 303, "{answer}");
@@ -116,14 +116,14 @@ fn an_account_is_proved_before_it_looks_after_a_second_tenant() {
     let invited = installation.json(&["operator", "invite", asha, "--role", "admin", "--tenant", "shop"]);
     let link = path(invited["link"].as_str().unwrap());
     assert_eq!(post(&server, &link, "name=Asha&password=correct+horse+battery").0, 303);
-    let listed = installation.json(&["operator", "list"]);
+    let listed = &installation.json(&["operator", "list"])["items"];
     assert_eq!(
         (&listed[0]["proved_at"], listed[1]["proved_at"].is_string()),
         (&json!(null), true),
         "{listed}"
     );
     let role = ["operator", "role", asha, "owner", "--tenant", "clinic", "--json"];
-    let refused = installation.run(&role).refused_as(7, "refused");
+    let refused = installation.run(&role).refused_as(7, "forbidden");
     assert!(refused.to_string().contains("munshi operator prove"), "{refused}");
     assert_eq!(installation.json(&["operator", "prove", asha])["first"], true);
     assert_eq!(installation.json(&["operator", "prove", asha])["first"], false);
@@ -134,6 +134,58 @@ fn an_account_is_proved_before_it_looks_after_a_second_tenant() {
     assert_eq!(installation.json(&role[..6])["now"], "owner", "whoever has the machine let them in");
     let told = installation.json(&["audit", "tail", "--tenant", "shop", "--limit", "50"]).to_string();
     assert!(told.contains("operator.proved"), "{told}");
+}
+
+#[test]
+fn a_keeper_looks_after_operators_of_a_server_too() {
+    let installation = Installation::on(DatabaseEngine::Sqlite);
+    let server = installation.serve();
+    installation.json(&["tenant", "add", "shop"]);
+    let first = path(server.ready["first_link"].as_str().unwrap());
+    post(&server, &first, "email=farid%40house.example&name=Farid&password=correct+horse+battery");
+    let made = installation.json(&["keeper-key", "add", "desk", "--speaks-as", "person"]);
+    let (url, key) = (format!("http://{}", server.address), made["text"].as_str().unwrap());
+    let remote = |words: &[&str]| {
+        installation.run(&[words, &["--server", url.as_str(), "--server-key", key]].concat())
+    };
+    let asha = "asha@shop.example";
+    let invited = ["operator", "invite", asha, "--role", "owner", "--tenant", "shop", "--json"];
+    let invited: serde_json::Value = serde_json::from_str(&remote(&invited).ok()).unwrap();
+    let link = path(invited["link"].as_str().unwrap());
+    assert_eq!(post(&server, &link, "name=Asha&password=correct+horse+battery").0, 303);
+    installation.json(&["operator", "invite", "vik@house.example", "--keeper"]);
+    remote(&["operator", "list"]).ok();
+    for words in [
+        &["operator", "list"][..],
+        &["operator", "list", "--tenant", "shop"],
+        &["operator", "list", "--tenant", "nowhere"],
+        &["operator", "list", "--invited"],
+        &["operator", "list", "--invited", "--tenant", "shop"],
+        &["invitation", "list"],
+        &["invitation", "withdraw", "nothing", "--tenant", "shop"],
+        &["operator", "role", asha, "staff", "--tenant", "shop"],
+        &["operator", "role", asha, "owner", "--tenant", "shop"],
+        &["operator", "role", "nobody@shop.example", "staff", "--tenant", "shop"],
+        &["operator", "link", "nobody@shop.example"],
+        &["operator", "prove", "farid@house.example"],
+        &["operator", "withdraw", "nobody@shop.example"],
+        &["operator", "withdraw", "nonsense"],
+        &["operator", "invite", "nonsense", "--role", "staff", "--tenant", "shop"],
+        &["operator", "remove", "nobody@shop.example", "--yes"],
+    ] {
+        for format in [&[][..], &["--json"]] {
+            let words = [words, format].concat();
+            let (here, there) = (installation.run(&words), remote(&words));
+            assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
+        }
+    }
+    remote(&["operator", "link", "--json"]).refused_as(2, "usage");
+    remote(&["operator", "withdraw", "vik@house.example"]).ok();
+    remote(&["operator", "prove", asha]).ok();
+    assert_eq!(installation.json(&["operator", "prove", asha])["first"], false);
+    remote(&["operator", "link", asha]).ok();
+    remote(&["operator", "remove", asha, "--yes"]).ok();
+    assert_eq!(installation.json(&["operator", "list"])["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]

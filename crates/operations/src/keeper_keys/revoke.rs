@@ -1,6 +1,8 @@
 //! Takes a keeper's key back, with all keys that were made with it.
 
-use munshi_identity::keys::{KEYS, KeyText, find_keeper_key, revoke_keeper_key};
+use munshi_identity::keys::{KEYS, KeyText, find_keeper_key, render_keeper_maker, revoke_keeper_key};
+use munshi_identity::links;
+use munshi_identity::operators::OPERATORS;
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
@@ -10,6 +12,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::KeeperKeyView;
+use crate::invitations::note_withdrawn;
 use crate::{HouseCall, HouseServices};
 
 /// The keeper's key that is meant.
@@ -43,10 +46,10 @@ impl Operation<HouseServices> for RevokeKeeperKey {
         noun: "keeper key",
         command: "keeper-key",
         verb: "revoke",
-        about: "Revoke a keeper's key, including your own, and all keys created with it. This node rejects them at \
-                once, other nodes within two seconds.",
+        about: "Revoke a keeper's key, including your own, and all keys and open links created with it. This node \
+                rejects them at once, other nodes within two seconds.",
         needs: CallerClass::Keeper,
-        effect: OperationEffect::Write(&["keeper_key.revoked", "api_key.revoked"]),
+        effect: OperationEffect::Write(&["keeper_key.revoked", "api_key.revoked", "link.withdrawn"]),
         method: RouteMethod::Post,
         path: "/v1/keeper-keys/{id}/revoke",
     };
@@ -70,6 +73,14 @@ impl Operation<HouseServices> for RevokeKeeperKey {
             Ok((munshi_identity::keys::KeeperKeyRecord { revoked_at: Some(now), ..key }, Some(children)))
         });
         let (key, children) = revoked.await?;
+        // Also where it was revoked before: the links are in another scope, and this may have broken off between the two.
+        let maker = render_keeper_maker(key.id);
+        let ended = call.write_platform(OPERATORS, move |tx| {
+            let ended = links::withdraw_made_by(tx, &maker, now)?;
+            ended.iter().for_each(|link| note_withdrawn(tx, link));
+            Ok(())
+        });
+        ended.await?;
         let (changed, children) = (children.is_some(), children.unwrap_or_default());
         let ids: Vec<_> = children.iter().map(|(_, child)| child.id).chain([key.id]).collect();
         call.services.keys.invalidate(&ids);

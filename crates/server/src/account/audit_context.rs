@@ -56,38 +56,16 @@ impl AccountAuditContext {
 }
 
 impl AccountAuditContext {
-    /// Keys that went with the role of whoever made them, each in the chain of its tenant.
-    pub fn record_revoked_keys(
-        &self,
-        tx: &mut PlatformTx<'_>,
-        tenant: TenantId,
-        keys: &[ApiKeyRecord],
-    ) -> Result<(), ApiError> {
-        self.record_ended_keys(tx, tenant, keys, "its maker lost the role that made it")
-    }
-
     /// Keys that an account had made before its e-mail was proved.
     pub fn record_unproved_keys(
         &self,
         tx: &mut PlatformTx<'_>,
         keys: &[(TenantId, ApiKeyRecord)],
     ) -> Result<(), ApiError> {
-        keys.iter().try_for_each(|(tenant, key)| {
+        for (tenant, key) in keys {
             let why = "it was made before its maker's e-mail was proved";
-            self.record_ended_keys(tx, *tenant, std::slice::from_ref(key), why)
-        })
-    }
-
-    fn record_ended_keys(
-        &self,
-        tx: &mut PlatformTx<'_>,
-        tenant: TenantId,
-        keys: &[ApiKeyRecord],
-        why: &str,
-    ) -> Result<(), ApiError> {
-        for key in keys {
             let payload = json!({ "name": key.name, "why": why });
-            self.record(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
+            self.record(tx, &[*tenant], "api_key.revoked", key.id.to_string(), payload)?;
         }
         Ok(())
     }

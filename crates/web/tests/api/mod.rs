@@ -43,6 +43,7 @@ mod offline;
 mod openai;
 mod openai_tools;
 mod operations;
+mod operators;
 mod pack_pages;
 mod persons;
 mod programs;

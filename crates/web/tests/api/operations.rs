@@ -1,5 +1,6 @@
 //! Every operation as every caller over the API: refused where it must be, told to the audit once where it writes.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -34,6 +35,10 @@ struct Subjects {
     approvals: Vec<(String, String)>,
     keeper_key: String,
     job: String,
+    /// For each that may, one whose role changes, one who is removed and one who is proved.
+    operators: Vec<String>,
+    /// One for each that may take it back.
+    invitations: Vec<String>,
 }
 
 /// How many turns of the model [`subjects`] takes: as many runs are stopped as approvals are granted and refused.
@@ -89,6 +94,16 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "retire_host_key" => (spec.path.replace("{kid}", "front"), None),
         "set_secret" => (named("spare"), Some(json!({ "value": "s3cret" }))),
         "remove_secret" => (named("gone"), None),
+        "invite_operator" => {
+            (plain(), Some(json!({ "email": format!("new{number}@shop.example"), "role": "viewer" })))
+        }
+        "invite_keeper" => (plain(), Some(json!({ "email": format!("keeper{number}@house.example") }))),
+        "withdraw_invitation" => (path(&subjects.invitations[number % EACH]), None),
+        "withdraw_invitations" => (plain(), Some(json!({ "email": "waiting@shop.example" }))),
+        "link_operator" => (path(&subjects.operators[number % EACH]), None),
+        "change_operator" => (path(&subjects.operators[number % EACH]), Some(json!({ "role": "viewer" }))),
+        "remove_operator" => (path(&subjects.operators[EACH + number % EACH]), None),
+        "prove_operator" => (path(&subjects.operators[2 * EACH + number % EACH]), None),
         "read_stats" | "read_usage" | "read_policy" | "list_policy" | "retry_jobs" | "read_plan"
         | "export_audit" | "verify_audit" | "anchor_audit" => (plain(), None),
         _ if spec.verb == "list" => (plain(), None),
@@ -131,6 +146,7 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let host = json!({ "kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256" });
     house.call_in("shop", ("POST", "/v1/host-keys"), &keeper, Some(host)).await.is(201);
     store_secrets(house, &keeper).await;
+    let (operators, invitations) = add_operators(house, &keeper).await;
     show_tools(house).await;
     show_tools(house).await;
     Subjects {
@@ -143,7 +159,25 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
         job: bury_job(house).await,
         person: people.remove(0),
         leavers: people,
+        operators,
+        invitations,
     }
+}
+
+/// People who look after the shop, and invitations to it.
+async fn add_operators(house: &Installation, keeper: &str) -> (Vec<String>, Vec<String>) {
+    let (mut operators, mut invitations) = (Vec::new(), Vec::new());
+    for number in 0..3 * EACH {
+        let email = format!("op{number}@shop.example");
+        operators.push(house.add_operator(&email, house.shop.tenant, Role::Staff).await.to_string());
+    }
+    let guests = (0..EACH).map(|number| format!("guest{number}@shop.example"));
+    for email in guests.chain(["waiting@shop.example".to_owned()]) {
+        let new = json!({ "email": email, "role": "viewer" });
+        let made = house.call_in("shop", ("POST", "/v1/invitations"), keeper, Some(new)).await.is(201);
+        invitations.push(made["id"].as_str().unwrap().to_owned());
+    }
+    (operators, invitations)
 }
 
 /// In the shop's vault and in the installation's.
@@ -183,10 +217,10 @@ async fn bury_job(house: &Installation) -> String {
     house.db.write(house.shop.tenant, unit).await.unwrap().to_string()
 }
 
-/// How often the audit heard of what an operation does; of one that is not told, of what any of them does: turns go on
+/// How often each chain heard of what an operation does; of one that is not told, of what any of them does: turns go on
 /// meanwhile, and tell of themselves. Of what belongs to a tenant, the shop's chain and the installation's count; of the
 /// rest, every chain.
-async fn count_entries(house: &Installation, spec: &OperationSpec) -> i64 {
+async fn count_entries(house: &Installation, spec: &OperationSpec) -> BTreeMap<TenantId, i64> {
     let every = || HOUSE.iter().flat_map(|entry| entry.spec.events()).copied().collect::<Vec<_>>();
     let events = if spec.events().is_empty() { every() } else { spec.events().to_vec() };
     let words = events.iter().map(|event| format!("'{event}'")).collect::<Vec<_>>().join(", ");
@@ -198,11 +232,19 @@ async fn count_entries(house: &Installation, spec: &OperationSpec) -> i64 {
         let all = house.db.platform(TENANTS).read(read).await.unwrap().items;
         chains.extend(all.into_iter().map(|tenant| tenant.id).filter(|id| *id != house.shop.tenant));
     }
-    let mut count = 0;
+    let mut count = BTreeMap::new();
     for chain in chains {
-        count += house.number(chain, sql).await;
+        count.insert(chain, house.number(chain, sql).await);
     }
     count
+}
+
+/// How often the audit heard since. What stands in the installation's chain besides a tenant's is one thing.
+async fn count_since(house: &Installation, spec: &OperationSpec, before: &BTreeMap<TenantId, i64>) -> i64 {
+    let after = count_entries(house, spec).await;
+    let since = |(chain, count): (&TenantId, &i64)| count - before.get(chain).copied().unwrap_or_default();
+    let (own, others): (Vec<_>, Vec<_>) = after.iter().partition(|(chain, _)| **chain == TenantId::PLATFORM);
+    own.into_iter().map(since).sum::<i64>().max(others.into_iter().map(since).sum())
 }
 
 /// Sets right what a call has changed, so that the next one finds things as they were.
@@ -257,7 +299,7 @@ impl Walk {
             }
             let before = count_entries(house, spec).await;
             let reply = house.call(method, &path, &key, body).await;
-            let told = count_entries(house, spec).await - before;
+            let told = count_since(house, spec, &before).await;
             // Of approvals the policy says besides whose they are to answer: not a colleague's.
             let is_theirs = spec.resource != "approvals" || !spec.writes() || role <= Role::Admin;
             let is_high = spec.needs.minimum_role().is_none_or(|lowest| role <= lowest);
@@ -301,7 +343,12 @@ impl Walk {
             let bound = house.key_with(house.shop.tenant, role, Some(&[area.as_str()]), bound).await;
             house.call(method, &path, &bound, body).await.refused(403, "forbidden");
         }
-        assert_eq!(count_entries(house, spec).await, before, "{id} told of nobody's");
+        let mut after = count_entries(house, spec).await;
+        if id == "invite_operator" {
+            // Of the other tenant's own invitation the installation hears.
+            after.insert(TenantId::PLATFORM, before[&TenantId::PLATFORM]);
+        }
+        assert_eq!(after, before, "{id} told of nobody's");
     }
 
     /// What an owner of another tenant hears.
@@ -315,8 +362,8 @@ impl Walk {
             reply.refused(404, "not_found");
         } else {
             let shown = reply.is(status).to_string();
-            let Subjects { key, act, person, session, runs, approvals, .. } = &self.subjects;
-            let others = [key, act, person, session, &runs[0], &approvals[0].0];
+            let Subjects { key, act, person, session, runs, approvals, operators, .. } = &self.subjects;
+            let others = [key, act, person, session, &runs[0], &approvals[0].0, &operators[0]];
             assert!(others.iter().all(|one| !shown.contains(*one)), "{} shows another tenant's", spec.id());
         }
     }
@@ -342,7 +389,7 @@ impl Walk {
             return;
         }
         reply.is(spec.method.status());
-        let told = count_entries(house, spec).await - before;
+        let told = count_since(house, spec, &before).await;
         assert_eq!(told, i64::from(!spec.events().is_empty()), "{id} as keeper");
         restore(house, &id, &mut self.subjects, &self.keeper).await;
     }
@@ -378,7 +425,7 @@ on_both! {
                     }
                     get(format!("{path}?limit=1&limit=2")).await.refused(400, "bad_request");
                     // Lists by name go on behind any.
-                    if !["secrets", "host-keys", "connectors", "limits", "tiers", "bindings"].contains(&entry.spec.resource) {
+                    if !["secrets", "host-keys", "connectors", "limits", "tiers", "bindings", "operators"].contains(&entry.spec.resource) {
                         get(format!("{path}?after=nowhere")).await.refused(400, "bad_request");
                     }
                 }

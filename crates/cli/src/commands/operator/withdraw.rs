@@ -1,18 +1,12 @@
 //! `munshi operator withdraw EMAIL`
 
 use clap::Args;
-use munshi_identity::links::{self, InvitationScope, LinkPurpose, OneTimeLink};
-use munshi_identity::operators::OPERATORS;
-use munshi_store::PlatformTx;
-use munshi_types::{IdGenerator, TenantId};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use serde::Serialize;
-use serde_json::json;
+use munshi_operations::invitations::{WithdrawInvitations, WithdrawInvitationsInput};
+use munshi_wiring::failure::Result;
 
-use super::Telling;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::formatting::format_count;
 
 #[derive(Debug, Args)]
@@ -23,43 +17,12 @@ pub(crate) struct OperatorWithdrawArguments {
     operator: OperatorArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct Withdrawn {
-    email: String,
-    withdrawn: usize,
-}
-
-pub(super) fn run(context: &CommandContext, arguments: &OperatorWithdrawArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let ended = context.block_on(async {
-        let db = database.open().await?;
-        let actor = arguments.operator.resolve_actor(context, &db, TenantId::PLATFORM).await?;
-        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
-        let email = arguments.email.clone();
-        let unit = move |tx: &mut PlatformTx<'_>| -> Result<usize> {
-            let ended = links::withdraw_all(tx, &email, telling.now)?;
-            for link in &ended {
-                telling.record(tx, &tenants(link), "link.withdrawn", link.id.to_string(), json!({}))?;
-            }
-            Ok(ended.len())
-        };
-        db.platform(OPERATORS).write(unit).await
-    })?;
-    if ended == 0 {
-        return Err(CommandFailure::not_found(format!("{} has no open invitation", arguments.email))
-            .hint("`munshi operator list --invited` lists open invitations"));
-    }
-    let withdrawn = Withdrawn { email: arguments.email.clone(), withdrawn: ended };
+pub(super) fn run(context: &CommandContext, arguments: OperatorWithdrawArguments) -> Result<()> {
+    let target = OperationTarget::installation(Some(&arguments.operator));
+    let input = WithdrawInvitationsInput { email: arguments.email };
+    let withdrawn = context.run_operation::<WithdrawInvitations>(&target, &input)?;
     context.output.print_result(&withdrawn, |withdrawn, _| {
-        let invitations = format_count(u64::try_from(withdrawn.withdrawn).unwrap_or(u64::MAX), "invitation");
+        let invitations = format_count(withdrawn.withdrawn, "invitation");
         format!("Withdrew {invitations} of {}.", withdrawn.email)
     })
-}
-
-/// The tenants that hear of it.
-fn tenants(link: &OneTimeLink) -> Vec<TenantId> {
-    match link.purpose {
-        LinkPurpose::Invitation { place: InvitationScope::Workspace { tenant, .. }, .. } => vec![tenant],
-        _ => Vec::new(),
-    }
 }

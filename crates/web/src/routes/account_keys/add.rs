@@ -1,6 +1,5 @@
 //! `POST /account/keys`: another key, shown this once.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -8,10 +7,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{KeySpeaker, KeySpeakerError};
-use munshi_operations::HouseCall;
 use munshi_operations::keys::{AddKey, AddKeyInput};
-use munshi_pack::operation::{OperationScope, execute};
-use munshi_server::account::caller::build_caller;
+use munshi_pack::operation::execute;
 use munshi_server::account::form::SignedInForm;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::{ApiError, ApiErrorCode};
@@ -21,7 +18,7 @@ use serde::Deserialize;
 use super::list::{CreatedKeyNotice, render_page};
 use crate::app::App;
 use crate::app::api::Api;
-use crate::operations::build_call;
+use crate::operations::build_operator_call;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Ten years.
@@ -85,15 +82,6 @@ async fn create_key(
     };
     let issued = execute::<_, AddKey>(&call, input).await.map_err(ApiError::from)?;
     Ok(CreatedKeyNotice { name: issued.key.name, text: issued.text })
-}
-
-/// An operation that somebody asks for on a page of their workspace.
-pub(super) async fn build_operator_call(
-    api: &Api,
-    who: &SignedInOperator,
-    workspace: &OpenWorkspace,
-) -> Result<HouseCall, ApiError> {
-    build_call(api, Arc::new(build_caller(who, workspace.clone())), OperationScope::Tenant).await
 }
 
 fn parse_areas(text: &str) -> Option<Vec<String>> {

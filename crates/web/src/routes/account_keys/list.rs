@@ -16,9 +16,9 @@ use munshi_server::html_page::{PageNotice, render_uncached};
 use munshi_server::page_error::HtmlPageError;
 use munshi_server::page_phrases::PagePhrases;
 
-use super::add::build_operator_call;
 use crate::app::App;
 use crate::app::api::Api;
+use crate::operations::build_operator_call;
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;

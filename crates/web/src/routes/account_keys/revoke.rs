@@ -10,9 +10,9 @@ use munshi_server::error::ApiError;
 use munshi_server::html_page::PageNotice;
 use munshi_server::page_error::HtmlPageError;
 
-use super::add::build_operator_call;
 use super::list::render_page;
 use crate::app::App;
+use crate::operations::build_operator_call;
 
 pub(crate) async fn revoke_account_key(
     State(app): State<App>,

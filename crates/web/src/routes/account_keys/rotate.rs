@@ -9,9 +9,9 @@ use munshi_server::account::form::{EmptyForm, SignedInForm};
 use munshi_server::error::ApiError;
 use munshi_server::page_error::HtmlPageError;
 
-use super::add::build_operator_call;
 use super::list::{CreatedKeyNotice, render_page};
 use crate::app::App;
+use crate::operations::build_operator_call;
 
 pub(crate) async fn rotate_account_key(
     State(app): State<App>,

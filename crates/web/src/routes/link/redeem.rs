@@ -159,7 +159,7 @@ pub(crate) fn add_invited_operator(
     place: InvitationScope,
 ) -> Result<Operator, ApiError> {
     let new = match place {
-        // Only whoever has the machine invites to everything; that is their word for the e-mail.
+        // Only whoever keeps the installation invites to everything; that is their word for the e-mail.
         InvitationScope::Everywhere => NewOperator { keeper: true, proved: true, ..new.clone() },
         InvitationScope::Workspace { tenant, .. } => {
             NewOperator { keeper: false, home: Some(tenant), ..new.clone() }

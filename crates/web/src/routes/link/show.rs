@@ -4,10 +4,10 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use munshi_identity::SecretToken;
 use munshi_identity::links::{self, InvitationScope, LinkPurpose, OneTimeLink};
-use munshi_identity::operators::{self, OPERATORS, Operator, roles};
+use munshi_identity::operators::{self, OPERATORS, OperatorAuthority};
 use munshi_identity::passwords::SHORTEST;
-use munshi_identity::{Role, SecretToken};
 use munshi_lang::PlaceholderValue;
 use munshi_server::access::Access;
 use munshi_server::account::signed_in_operator::SignedInOperator;
@@ -19,7 +19,6 @@ use munshi_server::page_phrases::PagePhrases;
 use munshi_store::{PlatformTx, tenants};
 
 use crate::app::App;
-use crate::routes::operators::recover::governs;
 
 /// What is shown of a link.
 pub(crate) struct LinkDetails {
@@ -28,7 +27,7 @@ pub(crate) struct LinkDetails {
     pub(super) place: Option<String>,
     /// Whether its e-mail has an account.
     pub(super) has_account: bool,
-    /// Whether whoever keeps the installation has made it, at the machine or with their account.
+    /// Whether whoever keeps the installation has made it, at the machine, with their account or with a key of theirs.
     pub(super) by_keeper: bool,
 }
 
@@ -81,14 +80,13 @@ pub(crate) fn find_valid_link(
     if !link.is_open(access.clock.now()) || (link.purpose == LinkPurpose::First && operators::has_any(tx)?) {
         return Ok(None);
     }
-    let maker = match links::find_maker(&link) {
-        None => None,
-        Some(id) => match operators::find(tx, id)? {
-            Some(maker) if can_make_link(tx, &maker, &link.purpose)? => Some(maker),
-            _ => return Ok(None),
-        },
+    let Some(maker) = OperatorAuthority::find_of_link(tx, &link, access.clock.now())? else {
+        return Ok(None);
     };
-    let by_keeper = maker.is_none_or(|maker| maker.keeper);
+    if !maker.can_make_link(tx, &link.purpose)? {
+        return Ok(None);
+    }
+    let by_keeper = maker.is_keeper();
     let (mut place, mut has_account) = (None, false);
     if let LinkPurpose::Invitation { email, place: to } = &link.purpose {
         has_account = operators::find_by_email(tx, email)?.is_some();
@@ -97,22 +95,6 @@ pub(crate) fn find_valid_link(
         }
     }
     Ok(Some(LinkDetails { link, place, has_account, by_keeper }))
-}
-
-/// Whether an operator could make this link now, for the account and the role as they are now.
-fn can_make_link(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &LinkPurpose) -> Result<bool, ApiError> {
-    match purpose {
-        LinkPurpose::First => Ok(false),
-        LinkPurpose::Invitation { place: InvitationScope::Everywhere, .. } => Ok(maker.keeper),
-        LinkPurpose::Invitation { place: InvitationScope::Workspace { tenant, role }, .. } => {
-            let own = roles::find_effective(tx, maker, *tenant)?.map(|(_, own)| own);
-            Ok(own.is_some_and(|own| own <= *role && own <= Role::Admin))
-        }
-        LinkPurpose::Recovery { operator } => match operators::find(tx, *operator)? {
-            Some(other) => governs(tx, maker, &other),
-            None => Ok(false),
-        },
-    }
 }
 
 /// The page, with what was written before and why it was not taken.

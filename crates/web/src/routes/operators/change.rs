@@ -1,24 +1,21 @@
 //! `POST /account/operators/{id}/role`: another role in the open workspace, or none.
 
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use munshi_identity::Role;
-use munshi_identity::operators::{self, OPERATORS, Operator, roles};
+use munshi_identity::{Role, RoleError};
 use munshi_lang::PlaceholderValue;
-use munshi_server::account::audit_context::AccountAuditContext;
+use munshi_operations::operators::{GrantedRole, LAST_OWNER_MESSAGE, SetOperatorRole, SetOperatorRoleInput};
+use munshi_pack::operation::{OperationError, execute};
 use munshi_server::account::form::SignedInForm;
-use munshi_server::account::signed_in_operator::OpenWorkspace;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::html_page::PageNotice;
 use munshi_server::page_error::HtmlPageError;
-use munshi_store::PlatformTx;
-use munshi_types::{KeyId, TenantId};
 use serde::Deserialize;
-use serde_json::json;
 
-use super::invite::check_role_grant;
 use super::list::render_page;
+use crate::app::App;
+use crate::operations::build_operator_call;
 
 #[derive(Deserialize)]
 pub(crate) struct ChangeOperatorForm {
@@ -27,80 +24,41 @@ pub(crate) struct ChangeOperatorForm {
 }
 
 pub(crate) async fn change_operator(
+    State(app): State<App>,
     Path(id): Path<String>,
     posted: SignedInForm<ChangeOperatorForm>,
 ) -> Result<Response, HtmlPageError> {
+    let api = app.api()?;
     let SignedInForm { who, form, .. } = posted;
     let workspace = who.load_managed_workspace().await?;
-    let role: Option<Role> = match form.role.as_str() {
-        "none" => None,
-        text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
-            ApiError::new(ApiErrorCode::Invalid, error.to_string())
-        })?),
+    let role = match form.role.as_str() {
+        "none" => GrantedRole::None,
+        text => Some(parse_role(text)?).into(),
     };
-    if let Some(role) = role {
-        check_role_grant(&workspace, role)?;
-    }
-    let (telling, inside) =
-        (AccountAuditContext::for_operator(&who.access, who.operator.id), workspace.clone());
-    let unit = move |tx: &mut PlatformTx<'_>| -> Result<(Operator, Vec<KeyId>), ApiError> {
-        let (operator, before) = load_managed_operator(tx, &inside, &id)?;
-        let tenant = inside.tenant.id;
-        if before == Role::Owner && role != Some(Role::Owner) {
-            require_other_owner(tx, tenant)?;
-        }
-        let change = match role {
-            Some(role) => roles::grant(tx, operator.id, tenant, role, telling.now)?,
-            None => roles::revoke(tx, operator.id, tenant, telling.now)?,
-        };
-        let payload = json!({ "before": before, "now": role });
-        telling.record(tx, &[tenant], "operator.role_changed", operator.id.to_string(), payload)?;
-        telling.record_revoked_keys(tx, tenant, &change.revoked)?;
-        Ok((operator, change.revoked.iter().map(|key| key.id).collect()))
-    };
-    let (operator, revoked) = who.access.db.platform(OPERATORS).write(unit).await?;
-    who.access.keys.invalidate(&revoked);
-    if operator.id == who.operator.id {
+    let call = build_operator_call(api, &who, &workspace).await?;
+    let input = SetOperatorRoleInput { id, role };
+    let changed = execute::<_, SetOperatorRole>(&call, input).await.map_err(to_page_error)?;
+    if changed.id == who.operator.id {
         return Ok(Redirect::to("/account").into_response());
     }
-    let words = match role {
+    let words = match changed.now {
         Some(role) => {
             let role = who.words.role_name(&role);
             let fills =
-                [("name", PlaceholderValue::Text(&operator.name)), ("role", PlaceholderValue::Text(&role))];
+                [("name", PlaceholderValue::Text(&changed.name)), ("role", PlaceholderValue::Text(&role))];
             who.words.render_filled("role-changed", &fills)
         }
-        None => who.words.render_with("role-taken", "name", &operator.name),
+        None => who.words.render_with("role-taken", "name", &changed.name),
     };
-    render_page(&who, &workspace, None, PageNotice::success(words), StatusCode::OK).await
+    render_page(api, &who, &workspace, None, PageNotice::success(words), StatusCode::OK).await
 }
 
-/// Somebody of this workspace who stands no higher than whoever asks.
-pub(super) fn load_managed_operator(
-    tx: &mut PlatformTx<'_>,
-    workspace: &OpenWorkspace,
-    id: &str,
-) -> Result<(Operator, Role), ApiError> {
-    let missing = || ApiError::new(ApiErrorCode::NotFound, "No account with that id in this workspace.");
-    let id = id.parse().map_err(|_| missing())?;
-    let operator = operators::find(tx, id)?.ok_or_else(missing)?;
-    let role = roles::find_granted(tx, id, workspace.tenant.id)?.ok_or_else(missing)?;
-    if role < workspace.role {
-        return Err(ApiError::new(
-            ApiErrorCode::Forbidden,
-            format!("{} has a higher role than yours.", operator.name),
-        )
-        .hint("Ask an owner of the workspace."));
-    }
-    Ok((operator, role))
+pub(super) fn parse_role(text: &str) -> Result<Role, ApiError> {
+    text.parse().map_err(|error: RoleError| ApiError::new(ApiErrorCode::Invalid, error.to_string()))
 }
 
-/// Without an owner nobody could give the role again but whoever has the machine.
-fn require_other_owner(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<(), ApiError> {
-    if roles::lock_owners(tx, tenant)? > 1 {
-        return Ok(());
-    }
-    Err(ApiError::new(ApiErrorCode::Conflict, "This is the only owner of the workspace.")
-        .hint("Make another person an owner first.")
-        .phrase("last-owner"))
+fn to_page_error(error: OperationError) -> ApiError {
+    let is_last_owner = error.message == LAST_OWNER_MESSAGE;
+    let error = ApiError::from(error);
+    if is_last_owner { error.phrase("last-owner") } else { error }
 }

@@ -1,18 +1,28 @@
 //! `GET /account/operators`: who looks after the open workspace, and who was invited to.
 
 use askama::Template;
-use axum::http::StatusCode;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::links::{self, InvitationScope, LinkPurpose};
-use munshi_identity::operators::{OPERATORS, roles};
 use munshi_lang::PlaceholderValue;
+use munshi_operations::NameListInput;
+use munshi_operations::invitations::ListInvitations;
+use munshi_operations::operators::{ListOperators, OneTimeLinkView, OperatorView};
+use munshi_pack::operation::{ListInput, execute};
 use munshi_server::account::frame::AccountFrame;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
+use munshi_server::error::ApiError;
 use munshi_server::html_page::{PageNotice, render_uncached};
 use munshi_server::page_error::HtmlPageError;
-use munshi_store::PlatformTx;
 use munshi_types::Timestamp;
+
+use crate::app::App;
+use crate::app::api::Api;
+use crate::operations::build_operator_call;
+
+/// So many are shown; `munshi operator list` shows all.
+const MOST: u32 = 500;
 
 #[derive(Template)]
 #[template(path = "account/operators.html")]
@@ -34,6 +44,13 @@ pub(super) struct OperatorLinkNotice {
 }
 
 impl OperatorLinkNotice {
+    /// The link as it is reached from this browser, where the settings say no address.
+    pub(super) fn new(who: &SignedInOperator, headers: &HeaderMap, made: OneTimeLinkView) -> Self {
+        let path = made.link.rfind("/account/link/").and_then(|at| made.link.get(at..));
+        let link = path.map(|path| who.access.build_url(headers, path));
+        Self { email: made.email.unwrap_or_default(), link: link.unwrap_or(made.link), ends: made.ends_at }
+    }
+
     fn render_text(&self, frame: &AccountFrame) -> String {
         let ends = frame.format_time(self.ends);
         let fills = [("email", PlaceholderValue::Text(&self.email)), ("ends", PlaceholderValue::Text(&ends))];
@@ -60,51 +77,64 @@ struct Invitation {
     reached: bool,
 }
 
-pub(crate) async fn list_operators(who: SignedInOperator) -> Result<Response, HtmlPageError> {
+pub(crate) async fn list_operators(
+    State(app): State<App>,
+    who: SignedInOperator,
+) -> Result<Response, HtmlPageError> {
+    let api = app.api()?;
     let workspace = who.load_managed_workspace().await?;
-    render_page(&who, &workspace, None, None, StatusCode::OK).await
+    render_page(api, &who, &workspace, None, None, StatusCode::OK).await
 }
 
 pub(super) async fn render_page(
+    api: &Api,
     who: &SignedInOperator,
     workspace: &OpenWorkspace,
     made: Option<OperatorLinkNotice>,
     told: Option<PageNotice>,
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
-    let (tenant, now) = (workspace.tenant.id, who.access.clock.now());
-    let read = move |tx: &mut PlatformTx<'_>| -> Result<_, munshi_identity::Error> {
-        Ok((roles::list_members(tx, tenant)?, links::list_invitations(tx, tenant, now)?))
-    };
-    let (members, open) = who.access.db.platform(OPERATORS).read(read).await?;
-    let items = members.into_iter().map(|member| Item {
-        id: member.operator.id.to_string(),
-        own: member.operator.id == who.operator.id,
-        reached: workspace.role <= member.role,
-        name: member.operator.name,
-        email: member.operator.email,
-        role: member.role,
-    });
+    let call = build_operator_call(api, who, workspace).await?;
+    let input = NameListInput { after: None, limit: Some(MOST) };
+    let operators = execute::<_, ListOperators>(&call, input).await.map_err(ApiError::from)?;
+    let input = ListInput { after: None, limit: Some(MOST) };
+    let open = execute::<_, ListInvitations>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "operators", told).await?;
-    let invitations = open.into_iter().filter_map(|link| match link.purpose {
-        LinkPurpose::Invitation { email, place: InvitationScope::Workspace { role, .. } } => {
-            Some(Invitation {
-                id: link.id.to_string(),
-                email,
-                role,
-                ends: frame.words.render_with("until", "ends", &frame.format_time(link.ends_at)),
-                reached: workspace.role <= role,
-            })
-        }
-        _ => None,
+    let invitations = open.items.into_iter().filter_map(|one| {
+        let role = one.role?;
+        Some(Invitation {
+            id: one.id.to_string(),
+            email: one.email,
+            role,
+            ends: frame.words.render_with("until", "ends", &frame.format_time(one.ends_at)),
+            reached: workspace.role <= role,
+        })
     });
     let page = OperatorsPage {
         made_words: made.as_ref().map(|made| made.render_text(&frame)).unwrap_or_default(),
-        items: items.collect(),
+        items: list_members(who, workspace, operators.items),
         invitations: invitations.collect(),
         made,
         frame,
         roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
     };
     Ok(render_uncached(&page, status))
+}
+
+/// Those with a role in the workspace, the highest first.
+fn list_members(who: &SignedInOperator, workspace: &OpenWorkspace, all: Vec<OperatorView>) -> Vec<Item> {
+    let items = all.into_iter().filter_map(|one| {
+        let role = one.roles.iter().find(|given| given.tenant == workspace.tenant.name)?.role;
+        Some(Item {
+            id: one.id.to_string(),
+            own: one.id == who.operator.id,
+            reached: workspace.role <= role,
+            name: one.name,
+            email: one.email,
+            role,
+        })
+    });
+    let mut items: Vec<Item> = items.collect();
+    items.sort_by_key(|item| item.role);
+    items
 }

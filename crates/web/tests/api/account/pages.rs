@@ -44,7 +44,7 @@ on_both! {
         harmless(&evil.submit("/account/operators/x/role", &[("role", EVIL)]).await.says(422, "&#60;"));
         for id in ["%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E", "x"] {
             harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "exists, or you have no access to it"));
-            harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "No account with that id"));
+            harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "No operator"));
             harmless(&house.browser().get(&format!("/account/link/{id}")).await.says(410, "not good"));
         }
         harmless(&evil.submit("/account/password", &[("current", EVIL), ("new", "aaaaaaaaaaaa"), ("again", EVIL)]).await.says(422, "differ"));

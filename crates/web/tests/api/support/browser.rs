@@ -6,10 +6,10 @@ use std::net::{IpAddr, SocketAddr};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
-use munshi_identity::operators::OPERATORS;
+use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATORS, roles};
 use munshi_identity::{Error, Role};
 use munshi_store::{PlatformTx, across_tenants, params};
-use munshi_types::{SystemRandom, TenantId};
+use munshi_types::{OperatorId, SystemRandom, TenantId};
 use munshi_web::Peer;
 
 use super::Installation;
@@ -48,6 +48,29 @@ impl Installation {
             .1)
         };
         self.db.platform(OPERATORS).write(unit).await.unwrap().reveal().to_owned()
+    }
+
+    /// An account with a role, without a browser. Its e-mail is not proved.
+    pub(crate) async fn add_operator(&self, email: &str, tenant: TenantId, role: Role) -> OperatorId {
+        let (ids, now) = (self.ids.clone(), self.now());
+        let new = NewOperator {
+            email: email.to_owned(),
+            name: email.split('@').next().unwrap().to_owned(),
+            password: None,
+            elsewhere: None,
+            keeper: false,
+            first: false,
+            proved: false,
+            home: Some(tenant),
+        };
+        let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> {
+            let AddOperatorOutcome::Made(made) = operators::add(tx, &ids, &new, now)? else {
+                panic!("the e-mail is taken")
+            };
+            roles::grant(tx, made.id, tenant, role, now)?;
+            Ok(made.id)
+        };
+        self.db.platform(OPERATORS).write(unit).await.unwrap()
     }
 
     pub(crate) async fn invitation(&self, email: &str, tenant: TenantId, role: Role) -> String {

@@ -1,8 +1,10 @@
 //! What operations need of the settings, without settings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_identity::links::INVITATION_LIFE;
 use munshi_jobs::JobQueue;
 use munshi_operations::HouseParts;
 use munshi_pack::operation::OperationError;
@@ -23,6 +25,14 @@ pub(super) struct TestParts {
 
 #[async_trait]
 impl HouseParts for TestParts {
+    fn base_url(&self) -> String {
+        "http://munshi.example".to_owned()
+    }
+
+    fn invitation_life(&self) -> Duration {
+        INVITATION_LIFE
+    }
+
     fn budget(&self) -> BudgetSettings {
         self.budgets.clone()
     }
