@@ -8,6 +8,7 @@ import re
 import sqlite3
 import sys
 import time
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -93,6 +94,16 @@ def visit(place):
         return re.match(r"[^=]+=([^;]+)", answer.headers["set-cookie"])[1], answer.headers["x-run-id"]
 
 
+def operator(email):
+    """Somebody who was invited and came."""
+    link = call("POST", "/v1/invitations", {"email": email, "role": "staff"})["link"]
+    form = urllib.parse.urlencode({"name": "Nina", "password": "correct horse battery"}).encode()
+    path = link[link.index("/account/link/"):]
+    with urllib.request.urlopen(urllib.request.Request(url + path, form, {"origin": url}, method="POST")) as answer:
+        answer.read()
+    return email
+
+
 def asset():
     page = urllib.request.Request(url + "/", headers={"accept": "text/html"})
     with urllib.request.urlopen(page) as answer:
@@ -115,6 +126,8 @@ for name in ("awake", "asleep", "over"):
 call("POST", "/v1/tenants/asleep/pause", None, keeper)
 call("POST", "/v1/secrets/gone", {"value": "s3cret"})
 call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256"}, keeper)
+invited = call("POST", "/v1/invitations", {"email": "gita@shop.example", "role": "staff"})
+call("POST", "/v1/invitations", {"email": "lata@shop.example", "role": "staff"})
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
 place = f"{tenant}:{binding}"
@@ -132,6 +145,10 @@ ids = {
     "/v1/persons/{id}/confirm": second["person"],
     "/v1/approvals/{id}": granted,
     "/v1/approvals/{id}/refuse": refused,
+    "/v1/operators/{id}": operator("nina@shop.example"),
+    "/v1/operators/{id}/prove": operator("hema@shop.example"),
+    "/v1/operators/{id}/remove": operator("isha@shop.example"),
+    "/v1/invitations/{id}": invited["id"],
     "/v1/keys/{id}": spare["id"],
     "/v1/keys/{id}/rotate": rotated["id"],
     "/v1/jobs/{id}": dead,
@@ -157,6 +174,10 @@ bodies = {
     "confirm_person": {"session": second["session"], "code": code},
     "grant_approval": {"digest": digest},
     "refuse_approval": {"digest": digest},
+    "invite_operator": {"email": "ravi@shop.example", "role": "viewer"},
+    "invite_keeper": {"email": "farid@house.example"},
+    "change_operator": {"role": "viewer"},
+    "withdraw_invitations": {"email": "lata@shop.example"},
     "add_key": {"name": "till", "role": "staff"},
     "add_tenant": {"name": "made"},
     "set_secret": {"value": "s3cret"},
