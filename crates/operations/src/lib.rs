@@ -46,10 +46,19 @@ pub use lists::NameListInput;
 pub use reference::render_reference;
 pub use services::{ActServicesSource, HouseParts, HouseServices};
 
-use munshi_pack::operation::{OperationCall, OperationEntry};
+use munshi_pack::operation::{OperationCall, OperationEffect, OperationEntry, OperationSpec};
 
 /// A call of one of the house's operations.
 pub type HouseCall = OperationCall<HouseServices>;
+
+/// What is never told to another agent: what lets people in, what is secret, and what they are asked.
+const WITHHELD: &[&str] =
+    &["approvals", "host-keys", "invitations", "keeper-keys", "keys", "operators", "policy", "secrets"];
+
+/// Whether MCP has it: what looks, where a key was opened for it.
+pub fn is_offered_to_agents(spec: &OperationSpec) -> bool {
+    spec.effect == OperationEffect::Read && !WITHHELD.contains(&spec.resource)
+}
 
 /// Every operation of the house, by resource and verb.
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
@@ -132,8 +141,6 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    use munshi_pack::operation::OperationEffect;
 
     use super::*;
 

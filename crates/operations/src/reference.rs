@@ -4,9 +4,19 @@ use std::fmt::Write as _;
 
 use munshi_pack::operation::{CallerClass, OperationSpec};
 
-use crate::HOUSE;
+use crate::{HOUSE, is_offered_to_agents};
 
-const HEAD: &str = "# Operations\n\nAdministrative verbs. Each is written once and is the same from every surface: the same rules, the same answer\n(`--json` prints what the API sends), the same errors. With `munshi --server URL` (or `MUNSHI_SERVER`, and a key in\n`MUNSHI_KEY`) a command runs on a server instead of the local database. This page is made from the code\n(`UPDATE_DOCS=1 cargo test -p munshi-operations`).\n\n| Command | API | Who may | Audit | What it does |\n|---|---|---|---|---|\n";
+const HEAD: &str = "# Operations\n\nAdministrative verbs. Each is written once and is the same from every surface: the same rules, the same answer\n(`--json` prints what the API sends), the same errors. With `munshi --server URL` (or `MUNSHI_SERVER`, and a key in\n`MUNSHI_KEY`) a command runs on a server instead of the local database. This page is made from the code\n(`UPDATE_DOCS=1 cargo test -p munshi-operations`).\n\nOver MCP those that say so are offered to keys that name `administration`, and to keepers' keys.\n\n| Command | API | Who may | Audit | MCP | What it does |\n|---|---|---|---|---|---|\n";
+
+/// How commands are typed that an operation is behind under other words.
+const TYPED: &[(&str, &str)] = &[
+    ("anchor_audit", "audit verify --anchor"),
+    ("read_plan", "usage plan TENANT"),
+    ("read_policy", "policy show"),
+    ("retry_jobs", "jobs retry --all"),
+    ("set_limit", "usage limit TENANT LIMIT AMOUNT"),
+    ("set_plan", "usage plan TENANT PLAN"),
+];
 
 /// The page as it stands in `docs/operations.md`.
 pub fn render_reference() -> String {
@@ -17,7 +27,9 @@ pub fn render_reference() -> String {
         // What is the only one of its kind is shown by its name alone.
         let verb = (spec.verb != "show" || !fields.is_empty()).then(|| spec.verb.to_owned());
         let words = [spec.command.to_owned()].into_iter().chain(verb).chain(fields);
-        let command = words.collect::<Vec<_>>().join(" ");
+        let typed = TYPED.iter().find(|(id, _)| *id == spec.id());
+        let command =
+            typed.map_or_else(|| words.collect::<Vec<_>>().join(" "), |(_, words)| (*words).to_owned());
         let who = match spec.needs {
             CallerClass::Machine => "whoever sits at the machine".to_owned(),
             CallerClass::Keeper | CallerClass::KeeperOfTenant => "keeper".to_owned(),
@@ -33,7 +45,8 @@ pub fn render_reference() -> String {
             false => "-".to_owned(),
         };
         // Writing to a string can't fail.
-        let _ = writeln!(page, "| `munshi {command}` | {route} | {who} | {events} | {} |", spec.about);
+        let (agents, about) = (if is_offered_to_agents(spec) { "yes" } else { "-" }, spec.about);
+        let _ = writeln!(page, "| `munshi {command}` | {route} | {who} | {events} | {agents} | {about} |");
     }
     page
 }

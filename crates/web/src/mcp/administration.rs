@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_mcp::{CallToolResult, JsonObject, Tool, ToolAnnotations};
-use munshi_operations::{HOUSE, HouseServices};
-use munshi_pack::operation::{OperationCaller, OperationEffect, OperationEntry, OperationScope};
+use munshi_operations::{HOUSE, HouseServices, is_offered_to_agents};
+use munshi_pack::operation::{OperationCaller, OperationEntry, OperationScope};
 use munshi_server::error::ApiError;
 use serde_json::{Value, json};
 
 use super::results;
 use crate::api::access::AuthorizedCaller;
 use crate::operations::build_call;
-
-/// What is never told to another agent: what lets people in, what is secret, and what they are asked.
-const WITHHELD: &[&str] = &["approvals", "host-keys", "keeper-keys", "keys", "policy", "secrets"];
 
 type Entry = OperationEntry<HouseServices>;
 
@@ -47,9 +44,8 @@ fn list_entries(caller: &Arc<ApiCaller>) -> impl Iterator<Item = &'static Entry>
     let asked = is_opened(caller).then(|| OperationCaller::api(Arc::clone(caller)));
     HOUSE.iter().filter(move |entry| {
         let spec = &entry.spec;
-        let is_offered = spec.effect == OperationEffect::Read && !WITHHELD.contains(&spec.resource);
         let is_installation = spec.needs.scope() == OperationScope::Installation;
-        is_offered
+        is_offered_to_agents(spec)
             && asked.as_ref().is_some_and(|caller| caller.authorize_for(spec.needs, is_installation).is_ok())
     })
 }

@@ -33,9 +33,9 @@ pub(super) fn is_all_there(upgraded: &UpgradedInstallation) {
     let secrets = upgraded.shop_json(&["vault", "list"]);
     assert_eq!(secrets["items"][0]["name"], "razorpay.key", "{secrets}");
     let operators = installation.json(&["operator", "list"]);
-    assert_eq!(operators.as_array().unwrap().len(), 2, "{operators}");
+    assert_eq!(operators["items"].as_array().unwrap().len(), 2, "{operators}");
     let invited = installation.json(&["operator", "list", "--invited"]);
-    assert_eq!(invited[0]["email"], "zoya@shop.example", "{invited}");
+    assert_eq!(invited["items"][0]["email"], "zoya@shop.example", "{invited}");
     let usage = installation.json(&["usage", "--tenant", "kirana"]);
     assert_eq!(usage["items"][0]["plan"], "pro", "{usage}");
     assert_eq!(count_reservations(upgraded), 7, "one for each turn under way");
