@@ -1,6 +1,30 @@
 //! Short lists that are read whole and shown in the order of their names.
 
 use munshi_pack::operation::{ListInput, ListView, OperationError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The input of a list in the order of names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NameListInput {
+    /// The `next` of the previous page.
+    pub after: Option<String>,
+    /// Page size; default 25.
+    #[schema(minimum = 1, maximum = 500)]
+    pub limit: Option<u32>,
+}
+
+impl NameListInput {
+    /// One page of the whole.
+    pub(crate) fn paginate<T>(
+        &self,
+        all: Vec<T>,
+        name: impl Fn(&T) -> String,
+    ) -> Result<ListView<T>, OperationError> {
+        paginate_by_name(all, self.after.as_deref(), self.limit, name)
+    }
+}
 
 /// One page of such a list; `next` is the last name that was given.
 pub(crate) fn paginate_by_name<T>(

@@ -8,7 +8,7 @@ use munshi_pack::operation::{
 
 use super::ConnectorView;
 use crate::connector_errors::convert_connector_error;
-use crate::lists::NameListInput;
+use crate::named_list::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 pub struct ListConnectors;

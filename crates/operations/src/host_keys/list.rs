@@ -7,7 +7,7 @@ use munshi_pack::operation::{
 };
 
 use super::HostKeyView;
-use crate::lists::NameListInput;
+use crate::named_list::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 pub struct ListHostKeys;

@@ -8,7 +8,7 @@ use munshi_safety::budget::{self, BudgetLimitSubject, BudgetScope};
 use munshi_types::BindingId;
 
 use super::LimitView;
-use crate::lists::NameListInput;
+use crate::named_list::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 pub struct ListLimits;

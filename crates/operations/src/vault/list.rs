@@ -9,7 +9,7 @@ use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::lists::NameListInput;
+use crate::named_list::NameListInput;
 use crate::{HouseCall, HouseServices};
 
 /// What is told of a secret.
