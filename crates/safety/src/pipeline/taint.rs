@@ -50,13 +50,12 @@ impl Taint {
     }
 
     /// Whether every value stands in the principal's own words: texts word for word in any script, numbers as numbers.
-    /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
-    /// is to be done has not said it.
+    /// What is empty stands nowhere: to a tool it may mean to clear what is there. Names of fields within values are
+    /// values too, unless the tool itself has such a name.
     pub(super) fn own_words_cover(&self, arguments: &Value, names: ArgumentFacts<'_>) -> bool {
         let words: Vec<OwnWords> = self.own_words.iter().map(|text| OwnWords::from_message(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
-        holds_value(arguments)
-            && all_texts_said(arguments, &words, names.is_named)
+        all_texts_said(arguments, &words, names.is_named)
             && (!holds_number(arguments) || {
                 let numbers: Vec<Number> =
                     self.own_words.iter().flat_map(|text| numbers::find_exact(text)).collect();
@@ -325,17 +324,6 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{0900}'..='\u{0DFF}' | '\u{200c}' | '\u{200d}') && !matches!(c, '\u{0964}' | '\u{0965}')
 }
 
-/// Whether there is anything in it that could have been said.
-fn holds_value(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(_) | Value::Number(_) => true,
-        Value::String(text) => !text.trim().is_empty(),
-        Value::Array(items) => items.iter().any(holds_value),
-        Value::Object(inner) => inner.values().any(holds_value),
-    }
-}
-
 fn holds_number(value: &Value) -> bool {
     match value {
         Value::Number(_) => true,
@@ -347,14 +335,20 @@ fn holds_number(value: &Value) -> bool {
 
 fn all_texts_said(value: &Value, words: &[OwnWords], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
-        Value::Null | Value::Number(_) => true,
-        // Nobody says "true": what a switch does was not in their words.
-        Value::Bool(_) => false,
-        Value::String(text) => text.trim().is_empty() || is_said(text, words),
-        Value::Array(items) => items.iter().all(|item| all_texts_said(item, words, is_named)),
-        Value::Object(inner) => inner.iter().all(|(key, item)| {
-            (is_named(key) || is_said(key, words)) && all_texts_said(item, words, is_named)
-        }),
+        Value::Number(_) => true,
+        // Nobody says "true": what a switch does was not in their words. Nor does anybody say nothing: to a tool it may
+        // mean to clear what is there.
+        Value::Null | Value::Bool(_) => false,
+        Value::String(text) => is_said(text, words),
+        Value::Array(items) => {
+            !items.is_empty() && items.iter().all(|item| all_texts_said(item, words, is_named))
+        }
+        Value::Object(inner) => {
+            let is_field_said = |(key, item): (&String, &Value)| {
+                (is_named(key) || is_said(key, words)) && all_texts_said(item, words, is_named)
+            };
+            !inner.is_empty() && inner.iter().all(is_field_said)
+        }
     }
 }
 
@@ -423,7 +417,12 @@ mod tests {
             (json!({ "name": "Raju", "amount": { "price": 50000 } }), false),
             (json!({ "list": [{ "दिया": 500 }] }), true),
             (json!({ "list": [{ "दिया": 50000 }] }), false),
-            (json!({ "note": "second shelf", "tags": [] }), true),
+            (json!({ "note": "second shelf" }), true),
+            // Nobody said that anything is to be cleared.
+            (json!({ "note": "second shelf", "tags": [] }), false),
+            (json!({ "note": "second shelf", "tags": [{}] }), false),
+            (json!({ "name": "राजू", "note": "" }), false),
+            (json!({ "name": "राजू", "note": null }), false),
             (json!({ "note": "shelf second" }), false),
             (json!({ "note": "दिया, note: second" }), true),
             (json!({ "note": "../second shelf" }), false),
@@ -434,9 +433,6 @@ mod tests {
             (json!({ "name": "Ramesh", "amount": 500 }), false),
             (json!({ "name": "राजू", "amount": 5000 }), false),
             (json!({ "amount": 500, "everyone": true }), false),
-            (json!({ "name": "राजू", "note": null, "empty": "" }), true),
-            // What nobody said anything of was not said.
-            (json!({ "note": null, "empty": "", "tags": [] }), false),
             (json!({}), false),
             (json!({ "list": ["राजू", { "deep": "evil" }] }), false),
             (json!({ "list": [{ "name": "राजू" }] }), true),
