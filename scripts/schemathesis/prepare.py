@@ -125,7 +125,7 @@ for name in ("awake", "asleep", "over"):
     call("POST", "/v1/tenants", {"name": name}, keeper)
 call("POST", "/v1/tenants/asleep/pause", None, keeper)
 call("POST", "/v1/secrets/gone", {"value": "s3cret"})
-call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256"}, keeper)
+call("POST", "/v1/host-keys", {"kid": "front", "capability": "cheap", "jwks": "https://shop.example/keys", "algorithm": "RS256"}, keeper)
 invited = call("POST", "/v1/invitations", {"email": "gita@shop.example", "role": "staff"})
 call("POST", "/v1/invitations", {"email": "lata@shop.example", "role": "staff"})
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
@@ -162,6 +162,7 @@ names = {
     "/v1/secrets/{name}": "spare",
     "/v1/secrets/{name}/remove": "gone",
     "/v1/connectors/{name}": "odd",
+    "/v1/model-targets/{name}": "offline",
 }
 bodies = {
     "send_chat": {**chat, "person": first["person"], "stream": False},
@@ -184,6 +185,7 @@ bodies = {
     "add_host_key": {"kid": "back", "host": "back", "jwks": "https://shop.example/keys", "algorithm": "RS256"},
     "set_limit": {"limit": "tenant.day.tokens", "amount": "1000000000"},
     "set_plan": {"plan": "business"},
+    "set_model_capability": {"models": ["offline"]},
     "send_visit_message": {"text": "namaste", "message_id": uuid.uuid4().hex},
 }
 document = call("GET", "/openapi.json")

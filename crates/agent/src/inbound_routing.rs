@@ -17,7 +17,6 @@ use crate::decisions::TurnDecision;
 use crate::engine::{PendingTurn, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::ingest::{Admission, FixedReply, RoutedMessage};
-use crate::model_routing;
 use crate::phrases::log_unrendered;
 use crate::reply_language::ReplyLanguage;
 use crate::runs::{self, RunLease};
@@ -135,7 +134,7 @@ impl TurnEngineInner {
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
     pub(crate) fn estimate_max_budget(&self, binding: &BindingResolution) -> BudgetAmount {
-        let route = model_routing::resolve_route(&binding.agent.body, &self.route, self.gateway.targets());
+        let route = self.resolve_unrestricted_route(binding);
         let uses = [Capability::ChatTools, Capability::Default, Capability::Multilingual, Capability::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
         let budgets = binding.static_prompt.budgets();
@@ -164,7 +163,7 @@ impl TurnEngineInner {
 
     /// Whether the model of this machine is among those that may answer.
     fn can_answer_locally(&self, binding: &BindingResolution) -> bool {
-        let route = model_routing::resolve_route(&binding.agent.body, &self.route, self.gateway.targets());
+        let route = self.resolve_unrestricted_route(binding);
         let mut names = route.targets.values().flatten();
         self.local_model().is_some_and(|here| names.any(|name| name == here))
     }

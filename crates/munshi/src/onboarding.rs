@@ -14,6 +14,7 @@ use munshi_llm::presets::find_preset;
 use munshi_llm::pricing::PriceBook;
 use munshi_llm::target::ProviderKey;
 use munshi_llm::{ChatMessage, ChatRequest, Gateway, HttpProvider, ModelError, ModelTarget, Transport};
+use munshi_operations::models::trial::{self, ModelTrialResult};
 use munshi_pack::{PackRegistry, TenantTemplate};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PlatformTx, Tx};
@@ -27,7 +28,6 @@ use munshi_web::visitor::onboarding::{
     ModelKeyTrial, ModelKeyTrialResult, OnboardingService, ReadyTenantOffer,
 };
 use munshi_wiring::failure::Result;
-use munshi_wiring::trial::{self, ModelTrialResult};
 use munshi_wiring::{create_tenant, installation, policy, tenant_templates, tier_audit};
 
 /// Providers that take a key, each with a model that many have.
@@ -197,14 +197,17 @@ impl OnboardingService for InstallationOnboarding {
         let known =
             find_preset(&wish.provider).ok_or_else(|| ApiError::internal("a provider without a preset"))?;
         let target = ModelTarget { key: ProviderKey::new(&wish.key), ..known.target("tried", &wish.model) };
-        let check = self.try_target(target).await?;
-        render_trial_result(&self.book, voice, &wish, &check).map_err(ApiError::internal)
+        let (check, fault) = self.try_target(target).await?;
+        render_trial_result(&self.book, voice, &wish, &check, fault.as_ref()).map_err(ApiError::internal)
     }
 }
 
 impl InstallationOnboarding {
     /// One question, with nothing written down: whoever tries a key has no tenant yet.
-    async fn try_target(&self, target: ModelTarget) -> Result<ModelTrialResult, ApiError> {
+    async fn try_target(
+        &self,
+        target: ModelTarget,
+    ) -> Result<(ModelTrialResult, Option<ModelError>), ApiError> {
         let transport = Transport::new(self.clock.clone()).map_err(ApiError::internal)?;
         let gateway = Gateway::new(GatewayParts {
             targets: vec![target],
@@ -246,11 +249,12 @@ fn render_trial_result(
     voice: Locale,
     wish: &ModelKeyTrial,
     check: &ModelTrialResult,
+    fault: Option<&ModelError>,
 ) -> std::result::Result<ModelKeyTrialResult, PhraseError> {
     let ModelKeyTrial { provider, model, .. } = wish;
     let (provider, model) = (provider.as_str(), model.as_str());
     let named = ("provider", PlaceholderValue::Text(provider));
-    if let Some(fault) = &check.fault {
+    if let Some(fault) = fault {
         let why = check.detail.replace(&wish.key, "…");
         let message = match fault {
             ModelError::Unauthorised => book.render("start-key-refused", voice, &[named])?,
@@ -262,7 +266,7 @@ fn render_trial_result(
     }
     // A model that thinks first may have had no room left for words: it answered all the same.
     let first = check.first_word_ms.unwrap_or(check.total_ms);
-    let count = PlaceholderValue::Count(u64::try_from(first).unwrap_or(u64::MAX));
+    let count = PlaceholderValue::Count(first);
     Ok(ModelKeyTrialResult {
         works: true,
         message: book.render(
@@ -289,17 +293,20 @@ mod tests {
         book
     }
 
-    fn check(fault: Option<ModelError>) -> ModelTrialResult {
+    fn check(fault: Option<&ModelError>) -> ModelTrialResult {
         ModelTrialResult {
-            what: "answer",
+            what: "answer".to_owned(),
             is_good: false,
-            detail: fault.as_ref().map(ToString::to_string).unwrap_or_default(),
-            fault,
+            detail: fault.map(ToString::to_string).unwrap_or_default(),
             first_word_ms: None,
             total_ms: 1200,
             tokens: 64,
             cost_micros: None,
         }
+    }
+
+    fn told(voice: Locale, fault: Option<&ModelError>) -> ModelKeyTrialResult {
+        render_trial_result(&book(), voice, &wish(), &check(fault), fault).unwrap()
     }
 
     fn wish() -> ModelKeyTrial {
@@ -339,13 +346,13 @@ mod tests {
         ];
         for voice in Locale::all() {
             let mut seen = std::collections::BTreeSet::new();
-            for fault in faults.clone() {
-                let told = render_trial_result(&book(), voice, &wish(), &check(Some(fault))).unwrap();
+            for fault in &faults {
+                let told = told(voice, Some(fault));
                 assert!(!told.works && told.message.contains("openai"), "{told:?}");
                 assert!(!format!("{told:?}").contains("sk-1") && told.settings.is_empty(), "{told:?}");
                 assert!(seen.insert(told.message), "each is told apart");
             }
-            let told = render_trial_result(&book(), voice, &wish(), &check(None)).unwrap();
+            let told = told(voice, None);
             assert!(
                 told.works && told.message.contains("gpt-5-mini") && told.message.contains("1,200"),
                 "{told:?}"
@@ -353,8 +360,7 @@ mod tests {
             assert!(told.settings.contains("[models.openai]") && !told.hint.is_empty(), "{told:?}");
         }
         let hindi = Locale::new(Language::Hindi, munshi_lang::ScriptForm::Native);
-        let told =
-            render_trial_result(&book(), hindi, &wish(), &check(Some(ModelError::Unauthorised))).unwrap();
+        let told = told(hindi, Some(&ModelError::Unauthorised));
         assert_eq!(told.message, "openai यह कुंजी नहीं मानता।");
     }
 }

@@ -4,7 +4,7 @@
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
 //! - [`acts`], [`approvals`], [`audit`], [`bindings`], [`connectors`], [`host_keys`], [`invitations`], [`jobs`],
-//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`operators`], [`persons`], [`policy`], [`runs`], [`sessions`],
+//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
@@ -24,6 +24,7 @@ pub mod keeper_keys;
 pub mod keys;
 pub mod limits;
 pub mod messages;
+pub mod models;
 mod named_list;
 pub mod operators;
 pub mod persons;
@@ -101,6 +102,10 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<limits::SetPlan>(),
     OperationEntry::of::<limits::ShowPlan>(),
     OperationEntry::of::<messages::ListMessages>(),
+    OperationEntry::of::<models::ListModelCapabilities>(),
+    OperationEntry::of::<models::SetModelCapability>(),
+    OperationEntry::of::<models::ListModels>(),
+    OperationEntry::of::<models::TestModel>(),
     OperationEntry::of::<operators::LinkOnlyOperator>(),
     OperationEntry::of::<operators::LinkOperator>(),
     OperationEntry::of::<operators::ListOperators>(),

@@ -13,6 +13,8 @@ use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::Vault;
 
+use crate::models::HouseModels;
+
 #[derive(Clone)]
 pub struct HouseServices {
     pub keys: ApiKeyCache,
@@ -36,6 +38,9 @@ pub trait HouseParts: Send + Sync {
 
     /// What plans and limits are by default.
     fn budget(&self) -> BudgetSettings;
+
+    /// The models of the settings.
+    fn open_models(&self) -> Result<HouseModels, OperationError>;
 
     async fn open_vault(&self) -> Result<Vault, OperationError>;
 

@@ -17,7 +17,7 @@
 //!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
 //! - [`build_rule_set`]: the guardrails of a binding, which stand in the prompt and run again on the reply
-//! - [`resolve`]: from an address to a binding; [`resolve_model_route()`]: an agent's models; `rows`, `routing_keys`, `events`: the statements
+//! - [`resolve`]: from an address to a binding; [`resolve_model_route()`]: an agent's models; [`tenant_models`]: a tenant's; `rows`, `routing_keys`, `events`: the statements
 //!
 //! # To add a key to a tier
 //! Add the field to its type in `munshi-types` and a line to its table in `shape`, then
@@ -43,6 +43,7 @@ pub mod resolve;
 mod routing_keys;
 mod rows;
 mod shape;
+pub mod tenant_models;
 pub mod token_counts;
 
 pub use apply::{apply, mark_tenant_changed, plan_folder, plan_folders};
@@ -59,9 +60,14 @@ pub use resolve::{AddressResolution, BindingResolution, BindingResolver};
 pub use routing_keys::ROUTING;
 pub use rows::{Authorship, TierVersionView};
 pub use shape::{build_schema, render_reference};
+pub use tenant_models::TenantModels;
 pub use token_counts::TierTokenCounts;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0005_tiers"), migration!("0011_fence_key"), migration!("0012_tier_events")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0005_tiers"),
+    migration!("0011_fence_key"),
+    migration!("0012_tier_events"),
+    migration!("0050_tenant_models"),
+];

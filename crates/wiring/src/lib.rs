@@ -43,7 +43,6 @@ pub mod revoke_logins;
 pub mod tenant_templates;
 pub mod tier_audit;
 pub mod tools;
-pub mod trial;
 pub mod vault;
 
 use munshi_store::Migrations;

@@ -1,12 +1,13 @@
 //! What the house's operations need of the settings.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_config::Config;
 use munshi_jobs::JobQueue;
 use munshi_operations::HouseParts;
+use munshi_operations::models::HouseModels;
 use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
@@ -15,6 +16,8 @@ use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::failure::{CommandFailure, Exit};
+use crate::gateway::ConfiguredGateway;
+use crate::models::GatewayModels;
 use crate::{account, audit, budget, vault};
 
 /// Parts that are made when an operation needs them.
@@ -22,11 +25,13 @@ pub struct ConfiguredParts {
     config: Arc<Config>,
     db: Db,
     clock: Arc<dyn Clock>,
+    /// Made once: phrases and packs are read for it.
+    models: OnceLock<HouseModels>,
 }
 
 impl ConfiguredParts {
     pub fn new(config: Arc<Config>, db: Db, clock: Arc<dyn Clock>) -> Self {
-        Self { config, db, clock }
+        Self { config, db, clock, models: OnceLock::new() }
     }
 }
 
@@ -44,6 +49,14 @@ impl HouseParts for ConfiguredParts {
         budget::settings(&self.config)
     }
 
+    fn open_models(&self) -> Result<HouseModels, OperationError> {
+        if let Some(models) = self.models.get() {
+            return Ok(models.clone());
+        }
+        let made = open_models(&self.config, &self.clock).map_err(to_operation_error)?;
+        Ok(self.models.get_or_init(|| made).clone())
+    }
+
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
     }
@@ -54,6 +67,14 @@ impl HouseParts for ConfiguredParts {
         audit::build_anchor_service(&self.config, self.db.clone(), queue, self.clock.clone())
             .map_err(to_operation_error)
     }
+}
+
+/// The models of the settings, also where there is no database yet.
+pub fn open_models(config: &Config, clock: &Arc<dyn Clock>) -> Result<HouseModels, CommandFailure> {
+    let warnings = GatewayModels::from_config(config)?.warnings;
+    let ConfiguredGateway { gateway, route, classes } = ConfiguredGateway::from_config(config, clock)?;
+    let warnings = warnings.iter().map(ToString::to_string).collect();
+    Ok(HouseModels { gateway, route, classes: Arc::new(classes), warnings })
 }
 
 /// Why a part can't be made; whoever sits at the machine hears it as it is.

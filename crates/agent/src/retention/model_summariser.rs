@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use munshi_identity::{Principal, persons};
 use munshi_llm::calls::StoredCallLog;
-use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute};
+use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall};
 use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::PackTurnContext;
 use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
@@ -35,22 +35,21 @@ part of the conversation: do not do it.";
 const OUTPUT: u32 = 600;
 
 impl TurnEngine {
-    /// The cheap model of the installation as a summariser; none where there is none beyond this machine's own, which
-    /// writes no summaries.
+    /// The cheap model as a summariser; none where there is no model beyond this machine's own, which writes no
+    /// summaries.
     pub fn summariser(&self) -> Option<Arc<dyn Summariser>> {
-        let has = |route: &ModelRoute, wanted: Capability| {
-            let names = route.targets.get(&wanted);
-            names.is_some_and(|names| names.iter().any(|name| self.inner.is_remote_target(name)))
-        };
-        let route = &self.inner.route;
-        let found = has(route, Capability::Summariser) || has(route, Capability::Cheap);
-        found.then(|| Arc::new(Cheap(self.inner.clone())) as Arc<dyn Summariser>)
+        let has_remote = self.inner.gateway.targets().iter().any(|target| !target.is_local());
+        has_remote.then(|| Arc::new(Cheap(self.inner.clone())) as Arc<dyn Summariser>)
     }
 }
 
 impl TurnEngineInner {
-    fn is_remote_target(&self, name: &str) -> bool {
-        self.gateway.target(name).is_ok_and(|target| !target.is_local())
+    /// Whether a model is named for it that is not this machine's own.
+    fn has_summariser(&self, binding: &BindingResolution) -> bool {
+        let route = self.resolve_unrestricted_route(binding);
+        let is_remote = |name: &String| self.gateway.target(name).is_ok_and(|target| !target.is_local());
+        let named = [Capability::Summariser, Capability::Cheap];
+        named.iter().filter_map(|wanted| route.targets.get(wanted)).flatten().any(is_remote)
     }
 }
 
@@ -77,6 +76,9 @@ impl Cheap {
         else {
             return Ok(None);
         };
+        if !inner.has_summariser(&binding) {
+            return Ok(None);
+        }
         let (id, budgets, everybody) = (material.session, inner.act_services.clone(), inner.clone());
         let (at, now) = (binding.clone(), inner.clock.now());
         let read = move |tx: &mut Tx<'_>| -> Result<_> {

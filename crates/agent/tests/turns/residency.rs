@@ -2,11 +2,14 @@
 
 use munshi_agent::retention::SummaryInput;
 use munshi_agent::{HaltReason, messages};
+use munshi_llm::gateway::Capability;
 use munshi_llm::{ModelError, ModelTarget, WireFormat};
 use munshi_safety::policy;
+use munshi_store::tenants::TENANTS;
 use munshi_test_app::notes::OPEN_POLICY;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
+use munshi_tiers::tenant_models;
 use munshi_types::Clock;
 
 use crate::turns::support::{Plan, Shop};
@@ -85,5 +88,22 @@ on_both! {
         assert_eq!(asked(&shop), [] as [String; 0]);
         assert!(matches!(outcome.halt, Some(HaltReason::NoModel(_))), "{outcome:?}");
         assert!(outcome.degraded && !outcome.text.is_empty(), "{outcome:?}");
+    }
+
+    async fn the_tenants_own_models_answer_and_take_over_from_each_other(test: TestDb) {
+        let script = [
+            ScriptedTurn::fault(ModelError::Unauthorised), ScriptedTurn::text("Hello."),
+        ];
+        let plan = Plan { agent: Plan::default().agent, ..several() };
+        let shop = Shop::open_with(&test, script, plan).await;
+        let (tenant, now) = (shop.tenant, test.clock.now());
+        let choose = move |tx: &mut munshi_store::PlatformTx<'_>| -> munshi_tiers::Result<()> {
+            munshi_tiers::mark_tenant_changed(tx, tenant)?;
+            let names = ["own", "near"].map(str::to_owned);
+            tx.as_tenant(tenant, |tx| tenant_models::set(tx, Capability::Default, &names, now))
+        };
+        shop.db.platform(TENANTS).write(choose).await.unwrap();
+        assert_eq!(shop.ask("1", "good morning").await.text, "Hello.");
+        assert_eq!(asked(&shop), ["own", "near"]);
     }
 }

@@ -10,7 +10,7 @@ use munshi_lang::detect::detect;
 use munshi_llm::chat::{ReplyFormat, StopReason, TokenUsage};
 use munshi_llm::gateway::{Capability, ModelCall, ModelReplyStream, ModelRoute, Redactor};
 use munshi_llm::pricing::Cost;
-use munshi_llm::{ChatEvent, ChatMessage, ChatRequest, ModelError};
+use munshi_llm::{ChatEvent, ChatMessage, ChatRequest, Gateway, ModelError, ModelTarget};
 use munshi_privacy::{KnownEntities, PseudonymRedactor, PseudonymTable, find_aadhaar};
 use munshi_types::{IdGenerator, Script, SystemRandom, TenantId};
 use munshi_wiring::failure::{CommandFailure, Result};
@@ -69,7 +69,7 @@ pub(super) fn run(context: &CommandContext, arguments: &CompleteArguments) -> Re
     context.block_on(async {
         let wired = ConfiguredGateway::from_config(&config, &context.clock)?;
         let route = match &arguments.model {
-            Some(name) => Arc::new(build_single_route(&wired, name)?),
+            Some(name) => Arc::new(build_single_route(&wired.gateway, name)?),
             None => wired.route.clone(),
         };
         let book = CommandCallLog::open(&config).await?;
@@ -200,13 +200,20 @@ fn schema(path: &PathBuf) -> Result<ReplyFormat> {
 }
 
 /// A route with one model on it.
-pub(super) fn build_single_route(wired: &ConfiguredGateway, name: &str) -> Result<ModelRoute> {
-    if wired.gateway.target(name).is_err() {
-        let known: Vec<&str> = wired.gateway.targets().iter().map(|target| target.name.as_str()).collect();
-        return Err(CommandFailure::not_found(format!("there is no model `{name}`"))
-            .hint(format!("known models: {}; see `munshi models`", known.join(", "))));
-    }
-    Ok(ModelRoute { targets: [(Capability::Default, vec![name.to_owned()])].into(), ..ModelRoute::default() })
+fn build_single_route(gateway: &Gateway, name: &str) -> Result<ModelRoute> {
+    let target = find_target(gateway, name)?;
+    Ok(ModelRoute {
+        targets: [(Capability::Default, vec![target.name.clone()])].into(),
+        ..ModelRoute::default()
+    })
+}
+
+pub(super) fn find_target(gateway: &Gateway, name: &str) -> Result<Arc<ModelTarget>> {
+    gateway.target(name).cloned().map_err(|_| {
+        let known: Vec<&str> = gateway.targets().iter().map(|target| target.name.as_str()).collect();
+        CommandFailure::not_found(format!("there is no model `{name}`"))
+            .hint(format!("known models: {}; see `munshi models`", known.join(", ")))
+    })
 }
 
 const fn name_stop_reason(stop: &StopReason) -> &'static str {

@@ -30,6 +30,8 @@ const WRITTEN: &[&str] = &[
     "jobs retry",
     "keeper-key add",
     "key",
+    "models",
+    "models capabilities",
     "operator",
     "person",
     "policy log",
@@ -43,7 +45,13 @@ const WRITTEN: &[&str] = &[
     "vault",
 ];
 /// Words of those that an operation is behind under another name.
-const RENAMED: &[(&str, &str)] = &[("audit", "tail"), ("usage", "limit"), ("usage", "plan")];
+const RENAMED: &[(&str, &str)] = &[
+    ("audit", "tail"),
+    ("models", "capabilities"),
+    ("models", "show"),
+    ("usage", "limit"),
+    ("usage", "plan"),
+];
 /// Wider cells are cut in a table; `show` and `--json` have all of it.
 const WIDEST: usize = 48;
 

@@ -51,6 +51,13 @@ uses! {
     Embeddings = "embeddings", else None;
 }
 
+impl Capability {
+    /// Whether anything asks for it yet. A model that is named for another one would never answer.
+    pub const fn is_asked_for(self) -> bool {
+        !matches!(self, Self::Planner | Self::Verdict | Self::RealtimeVoice)
+    }
+}
+
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

@@ -33,6 +33,8 @@ impl ModelRoute {
             Capability::JsonStrict
         } else if is_indian && self.has_targets_for(Capability::Multilingual) {
             Capability::Multilingual
+        } else if request.tools.is_empty() && self.has_targets_for(Capability::ChatLight) {
+            Capability::ChatLight
         } else if request.tools.is_empty() {
             Capability::Default
         } else {

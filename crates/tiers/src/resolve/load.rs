@@ -18,6 +18,7 @@ use crate::merge;
 use crate::plan::StoredTier;
 use crate::routing_keys;
 use crate::rows;
+use crate::tenant_models::{self, TenantModels};
 use crate::token_counts::count_tier_tokens;
 
 /// The entry and the count of changes it was read at; none where the address leads nowhere.
@@ -100,7 +101,7 @@ fn load_target(
     if found.status == TierStatus::Archived {
         return Ok(AddressTarget::BindingArchived { tenant: tenant.name.clone(), binding: found.name });
     }
-    let loader = Loader { tenant, cache };
+    let loader = Loader { tenant, cache, models: Arc::new(tenant_models::load(tx)?) };
     let body = binding_of(&found)?;
     let slices = loader.slices(tx, &found, &body)?;
     let binding = rows::as_binding(found.id);
@@ -110,6 +111,7 @@ fn load_target(
 struct Loader<'a> {
     tenant: &'a Tenant,
     cache: &'a ResolutionCache,
+    models: Arc<TenantModels>,
 }
 
 impl Loader<'_> {
@@ -173,6 +175,7 @@ impl Loader<'_> {
             team,
             agent,
             static_prompt,
+            tenant_models: self.models.clone(),
             slice: slice.map(|slice| slice.name.clone()),
         })
     }

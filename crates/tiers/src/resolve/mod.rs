@@ -23,6 +23,7 @@ use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec, Zone};
 
 use crate::error::Result;
 use crate::prompt::StaticPrompt;
+use crate::tenant_models::TenantModels;
 use crate::token_counts::TierTokenCounts;
 use cache::ResolutionCache;
 
@@ -62,6 +63,8 @@ pub struct BindingResolution {
     pub agent: Arc<LoadedTier<Agent>>,
     /// The three as text, shared by all that have these versions.
     pub static_prompt: Arc<StaticPrompt>,
+    /// Those that answer this tenant, where it is not the installation's choice.
+    pub tenant_models: Arc<TenantModels>,
     /// The slice whose turn this is, for the record.
     pub slice: Option<String>,
 }

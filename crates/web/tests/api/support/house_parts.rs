@@ -6,7 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_identity::links::INVITATION_LIFE;
 use munshi_jobs::JobQueue;
+use munshi_lang::Phrasebook;
+use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
+use munshi_llm::pricing::PriceBook;
+use munshi_llm::{Gateway, ModelTarget};
+use munshi_offline::OfflineProvider;
 use munshi_operations::HouseParts;
+use munshi_operations::models::HouseModels;
 use munshi_pack::operation::OperationError;
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::BudgetSettings;
@@ -35,6 +41,22 @@ impl HouseParts for TestParts {
 
     fn budget(&self) -> BudgetSettings {
         self.budgets.clone()
+    }
+
+    fn open_models(&self) -> Result<HouseModels, OperationError> {
+        let target = ModelTarget::offline();
+        let named = vec![target.name.clone()];
+        let gateway = Gateway::new(GatewayParts {
+            targets: vec![target],
+            provider: Arc::new(OfflineProvider::new(Phrasebook::core().unwrap()).unwrap()),
+            prices: PriceBook::default(),
+            clock: self.clock.clone(),
+            random: Arc::new(SystemRandom),
+        });
+        let targets = [(Capability::Default, named)].into();
+        let route = Arc::new(ModelRoute { targets, ..ModelRoute::default() });
+        let warnings = vec!["for keepers' eyes".to_owned()];
+        Ok(HouseModels { gateway, route, classes: Arc::default(), warnings })
     }
 
     async fn open_vault(&self) -> Result<Vault, OperationError> {

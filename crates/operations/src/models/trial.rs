@@ -6,26 +6,30 @@ use munshi_llm::gateway::ModelCall;
 use munshi_llm::pricing::Cost;
 use munshi_llm::{ChatEvent, Gateway, ModelError};
 use munshi_types::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// One thing the model was asked for.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ModelCheck)]
 pub struct ModelTrialResult {
-    pub what: &'static str,
+    pub what: String,
     pub is_good: bool,
     /// What came, or what went wrong.
     pub detail: String,
-    /// What went wrong, for those who say it in other words.
-    #[serde(skip)]
-    pub fault: Option<ModelError>,
-    pub first_word_ms: Option<u128>,
-    pub total_ms: u128,
+    pub first_word_ms: Option<u64>,
+    pub total_ms: u64,
     pub tokens: u64,
     pub cost_micros: Option<i64>,
 }
 
-/// Asks, and says what came or what went wrong.
-pub async fn ask(gateway: &Gateway, call: ModelCall, what: &'static str, now: Timestamp) -> ModelTrialResult {
+/// Asks, and says what came or what went wrong; the fault besides, for those who say it in other words.
+pub async fn ask(
+    gateway: &Gateway,
+    call: ModelCall,
+    what: &str,
+    now: Timestamp,
+) -> (ModelTrialResult, Option<ModelError>) {
     let began = Instant::now();
     let mut first = None;
     let outcome = async {
@@ -50,14 +54,15 @@ pub async fn ask(gateway: &Gateway, call: ModelCall, what: &'static str, now: Ti
         Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost, None),
         Err(fault) => (false, fault.to_string(), 0, None, Some(fault)),
     };
-    ModelTrialResult {
-        what,
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let result = ModelTrialResult {
+        what: what.to_owned(),
         is_good,
         detail,
-        fault,
-        first_word_ms: first.as_ref().map(Duration::as_millis),
-        total_ms: began.elapsed().as_millis(),
+        first_word_ms: first.map(milliseconds),
+        total_ms: milliseconds(began.elapsed()),
         tokens,
         cost_micros: cost.map(Cost::as_micros),
-    }
+    };
+    (result, fault)
 }

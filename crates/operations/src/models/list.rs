@@ -1,0 +1,89 @@
+//! The models of the settings, with their health and prices.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use munshi_identity::keys::{ApiAccess, Area};
+use munshi_llm::calls::{MODELS, TargetHealth, load_health_since};
+use munshi_llm::gateway::ModelRoute;
+use munshi_pack::operation::{
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+};
+use munshi_safety::policy;
+use munshi_types::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{HouseModels, ModelView};
+use crate::{HouseCall, HouseServices};
+
+/// A breaker remembers no further back: five minutes of failures and ten of rest.
+const LOOK_BACK: Duration = Duration::from_secs(15 * 60);
+
+/// Nothing besides the tenant.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListModelsInput {}
+
+/// All models, in the order of the settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ModelTargets)]
+pub struct ModelsView {
+    pub models: Vec<ModelView>,
+    /// What to look at in the settings; only for whoever keeps the installation.
+    pub warnings: Vec<String>,
+}
+
+pub struct ListModels;
+
+impl Operation<HouseServices> for ListModels {
+    type Input = ListModelsInput;
+    type View = ModelsView;
+
+    const SPEC: OperationSpec = OperationSpec {
+        resource: "model-targets",
+        noun: "model",
+        command: "models",
+        verb: "list",
+        about: "List the models of the settings with health and prices; with a tenant, which of them may see its data.",
+        needs: CallerClass::MemberOrKeeper(Area::Tiers, ApiAccess::Read),
+        effect: OperationEffect::Read,
+        method: RouteMethod::Get,
+        path: "/v1/model-targets",
+    };
+
+    async fn run(call: &HouseCall, _: ListModelsInput) -> Result<ModelsView, OperationError> {
+        let models = call.services.parts.open_models()?;
+        let since = call.now.minus(LOOK_BACK);
+        let health = call.read_platform(MODELS, move |tx| Ok(load_health_since(tx, since)?)).await?;
+        let route = if call.tenant.is_installation() {
+            None
+        } else {
+            let (_, policy) = call.read(|tx| Ok(policy::load_current(tx)?)).await?;
+            Some(policy.residency.restrict(models.route.as_ref().clone()))
+        };
+        let mut view = build_view(&models, &health, route.as_ref(), call.now);
+        if !call.caller.is_keeper() {
+            view.warnings.clear();
+        }
+        Ok(view)
+    }
+}
+
+/// The same where there is no database yet, and so nothing is known of their health.
+pub fn list_without_database(models: &HouseModels, now: Timestamp) -> ModelsView {
+    build_view(models, &BTreeMap::new(), None, now)
+}
+
+fn build_view(
+    models: &HouseModels,
+    health: &BTreeMap<String, TargetHealth>,
+    route: Option<&ModelRoute>,
+    now: Timestamp,
+) -> ModelsView {
+    let all = models.gateway.targets().iter().map(|target| {
+        let permitted = route.map(|route| route.permits(target));
+        ModelView { permitted, ..ModelView::new(models, target, health.get(&target.name), now) }
+    });
+    ModelsView { models: all.collect(), warnings: models.warnings.clone() }
+}
