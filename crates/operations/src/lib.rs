@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`approvals`], [`audit`], [`bindings`], [`connectors`], [`host_keys`], [`invitations`], [`jobs`],
+//! - [`acts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`host_keys`], [`invitations`], [`jobs`],
 //!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
@@ -14,6 +14,7 @@
 pub mod acts;
 pub mod approvals;
 pub mod audit;
+pub mod backups;
 pub mod bindings;
 mod connector_errors;
 pub mod connectors;
@@ -72,6 +73,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<audit::ExportAudit>(),
     OperationEntry::of::<audit::ListAudit>(),
     OperationEntry::of::<audit::VerifyAudit>(),
+    OperationEntry::of::<backups::ListBackups>(),
+    OperationEntry::of::<backups::MakeBackup>(),
     OperationEntry::of::<bindings::ListBindings>(),
     OperationEntry::of::<bindings::ShowBinding>(),
     OperationEntry::of::<connectors::AcceptConnector>(),

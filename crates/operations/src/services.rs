@@ -1,6 +1,7 @@
 //! What the house's operations need besides a database.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,9 @@ pub trait HouseParts: Send + Sync {
 
     /// What plans and limits are by default.
     fn budget(&self) -> BudgetSettings;
+
+    /// Where copies of the database are put.
+    fn backup_folder(&self) -> PathBuf;
 
     /// The models of the settings.
     fn open_models(&self) -> Result<HouseModels, OperationError>;

@@ -1,5 +1,6 @@
 //! What the house's operations need of the settings.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use munshi_types::{Clock, IdGenerator, SystemRandom};
 use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
 use crate::models::GatewayModels;
-use crate::{account, audit, budget, vault};
+use crate::{account, audit, budget, data_folder, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -47,6 +48,10 @@ impl HouseParts for ConfiguredParts {
 
     fn budget(&self) -> BudgetSettings {
         budget::settings(&self.config)
+    }
+
+    fn backup_folder(&self) -> PathBuf {
+        data_folder::backups(&self.config)
     }
 
     fn open_models(&self) -> Result<HouseModels, OperationError> {

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use munshi_config::Config;
+use munshi_operations::backups::{BackupView, MakeBackup, MakeBackupInput};
 use munshi_store::maintenance;
 use munshi_wiring::data_folder;
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
-use serde_json::json;
 
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
+use crate::output::TextStyler;
 use crate::output::formatting::format_size;
 
 #[derive(Debug, Args)]
@@ -20,6 +22,9 @@ pub(crate) struct BackupArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Result<()> {
+    if context.server.is_some() {
+        return run_on_server(context, arguments.file.as_deref());
+    }
     let config = context.config()?;
     let database = ConfiguredDatabase::from_config(&config)?;
     let source = source(&database)?;
@@ -48,11 +53,24 @@ pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Resul
     });
     drop(bar);
     copied?;
-    let bytes = std::fs::metadata(&target).map_or(0, |file| file.len());
-    let value = json!({ "file": target, "bytes": bytes });
-    context.output.print_result(&value, |_, _| {
-        format!("Backed up and verified: {} ({})", target.display(), format_size(bytes))
-    })
+    let about = std::fs::metadata(&target)
+        .map_err(|error| CommandFailure::failed(format!("can't read {} again: {error}", target.display())))?;
+    context.output.print_result(&BackupView::new(&target, &about), render_text)
+}
+
+/// A server keeps its copies on its own machine.
+fn run_on_server(context: &CommandContext, file: Option<&Path>) -> Result<()> {
+    if file.is_some() {
+        return Err(CommandFailure::usage("a server names its backups itself")
+            .hint("omit FILE: the copy goes to the backups of the server's data folder"));
+    }
+    let view =
+        context.run_operation::<MakeBackup>(&OperationTarget::installation(None), &MakeBackupInput {})?;
+    context.output.print_result(&view, render_text)
+}
+
+fn render_text(backup: &BackupView, _: TextStyler) -> String {
+    format!("Backed up and verified: {} ({})", backup.file, format_size(backup.bytes))
 }
 
 fn missing_folder(file: &Path) -> Option<&Path> {

@@ -23,6 +23,7 @@ const WRITTEN: &[&str] = &[
     "audit anchor",
     "audit export",
     "audit verify",
+    "backup",
     "connector accept",
     "connector list",
     "host-key",
@@ -47,6 +48,7 @@ const WRITTEN: &[&str] = &[
 /// Words of those that an operation is behind under another name.
 const RENAMED: &[(&str, &str)] = &[
     ("audit", "tail"),
+    ("backup", "show"),
     ("models", "capabilities"),
     ("models", "show"),
     ("usage", "limit"),

@@ -144,6 +144,7 @@ fn compare_as_keeper(installation: &Installation, url: &str) {
         &["usage", "limit", "shop", "tenant.month.money", "none"],
         &["usage", "limit", "nobody", "tenant.month.money", "5"],
         &["limits", "list", "--tenant", "shop"],
+        &["backups", "list"],
         &["models"],
         &["models", "list", "--tenant", "shop"],
         &["models", "--tenant", "nobody"],
@@ -174,6 +175,13 @@ fn compare_as_keeper(installation: &Installation, url: &str) {
             assert_eq!((here.code, &here.out, &here.err), (there.code, &there.out, &there.err), "{words:?}");
         }
     }
+    let copy = remote(&["backup", "--json"]).ok();
+    let listed = installation.json(&["backups", "list"]);
+    assert_eq!(listed["items"][0], serde_json::from_str::<serde_json::Value>(&copy).unwrap());
+    let refused = remote(&["backup", "here.db"]).refused(2);
+    assert!(refused.contains("names its backups itself"), "{refused}");
+    let told = installation.json(&["audit", "list", "--event", "backup.made"]);
+    assert_eq!(told["items"].as_array().unwrap().len(), 1, "{told}");
     remote(&["tenant", "add", "second"]).ok();
     remote(&["tenant", "pause", "second"]).ok();
     assert_eq!(installation.json(&["tenant", "show", "second"])["status"], "paused");

@@ -43,6 +43,10 @@ impl HouseParts for TestParts {
         self.budgets.clone()
     }
 
+    fn backup_folder(&self) -> std::path::PathBuf {
+        self.folder.join("backups")
+    }
+
     fn open_models(&self) -> Result<HouseModels, OperationError> {
         let target = ModelTarget::offline();
         let named = vec![target.name.clone()];
