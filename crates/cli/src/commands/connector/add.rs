@@ -1,7 +1,7 @@
 //! `munshi connector add NAME`
 
 use clap::Args;
-use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry};
+use munshi_connectors::entries::{self, ConnectorEntries, ConnectorEntry};
 use munshi_connectors::rows;
 use munshi_types::{ConnectorName, TenantName};
 use munshi_wiring::connectors::{self, CONNECTORS_FILE, find_pack_conflict};
@@ -47,11 +47,10 @@ pub(super) fn run(context: &CommandContext, arguments: ConnectorAddArguments) ->
     let ConnectorAddArguments { name, reach, replace, of, operator } = arguments;
     let entry = reach.entry()?;
     let warnings =
-        [connectors::list_secret_warnings(&name, &entry), connectors::list_path_warnings(&name, &entry)]
-            .concat();
+        [entries::list_secret_warnings(&name, &entry), entries::list_path_warnings(&name, &entry)].concat();
     let config = context.config()?;
     let typed = ConnectorEntries([(name.clone(), entry.clone())].into());
-    if let Some(what) = connectors::refused_path(&typed, &connectors::list_protected_paths(&config)) {
+    if let Some(what) = entries::find_refused_entry(&typed, &connectors::list_protected_paths(&config)) {
         return Err(CommandFailure::usage(what));
     }
     let database = ConfiguredDatabase::single_connection(&config)?;
