@@ -70,7 +70,7 @@ def job_and_connector():
                 " VALUES (?, ?, 'letter', 2, '{}', 'dead', ?, 8, 8, ?)",
                 (job, owner, now, now),
             )
-        body = json.dumps({"odd": {"url": "https://127.0.0.1:9/mcp"}})
+        body = json.dumps({name: {"url": "https://127.0.0.1:9/mcp"} for name in ("odd", "gone")})
         store.execute(
             "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at) VALUES (?, 1000, ?, 'asha', '', ?)",
             (owner, body, now),
@@ -162,6 +162,7 @@ names = {
     "/v1/secrets/{name}": "spare",
     "/v1/secrets/{name}/remove": "gone",
     "/v1/connectors/{name}": "odd",
+    "/v1/connectors/{name}/remove": "gone",
     "/v1/model-targets/{name}": "offline",
 }
 bodies = {
@@ -182,6 +183,7 @@ bodies = {
     "add_key": {"name": "till", "role": "staff"},
     "add_tenant": {"name": "made"},
     "set_secret": {"value": "s3cret"},
+    "add_connector": {"name": "far", "url": "https://far.example/mcp", "replace": True},
     "add_host_key": {"kid": "back", "host": "back", "jwks": "https://shop.example/keys", "algorithm": "RS256"},
     "set_limit": {"limit": "tenant.day.tokens", "amount": "1000000000"},
     "set_plan": {"plan": "business"},

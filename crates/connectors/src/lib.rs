@@ -15,6 +15,7 @@
 //! - [`ConnectorHost`], `tool_source`, `supervisor`: which run, and how each lives; [`ConnectorStatus`]: how it is; [`ConnectorTimings`]: how long things take
 //! - `openapi`: a service's document as a connector; [`login`]: being let into one that asks for it
 //! - [`confine`]: what a child may read and write
+//! - `detached_work`: work elsewhere that comes to its end, whoever waits for it
 //! - [`rows`]: what is stored; [`conformance`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
@@ -24,6 +25,7 @@
 mod call_result;
 pub mod confine;
 pub mod conformance;
+mod detached_work;
 pub mod entries;
 mod error;
 mod host;
@@ -43,14 +45,15 @@ mod transport;
 use munshi_store::{Migration, migration};
 
 pub use confine::{Confinement, IsolationProbe, KernelSupport, ReachableSockets};
+pub use detached_work::run_to_end;
 pub use error::{Error, Result};
 pub use host::{ConnectorHost, ConnectorHostParts, build_folder_path, build_logs_path};
 pub use login::{ConnectorLoginParts, ConnectorLogins};
 pub use munshi_http::AllowedHosts;
-pub use openapi::ServiceDocumentSource;
+pub use openapi::{LARGEST_STORED_DOCUMENT, ServiceDocumentSource, check_document};
 pub use state::{ConnectorState, ConnectorStatus};
 pub use timings::ConnectorTimings;
-pub use transport::InProcessConnector;
+pub use transport::{InProcessConnector, read_last_lines};
 
 /// The file in a connector's folder of logs that holds what it said, and the one before it.
 pub const LOGS: [&str; 2] = [transport::logs::OLDER, transport::logs::FILE];

@@ -45,7 +45,7 @@ pub mod violations;
 
 pub use named_list::NameListInput;
 pub use reference::render_reference;
-pub use services::{ActServicesSource, HouseParts, HouseServices};
+pub use services::{ActServicesSource, ConnectorRules, HouseParts, HouseServices};
 
 use munshi_pack::operation::{OperationCall, OperationEffect, OperationEntry, OperationSpec};
 
@@ -78,8 +78,14 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<bindings::ListBindings>(),
     OperationEntry::of::<bindings::ShowBinding>(),
     OperationEntry::of::<connectors::AcceptConnector>(),
+    OperationEntry::of::<connectors::AddConnector>(),
     OperationEntry::of::<connectors::ListConnectors>(),
+    OperationEntry::of::<connectors::LoginConnector>(),
+    OperationEntry::of::<connectors::LogoutConnector>(),
+    OperationEntry::of::<connectors::RemoveConnector>(),
     OperationEntry::of::<connectors::ShowConnector>(),
+    OperationEntry::of::<connectors::ShowConnectorLog>(),
+    OperationEntry::of::<connectors::TestConnector>(),
     OperationEntry::of::<host_keys::AddHostKey>(),
     OperationEntry::of::<host_keys::ListHostKeys>(),
     OperationEntry::of::<host_keys::RetireHostKey>(),

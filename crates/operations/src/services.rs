@@ -1,5 +1,6 @@
 //! What the house's operations need besides a database.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,12 +8,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::TurnEngine;
+use munshi_connectors::ConnectorLogins;
+use munshi_connectors::conformance::ConnectorTest;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_pack::operation::OperationError;
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::Vault;
+use munshi_types::{ConnectorName, TenantId};
 
 use crate::models::HouseModels;
 
@@ -48,8 +52,33 @@ pub trait HouseParts: Send + Sync {
 
     async fn open_vault(&self) -> Result<Vault, OperationError>;
 
+    /// Where the connectors of this node have their folders and logs.
+    fn connectors_folder(&self) -> PathBuf;
+
+    /// What a connector that is declared here must not be or reach.
+    fn connector_rules(&self) -> Result<ConnectorRules, OperationError>;
+
+    /// All that a test of a tenant's connector needs, but the connector itself.
+    async fn prepare_connector_test(
+        &self,
+        tenant: TenantId,
+        name: &ConnectorName,
+    ) -> Result<ConnectorTest, OperationError>;
+
+    /// How people let us into connectors' services.
+    async fn build_logins(&self) -> Result<ConnectorLogins, OperationError>;
+
     /// Where the audit is anchored outside of the database.
     fn open_anchors(&self) -> Result<AnchorService, OperationError>;
+}
+
+/// What holds of every connector of an installation.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectorRules {
+    /// Names that connectors can't have: a policy that opens the pack would open somebody else's program.
+    pub pack_names: BTreeSet<String>,
+    /// Paths that no connector's program may reach.
+    pub protected: Vec<PathBuf>,
 }
 
 impl fmt::Debug for HouseServices {

@@ -6,10 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_connectors::entries::{self, ConnectorEntries, ConnectorEntry};
+use munshi_connectors::conformance::{ConnectorTest, WriteTestMode};
+use munshi_connectors::entries::{
+    self, ConnectorEntries, ConnectorEntry, find_refused_entry, list_path_warnings, list_secret_warnings,
+};
 use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
-    ConnectorTimings, Error as ConnectorError, IsolationProbe, KernelSupport, confine, login, rows,
+    ConnectorTimings, Error as ConnectorError, IsolationProbe, KernelSupport, login, rows,
 };
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::{DatabaseAddress, Db, Tx};
@@ -92,6 +95,31 @@ pub async fn load_tenant_tools(
     Ok(shelf)
 }
 
+/// A test of a connector that is nobody's: without secrets, in a folder for tests.
+pub fn build_test(
+    config: &Config,
+    name: ConnectorName,
+    db: Option<Db>,
+    clock: Arc<dyn Clock>,
+) -> ConnectorTest {
+    let scratch = folder(config).join("tested");
+    ConnectorTest {
+        name,
+        entry: ConnectorEntry::default(),
+        tenant: TenantId::PLATFORM,
+        vault: None,
+        logins: None,
+        logs: scratch.with_extension("logs"),
+        folder: scratch,
+        basics: collect_base_environment(),
+        confinement: confinement(config, db),
+        allowed: build_allowed_hosts(config),
+        inside: BTreeMap::new(),
+        clock,
+        writes: WriteTestMode::Never,
+    }
+}
+
 /// Where connectors have their folders and logs.
 pub fn folder(config: &Config) -> PathBuf {
     let folder = config.data.dir.join("connectors");
@@ -167,37 +195,6 @@ pub fn find_pack_conflict(registry: &ToolRegistry, declared: &ConnectorEntries) 
     declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
 }
 
-/// What to know about secrets that everybody can read who reads the file or the database.
-pub fn list_secret_warnings(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
-    let words = |key: String| {
-        format!(
-            "connector {name} has its {key} in plain text, which is not redacted: store it with \
-             `munshi vault set {name}.key`, and write vault:{name}.key in its place"
-        )
-    };
-    entry.list_plain_secrets().into_iter().map(words).collect()
-}
-
-/// A path that one of these names and may not have, in words.
-pub fn refused_path(declared: &ConnectorEntries, protected: &[PathBuf]) -> Option<String> {
-    declared.0.iter().find_map(|(name, entry)| {
-        let what = confine::find_refused_path(entry, protected)?;
-        Some(format!("connector {name}: {what}"))
-    })
-}
-
-/// What to know about paths that a command names and its program may not read.
-pub fn list_path_warnings(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
-    let words = |path: PathBuf| {
-        let path = path.display();
-        format!(
-            "connector {name} uses {path} but may not read it: add reads = [\"{path}\"] or writes = [\"{path}\"] \
-             to [{name}]"
-        )
-    };
-    confine::find_unreadable_arguments(entry).into_iter().map(words).collect()
-}
-
 /// What a file that is to be applied declares.
 pub(crate) fn parse_entries(change: &ExtensionChange) -> Result<ConnectorEntries> {
     serde_json::from_value(Value::Object(change.body.clone()))
@@ -223,7 +220,7 @@ impl FolderExtension for ConnectorsFile {
                 format!("{name} is the name of a pack: choose another"),
             )));
         }
-        if let Some(what) = refused_path(&declared, &self.protected) {
+        if let Some(what) = find_refused_entry(&declared, &self.protected) {
             return Err(wrong(FolderProblem::in_file(file, what)));
         }
         entries::to_map(&declared).map_err(|error| wrong(FolderProblem::in_file(file, error.to_string())))

@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_config::Config;
+use munshi_connectors::conformance::ConnectorTest;
+use munshi_connectors::{ConnectorLogins, build_folder_path, build_logs_path};
 use munshi_jobs::JobQueue;
-use munshi_operations::HouseParts;
 use munshi_operations::models::HouseModels;
+use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
-use munshi_types::{Clock, IdGenerator, SystemRandom};
+use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 
 use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
 use crate::models::GatewayModels;
-use crate::{account, audit, budget, data_folder, vault};
+use crate::{account, audit, budget, connectors, data_folder, tools, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -64,6 +66,38 @@ impl HouseParts for ConfiguredParts {
 
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
+    }
+
+    fn connectors_folder(&self) -> PathBuf {
+        connectors::folder(&self.config)
+    }
+
+    fn connector_rules(&self) -> Result<ConnectorRules, OperationError> {
+        let registry = tools::registry().map_err(to_operation_error)?;
+        Ok(ConnectorRules {
+            pack_names: registry.all().map(|tool| tool.known.connector.name.clone()).collect(),
+            protected: connectors::list_protected_paths(&self.config),
+        })
+    }
+
+    async fn prepare_connector_test(
+        &self,
+        tenant: TenantId,
+        name: &ConnectorName,
+    ) -> Result<ConnectorTest, OperationError> {
+        let all = connectors::folder(&self.config);
+        Ok(ConnectorTest {
+            tenant,
+            vault: Some(self.open_vault().await?),
+            logins: Some(self.build_logins().await?),
+            folder: build_folder_path(&all, tenant, name),
+            logs: build_logs_path(&all, tenant, name),
+            ..connectors::build_test(&self.config, name.clone(), Some(self.db.clone()), self.clock.clone())
+        })
+    }
+
+    async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {
+        connectors::build_logins(&self.config, &self.db, &self.clock).await.map_err(to_operation_error)
     }
 
     fn open_anchors(&self) -> Result<AnchorService, OperationError> {

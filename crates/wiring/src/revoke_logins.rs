@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_connectors::login::{LoginRevocation, RevocableLogin};
+use munshi_connectors::login::RevocableLogin;
 use munshi_connectors::{ConnectorLogins, rows};
 use munshi_store::{Db, PlatformTx, tenants};
 use munshi_tiers::ApplyPlan;
@@ -50,7 +50,7 @@ impl LoginRevocationPlan {
         let mut gone = Vec::new();
         for (connector, last) in last {
             let given = logins.revoke_login(&last).await;
-            let (login, words) = describe_revocation(&connector, &given);
+            let (login, words) = (given.as_str(), given.describe(&connector) + "\n");
             gone.push(LoginRevocationReport { connector, login, words });
         }
         gone
@@ -70,25 +70,4 @@ pub async fn list_removed_connectors(db: &Db, plans: &[ApplyPlan]) -> Result<Vec
         names.extend(declared.list_stale_logins(&next).into_iter().map(|name| (tenant.id, name)));
     }
     Ok(names)
-}
-
-/// What became of a login, in a word and in words.
-fn describe_revocation(name: &ConnectorName, given: &LoginRevocation) -> (&'static str, String) {
-    match given {
-        LoginRevocation::Revoked => {
-            ("revoked", format!("Removed the login of {name} and revoked it at the service.\n"))
-        }
-        LoginRevocation::NotTaken { at } => (
-            "forgotten",
-            format!(
-                "Removed the login of {name}. {at} does not support revocation: revoke the access of {name} there.\n"
-            ),
-        ),
-        LoginRevocation::NotHeard { at, why } => (
-            "forgotten",
-            format!(
-                "Removed the login of {name}, but could not revoke it: {why}. Revoke the access of {name} at {at}.\n"
-            ),
-        ),
-    }
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use munshi_safety::vault::Vault;
 use munshi_types::{Clock, ConnectorName, TenantId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
@@ -65,7 +65,7 @@ pub enum WriteTestMode {
     Tried,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectorVerdict {
     Pass,

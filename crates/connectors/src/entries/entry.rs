@@ -36,7 +36,7 @@ pub struct ConnectorEntry {
     /// Streamable HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// A service's OpenAPI document: an address, or a whole path.
+    /// A service's OpenAPI document: an address, a whole path, or the document itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openapi: Option<String>,
     /// Where the document's operations are called, where that is not what it says itself.
@@ -223,9 +223,10 @@ impl ConnectorEntry {
                     .to_owned(),
             );
         }
-        let source = match place.starts_with('/') {
-            true => ServiceDocumentSource::File(place.into()),
-            false => ServiceDocumentSource::Web(parse_url("openapi", place)?),
+        let source = match place.chars().next() {
+            Some('/') => ServiceDocumentSource::File(place.into()),
+            Some('{') => ServiceDocumentSource::Text(place.to_owned()),
+            _ => ServiceDocumentSource::Web(parse_url("openapi", place)?),
         };
         let server = self.server.as_deref().map(|server| parse_url("server", server)).transpose()?;
         self.hosts.iter().try_for_each(|host| openapi::parse_host(host).map(|_| ()))?;

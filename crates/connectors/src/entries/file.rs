@@ -9,7 +9,7 @@ use super::{ConnectorEntries, ConnectorEntry, ToolDeclaration};
 use crate::error::{Error, Result};
 
 /// Nobody needs more, and each may be a process.
-const MOST: usize = 32;
+pub const MOST: usize = 32;
 
 /// Reads the file, or says what is wrong with it and where.
 pub fn parse_with_position(text: &str) -> std::result::Result<ConnectorEntries, TomlError> {

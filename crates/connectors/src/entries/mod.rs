@@ -3,8 +3,9 @@
 //! # Layout
 //! - [`ConnectorEntries`], [`ConnectorEntry`]: the file; `file`: reading and writing it
 //! - [`ToolDeclaration`]: what one tool does, be it said here or by the server itself
-//! - [`MaybeSecret`]: a value that may be a secret's name
+//! - [`MaybeSecret`]: a value that may be a secret's name; `checks`: what to know about an entry besides
 
+mod checks;
 mod declaration;
 mod entry;
 mod file;
@@ -15,9 +16,10 @@ use std::collections::BTreeMap;
 use munshi_types::ConnectorName;
 use serde::{Deserialize, Serialize};
 
+pub use checks::{find_refused_entry, list_path_warnings, list_secret_warnings};
 pub use declaration::{ToolDeclaration, WriteLookup};
 pub use entry::{ConnectorEntry, ConnectorTransport, OAuthClientConfig};
-pub use file::{parse, parse_with_position, to_map, to_toml};
+pub use file::{MOST, parse, parse_with_position, to_map, to_toml};
 pub use maybe_secret::MaybeSecret;
 
 /// Every connector of a tenant.

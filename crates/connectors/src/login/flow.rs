@@ -13,7 +13,7 @@ use super::client::OAuthClient;
 use super::discover::{self, LASTING, OAuthServerMetadata};
 use super::rows::{self, LoginRowKind};
 use super::{ConnectorLoginUser, ConnectorLogins, LIFE};
-use crate::entries::{ConnectorEntry, ConnectorTransport, MaybeSecret};
+use crate::entries::{ConnectorEntries, ConnectorEntry, ConnectorTransport, MaybeSecret};
 use crate::error::{Error, Result};
 use crate::rows::load_entries;
 
@@ -154,20 +154,8 @@ impl ConnectorLogins {
         tenant: TenantId,
         connector: &str,
     ) -> Result<(ConnectorEntry, Url)> {
-        let (_, mut declared) = self.0.db.read(tenant, load_entries).await?;
-        let name: Option<ConnectorName> = connector.parse().ok();
-        let entry = name.and_then(|name| declared.0.remove(&name));
-        let missing = || Error::NoLogin(format!("connector {connector} not found"));
-        let entry = entry.ok_or_else(missing)?;
-        match entry.resolve_transport() {
-            Ok(ConnectorTransport::Http(url)) if entry.asks_for_login() => Ok((entry, url)),
-            Ok(ConnectorTransport::Http(_)) => {
-                let given = format!("{connector} uses a token: change it, or remove it from connectors.toml");
-                Err(Error::NoLogin(given))
-            }
-            Ok(_) => Err(Error::NoLogin(format!("{connector} has no url, so it supports no login"))),
-            Err(what) => Err(Error::Invalid(what)),
-        }
+        let (_, declared) = self.0.db.read(tenant, load_entries).await?;
+        find_login_entry(declared, connector)
     }
 
     pub(super) async fn resolve_client(
@@ -272,5 +260,24 @@ impl ConnectorLogins {
             return Err(Error::NoLogin("the requested scopes are too long: set client.scopes".to_owned()));
         }
         Ok((!scope.is_empty()).then_some(scope))
+    }
+}
+
+/// One of these connectors, where it can be logged in at.
+pub(super) fn find_login_entry(
+    mut declared: ConnectorEntries,
+    connector: &str,
+) -> Result<(ConnectorEntry, Url)> {
+    let name: Option<ConnectorName> = connector.parse().ok();
+    let entry = name.and_then(|name| declared.0.remove(&name));
+    let entry = entry.ok_or_else(|| Error::NoLogin(format!("connector {connector} not found")))?;
+    match entry.resolve_transport() {
+        Ok(ConnectorTransport::Http(url)) if entry.asks_for_login() => Ok((entry, url)),
+        Ok(ConnectorTransport::Http(_)) => {
+            let given = format!("{connector} uses a token: change it, or remove it from connectors.toml");
+            Err(Error::NoLogin(given))
+        }
+        Ok(_) => Err(Error::NoLogin(format!("{connector} has no url, so it supports no login"))),
+        Err(what) => Err(Error::Invalid(what)),
     }
 }

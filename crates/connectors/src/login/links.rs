@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::browser_verification::PendingBrowser;
 use super::challenge::AuthChallenge;
-use super::flow::{OAuthInitiator, OAuthReturnUrls, PendingOAuthLogin};
+use super::flow::{OAuthInitiator, OAuthReturnUrls, PendingOAuthLogin, find_login_entry};
 use super::rows::{self, LoginRowKind};
 use super::{ConnectorLoginUser, ConnectorLogins, LINK_LIFE};
 use crate::error::{Error, Result};
-use crate::rows::CONNECTORS;
+use crate::rows::{CONNECTORS, load_entries};
 
 /// Where a link leads.
 #[derive(Clone, Debug)]
@@ -58,6 +58,25 @@ pub(crate) fn insert_link(
     Ok(token)
 }
 
+/// A link at a server of ours, in the transaction of whoever wants it.
+pub fn add_link(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    base: &str,
+    whose: (AuditActor, Option<PersonId>),
+    chance: (&dyn munshi_types::Random, Timestamp),
+) -> Result<String> {
+    let (_, declared) = load_entries(tx)?;
+    find_login_entry(declared, connector)?;
+    let token = insert_link(tx, connector, whose, AuthChallenge::default(), chance)?;
+    Ok(build_link_url(base, &token))
+}
+
+/// Whether somebody has logged in since a link was made that ends so.
+pub fn is_link_used(tx: &mut Tx<'_>, link: &str) -> Result<bool> {
+    rows::is_used(tx, &rows::hash(link.rsplit('/').next().unwrap_or_default()))
+}
+
 impl ConnectorLogins {
     /// A link at a server of ours that people open by this address: for a person, or whoever looks after the tenant.
     pub async fn create_link(
@@ -67,13 +86,10 @@ impl ConnectorLogins {
         base: &str,
         (by, to): (AuditActor, Option<PersonId>),
     ) -> Result<String> {
-        self.load_entry(tenant, connector).await?;
         let (name, random, now) = (connector.to_owned(), self.0.random.clone(), self.0.clock.now());
-        let offered = move |tx: &mut Tx<'_>| {
-            insert_link(tx, &name, (by, to), AuthChallenge::default(), (random.as_ref(), now))
-        };
-        let token = self.0.db.write(tenant, offered).await?;
-        Ok(build_link_url(base, &token))
+        let base = base.to_owned();
+        let offered = move |tx: &mut Tx<'_>| add_link(tx, &name, &base, (by, to), (random.as_ref(), now));
+        self.0.db.write(tenant, offered).await
     }
 
     /// Where a link leads; none where it is over. Looking changes nothing.
@@ -117,8 +133,8 @@ impl ConnectorLogins {
 
     /// Whether somebody has logged in since a link was made that ends so.
     pub async fn is_link_used(&self, tenant: TenantId, link: &str) -> Result<bool> {
-        let hash = rows::hash(link.rsplit('/').next().unwrap_or_default());
-        self.0.db.read(tenant, move |tx| rows::is_used(tx, &hash)).await
+        let link = link.to_owned();
+        self.0.db.read(tenant, move |tx| is_link_used(tx, &link)).await
     }
 
     /// When somebody last logged in at a connector, or the login was renewed.

@@ -33,15 +33,16 @@ pub(crate) use browser_verification::verify_code;
 pub(crate) use challenge::AuthChallenge;
 pub(crate) use credential::ConnectorCredential;
 pub(crate) use links::{build_link_url, insert_link};
-pub(crate) use stored_login::{delete_credentials, find_login_time};
+pub(crate) use stored_login::delete_credentials;
 
 pub use browser_verification::PROOF_LIFE;
 pub use callback::{CompletedOAuthLogin, OAuthCallback, OAuthCallbackOwner};
 pub use device::DeviceAuthorization;
 pub use flow::{OAuthReturnUrls, PendingOAuthLogin};
-pub use links::ConnectorLoginLink;
+pub use links::{ConnectorLoginLink, add_link, is_link_used};
 pub use login_user::ConnectorLoginUser;
 pub use revocation::{LoginRevocation, RevocableLogin};
+pub use stored_login::{find_login_time, forget_login};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -97,8 +97,15 @@ pub(crate) fn delete_credentials(tx: &mut Tx<'_>, connector: &str) -> Result<()>
     rows::delete_by_connector(tx, connector)
 }
 
+/// Forgets what lets us into a connector that stays, and every way to it. False where nobody has logged in.
+pub fn forget_login(tx: &mut Tx<'_>, connector: &str) -> Result<bool> {
+    let was_there = vault::remove(tx, &build_login_ref(connector)?)?;
+    rows::delete_by_connector(tx, connector)?;
+    Ok(was_there)
+}
+
 /// When somebody last logged in, or the login was renewed.
-pub(crate) fn find_login_time(tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
+pub fn find_login_time(tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
     Ok(vault::find_set_at(tx, &build_login_ref(connector)?)?)
 }
 

@@ -12,6 +12,8 @@ use super::document::ServiceDocument;
 pub enum ServiceDocumentSource {
     Web(Url),
     File(PathBuf),
+    /// The document itself.
+    Text(String),
 }
 
 #[derive(Clone, Debug)]
@@ -87,7 +89,7 @@ impl ServiceAddresses {
         }
         let read = match &self.source {
             ServiceDocumentSource::Web(source) => source.join(&text),
-            ServiceDocumentSource::File(_) => Url::parse(&text),
+            ServiceDocumentSource::File(_) | ServiceDocumentSource::Text(_) => Url::parse(&text),
         };
         read.map_err(|_| {
             format!(
@@ -100,7 +102,7 @@ impl ServiceAddresses {
     fn allows(&self, url: &Url) -> bool {
         let source = match &self.source {
             ServiceDocumentSource::Web(source) => Some(source),
-            ServiceDocumentSource::File(_) => None,
+            ServiceDocumentSource::File(_) | ServiceDocumentSource::Text(_) => None,
         };
         let mut own = source.into_iter().chain(&self.server);
         let is_own = own.any(|known| known.origin() == url.origin());

@@ -2,10 +2,22 @@
 
 use serde_json::Value;
 
+use super::LARGEST_STORED_DOCUMENT;
+
 /// A reference that leads to another one, and so on: further than this it leads nowhere.
 const MOST_HOPS: usize = 16;
 
 pub(super) struct ServiceDocument(Value);
+
+/// What is wrong with a document that is to be stored, if anything is.
+pub fn check_document(text: &str) -> Result<(), String> {
+    if text.len() > LARGEST_STORED_DOCUMENT {
+        return Err(format!(
+            "the document is larger than {LARGEST_STORED_DOCUMENT} bytes: give its address instead"
+        ));
+    }
+    ServiceDocument::parse(text.as_bytes()).map(|_| ())
+}
 
 impl ServiceDocument {
     /// Reads a document of version 3, or says what is wrong with it.

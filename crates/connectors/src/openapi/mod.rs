@@ -26,9 +26,12 @@ mod service;
 pub use addresses::ServiceDocumentSource;
 pub(crate) use addresses::{ServiceAddresses, parse_host};
 pub(crate) use credentials::ServiceCredentialSet;
+pub use document::check_document;
 pub(crate) use service::{OpenApiService, OpenApiServiceParts};
 
 /// Of a document, in bytes.
 pub(crate) const LARGEST_DOCUMENT: usize = 8 * 1024 * 1024;
+/// Of one that is stored with the connector itself.
+pub const LARGEST_STORED_DOCUMENT: usize = 1024 * 1024;
 /// Of an answer, in bytes.
 const LARGEST_ANSWER: usize = 1024 * 1024;

@@ -169,6 +169,7 @@ async fn fetch(parts: &OpenApiServiceParts) -> Result<ServiceDocument> {
             }
             tokio::fs::read(path).await.map_err(unreadable)?
         }
+        ServiceDocumentSource::Text(text) => text.clone().into_bytes(),
         ServiceDocumentSource::Web(url) => {
             if let Some(why) = parts.clients.allowed.find_refusal(url) {
                 return Err(Error::Invalid(why));

@@ -1,5 +1,7 @@
 //! What a connector says beside its answers: kept in a file that does not grow past its bound.
 
+use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Mutex;
 
+use crate::error::{Error, Result};
+
 /// A longer line is cut into several.
 const LONGEST_LINE: usize = 4 * 1024;
 /// Past this the file becomes the older one, and what was older is gone.
@@ -16,6 +20,26 @@ const LARGEST: u64 = 512 * 1024;
 
 pub(crate) const FILE: &str = "log";
 pub(crate) const OLDER: &str = "log.1";
+
+/// The last lines of a connector's log, the oldest first; none where it has said nothing.
+pub async fn read_last_lines(folder: &Path, most: usize) -> Result<Vec<String>> {
+    let mut lines = VecDeque::new();
+    for file in crate::LOGS {
+        let text = match fs::read(folder.join(file)).await {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(Error::Unreachable(format!("the log can't be read: {error}"))),
+        };
+        for line in String::from_utf8_lossy(&text).lines() {
+            if lines.len() == most {
+                lines.pop_front();
+            }
+            // Nothing in it may drive a terminal.
+            lines.push_back(line.replace(char::is_control, " "));
+        }
+    }
+    Ok(lines.into())
+}
 
 /// The log of one connector. Clones write to the same file.
 #[derive(Clone)]

@@ -19,6 +19,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 pub use in_process::InProcessConnector;
+pub use logs::read_last_lines;
 pub(crate) use open::{ConnectorOpenRequest, ConnectorServices};
 pub(crate) use session::{ConnectorConnection, ConnectorSession};
 

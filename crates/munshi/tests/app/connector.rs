@@ -156,8 +156,8 @@ fn a_connector_is_typed_looked_after_and_taken_away() {
     let added = add(&["--env", "KEY=vault:odd.key", "--", "python3", &server, "loop"]);
     assert_eq!((&added["connector"], &added["version"]), (&json!("odd"), &json!(1)));
     assert_eq!(added["warnings"], Value::Null, "a secret in the vault is where it belongs");
-    installation.run(&["connector", "add", "odd", "--json", "--", "x"]).refused_as(6, "already_there");
-    installation.run(&["connector", "add", "ledger", "--json", "--", "x"]).refused_as(2, "usage");
+    installation.run(&["connector", "add", "odd", "--json", "--", "x"]).refused_as(6, "conflict");
+    installation.run(&["connector", "add", "ledger", "--json", "--", "x"]).refused_as(2, "invalid");
     installation.run(&["connector", "add", "Odd", "--", "x"]).refused(2);
     let unsaid = installation.run(&["connector", "add", "unsaid", "--json"]).refused_as(2, "usage");
     assert!(unsaid["error"]["hint"].as_str().unwrap().contains("--url"), "as it is typed: {unsaid}");
@@ -167,7 +167,7 @@ fn a_connector_is_typed_looked_after_and_taken_away() {
     assert!(plain.contains("munshi vault set plain.key") && !plain.contains("hunter2"), "{plain}");
     installation.json(&["connector", "remove", "plain"]);
     installation.run(&["connector", "accept", "odd", "--json"]).refused_as(5, "not_found");
-    for verb in ["test", "logs", "accept", "remove"] {
+    for verb in ["test", "logs", "accept", "remove", "login", "logout"] {
         let missing = installation.run(&["connector", verb, "other", "--json"]).refused_as(5, "not_found");
         assert!(missing.to_string().contains("onnector other "), "{verb}: {missing}");
     }
@@ -186,4 +186,65 @@ fn a_connector_is_typed_looked_after_and_taken_away() {
     );
     installation.run(&["connector", "remove", "odd", "--json"]).refused_as(5, "not_found");
     assert_eq!(installation.json(&["connector", "list"])["items"], json!([]));
+}
+
+#[test]
+fn connectors_are_looked_after_through_a_server() {
+    let installation = installed(DatabaseEngine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    let areas = ["--area", "connectors", "--area", "vault"];
+    let key = |words: &[&str]| {
+        let made = installation.json(&[words, &["--speaks-as", "person"]].concat());
+        made["text"].as_str().unwrap().to_owned()
+    };
+    let keeper = key(&["keeper-key", "add", "keeper"]);
+    let owner = key(&[&["key", "add", "owner", "--role", "owner"], &areas[..]].concat());
+    let running = installation.serve();
+    let url = format!("http://{}", running.address);
+    let there = |key: &str, words: &[&str], command: &[&str]| {
+        let server = ["--server", url.as_str(), "--server-key", key, "--json"];
+        installation.run(&[words, &server, command].concat())
+    };
+    let value = |ran: crate::app::support::Ran| -> Value { serde_json::from_str(&ran.ok()).unwrap() };
+
+    let far = ["connector", "add", "far", "--url", "https://127.0.0.1:9/mcp"];
+    let added = value(there(&owner, &far, &[]));
+    assert_eq!(
+        (&added["tenant"], &added["connector"], &added["version"]),
+        (&json!("shop"), &json!("far"), &json!(1))
+    );
+    there(&owner, &far, &[]).refused_as(6, "conflict");
+    there(&owner, &["connector", "add", "prog"], &["--", "cat"]).refused_as(7, "forbidden");
+    there(&keeper, &["connector", "add", "prog"], &["--", "cat"]).ok();
+
+    // A document of this machine is sent; the address of its API has another name beside a server of ours.
+    let document = installation.place.folder().join("pets.json");
+    let text =
+        json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": {} }).to_string();
+    std::fs::write(&document, format!("\n{text}")).unwrap();
+    let document = document.display().to_string();
+    let pets = ["connector", "add", "pets", "--openapi", &document, "--base-url", "https://pets.example"];
+    there(&owner, &pets, &[]).ok();
+    let shown = installation.json(&["connector", "show", "pets"]);
+    assert_eq!(shown["reached"], format!("openapi: a document of {} bytes", text.len()));
+    there(&owner, &["connector", "add", "x", "--openapi", "/nowhere.json"], &[]).refused_as(2, "usage");
+
+    let tested = there(&keeper, &["connector", "test", "far"], &[]);
+    assert_eq!(tested.code, 7, "{tested:?}");
+    let report: Value = serde_json::from_str(&tested.out).unwrap();
+    assert_eq!((&report["connector"], &report["findings"][0]["verdict"]), (&json!("far"), &json!("fail")));
+    there(&owner, &["connector", "test", "far"], &[]).refused_as(7, "forbidden");
+    there(&keeper, &["connector", "test", "--url", "https://x.example"], &[]).refused_as(2, "usage");
+    let logs = value(there(&keeper, &["connector", "logs", "far"], &[]));
+    assert_eq!(logs["connector"], "far");
+    there(&owner, &["connector", "logs", "far"], &[]).refused_as(7, "forbidden");
+    let out = value(there(&owner, &["connector", "logout", "far"], &[]));
+    assert_eq!(out, json!({ "connector": "far", "logged_out": false, "login": null }));
+    there(&owner, &["connector", "login", "prog"], &[]).refused_as(6, "conflict");
+    there(&owner, &["connector", "login", "far", "--device"], &[]).refused_as(2, "usage");
+    let remove = ["connector", "remove", "far", "--idempotency-key", "k1"];
+    assert_eq!(value(there(&owner, &remove, &[])), value(there(&owner, &remove, &[])));
+    installation.run(&["connector", "show", "far", "--json"]).refused_as(5, "not_found");
+    drop(running);
+    assert_eq!(installation.json(&["audit", "verify"])["ok"], true);
 }

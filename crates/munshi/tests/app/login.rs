@@ -143,6 +143,53 @@ fn somebody_logs_in_with_a_code_on_postgres() {
     with_a_code(DatabaseEngine::Postgres);
 }
 
+#[test]
+fn whoever_asks_through_a_server_hears_that_somebody_logged_in() {
+    let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::Given);
+    let key = ["key", "add", "owner", "--role", "owner", "--speaks-as", "person", "--area", "connectors"];
+    let key = house.installation.json(&key)["text"].as_str().unwrap().to_owned();
+    let server = house.installation.serve();
+    let url = format!("http://{}", server.address);
+    let mut waits = house.ask(&["--server", &url, "--server-key", &key]);
+    assert!(waits.open.contains("/connectors/login/"), "{}", waits.open);
+    let asked = house.ask(&["--device"]);
+    assert!(waits.is_waiting());
+    let code = asked.code.as_str().unwrap().to_owned();
+    assert_eq!(Browser::default().enter_code(&asked.open, &code), "let in");
+    asked.logged_in();
+    waits.logged_in();
+    let tail = ["audit", "list", "--tenant", "shop", "--event", "connector.login_requested"];
+    let tail = house.installation.json(&tail);
+    assert_eq!(tail["items"].as_array().unwrap().len(), 1, "{tail}");
+    drop(server);
+}
+
+#[test]
+fn a_login_is_given_back_and_the_connector_stays() {
+    let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::Given);
+    let asked = house.ask(&["--device"]);
+    let code = asked.code.as_str().unwrap().to_owned();
+    assert_eq!(Browser::default().enter_code(&asked.open, &code), "let in");
+    asked.logged_in();
+    let since = house.installation.json(&["connector", "show", "far"])["logged_in_at"].clone();
+    assert!(since.is_string(), "{since}");
+    let out = house.installation.json(&["connector", "logout", "far", "--as", "farid"]);
+    assert_eq!((&out["logged_out"], &out["login"]), (&json!(true), &json!("revoked")), "{out}");
+    assert_eq!(house.service.count_grants("revoked"), 1);
+    assert!(!house.is_kept());
+    assert!(house.installation.json(&["connector", "show", "far"])["logged_in_at"].is_null());
+    let tail =
+        house.installation.json(&["audit", "list", "--tenant", "shop", "--event", "connector.logged_out"]);
+    let told = &tail["items"][0];
+    assert_eq!(
+        (&told["payload"]["login"], &told["actor"]["id"]),
+        (&json!("revoked"), &json!("farid")),
+        "{tail}"
+    );
+    let again = house.installation.run(&["connector", "logout", "far"]).ok();
+    assert!(again.contains("Nobody was logged in to far."), "{again}");
+}
+
 /// Whichever way a connector is taken away, its service hears that nobody uses the login any more.
 #[test]
 fn an_applied_file_without_the_connector_gives_its_login_back() {

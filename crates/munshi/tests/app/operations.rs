@@ -166,6 +166,13 @@ fn compare_as_keeper(installation: &Installation, url: &str) {
         &["connector", "list"],
         &["connector", "show", "nothing"],
         &["connector", "accept", "nothing"],
+        &["connector", "logs", "nothing"],
+        &["connector", "remove", "nothing"],
+        &["connector", "test", "nothing"],
+        &["connector", "login", "nothing"],
+        &["connector", "logout", "nothing"],
+        &["connector", "add", "ledger", "--url", "https://far.example/mcp"],
+        &["connector", "add", "x", "--url", "ftp://far.example"],
         &["key", "show", "till"],
         &["acts", "list", "--tenant", "nobody"],
     ] {

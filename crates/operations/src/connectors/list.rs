@@ -35,7 +35,7 @@ impl Operation<HouseServices> for ListConnectors {
             let (_, declared) = rows::load_entries(tx).map_err(convert_connector_error)?;
             let states = rows::list_states(tx, now).map_err(convert_connector_error)?;
             let shown = declared.0.into_iter();
-            Ok(shown.map(|(name, entry)| ConnectorView::new(name, &entry, &states, &caller)).collect())
+            shown.map(|(name, entry)| ConnectorView::load(tx, name, &entry, &states, &caller)).collect()
         });
         input.paginate(all.await?, |one: &ConnectorView| one.name.to_string())
     }

@@ -46,7 +46,7 @@ impl Operation<HouseServices> for ShowConnector {
             let (_, mut declared) = rows::load_entries(tx).map_err(convert_connector_error)?;
             let entry = declared.0.remove(&input.name).ok_or_else(|| not_found(&input.name))?;
             let states = rows::list_states(tx, now).map_err(convert_connector_error)?;
-            Ok(ConnectorView::new(input.name, &entry, &states, &caller))
+            ConnectorView::load(tx, input.name, &entry, &states, &caller)
         })
         .await
     }

@@ -1,12 +1,16 @@
 //! A connector as it is shown: what is declared, and how it is on every node.
 
 use munshi_connectors::entries::{ConnectorEntry, ConnectorTransport};
-use munshi_connectors::{ConnectorState, ConnectorStatus};
+use munshi_connectors::login::find_login_time;
+use munshi_connectors::{ConnectorState, ConnectorStatus, ServiceDocumentSource};
 use munshi_identity::Role;
-use munshi_pack::operation::OperationCaller;
+use munshi_pack::operation::{OperationCaller, OperationError};
+use munshi_store::Tx;
 use munshi_types::{ConnectorName, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::connector_errors::convert_connector_error;
 
 /// A connector and its health.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -16,6 +20,9 @@ pub struct ConnectorView {
     pub name: ConnectorName,
     /// Its command or address; empty for whoever may not change it.
     pub reached: String,
+    /// When somebody last logged in at its service, or the login was renewed; null where nobody is logged in.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub logged_in_at: Option<Timestamp>,
     /// On each node that runs it; empty where none does.
     pub nodes: Vec<ConnectorNodeView>,
 }
@@ -58,20 +65,23 @@ pub struct SkippedToolView {
 }
 
 impl ConnectorView {
-    pub(super) fn new(
+    pub(super) fn load(
+        tx: &mut Tx<'_>,
         name: ConnectorName,
         entry: &ConnectorEntry,
         states: &[(String, ConnectorStatus)],
         caller: &OperationCaller,
-    ) -> Self {
+    ) -> Result<Self, OperationError> {
+        let logged_in_at = find_login_time(tx, name.as_str()).map_err(convert_connector_error)?;
         // A command line and an error may tell of the machine.
         let is_detailed = caller.is_keeper() || caller.role().is_some_and(|role| role <= Role::Admin);
         let nodes = states.iter().filter(|(of, _)| of == name.as_str());
-        Self {
+        Ok(Self {
             nodes: nodes.map(|(_, status)| ConnectorNodeView::new(status, is_detailed)).collect(),
             reached: if is_detailed { describe_transport(entry) } else { String::new() },
+            logged_in_at,
             name,
-        }
+        })
     }
 }
 
@@ -102,6 +112,9 @@ fn describe_transport(entry: &ConnectorEntry) -> String {
     match entry.resolve_transport() {
         Ok(ConnectorTransport::Child) => entry.command.join(" "),
         Ok(ConnectorTransport::Http(url)) => url.to_string(),
+        Ok(ConnectorTransport::OpenApi(ServiceDocumentSource::Text(text), _)) => {
+            format!("openapi: a document of {} bytes", text.len())
+        }
         Ok(ConnectorTransport::OpenApi(..)) => {
             format!("openapi: {}", entry.openapi.as_deref().unwrap_or_default())
         }

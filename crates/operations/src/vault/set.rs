@@ -49,6 +49,10 @@ impl SecretText {
     pub fn new(text: Zeroizing<String>) -> Self {
         Self(text)
     }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
 }
 
 impl fmt::Debug for SecretText {

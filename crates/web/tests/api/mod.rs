@@ -30,6 +30,7 @@ mod connector_links;
 mod connector_logins;
 mod connector_pages;
 mod connector_proofs;
+mod connectors;
 mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]
 #[path = "../../../munshi/tests/browser/driver.rs"]

@@ -5,20 +5,19 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry};
-use munshi_connectors::rows;
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, KeySubject};
 use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{JsonText, PageRequest, PlatformTx, Tx, params};
+use munshi_store::{PageRequest, PlatformTx, Tx, params};
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::{JobId, TenantId};
 use serde_json::{Value, json};
 
+use crate::api::connectors::show_tools;
 use crate::api::support::{Installation, Reply};
 
 /// What one business has that operations are about.
@@ -82,7 +81,11 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
         "read_tenant" | "pause_tenant" => (named("awake"), None),
         "resume_tenant" => (named("asleep"), None),
         "archive_tenant" => (named("over"), None),
-        "read_connector" | "accept_connector" => (named("odd"), None),
+        "add_connector" => {
+            (plain(), Some(json!({ "name": format!("far{number}"), "url": "https://far.example/mcp" })))
+        }
+        "login_connector" | "logout_connector" | "test_connector" => (named("odd"), None),
+        "read_connector" | "logs_connector" | "accept_connector" | "remove_connector" => (named("odd"), None),
         "read_job" | "retry_job" => (path(&subjects.job), None),
         "revoke_keeper_key" => (path(&subjects.keeper_key), None),
         "set_limit" => (plain(), Some(json!({ "limit": "tenant.day.tokens", "amount": "100000" }))),
@@ -191,25 +194,6 @@ async fn store_secrets(house: &Installation, keeper: &str) {
     house.post("/v1/secrets/gone", keeper, secret).await.is(200);
 }
 
-/// A connector of the shop shows another list of tools.
-async fn show_tools(house: &Installation) {
-    let now = house.now();
-    let unit = move |tx: &mut Tx<'_>| -> munshi_connectors::Result<()> {
-        let entry =
-            ConnectorEntry { url: Some("https://127.0.0.1:9/mcp".to_owned()), ..ConnectorEntry::default() };
-        rows::save_entries(tx, &ConnectorEntries([("odd".parse().unwrap(), entry)].into()), "asha", "", now)?;
-        let seen = rows::list_manifests(tx, "odd")?.len();
-        let accepted = (seen == 0).then_some(now);
-        let sql = "INSERT INTO connector_manifests
-                     (tenant_id, connector, hash, server, version, body, seen_at, accepted_at, accepted_by)
-                   VALUES ($1, 'odd', $2, 'odd', '1', $3, $4, $5, 'first seen')";
-        let at = now.plus(Duration::from_millis(u64::try_from(seen).unwrap()));
-        tx.execute(sql, params![format!("hash {seen}"), JsonText::of(&json!({}))?, at, accepted])?;
-        Ok(())
-    };
-    house.db.write(house.shop.tenant, unit).await.unwrap();
-}
-
 /// A job that was given up.
 async fn bury_job(house: &Installation) -> String {
     let queue = house.queue.clone();
@@ -254,7 +238,7 @@ async fn count_since(house: &Installation, spec: &OperationSpec, before: &BTreeM
 /// How often the audit hears of an operation: of one that starts a program before and after.
 fn count_told(spec: &OperationSpec) -> i64 {
     match (spec.id().as_str(), spec.events()) {
-        ("make_backup" | "test_model", _) => 2,
+        ("make_backup" | "test_connector" | "test_model", _) => 2,
         (_, events) => i64::from(!events.is_empty()),
     }
 }
@@ -264,7 +248,7 @@ async fn restore(house: &Installation, id: &str, subjects: &mut Subjects, keeper
     match id {
         "revoke_key" => house.restore_key(&subjects.key).await,
         "retry_job" | "retry_jobs" => subjects.job = bury_job(house).await,
-        "accept_connector" => show_tools(house).await,
+        "accept_connector" | "remove_connector" => show_tools(house).await,
         "remove_secret" => store_secrets(house, keeper).await,
         _ => {}
     }

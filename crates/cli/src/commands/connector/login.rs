@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use munshi_config::Config;
+use munshi_connectors::ConnectorLogins;
 use munshi_connectors::login::{LIFE, OAuthCallback, OAuthReturnUrls, PendingOAuthLogin};
-use munshi_connectors::{ConnectorLogins, rows};
+use munshi_operations::connectors::{ConnectorInput, LoginConnector, ShowConnector};
 use munshi_safety::audit::AuditActor;
 use munshi_safety::vault::Vault;
-use munshi_store::Db;
 use munshi_types::{ConnectorName, TenantId};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Result};
@@ -19,14 +19,17 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::not_found_failure;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
+use crate::output::table::sanitize_line;
 use crate::server_commands::ServerCommands;
 
 /// How often one looks whether somebody has come back to the server.
 const LOOK: Duration = Duration::from_millis(500);
+/// The same of a server elsewhere, whose answers take longer.
+const LOOK_ELSEWHERE: Duration = Duration::from_secs(2);
 /// So long may a browser take to ask.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Of a request, in bytes.
@@ -61,13 +64,53 @@ pub(super) fn run(
     arguments: &ConnectorLoginArguments,
     server: &dyn ServerCommands,
 ) -> Result<()> {
+    let name = &arguments.name;
+    match context.server.is_some() {
+        true => log_in_elsewhere(context, arguments)?,
+        false => log_in_here(context, arguments, server)?,
+    }
+    context.output.print_result(&json!({ "connector": name, "logged_in": true }), |_, _| {
+        format!("Logged in to {name}. A running server resumes the waiting runs within seconds.\n")
+    })
+}
+
+/// The link is made by a server that this machine need not be; here one waits until somebody has followed it.
+fn log_in_elsewhere(context: &CommandContext, arguments: &ConnectorLoginArguments) -> Result<()> {
+    if arguments.device {
+        return Err(CommandFailure::usage("a device code is asked for on the machine itself")
+            .hint("leave --device out, or run the command there without --server"));
+    }
+    let target = OperationTarget { of: &arguments.of, operator: Some(&arguments.operator) };
+    let input = ConnectorInput { name: arguments.name.clone() };
+    let link = context.run_operation::<LoginConnector>(&target, &input)?;
+    ask(context, &json!({ "open": link.open }), describe_link(&sanitize_line(&link.open)))?;
+    let begun = context.now();
+    while context.now() < begun.plus(LIFE) {
+        context.block_on(async {
+            tokio::time::sleep(LOOK_ELSEWHERE).await;
+            Ok(())
+        })?;
+        let shown = context.run_operation::<ShowConnector>(&target, &input)?;
+        if shown.logged_in_at.is_some_and(|at| at >= link.made_at) {
+            return Ok(());
+        }
+    }
+    Err(timeout_failure())
+}
+
+fn log_in_here(
+    context: &CommandContext,
+    arguments: &ConnectorLoginArguments,
+    server: &dyn ServerCommands,
+) -> Result<()> {
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    context.run_operation::<ShowConnector>(&target, &ConnectorInput { name: arguments.name.clone() })?;
     let config = context.config()?;
     let database = ConfiguredDatabase::single_connection(&config)?;
     let name = &arguments.name;
     context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?.id;
-        ensure_declared(&db, tenant, name).await?;
         let by = arguments.operator.resolve_actor(context, &db, tenant).await?;
         let logins = connectors::build_logins(&config, &db, &context.clock).await?;
         let vault = match account::is_local_only(&config, &db).await? {
@@ -79,15 +122,21 @@ pub(super) fn run(
             asked = asking.log_in(arguments.device, find_server_url(&config, &database)) => asked,
             failure = wait_for_interrupt() => Err(failure),
         }
-    })?;
-    context.output.print_result(&json!({ "connector": name, "logged_in": true }), |_, _| {
-        format!("Logged in to {name}. A running server resumes the waiting runs within seconds.\n")
     })
 }
 
-async fn ensure_declared(db: &Db, tenant: TenantId, name: &ConnectorName) -> Result<()> {
-    let (_, declared) = db.read(tenant, rows::load_entries).await?;
-    if declared.0.contains_key(name) { Ok(()) } else { Err(not_found_failure(name)) }
+fn ask(context: &CommandContext, shown: &serde_json::Value, words: String) -> Result<()> {
+    match context.output.is_json() {
+        true => context.output.print_result(shown, |_, _| String::new()),
+        false => {
+            context.output.print_note(|_| words);
+            Ok(())
+        }
+    }
+}
+
+fn describe_link(open: &str) -> String {
+    format!("Open this link as an owner or admin of the tenant and sign in. Waiting…\n\n  {open}\n")
 }
 
 /// Where a browser can come back to: the server that people open, if one runs as far as can be seen from here.
@@ -112,13 +161,7 @@ impl Asking<'_> {
     }
 
     fn ask(&self, shown: &serde_json::Value, words: String) -> Result<()> {
-        match self.context.output.is_json() {
-            true => self.context.output.print_result(shown, |_, _| String::new()),
-            false => {
-                self.context.output.print_note(|_| words);
-                Ok(())
-            }
-        }
+        ask(self.context, shown, words)
     }
 
     async fn log_in_with_code(&self) -> Result<()> {
@@ -141,9 +184,7 @@ impl Asking<'_> {
             _ => None,
         };
         let open = started.as_ref().unwrap_or(&link);
-        let words =
-            format!("Open this link as an owner or admin of the tenant and sign in. Waiting…\n\n  {open}\n");
-        self.ask(&json!({ "open": open }), words)?;
+        self.ask(&json!({ "open": open }), describe_link(open))?;
         while self.context.now() < begun.plus(LIFE) {
             tokio::time::sleep(LOOK).await;
             if self.logins.is_link_used(self.tenant, &link).await? {

@@ -4,21 +4,22 @@ mod accept;
 mod add;
 mod list;
 mod login;
+mod logout;
 mod logs;
 mod remove;
 mod test;
 
+use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry, MaybeSecret};
-use munshi_connectors::rows;
-use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
-use munshi_store::Tx;
-use munshi_types::{ConnectorName, IdGenerator, Timestamp};
+use munshi_connectors::LARGEST_STORED_DOCUMENT;
+use munshi_operations::connectors::AddConnectorInput;
+use munshi_operations::vault::SecretText;
+use munshi_types::ConnectorName;
 use munshi_wiring::failure::{CommandFailure, Result};
-use serde_json::json;
 
 use crate::context::CommandContext;
 use crate::server_commands::ServerCommands;
@@ -35,6 +36,8 @@ pub(crate) enum ConnectorCommand {
     Logs(logs::ConnectorLogsArguments),
     /// Log in to a connector's service, in a browser or with a device code
     Login(login::ConnectorLoginArguments),
+    /// Log out of a connector's service: the login is forgotten and revoked there
+    Logout(logout::ConnectorLogoutArguments),
     /// Accept a connector's changed tools after review
     Accept(accept::ConnectorAcceptArguments),
     /// Remove a connector
@@ -45,7 +48,9 @@ pub(crate) enum ConnectorCommand {
 pub(crate) fn has_own_server(matches: &clap::ArgMatches) -> bool {
     let Some(("connector", of)) = matches.subcommand() else { return false };
     let Some(("add" | "test", of)) = of.subcommand() else { return false };
-    of.value_source("server") == Some(clap::parser::ValueSource::CommandLine)
+    let is_typed = |id: &str| of.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
+    // A key and another name for that address speak of a server of ours.
+    is_typed("server") && is_typed("openapi") && !is_typed("base_url") && !is_typed("server_key")
 }
 
 pub(super) fn run(
@@ -59,6 +64,7 @@ pub(super) fn run(
         ConnectorCommand::List(arguments) => list::run(context, &arguments),
         ConnectorCommand::Logs(arguments) => logs::run(context, &arguments),
         ConnectorCommand::Login(arguments) => login::run(context, &arguments, server),
+        ConnectorCommand::Logout(arguments) => logout::run(context, &arguments),
         ConnectorCommand::Accept(arguments) => accept::run(context, &arguments),
         ConnectorCommand::Remove(arguments) => remove::run(context, &arguments),
     }
@@ -74,9 +80,12 @@ pub(super) struct ConnectorTransportArguments {
     /// URL or file path of a service's OpenAPI document
     #[arg(long, value_name = "URL", conflicts_with_all = ["command", "url"])]
     openapi: Option<String>,
-    /// Base URL of the operations. Default: the document's own
-    #[arg(long, value_name = "URL", requires = "openapi")]
+    /// With --openapi, base URL of the operations. Default: the document's own
+    #[arg(long, value_name = "URL")]
     server: Option<String>,
+    /// The same, where --server is the Munshi server that runs the command
+    #[arg(long, value_name = "URL", requires = "openapi")]
+    base_url: Option<String>,
     /// Credential for a security scheme of the document, as SCHEME=vault:NAME
     #[arg(long = "login", value_name = "SCHEME=VALUE", requires = "openapi")]
     logins: Vec<String>,
@@ -108,64 +117,68 @@ impl ConnectorTransportArguments {
         self.url.is_some() || self.openapi.is_some() || !self.command.is_empty()
     }
 
-    fn entry(self) -> Result<ConnectorEntry> {
+    /// What is sent to wherever the command runs: a server elsewhere can't read files of this machine.
+    fn into_input(self, context: &CommandContext, name: ConnectorName) -> Result<AddConnectorInput> {
         if !self.is_given() {
             let failure = CommandFailure::usage("no transport given");
             return Err(
                 failure.hint("use -- COMMAND for a program, --url for a URL, or --openapi for a document")
             );
         }
-        let given = |text: String| {
-            MaybeSecret::try_from(text).map_err(|error| CommandFailure::usage(error.to_string()))
+        let is_remote = context.server.is_some();
+        let openapi = match self.openapi {
+            Some(path) if is_remote && path.starts_with('/') => Some(read_document(&path)?),
+            given => given,
         };
-        let pairs = |list: Vec<String>| -> Result<_> {
-            let pair = |text: String| match text.split_once('=') {
-                Some((name, value)) => Ok((name.to_owned(), given(value.to_owned())?)),
-                None => Err(CommandFailure::usage(format!("`{text}` is not NAME=VALUE"))),
-            };
-            list.into_iter().map(pair).collect()
-        };
-        let entry = ConnectorEntry {
+        Ok(AddConnectorInput {
+            name,
             command: self.command,
-            reads: self.reads,
-            writes: self.writes,
+            reads: parse_paths(self.reads)?,
+            writes: parse_paths(self.writes)?,
             listens: self.listens,
             url: self.url,
-            openapi: self.openapi,
-            server: self.server,
-            logins: pairs(self.logins)?,
-            token: self.token.map(given).transpose()?,
-            headers: pairs(self.headers)?,
-            environment: pairs(self.environment)?,
-            ..ConnectorEntry::default()
-        };
-        entry.resolve_transport().map_err(CommandFailure::usage)?;
-        Ok(entry)
+            openapi,
+            // With a server of ours, that is what --server names.
+            server: self.base_url.or(self.server.filter(|_| !is_remote)),
+            logins: parse_pairs(self.logins)?,
+            token: self.token.map(|text| SecretText::new(text.into())),
+            headers: parse_pairs(self.headers)?,
+            environment: parse_pairs(self.environment)?,
+            replace: false,
+        })
     }
 }
 
-/// Puts another list in force and tells the audit.
-fn save_entries(
-    tx: &mut Tx<'_>,
-    declared: &ConnectorEntries,
-    by: &AuditActor,
-    note: &str,
-    now: Timestamp,
-) -> munshi_connectors::Result<i64> {
-    let version = rows::save_entries(tx, declared, &by.id, note, now)?;
-    let entry = NewAuditEntry {
-        actor: by.clone(),
-        event: AuditEvent::CONNECTORS_CHANGED,
-        subject: "connectors".to_owned(),
-        payload: json!({ "version": version, "note": note }),
+fn parse_pairs(list: Vec<String>) -> Result<BTreeMap<String, SecretText>> {
+    let pair = |text: String| match text.split_once('=') {
+        Some((name, value)) => Ok((name.to_owned(), SecretText::new(value.to_owned().into()))),
+        None => Err(CommandFailure::usage(format!("`{text}` is not NAME=VALUE"))),
     };
-    audit::append(tx, &entry, now, &IdGenerator::system())?;
-    Ok(version)
+    list.into_iter().map(pair).collect()
 }
 
-fn not_found_failure(name: &ConnectorName) -> CommandFailure {
-    CommandFailure::not_found(format!("connector {name} not found"))
-        .hint("`munshi connector list` shows them all")
+fn parse_paths(list: Vec<PathBuf>) -> Result<Vec<String>> {
+    let text = |path: PathBuf| {
+        path.into_os_string().into_string().map_err(|path| {
+            CommandFailure::usage(format!("{} is not UTF-8", std::path::Path::new(&path).display()))
+        })
+    };
+    list.into_iter().map(text).collect()
+}
+
+/// A document of this machine, for a server elsewhere.
+fn read_document(path: &str) -> Result<String> {
+    let unreadable = |error: std::io::Error| CommandFailure::usage(format!("can't read {path}: {error}"));
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let most = u64::try_from(LARGEST_STORED_DOCUMENT).unwrap_or(u64::MAX);
+    file.take(most.saturating_add(1)).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() > LARGEST_STORED_DOCUMENT {
+        return Err(CommandFailure::usage(format!("{path} is larger than {LARGEST_STORED_DOCUMENT} bytes"))
+            .hint("give the document's URL instead"));
+    }
+    // A document is told from an address by its first letter.
+    Ok(text.trim_start_matches(|letter: char| letter == '\u{feff}' || letter.is_whitespace()).to_owned())
 }
 
 #[cfg(test)]
@@ -181,7 +194,13 @@ mod server_tests {
         assert!(has_own_server(&typed(
             "munshi connector add x --openapi d.json --server https://api.example"
         )));
-        for ours in ["munshi connector list --server https://munshi.example", "munshi key list"] {
+        for ours in [
+            "munshi connector list --server https://munshi.example",
+            "munshi connector add x --url https://x.example --server https://munshi.example",
+            "munshi connector add x --openapi d.json --base-url https://api.example --server https://munshi.example",
+            "munshi connector add x --openapi /d.json --server https://munshi.example --server-key mk_1",
+            "munshi key list",
+        ] {
             assert!(!has_own_server(&typed(ours)), "{ours}");
         }
     }

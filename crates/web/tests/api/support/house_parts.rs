@@ -1,9 +1,16 @@
 //! What operations need of the settings, without settings.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_connectors::conformance::{ConnectorTest, WriteTestMode};
+use munshi_connectors::entries::ConnectorEntry;
+use munshi_connectors::{
+    AllowedHosts, Confinement, ConnectorLoginParts, ConnectorLogins, build_folder_path, build_logs_path,
+};
 use munshi_identity::links::INVITATION_LIFE;
 use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
@@ -11,14 +18,15 @@ use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
 use munshi_llm::pricing::PriceBook;
 use munshi_llm::{Gateway, ModelTarget};
 use munshi_offline::OfflineProvider;
-use munshi_operations::HouseParts;
 use munshi_operations::models::HouseModels;
+use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::operation::OperationError;
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
-use munshi_types::{Clock, IdGenerator, SystemRandom};
+use munshi_test_support::PATIENCE;
+use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 
 pub(super) struct TestParts {
     pub(super) db: Db,
@@ -26,7 +34,9 @@ pub(super) struct TestParts {
     pub(super) ids: IdGenerator,
     pub(super) queue: JobQueue,
     pub(super) budgets: BudgetSettings,
-    pub(super) folder: std::path::PathBuf,
+    pub(super) folder: PathBuf,
+    /// Those of the setup, where it has some.
+    pub(super) logins: Option<ConnectorLogins>,
 }
 
 #[async_trait]
@@ -68,6 +78,53 @@ impl HouseParts for TestParts {
         let source = MasterKeySource::Given { key, next: None };
         let (now, random) = (self.clock.now(), Arc::new(SystemRandom));
         Ok(Vault::start(self.db.clone(), source, random, self.ids.clone(), now).await?)
+    }
+
+    fn connectors_folder(&self) -> PathBuf {
+        self.folder.join("connectors")
+    }
+
+    fn connector_rules(&self) -> Result<ConnectorRules, OperationError> {
+        Ok(ConnectorRules { pack_names: ["ledger".to_owned()].into(), protected: vec![self.folder.clone()] })
+    }
+
+    async fn prepare_connector_test(
+        &self,
+        tenant: TenantId,
+        name: &ConnectorName,
+    ) -> Result<ConnectorTest, OperationError> {
+        let all = self.connectors_folder();
+        Ok(ConnectorTest {
+            name: name.clone(),
+            entry: ConnectorEntry::default(),
+            tenant,
+            vault: Some(self.open_vault().await?),
+            logins: Some(self.build_logins().await?),
+            folder: build_folder_path(&all, tenant, name),
+            logs: build_logs_path(&all, tenant, name),
+            basics: Vec::new(),
+            confinement: Confinement::default(),
+            allowed: AllowedHosts::default(),
+            inside: BTreeMap::new(),
+            clock: self.clock.clone(),
+            writes: WriteTestMode::Never,
+        })
+    }
+
+    async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {
+        if let Some(logins) = &self.logins {
+            return Ok(logins.clone());
+        }
+        let parts = ConnectorLoginParts {
+            db: self.db.clone(),
+            vault: self.open_vault().await?,
+            allowed: AllowedHosts::default(),
+            clock: self.clock.clone(),
+            random: Arc::new(SystemRandom),
+            ids: self.ids.clone(),
+            timeout: PATIENCE,
+        };
+        ConnectorLogins::new(parts).map_err(OperationError::internal)
     }
 
     fn open_anchors(&self) -> Result<AnchorService, OperationError> {
