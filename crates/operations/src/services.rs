@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::TurnEngine;
+use munshi_connectors::ConnectorLogins;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_pack::operation::OperationError;
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::Vault;
+use munshi_tiers::{FolderExtension, InstalledNames};
 
 #[derive(Clone)]
 pub struct HouseServices {
@@ -37,7 +39,16 @@ pub trait HouseParts: Send + Sync {
     /// What plans and limits are by default.
     fn budget(&self) -> BudgetSettings;
 
+    /// What a tier may name.
+    fn installed_names(&self) -> Result<InstalledNames, OperationError>;
+
+    /// The files of a tenant's folder that are no tiers: its policy and its connectors.
+    fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError>;
+
     async fn open_vault(&self) -> Result<Vault, OperationError>;
+
+    /// How people let us into connectors' services.
+    async fn build_logins(&self) -> Result<ConnectorLogins, OperationError>;
 
     /// Where the audit is anchored outside of the database.
     fn open_anchors(&self) -> Result<AnchorService, OperationError>;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_config::Config;
+use munshi_connectors::ConnectorLogins;
 use munshi_jobs::JobQueue;
 use munshi_operations::HouseParts;
 use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
@@ -12,10 +13,12 @@ use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
+use munshi_tiers::{FolderExtension, InstalledNames};
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::failure::{CommandFailure, Exit};
-use crate::{account, audit, budget, vault};
+use crate::installation::list_installed_names;
+use crate::{account, audit, budget, connectors, policy, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -44,8 +47,20 @@ impl HouseParts for ConfiguredParts {
         budget::settings(&self.config)
     }
 
+    fn installed_names(&self) -> Result<InstalledNames, OperationError> {
+        list_installed_names(&self.config).map_err(to_operation_error)
+    }
+
+    fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {
+        policy::build_folder_extensions(&self.config).map_err(to_operation_error)
+    }
+
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
+    }
+
+    async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {
+        connectors::build_logins(&self.config, &self.db, &self.clock).await.map_err(to_operation_error)
     }
 
     fn open_anchors(&self) -> Result<AnchorService, OperationError> {

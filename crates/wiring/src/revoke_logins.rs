@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use munshi_config::Config;
+use munshi_connectors::ConnectorLogins;
 use munshi_connectors::login::{LoginRevocation, RevocableLogin};
-use munshi_connectors::{ConnectorLogins, rows};
-use munshi_store::{Db, PlatformTx, tenants};
-use munshi_tiers::ApplyPlan;
+use munshi_store::Db;
 use munshi_types::{Clock, ConnectorName, TenantId};
 use serde::Serialize;
 
-use crate::connectors::{self, CONNECTORS};
+use crate::connectors;
 use crate::failure::Result;
 
 /// What became of one login.
@@ -55,21 +54,6 @@ impl LoginRevocationPlan {
         }
         gone
     }
-}
-
-/// The connectors that plans take away, or elsewhere.
-pub async fn list_removed_connectors(db: &Db, plans: &[ApplyPlan]) -> Result<Vec<(TenantId, ConnectorName)>> {
-    let mut names = Vec::new();
-    for plan in plans.iter().filter(|plan| !plan.is_new) {
-        let Some(file) = plan.files.iter().find(|file| file.what == CONNECTORS) else { continue };
-        let name = plan.tenant.clone();
-        let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
-        let Some(tenant) = db.platform(tenants::TENANTS).read(find).await? else { continue };
-        let (_, declared) = db.read(tenant.id, rows::load_entries).await?;
-        let next = connectors::parse_entries(file)?;
-        names.extend(declared.list_stale_logins(&next).into_iter().map(|name| (tenant.id, name)));
-    }
-    Ok(names)
 }
 
 /// What became of a login, in a word and in words.

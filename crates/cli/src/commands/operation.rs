@@ -25,6 +25,7 @@ const WRITTEN: &[&str] = &[
     "audit verify",
     "connector accept",
     "connector list",
+    "folder",
     "host-key",
     "jobs list",
     "jobs retry",
@@ -43,7 +44,14 @@ const WRITTEN: &[&str] = &[
     "vault",
 ];
 /// Words of those that an operation is behind under another name.
-const RENAMED: &[(&str, &str)] = &[("audit", "tail"), ("usage", "limit"), ("usage", "plan")];
+const RENAMED: &[(&str, &str)] = &[
+    ("apply", "show"),
+    ("audit", "tail"),
+    ("diff", "show"),
+    ("export", "show"),
+    ("usage", "limit"),
+    ("usage", "plan"),
+];
 /// Wider cells are cut in a table; `show` and `--json` have all of it.
 const WIDEST: usize = 48;
 

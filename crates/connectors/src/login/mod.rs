@@ -108,8 +108,16 @@ impl ConnectorLogins {
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
+        self.finish_work(work).await?
+    }
+
+    /// The same for work of others that follows a change to a login.
+    pub async fn finish_work<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T> {
         let ended = self.0.tasks.spawn(work).await;
-        ended.unwrap_or_else(|error| Err(Error::Unreachable(format!("interrupted: {error}"))))
+        ended.map_err(|error| Error::Unreachable(format!("interrupted: {error}")))
     }
 }
 

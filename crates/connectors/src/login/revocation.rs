@@ -27,6 +27,29 @@ pub enum LoginRevocation {
     NotHeard { at: String, why: String },
 }
 
+impl LoginRevocation {
+    /// In a word: whether it is good no more, or only forgotten here.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Revoked => "revoked",
+            Self::NotTaken { .. } | Self::NotHeard { .. } => "forgotten",
+        }
+    }
+
+    /// In words for people, with what is left to do.
+    pub fn describe(&self, name: &ConnectorName) -> String {
+        match self {
+            Self::Revoked => format!("Removed the login of {name} and revoked it at the service."),
+            Self::NotTaken { at } => format!(
+                "Removed the login of {name}. {at} does not support revocation: revoke the access of {name} there."
+            ),
+            Self::NotHeard { at, why } => format!(
+                "Removed the login of {name}, but could not revoke it: {why}. Revoke the access of {name} at {at}."
+            ),
+        }
+    }
+}
+
 impl ConnectorLogins {
     /// What lets us in there now, to be given back once it is forgotten here; none where nobody has logged in.
     pub async fn find_revocable(

@@ -3,8 +3,9 @@
 use clap::Args;
 use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry};
 use munshi_connectors::rows;
+use munshi_operations::folders::CONNECTORS_FILE;
 use munshi_types::{ConnectorName, TenantName};
-use munshi_wiring::connectors::{self, CONNECTORS_FILE, find_pack_conflict};
+use munshi_wiring::connectors::{self, find_pack_conflict};
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use munshi_wiring::revoke_logins::{LoginRevocationPlan, LoginRevocationReport};
