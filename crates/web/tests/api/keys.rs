@@ -96,4 +96,13 @@ on_both! {
         let higher = owners["id"].as_str().unwrap();
         house.call("POST", &format!("/v1/keys/{higher}/revoke"), &admin, None).await.refused(403, "forbidden");
     }
+
+    async fn who_may_not_look_at_people_finds_none_by_making_keys(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let keys = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["keys"]), None).await;
+        for person in ["Asha", "+919812345678", "nobody@munshi.example"] {
+            let new = json!({ "name": "", "speaks_as": "program", "person": person });
+            house.post("/v1/keys", &keys, new).await.refused(403, "forbidden");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_connectors::{AllowedHosts, ConnectorLoginParts, ConnectorLogins};
 use munshi_identity::links::INVITATION_LIFE;
 use munshi_jobs::JobQueue;
 use munshi_operations::HouseParts;
@@ -12,6 +13,8 @@ use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
+use munshi_test_support::PATIENCE;
+use munshi_tiers::{FolderExtension, InstalledNames};
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 pub(super) struct TestParts {
@@ -21,6 +24,8 @@ pub(super) struct TestParts {
     pub(super) queue: JobQueue,
     pub(super) budgets: BudgetSettings,
     pub(super) folder: std::path::PathBuf,
+    /// Those of the setup, where it has some.
+    pub(super) logins: Option<ConnectorLogins>,
 }
 
 #[async_trait]
@@ -37,11 +42,35 @@ impl HouseParts for TestParts {
         self.budgets.clone()
     }
 
+    fn installed_names(&self) -> Result<InstalledNames, OperationError> {
+        Ok(InstalledNames::default())
+    }
+
+    fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {
+        Ok(Vec::new())
+    }
+
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         let key = VaultSecret::new("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=".to_owned()).unwrap();
         let source = MasterKeySource::Given { key, next: None };
         let (now, random) = (self.clock.now(), Arc::new(SystemRandom));
         Ok(Vault::start(self.db.clone(), source, random, self.ids.clone(), now).await?)
+    }
+
+    async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {
+        if let Some(logins) = &self.logins {
+            return Ok(logins.clone());
+        }
+        let parts = ConnectorLoginParts {
+            db: self.db.clone(),
+            vault: self.open_vault().await?,
+            allowed: AllowedHosts::default(),
+            clock: self.clock.clone(),
+            random: Arc::new(SystemRandom),
+            ids: self.ids.clone(),
+            timeout: PATIENCE,
+        };
+        ConnectorLogins::new(parts).map_err(OperationError::internal)
     }
 
     fn open_anchors(&self) -> Result<AnchorService, OperationError> {

@@ -176,6 +176,7 @@ impl Installation {
             queue,
             budgets,
             folder: test.place.folder(),
+            logins: setup.logins.clone(),
         };
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
