@@ -127,6 +127,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<persons::ShowPerson>(),
     OperationEntry::of::<policy::LogPolicy>(),
     OperationEntry::of::<policy::ShowPolicy>(),
+    OperationEntry::of::<policy::TestPolicy>(),
     OperationEntry::of::<runs::CancelRun>(),
     OperationEntry::of::<runs::ListRuns>(),
     OperationEntry::of::<runs::ShowRun>(),

@@ -12,8 +12,10 @@ use munshi_pack::operation::OperationError;
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::Vault;
 use munshi_tiers::{FolderExtension, InstalledNames};
+use munshi_types::TenantId;
 
 #[derive(Clone)]
 pub struct HouseServices {
@@ -47,11 +49,33 @@ pub trait HouseParts: Send + Sync {
 
     async fn open_vault(&self) -> Result<Vault, OperationError>;
 
+    /// A tool of the installation, or of the tenant's connectors: those are started for it, so only where the name can be
+    /// one of theirs.
+    async fn find_tool(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError>;
+
     /// How people let us into connectors' services.
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError>;
 
     /// Where the audit is anchored outside of the database.
     fn open_anchors(&self) -> Result<AnchorService, OperationError>;
+}
+
+impl HouseServices {
+    /// A tool that the tenant can use: as it runs on a server, else as whoever brings it says when asked.
+    pub(crate) async fn find_tool(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
+        match &self.engine {
+            Some(engine) => Ok(engine.find_tool(tenant, name)),
+            None => self.parts.find_tool(tenant, name).await,
+        }
+    }
 }
 
 impl fmt::Debug for HouseServices {

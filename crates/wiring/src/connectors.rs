@@ -12,6 +12,7 @@ use munshi_connectors::{
     ConnectorTimings, Error as ConnectorError, IsolationProbe, KernelSupport, confine, login, rows,
 };
 use munshi_operations::folders::{CONNECTORS_FILE, POLICY_FILE};
+use munshi_safety::pipeline::CompiledTool;
 use munshi_store::{DatabaseAddress, Db, Tx};
 use munshi_tiers::{
     Authorship, Error, ExtensionBodies, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody,
@@ -73,6 +74,26 @@ pub async fn build_logins(
         ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
         timeout: login::LOGIN_TIMEOUT,
     })?)
+}
+
+/// A tool of the installation, or of the tenant's connectors. They are started for it, so only where the name can be one
+/// of theirs.
+pub(crate) async fn find_tool(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    tenant: TenantId,
+    name: &str,
+) -> failure::Result<Option<Arc<CompiledTool>>> {
+    if let Some(tool) = tools::registry()?.get(name) {
+        return Ok(Some(tool.known.clone()));
+    }
+    let (_, declared) = db.read(tenant, rows::load_entries).await?;
+    if !declared.0.keys().any(|connector| name.starts_with(&format!("{connector}_"))) {
+        return Ok(None);
+    }
+    let shelf = load_tenant_tools(config, db, clock, tenant).await?;
+    Ok(shelf.get(name).map(|tool| tool.known.clone()))
 }
 
 /// What a tenant's connectors bring: started for one question, and stopped again.

@@ -11,10 +11,11 @@ use munshi_operations::HouseParts;
 use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_tiers::{FolderExtension, InstalledNames};
-use munshi_types::{Clock, IdGenerator, SystemRandom};
+use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId};
 
 use crate::failure::{CommandFailure, Exit};
 use crate::installation::list_installed_names;
@@ -57,6 +58,15 @@ impl HouseParts for ConfiguredParts {
 
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
+    }
+
+    async fn find_tool(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
+        let found = connectors::find_tool(&self.config, &self.db, &self.clock, tenant, name).await;
+        found.map_err(to_operation_error)
     }
 
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {

@@ -35,6 +35,7 @@ const WRITTEN: &[&str] = &[
     "person",
     "policy log",
     "policy show",
+    "policy test",
     "stats",
     "tenant",
     "tier",

@@ -81,6 +81,7 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
             let path = spec.path.replace("{kind}", "human").replace("{name}", "spare");
             (path, Some(json!({ "to": 1 + number % 3 })))
         }
+        "test_policy" => (plain(), Some(json!({ "tool": "count", "as": "anonymous", "door": "work" }))),
         "apply_folder" | "diff_folder" => (plain(), Some(folder(&format!("fresh-{number}")))),
         "read_act" => (path(&subjects.act), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),

@@ -11,11 +11,12 @@ use munshi_operations::HouseParts;
 use munshi_pack::operation::OperationError;
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::BudgetSettings;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
 use munshi_test_support::PATIENCE;
 use munshi_tiers::{FolderExtension, InstalledNames};
-use munshi_types::{Clock, IdGenerator, SystemRandom};
+use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId};
 
 pub(super) struct TestParts {
     pub(super) db: Db,
@@ -55,6 +56,14 @@ impl HouseParts for TestParts {
         let source = MasterKeySource::Given { key, next: None };
         let (now, random) = (self.clock.now(), Arc::new(SystemRandom));
         Ok(Vault::start(self.db.clone(), source, random, self.ids.clone(), now).await?)
+    }
+
+    async fn find_tool(
+        &self,
+        _tenant: TenantId,
+        _name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
+        Ok(None)
     }
 
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {
