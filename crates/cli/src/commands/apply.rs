@@ -4,7 +4,7 @@ use clap::Args;
 use munshi_operations::folders::{ApplyFolder, ApplyFolderInput, FolderPlansView};
 use munshi_tiers::Authorship;
 use munshi_types::Zone;
-use munshi_wiring::failure::Result;
+use munshi_wiring::failure::{CommandFailure, Exit, Result};
 
 use super::diff;
 use super::vault::OperatorArguments;
@@ -63,8 +63,16 @@ pub(super) fn run(context: &CommandContext, arguments: ApplyArguments) -> Result
     };
     let operator = arguments.by.operator();
     let target = OperationTarget::installation(Some(&operator));
-    let done = context.run_operation_on_new::<ApplyFolder>(&target, &input)?;
+    let done = context.run_operation_on_new::<ApplyFolder>(&target, &input).map_err(refuse_overtaken)?;
     context.output.print_result(&done, |done, painter| diff::render_text(done, painter) + &render_end(done))
+}
+
+/// Whoever was overtaken, or finds an address taken, is refused: there is nothing of theirs already.
+pub(super) fn refuse_overtaken(mut failure: CommandFailure) -> CommandFailure {
+    if failure.exit == Exit::AlreadyThere {
+        failure.exit = Exit::Refused;
+    }
+    failure
 }
 
 /// What was done, after what was to be done.

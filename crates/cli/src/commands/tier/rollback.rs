@@ -5,7 +5,7 @@ use munshi_operations::tiers::{RollbackTier, RollbackTierInput};
 use munshi_wiring::failure::Result;
 
 use super::TierSelectorArguments;
-use crate::commands::apply::ChangeNoteArguments;
+use crate::commands::apply::{ChangeNoteArguments, refuse_overtaken};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
 use crate::operation_client::OperationTarget;
@@ -26,7 +26,7 @@ pub(super) fn run(context: &CommandContext, arguments: TierRollbackArguments) ->
     let (of, operator) = (TenantSelectorArguments::named(tenant), arguments.by.operator());
     let target = OperationTarget { of: &of, operator: Some(&operator) };
     let input = RollbackTierInput { kind, name: name.clone(), to: arguments.to, note: arguments.by.note() };
-    let back = context.run_operation::<RollbackTier>(&target, &input)?;
+    let back = context.run_operation::<RollbackTier>(&target, &input).map_err(refuse_overtaken)?;
     context.output.print_result(&back, |back, _| match back.plan.changes.first() {
         None => format!("{kind} {name} is already identical to version {}.", back.back_to),
         Some(change) if change.from == Some(change.to) => {
