@@ -45,6 +45,17 @@ fn a_folder_says_the_same_of_a_database_and_of_a_server() {
     alike(&["tier", "rollback", "shop", "human", "meera"]);
     alike(&["tier", "rollback", "shop", "human", "meera", "--to", "1"]);
     alike(&["tier", "rollback", "shop", "human", "nobody"]);
+    let test = ["policy", "test", "today", "--as"];
+    alike(&[&test[..], &["anonymous", "--door", "public"]].concat());
+    alike(&[&test[..], &["anonymous", "--binding", "counter", "--tenant", "shop"]].concat());
+    alike(&[&test[..], &["anonymous", "--binding", "nowhere"]].concat());
+    alike(&[&test[..], &["nobody", "--door", "work", "--args", "{\"x\": 1}"]].concat());
+    let spec = json!({ "scope": "ledger.sale.add", "effect": "checked", "reach": "business" });
+    fs::write(installation.folder().join("sale.json"), spec.to_string()).unwrap();
+    let described = ["--spec", "sale.json", "--connector", "ledger"];
+    alike(&[&["policy", "test", "sell", "--as", "anonymous", "--door", "work"], &described[..]].concat());
+    fs::write(installation.folder().join("odd.json"), "{\"scope\": \"a.b\", \"odd\": 1}").unwrap();
+    alike(&["policy", "test", "sell", "--as", "anonymous", "--door", "work", "--spec", "odd.json"]);
     edit(&folder, "humans/meera.md", "warm", "brisk");
     fs::remove_file(folder.join("teams/counter.md")).unwrap();
     alike(&["diff", "tenants/shop"]);
@@ -143,9 +154,9 @@ fn what_works_on_the_machine_is_its_keepers() {
     let has_file = |place: &str| installation.folder().join(place).join("connectors.toml").exists();
     assert_eq!((has_file("out/narrow"), has_file("out/wide")), (false, true));
     drop(server);
-    let told = installation.json(&["audit", "list", "--event", "connectors.changed"]);
+    let told = installation.json(&["audit", "list", "--tenant", "shop", "--event", "connectors.changed"]);
     assert_eq!(told["items"].as_array().unwrap().len(), 3, "{told}");
-    let told = installation.json(&["audit", "list", "--event", "tenant.exported"]);
+    let told = installation.json(&["audit", "list", "--tenant", "shop", "--event", "tenant.exported"]);
     assert_eq!(told["items"].as_array().unwrap().len(), 2, "{told}");
 }
 

@@ -30,7 +30,6 @@ pub struct FolderInput {
     /// What problems call the folder, before the paths of its files.
     #[schema(max_length = 4096)]
     pub place: Option<String>,
-    #[schema(max_items = 20000)]
     pub files: Vec<FolderFileInput>,
 }
 
