@@ -130,6 +130,7 @@ invited = call("POST", "/v1/invitations", {"email": "gita@shop.example", "role":
 call("POST", "/v1/invitations", {"email": "lata@shop.example", "role": "staff"})
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
+human = {"path": "humans/spare.md", "text": "+++\nname = \"Spare\"\nidentity = \"You help.\"\n+++\n"}
 place = f"{tenant}:{binding}"
 token, visited = visit(place)
 with open(visitor, "w") as file:
@@ -184,6 +185,10 @@ bodies = {
     "add_host_key": {"kid": "back", "host": "back", "jwks": "https://shop.example/keys", "algorithm": "RS256"},
     "set_limit": {"limit": "tenant.day.tokens", "amount": "1000000000"},
     "set_plan": {"plan": "business"},
+    "apply_folder": {"folders": [{"tenant": tenant, "files": [human]}]},
+    "diff_folder": {"folders": [{"tenant": tenant, "files": [human]}]},
+    "rollback_tier": {"to": 1},
+    "test_policy": {"tool": "today", "as": "anonymous", "door": "public"},
     "send_visit_message": {"text": "namaste", "message_id": uuid.uuid4().hex},
 }
 document = call("GET", "/openapi.json")
