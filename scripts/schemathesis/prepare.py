@@ -125,11 +125,12 @@ for name in ("awake", "asleep", "over"):
     call("POST", "/v1/tenants", {"name": name}, keeper)
 call("POST", "/v1/tenants/asleep/pause", None, keeper)
 call("POST", "/v1/secrets/gone", {"value": "s3cret"})
-call("POST", "/v1/host-keys", {"kid": "front", "capability": "cheap", "jwks": "https://shop.example/keys", "algorithm": "RS256"}, keeper)
+call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/keys", "algorithm": "RS256"}, keeper)
 invited = call("POST", "/v1/invitations", {"email": "gita@shop.example", "role": "staff"})
 call("POST", "/v1/invitations", {"email": "lata@shop.example", "role": "staff"})
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
+human = {"path": "humans/spare.md", "text": "+++\nname = \"Spare\"\nidentity = \"You help.\"\n+++\n"}
 place = f"{tenant}:{binding}"
 token, visited = visit(place)
 with open(visitor, "w") as file:
@@ -188,6 +189,10 @@ bodies = {
     "set_limit": {"limit": "tenant.day.tokens", "amount": "1000000000"},
     "set_plan": {"plan": "business"},
     "set_model_capability": {"models": ["offline"]},
+    "apply_folder": {"folders": [{"tenant": tenant, "files": [human]}]},
+    "diff_folder": {"folders": [{"tenant": tenant, "files": [human]}]},
+    "rollback_tier": {"to": 1},
+    "test_policy": {"tool": "today", "as": "anonymous", "door": "public"},
     "send_visit_message": {"text": "namaste", "message_id": uuid.uuid4().hex},
 }
 document = call("GET", "/openapi.json")
@@ -196,7 +201,7 @@ for path, item in document["paths"].items():
         known, called = (
             [of[prefix] for prefix in sorted(of, key=len, reverse=True) if path.startswith(prefix)] for of in (ids, names)
         )
-        examples = {"id": known[0] if known else None, "name": called[0] if called else binding, "kid": "front",
+        examples = {"id": known[0] if known else None, "name": called[0] if called else binding, "kid": "front", "capability": "cheap",
                     "model": binding, "kind": "binding", "place": place}
         if operation["operationId"] == "read_asset":
             examples["name"] = asset()

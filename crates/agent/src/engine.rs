@@ -11,11 +11,12 @@ use munshi_llm::gateway::ModelRoute;
 use munshi_pack::PackRegistry;
 use munshi_privacy::KnownPeopleCache;
 use munshi_safety::acts::ActServices;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{BindingResolution, BindingResolver};
 use munshi_tools::ToolDispatcher;
-use munshi_types::{Clock, HolderId, IdGenerator, PersonId, Random, RunId, Timestamp};
+use munshi_types::{Clock, HolderId, IdGenerator, PersonId, Random, RunId, TenantId, Timestamp};
 use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -102,6 +103,11 @@ pub(crate) struct PendingTurn {
 }
 
 impl TurnEngine {
+    /// A tool that the tenant can use now: one of the installation's, or of its connectors that run here.
+    pub fn find_tool(&self, tenant: TenantId, name: &str) -> Option<Arc<CompiledTool>> {
+        self.inner.dispatcher.find_tool(tenant, name).map(|tool| tool.known)
+    }
+
     pub fn new(parts: TurnEngineParts) -> Self {
         let ids = IdGenerator::new(parts.clock.clone(), parts.random);
         let governor = Arc::new(parts.act_services.governor.clone());

@@ -73,6 +73,13 @@ impl ServerTarget {
     }
 }
 
+/// Whether a local database must be there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LocalTables {
+    Required,
+    MadeIfMissing,
+}
+
 /// Which tenant, and who asks.
 pub(crate) struct OperationTarget<'a> {
     pub(crate) of: &'a TenantSelectorArguments,
@@ -95,10 +102,28 @@ impl CommandContext {
         target: &OperationTarget<'_>,
         input: &O::Input,
     ) -> Result<O::View> {
+        self.run_typed::<O>(target, input, LocalTables::Required)
+    }
+
+    /// The same for what may come first on a machine: it makes the tables where there are none.
+    pub(crate) fn run_operation_on_new<O: Operation<HouseServices>>(
+        &self,
+        target: &OperationTarget<'_>,
+        input: &O::Input,
+    ) -> Result<O::View> {
+        self.run_typed::<O>(target, input, LocalTables::MadeIfMissing)
+    }
+
+    fn run_typed<O: Operation<HouseServices>>(
+        &self,
+        target: &OperationTarget<'_>,
+        input: &O::Input,
+        tables: LocalTables,
+    ) -> Result<O::View> {
         let entry = HOUSE.iter().find(|entry| entry.spec == O::SPEC);
         let entry = entry.ok_or_else(|| CommandFailure::failed("the operation is not listed"))?;
         let input = serde_json::to_value(input).map_err(|error| CommandFailure::failed(error.to_string()))?;
-        let view = self.run_entry(target, entry, input)?;
+        let view = self.run_entry_on(target, entry, input, tables)?;
         serde_json::from_value(view).map_err(|error| {
             CommandFailure::failed(format!("the answer can't be read: {error}"))
                 .hint("check that this program and the server have the same version")
@@ -130,6 +155,16 @@ impl CommandContext {
         entry: &OperationEntry<HouseServices>,
         input: Value,
     ) -> Result<Value> {
+        self.run_entry_on(target, entry, input, LocalTables::Required)
+    }
+
+    fn run_entry_on(
+        &self,
+        target: &OperationTarget<'_>,
+        entry: &OperationEntry<HouseServices>,
+        input: Value,
+        tables: LocalTables,
+    ) -> Result<Value> {
         match &self.server {
             Some(server) => {
                 let key = self.next_idempotency_key(&entry.spec);
@@ -139,7 +174,10 @@ impl CommandContext {
                 let config = Arc::new(self.config()?);
                 let database = ConfiguredDatabase::single_connection(&config)?;
                 self.block_on(async {
-                    let db = database.open().await?;
+                    let db = match tables {
+                        LocalTables::Required => database.open().await?,
+                        LocalTables::MadeIfMissing => database.open_or_create(&config, self.now()).await?,
+                    };
                     let parts = ConfiguredParts::new(config.clone(), db.clone(), self.clock.clone());
                     let tenant = match (entry.spec.needs.scope(), target.of.name()) {
                         (OperationScope::Installation, _) | (OperationScope::Either, None) => {
@@ -283,7 +321,8 @@ fn read_refusal(status: u16, body: &Value) -> CommandFailure {
         "timeout" | "slow_request" => Some(OperationErrorCode::Unavailable),
         code => OperationErrorCode::ALL.into_iter().find(|known| known.as_str() == code),
     };
-    let refused = OperationError::new(known.unwrap_or(OperationErrorCode::Internal), message);
+    let mut refused = OperationError::new(known.unwrap_or(OperationErrorCode::Internal), message);
+    refused.problems = error.get("problems").filter(|problems| problems.is_array()).cloned();
     match error["hint"].as_str() {
         Some(hint) => refused.hint(hint).into(),
         None => refused.into(),

@@ -27,8 +27,9 @@ use munshi_web::ApiError;
 use munshi_web::visitor::onboarding::{
     ModelKeyTrial, ModelKeyTrialResult, OnboardingService, ReadyTenantOffer,
 };
+use munshi_wiring::apply_plans::apply_plans;
 use munshi_wiring::failure::Result;
-use munshi_wiring::{create_tenant, installation, policy, tenant_templates, tier_audit};
+use munshi_wiring::{create_tenant, installation, policy, tenant_templates};
 
 /// Providers that take a key, each with a model that many have.
 const PROVIDERS: [(&str, &str); 8] = [
@@ -102,9 +103,7 @@ impl InstallationOnboarding {
             note: "made ready".to_owned(),
             made_at: self.clock.now(),
         };
-        let tell = tier_audit::build_recorder(self.ids.clone());
-        munshi_tiers::apply(&self.db, plans, Zone::default(), by, &self.ids, tell).await?;
-        Ok(())
+        apply_plans(&self.db, plans, Zone::default(), by, &self.ids).await
     }
 
     async fn assign_owner(&self, tenant: TenantId, owner: ContactAddress) -> Result<(), ApiError> {

@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`host_keys`], [`invitations`], [`jobs`],
+//! - [`acts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
 //!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
@@ -18,6 +18,7 @@ pub mod backups;
 pub mod bindings;
 mod connector_errors;
 pub mod connectors;
+pub mod folders;
 pub mod host_keys;
 pub mod invitations;
 pub mod jobs;
@@ -53,8 +54,17 @@ use munshi_pack::operation::{OperationCall, OperationEffect, OperationEntry, Ope
 pub type HouseCall = OperationCall<HouseServices>;
 
 /// What is never told to another agent: what lets people in, what is secret, and what they are asked.
-const WITHHELD: &[&str] =
-    &["approvals", "host-keys", "invitations", "keeper-keys", "keys", "operators", "policy", "secrets"];
+const WITHHELD: &[&str] = &[
+    "approvals",
+    "folders",
+    "host-keys",
+    "invitations",
+    "keeper-keys",
+    "keys",
+    "operators",
+    "policy",
+    "secrets",
+];
 
 /// Whether MCP has it: what looks, where a key was opened for it.
 pub fn is_offered_to_agents(spec: &OperationSpec) -> bool {
@@ -86,6 +96,9 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<connectors::ShowConnector>(),
     OperationEntry::of::<connectors::ShowConnectorLog>(),
     OperationEntry::of::<connectors::TestConnector>(),
+    OperationEntry::of::<folders::ApplyFolder>(),
+    OperationEntry::of::<folders::DiffFolder>(),
+    OperationEntry::of::<folders::ExportFolder>(),
     OperationEntry::of::<host_keys::AddHostKey>(),
     OperationEntry::of::<host_keys::ListHostKeys>(),
     OperationEntry::of::<host_keys::RetireHostKey>(),
@@ -128,6 +141,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<persons::ShowPerson>(),
     OperationEntry::of::<policy::LogPolicy>(),
     OperationEntry::of::<policy::ShowPolicy>(),
+    OperationEntry::of::<policy::TestPolicy>(),
     OperationEntry::of::<runs::CancelRun>(),
     OperationEntry::of::<runs::ListRuns>(),
     OperationEntry::of::<runs::ShowRun>(),
@@ -143,6 +157,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<tiers::DiffTier>(),
     OperationEntry::of::<tiers::ListTiers>(),
     OperationEntry::of::<tiers::LogTier>(),
+    OperationEntry::of::<tiers::RollbackTier>(),
     OperationEntry::of::<tiers::ShowTier>(),
     OperationEntry::of::<usage::ShowUsage>(),
     OperationEntry::of::<vault::ListSecrets>(),
@@ -170,7 +185,9 @@ mod tests {
         for entry in HOUSE {
             let reads = entry.spec.method.as_str() == "GET";
             let is_silent = entry.spec.effect == OperationEffect::Read;
-            assert_eq!(entry.spec.writes(), !reads, "{}", entry.spec.id());
+            // What is compared is sent, so a look may have a body.
+            let is_sent = entry.spec.verb == "diff" || entry.spec.verb == "test";
+            assert_eq!(entry.spec.writes(), !reads && !is_sent, "{}", entry.spec.id());
             assert_eq!(entry.spec.events().is_empty(), is_silent, "{}", entry.spec.id());
         }
     }

@@ -10,6 +10,9 @@ const HEAD: &str = "# Operations\n\nAdministrative verbs. Each is written once a
 
 /// How commands are typed that an operation is behind under other words.
 const TYPED: &[(&str, &str)] = &[
+    ("apply_folder", "apply DIR"),
+    ("diff_folder", "diff DIR"),
+    ("export_folder", "export TENANT DIR"),
     ("anchor_audit", "audit verify --anchor"),
     ("read_plan", "usage plan TENANT"),
     ("read_policy", "policy show"),

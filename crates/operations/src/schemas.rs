@@ -59,3 +59,16 @@ pub enum JobStateSchema {
     /// Given up until somebody retries it.
     Dead,
 }
+
+/// Through which door somebody comes.
+#[derive(ToSchema)]
+#[schema(as = CallerDoor, rename_all = "snake_case")]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub enum DoorSchema {
+    Private,
+    Work,
+    Public,
+    Distribution,
+    /// Other people's agents.
+    Agents,
+}

@@ -15,7 +15,9 @@ use munshi_pack::operation::OperationError;
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::Vault;
+use munshi_tiers::{FolderExtension, InstalledNames};
 use munshi_types::{ConnectorName, TenantId};
 
 use crate::models::HouseModels;
@@ -65,6 +67,20 @@ pub trait HouseParts: Send + Sync {
         name: &ConnectorName,
     ) -> Result<ConnectorTest, OperationError>;
 
+    /// What a tier may name.
+    fn installed_names(&self) -> Result<InstalledNames, OperationError>;
+
+    /// The files of a tenant's folder that are no tiers: its policy and its connectors.
+    fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError>;
+
+    /// A tool of the installation, or of the tenant's connectors: those are started for it, so only where the name can be
+    /// one of theirs.
+    async fn find_tool(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError>;
+
     /// How people let us into connectors' services.
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError>;
 
@@ -79,6 +95,20 @@ pub struct ConnectorRules {
     pub pack_names: BTreeSet<String>,
     /// Paths that no connector's program may reach.
     pub protected: Vec<PathBuf>,
+}
+
+impl HouseServices {
+    /// A tool that the tenant can use: as it runs on a server, else as whoever brings it says when asked.
+    pub(crate) async fn find_tool(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
+        match &self.engine {
+            Some(engine) => Ok(engine.find_tool(tenant, name)),
+            None => self.parts.find_tool(tenant, name).await,
+        }
+    }
 }
 
 impl fmt::Debug for HouseServices {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use munshi_pack::TenantTemplate;
+use munshi_pack::operation::OperationError;
+use munshi_safety::audit::{AuditActor, AuditActorKind, AuditStamp, administer_platform};
 use munshi_safety::policy;
 use munshi_store::{Db, PlatformTx, tenants};
-use munshi_tiers::{Authorship, InstalledNames, VanishedTierPolicy, files};
+use munshi_tiers::{Authorship, InstalledNames, ROUTING, VanishedTierPolicy, files};
 use munshi_types::{IdGenerator, TenantId, TenantName, Timestamp, Zone};
 
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop.\"\n[speech]\n\
@@ -88,7 +90,18 @@ impl TenantFiles {
         let folder = files::read(&place.path().join(self.name.as_str()), None).unwrap().remove(0);
         let plan = munshi_tiers::plan_folder(db, &folder, VanishedTierPolicy::Keep, installed).await.unwrap();
         let by = Authorship { author: "asha".to_owned(), note: "first".to_owned(), made_at: now };
-        munshi_tiers::apply(db, vec![plan], Zone::default(), by, ids, |_, _, _| Ok(())).await.unwrap();
+        let stamp = AuditStamp {
+            actor: AuditActor::new(AuditActorKind::Operator, "asha"),
+            ids: ids.clone(),
+            now,
+            claim: None,
+        };
+        let made = ids.clone();
+        administer_platform(db, ROUTING, TenantId::PLATFORM, stamp, move |tx| {
+            Ok::<_, OperationError>(munshi_tiers::apply(tx, vec![plan], &Zone::default(), &by, &made)?)
+        })
+        .await
+        .unwrap();
         let name = self.name.clone();
         let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
         let tenant = db.platform(tenants::TENANTS).read(find).await.unwrap().unwrap().id;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_store::{Db, PlatformTx, Tx, tenants};
+use munshi_store::{AdminTx, Db, PlatformAdminTx, PlatformTx, Tx, tenants};
 use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
 use munshi_types::{IdGenerator, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
+use serde_json::json;
 
 use crate::draft::{TierBody, TierDraft};
 use crate::error::{Error, Result};
@@ -115,15 +116,14 @@ pub(crate) async fn load_state(
         .await
 }
 
-/// Does what the plans say, all of it or nothing. New tenants get the zone. `tell` is told of each plan that was done,
-/// last in the transaction and in its tenant.
-pub async fn apply(
-    db: &Db,
+/// Does what the plans say within the transaction, and notes each tenant that is made and each change, with the names of
+/// what changed in it and not the text. New tenants get the zone. What an error leaves half done must be rolled back.
+pub fn apply(
+    tx: &mut PlatformAdminTx<'_, '_>,
     plans: Vec<ApplyPlan>,
-    zone: Zone,
-    by: Authorship,
+    zone: &Zone,
+    by: &Authorship,
     ids: &IdGenerator,
-    tell: impl Fn(&mut Tx<'_>, &ApplyPlan, &Authorship) -> Result<()> + Send + 'static,
 ) -> Result<()> {
     let work: Vec<Work> = plans
         .into_iter()
@@ -133,30 +133,26 @@ pub async fn apply(
     if work.is_empty() {
         return Ok(());
     }
-    db.platform(ROUTING)
-        .write(move |tx| {
-            let turn = rows::claim_change_number(tx)?;
-            for work in &work {
-                work.ensure_tenant(tx, &zone, &by)?;
-                tx.as_tenant(work.tenant, |tx| work.write(tx, &by))?;
-                rows::mark_changed(tx, work.tenant, turn)?;
-            }
-            // An address may move from a tenant to one that was written before it.
-            for work in &work {
-                tx.as_tenant(work.tenant, |tx| work.write_keys_and_files(tx, &by))?;
-            }
-            for work in &work {
-                tx.as_tenant(work.tenant, |tx| {
-                    tell(tx, &work.plan, &by)?;
-                    work.plan.files.iter().try_for_each(|file| file.record_audit(tx, &by))
-                })?;
-            }
-            Ok(())
-        })
-        .await
+    let turn = rows::claim_change_number(tx)?;
+    for work in &work {
+        work.ensure_tenant(tx, zone, by)?;
+        tx.as_tenant(work.tenant, |tx| work.write(tx, by))?;
+        rows::mark_changed(tx, work.tenant, turn)?;
+    }
+    // An address may move from a tenant to one that was written before it.
+    for work in &work {
+        tx.as_tenant(work.tenant, |tx| work.write_keys_and_files(tx, by))?;
+    }
+    for work in &work {
+        tx.as_tenant(work.tenant, |tx| {
+            work.note_changes(tx);
+            Ok::<_, Error>(())
+        })?;
+    }
+    Ok(())
 }
 
-/// A plan with everything made that can be made before the transaction begins.
+/// A plan with the ids and texts of what it makes.
 struct Work {
     plan: ApplyPlan,
     tenant: TenantId,
@@ -167,6 +163,9 @@ struct Work {
 
 impl Work {
     fn prepare(plan: ApplyPlan, ids: &IdGenerator) -> Result<Self> {
+        if !plan.is_own {
+            return Err(Error::OnlyShown);
+        }
         let new = plan.changes.iter().filter(|change| change.action == TierAction::Create);
         let made = new.map(|change| (title(change), ids.next())).collect();
         let version = |change: &TierChange| {
@@ -217,6 +216,21 @@ impl Work {
         let (wanted, _) = self.resolve_keys(tx)?;
         routing_keys::assign(tx, &wanted)?;
         self.plan.files.iter().try_for_each(|file| file.write(tx, by))
+    }
+
+    fn note_changes(&self, tx: &mut AdminTx<'_, '_>) {
+        if self.plan.is_new {
+            tx.note("tenant.added", self.plan.tenant.as_str(), json!({}));
+        }
+        for change in &self.plan.changes {
+            let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
+            let payload =
+                json!({ "action": change.action, "from": change.from, "to": change.to, "keys": keys });
+            tx.note("tier.changed", format!("{} {}", change.kind, change.name), payload);
+        }
+        for file in &self.plan.files {
+            file.note(tx);
+        }
     }
 
     /// Which addresses lead where once all is done, and the bindings that are archived.

@@ -48,6 +48,10 @@ pub enum Error {
     #[error("{} and would be overwritten; nothing was written", join_with_verb(.0))]
     Existing(Vec<PathBuf>),
 
+    /// A plan that was read from JSON says what was planned, and is not applied.
+    #[error("a plan that was made elsewhere can't be applied")]
+    OnlyShown,
+
     /// What is stored is not what this version of the program reads.
     #[error("{0}")]
     Unreadable(String),

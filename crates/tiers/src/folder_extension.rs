@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use munshi_store::{Db, Tx};
+use munshi_store::{AdminTx, Db, Tx};
 use munshi_types::TenantId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::draft::TierBody;
 use crate::error::{Error, Result};
@@ -41,8 +42,8 @@ pub trait FolderExtension: fmt::Debug + Send + Sync {
     /// Puts a change in force, in the transaction of the tiers.
     fn write(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()>;
 
-    /// Tells the audit. Comes after everything is written, since the audit is last in the order of locks.
-    fn record_audit(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()>;
+    /// What the audit hears of a change: `policy.changed`.
+    fn event(&self) -> &'static str;
 }
 
 /// What companions say, by the name of their file.
@@ -56,18 +57,19 @@ pub struct ExtensionFile {
 }
 
 /// What happens to a companion.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExtensionChange {
     /// Its noun.
-    pub what: &'static str,
+    pub what: String,
     /// The version in force before; 0 where there was none.
     pub from: i64,
     pub to: i64,
     pub fields: Vec<FieldChange>,
     #[serde(skip)]
     pub body: TierBody,
+    /// None in a plan that was read from JSON: it is shown, and never applied.
     #[serde(skip)]
-    pub(crate) companion: Arc<dyn FolderExtension>,
+    pub(crate) companion: Option<Arc<dyn FolderExtension>>,
 }
 
 /// What a folder's companions would change, what stays though the folder lacks it, and what to know about them.
@@ -109,12 +111,12 @@ pub(crate) async fn plan(
         planned.warnings.extend(companion.warnings(body, &bodies));
         if stored != *body {
             planned.changes.push(ExtensionChange {
-                what: companion.noun(),
+                what: companion.noun().to_owned(),
                 from: version,
                 to: version + 1,
                 fields: diff_fields(&stored, body),
                 body: body.clone(),
-                companion: companion.clone(),
+                companion: Some(companion.clone()),
             });
         }
     }
@@ -124,14 +126,18 @@ pub(crate) async fn plan(
 impl ExtensionChange {
     /// Writes it, if what it was planned upon is still so.
     pub(crate) fn write(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
-        if self.companion.load_stored(tx)?.0 != self.from {
-            return Err(Error::Overtaken { what: self.what.to_owned() });
+        let Some(companion) = &self.companion else { return Err(Error::OnlyShown) };
+        if companion.load_stored(tx)?.0 != self.from {
+            return Err(Error::Overtaken { what: self.what.clone() });
         }
-        self.companion.write(tx, self, by)
+        companion.write(tx, self, by)
     }
 
-    pub(crate) fn record_audit(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
-        self.companion.record_audit(tx, self, by)
+    /// Tells the audit which values changed, and not what they are.
+    pub(crate) fn note(&self, tx: &mut AdminTx<'_, '_>) {
+        let Some(companion) = &self.companion else { return };
+        let keys: Vec<&str> = self.fields.iter().map(|field| field.key.as_str()).collect();
+        tx.note(companion.event(), self.what.as_str(), json!({ "version": self.to, "keys": keys }));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use munshi_store::{Db, PlatformTx, tenants};
+use munshi_store::{Db, PlatformTx, Tx, tenants};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{Tenant, TenantName};
 use serde::Serialize;
@@ -60,6 +60,11 @@ pub struct TierSnapshot {
 /// Every tier of a tenant, as `export` writes them: the active ones at their version in force.
 pub async fn list_tiers(db: &Db, tenant: &TenantName) -> Result<Vec<StoredTier>> {
     Ok(load_all(db, tenant).await?.into_values().collect())
+}
+
+/// The same, in the tenant's own transaction.
+pub fn list_stored(tx: &mut Tx<'_>) -> Result<Vec<StoredTier>> {
+    Ok(rows::load_all(tx)?.into_values().collect())
 }
 
 pub async fn load(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<TierHistory> {

@@ -14,21 +14,21 @@ use munshi_connectors::{
     AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
     ConnectorTimings, Error as ConnectorError, IsolationProbe, KernelSupport, login, rows,
 };
-use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_operations::folders::{CONNECTORS_FILE, POLICY_FILE};
+use munshi_safety::pipeline::CompiledTool;
 use munshi_store::{DatabaseAddress, Db, Tx};
 use munshi_tiers::{
     Authorship, Error, ExtensionBodies, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody,
 };
 use munshi_tools::{TenantToolSource, TenantTools, ToolRegistry};
 use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::failure;
-use crate::{policy, tools, vault};
+use crate::{tools, vault};
 
-pub const CONNECTORS_FILE: &str = "connectors.toml";
 /// What the file is called in a plan.
-pub(crate) const CONNECTORS: &str = "connectors";
+const CONNECTORS: &str = "connectors";
 
 /// All that a connector's program gets of our own environment.
 const BASICS: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE"];
@@ -77,6 +77,26 @@ pub async fn build_logins(
         ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
         timeout: login::LOGIN_TIMEOUT,
     })?)
+}
+
+/// A tool of the installation, or of the tenant's connectors. They are started for it, so only where the name can be one
+/// of theirs.
+pub(crate) async fn find_tool(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    tenant: TenantId,
+    name: &str,
+) -> failure::Result<Option<Arc<CompiledTool>>> {
+    if let Some(tool) = tools::registry()?.get(name) {
+        return Ok(Some(tool.known.clone()));
+    }
+    let (_, declared) = db.read(tenant, rows::load_entries).await?;
+    if !declared.0.keys().any(|connector| name.starts_with(&format!("{connector}_"))) {
+        return Ok(None);
+    }
+    let shelf = load_tenant_tools(config, db, clock, tenant).await?;
+    Ok(shelf.get(name).map(|tool| tool.known.clone()))
 }
 
 /// What a tenant's connectors bring: started for one question, and stopped again.
@@ -178,7 +198,6 @@ pub fn collect_base_environment() -> Vec<(OsString, OsString)> {
 pub(crate) struct ConnectorsFile {
     /// Whose names connectors can't have.
     pub registry: ToolRegistry,
-    pub ids: IdGenerator,
     /// What no connector's program may reach.
     pub protected: Vec<PathBuf>,
 }
@@ -196,7 +215,7 @@ pub fn find_pack_conflict(registry: &ToolRegistry, declared: &ConnectorEntries) 
 }
 
 /// What a file that is to be applied declares.
-pub(crate) fn parse_entries(change: &ExtensionChange) -> Result<ConnectorEntries> {
+fn parse_entries(change: &ExtensionChange) -> Result<ConnectorEntries> {
     serde_json::from_value(Value::Object(change.body.clone()))
         .map_err(|error| Error::Unreadable(format!("can't store the connectors: {error}")))
 }
@@ -227,8 +246,7 @@ impl FolderExtension for ConnectorsFile {
     }
 
     fn warnings(&self, body: &TierBody, beside: &ExtensionBodies) -> Vec<String> {
-        let open =
-            beside.get(policy::POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
+        let open = beside.get(POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
         let is_closed = |name: &&String| !open.as_ref().is_some_and(|open| open.contains_key(*name));
         let closed = body.keys().filter(is_closed);
         let words =
@@ -258,16 +276,8 @@ impl FolderExtension for ConnectorsFile {
         Ok(())
     }
 
-    fn record_audit(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
-        let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
-        let entry = NewAuditEntry {
-            actor: AuditActor::new(AuditActorKind::Operator, by.author.as_str()),
-            event: AuditEvent::CONNECTORS_CHANGED,
-            subject: "connectors".to_owned(),
-            payload: json!({ "version": change.to, "keys": keys }),
-        };
-        audit::append(tx, &entry, by.made_at, &self.ids).map_err(policy::convert_safety_error)?;
-        Ok(())
+    fn event(&self) -> &'static str {
+        "connectors.changed"
     }
 }
 

@@ -5,10 +5,11 @@ use munshi_pack::TenantTemplate;
 use munshi_tiers::{Authorship, VanishedTierPolicy, files};
 use munshi_types::{IdGenerator, TenantName, Timestamp, Zone};
 
+use crate::apply_plans::apply_plans;
 use crate::database::ConfiguredDatabase;
 use crate::failure::{CommandFailure, Result};
 use crate::installation::list_installed_names;
-use crate::{data_folder, policy, tier_audit};
+use crate::{data_folder, policy};
 
 /// Makes the tables where there are none, and the tenant.
 pub async fn apply_template(config: &Config, ready: &TenantTemplate, now: Timestamp) -> Result<TenantName> {
@@ -36,8 +37,7 @@ pub async fn apply_template(config: &Config, ready: &TenantTemplate, now: Timest
             .await?;
     let note = format!("the ready tenant {}", ready.name);
     let by = Authorship { author: "munshi".to_owned(), note, made_at: now };
-    munshi_tiers::apply(&db, plans, Zone::default(), by, &ids, tier_audit::build_recorder(ids.clone()))
-        .await?;
+    apply_plans::<CommandFailure>(&db, plans, Zone::default(), by, &ids).await?;
     Ok(tenant)
 }
 

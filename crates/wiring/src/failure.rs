@@ -120,6 +120,9 @@ impl From<OperationError> for CommandFailure {
         if let Some(fault) = error.cause.as_ref().and_then(|cause| cause.downcast_ref::<SettingsFault>()) {
             return fault.0.clone();
         }
+        if error.problems.is_some() {
+            return Self { problems: error.problems, ..Self::new(Exit::Files, error.message) };
+        }
         let exit = match error.code {
             OperationErrorCode::Invalid => Exit::Usage,
             OperationErrorCode::NotFound => Exit::NotFound,
@@ -210,7 +213,7 @@ impl From<munshi_tiers::Error> for CommandFailure {
             Error::NoVersion { .. } | Error::FirstVersion { .. } => {
                 Self::not_found(text).hint("`munshi tier log` shows them all")
             }
-            Error::Folder { .. } => Self::failed(text),
+            Error::Folder { .. } | Error::OnlyShown => Self::failed(text),
             Error::Existing(_) => {
                 Self::already_there(text).hint("use --replace to overwrite them, or another folder")
             }

@@ -8,9 +8,9 @@
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file; [`data_folder`]: the data folder
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them; [`trial`]: a model asked whether it answers
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
-//! - [`connectors`]: other people's tools, and the file that declares them; [`revoke_logins`]: logins of those taken away
+//! - [`connectors`]: other people's tools, and the file that declares them
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
-//! - [`installation`]: what a tier may name; [`tier_audit`]: what the audit is told of them
+//! - [`installation`]: what a tier may name; [`apply_plans`]: tiers that no operation applies
 //! - [`tenant_templates`]: the tenants that come in the binary; [`create_tenant`]: one of them, made here
 //! - [`account`]: where operators open this, and the links that let them in
 //! - [`operations`]: what the administrative verbs need of the settings
@@ -21,6 +21,7 @@
 //! A pack has its line in [`packs`]. A crate's migrations have theirs in [`migrations()`], its jobs in [`jobs`].
 
 pub mod account;
+pub mod apply_plans;
 pub mod audit;
 pub mod budget;
 pub mod connectors;
@@ -39,9 +40,7 @@ mod node;
 pub mod operations;
 pub mod packs;
 pub mod policy;
-pub mod revoke_logins;
 pub mod tenant_templates;
-pub mod tier_audit;
 pub mod tools;
 pub mod vault;
 

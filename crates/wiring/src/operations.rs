@@ -14,14 +14,17 @@ use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
+use munshi_tiers::{FolderExtension, InstalledNames};
 use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 
 use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
+use crate::installation::list_installed_names;
 use crate::models::GatewayModels;
-use crate::{account, audit, budget, connectors, data_folder, tools, vault};
+use crate::{account, audit, budget, connectors, data_folder, policy, tools, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -64,6 +67,14 @@ impl HouseParts for ConfiguredParts {
         Ok(self.models.get_or_init(|| made).clone())
     }
 
+    fn installed_names(&self) -> Result<InstalledNames, OperationError> {
+        list_installed_names(&self.config).map_err(to_operation_error)
+    }
+
+    fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {
+        policy::build_folder_extensions(&self.config).map_err(to_operation_error)
+    }
+
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         vault::open(&self.config, self.db.clone(), self.clock.clone()).await.map_err(to_operation_error)
     }
@@ -94,6 +105,15 @@ impl HouseParts for ConfiguredParts {
             logs: build_logs_path(&all, tenant, name),
             ..connectors::build_test(&self.config, name.clone(), Some(self.db.clone()), self.clock.clone())
         })
+    }
+
+    async fn find_tool(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
+        let found = connectors::find_tool(&self.config, &self.db, &self.clock, tenant, name).await;
+        found.map_err(to_operation_error)
     }
 
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {

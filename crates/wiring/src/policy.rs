@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_config::Config;
 use munshi_llm::ModelTarget;
 use munshi_llm::gateway::ModelRoute;
-use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_operations::folders::{CONNECTORS_FILE, POLICY_FILE};
 use munshi_safety::policy::{self, DataResidency, Policy};
 use munshi_store::Tx;
 use munshi_tiers::{
@@ -13,30 +13,25 @@ use munshi_tiers::{
 };
 use munshi_toml::find_nearest;
 use munshi_tools::ToolRegistry;
-use munshi_types::IdGenerator;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::connectors::{CONNECTORS_FILE, ConnectorsFile};
+use crate::connectors::ConnectorsFile;
 use crate::failure;
 use crate::models::GatewayModels;
-
-pub const POLICY_FILE: &str = "policy.toml";
 
 /// The files of a tenant's folder that are no tiers.
 pub fn build_folder_extensions(config: &Config) -> failure::Result<Vec<Arc<dyn FolderExtension>>> {
     let registry = crate::tools::registry()?;
     let protected = crate::connectors::list_protected_paths(config);
-    let connectors = ConnectorsFile { registry: registry.clone(), ids: IdGenerator::system(), protected };
+    let connectors = ConnectorsFile { registry: registry.clone(), protected };
     // Settings whose models can't be used say so themselves; a policy is no worse for it.
     let models = GatewayModels::from_config(config).map(|models| models.targets).unwrap_or_default();
-    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: IdGenerator::system(), models })])
+    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, models })])
 }
 
 struct PolicyFile {
     /// For what a policy may name.
     registry: ToolRegistry,
-    /// For entries of the audit.
-    ids: IdGenerator,
     /// Those of this installation.
     models: Vec<ModelTarget>,
 }
@@ -104,16 +99,8 @@ impl FolderExtension for PolicyFile {
         Ok(())
     }
 
-    fn record_audit(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
-        let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
-        let entry = NewAuditEntry {
-            actor: AuditActor::new(AuditActorKind::Operator, by.author.as_str()),
-            event: AuditEvent::POLICY_CHANGED,
-            subject: "policy".to_owned(),
-            payload: json!({ "version": change.to, "keys": keys }),
-        };
-        audit::append(tx, &entry, by.made_at, &self.ids).map_err(convert_safety_error)?;
-        Ok(())
+    fn event(&self) -> &'static str {
+        "policy.changed"
     }
 }
 
@@ -155,7 +142,7 @@ impl PolicyFile {
     }
 }
 
-pub(super) fn convert_safety_error(error: munshi_safety::Error) -> Error {
+fn convert_safety_error(error: munshi_safety::Error) -> Error {
     match error {
         munshi_safety::Error::Store(error) => Error::Store(error),
         other => Error::Unreadable(other.to_string()),

@@ -1,17 +1,15 @@
 //! `munshi apply DIR`: a tenant brought to what its folder says, in one transaction.
 
 use clap::Args;
+use munshi_operations::folders::{ApplyFolder, ApplyFolderInput, FolderPlansView};
 use munshi_tiers::Authorship;
-use munshi_types::{IdGenerator, Zone};
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::{CommandFailure, Result};
-use munshi_wiring::installation::list_installed_names;
-use munshi_wiring::revoke_logins::{self, LoginRevocationPlan};
-use munshi_wiring::{policy, tier_audit};
+use munshi_types::Zone;
+use munshi_wiring::failure::{CommandFailure, Exit, Result};
 
-use super::diff::{self, FolderPlanReport};
+use super::diff;
+use super::vault::OperatorArguments;
 use crate::context::CommandContext;
-use crate::output::TextStyler;
+use crate::operation_client::OperationTarget;
 use crate::output::formatting::format_count;
 
 #[derive(Debug, Args)]
@@ -37,6 +35,15 @@ pub(crate) struct ChangeNoteArguments {
 }
 
 impl ChangeNoteArguments {
+    pub(super) fn operator(&self) -> OperatorArguments {
+        OperatorArguments::new(&self.author)
+    }
+
+    /// None where none was given.
+    pub(super) fn note(&self) -> Option<String> {
+        Some(self.note.clone()).filter(|note| !note.is_empty())
+    }
+
     pub(super) fn authorship(
         self,
         context: &CommandContext,
@@ -48,43 +55,33 @@ impl ChangeNoteArguments {
 }
 
 pub(super) fn run(context: &CommandContext, arguments: ApplyArguments) -> Result<()> {
-    let config = context.config()?;
-    let database = ConfiguredDatabase::single_connection(&config)?;
-    let by = arguments.by.authorship(context, String::new);
-    let plans = context.block_on(async {
-        let db = database.open_or_create(&config, context.now()).await?;
-        let plans = arguments
-            .folder
-            .plan(&db, &list_installed_names(&config)?, &policy::build_folder_extensions(&config)?)
-            .await?;
-        if let (Some(zone), Some(plan)) = (&arguments.zone, plans.iter().find(|plan| !plan.is_new)) {
-            let what =
-                format!("--zone {zone} applies to new tenants only, and {} already exists", plan.tenant);
-            return Err(CommandFailure::usage(what).hint("remove --zone; nothing was changed"));
-        }
-        // Shown before it is done: whoever is overtaken sees what they meant to change.
-        let mut planned = FolderPlanReport { plans: plans.clone(), applied: true, logins: Vec::new() };
-        if !context.output.is_json() {
-            context.output.print_result(&planned, diff::render_text)?;
-        }
-        let away = revoke_logins::list_removed_connectors(&db, &plans).await?;
-        let going = LoginRevocationPlan::load(&config, &db, &context.clock, &away).await?;
-        let zone = arguments.zone.unwrap_or_default();
-        let ids = IdGenerator::system();
-        munshi_tiers::apply(&db, plans, zone, by, &ids, tier_audit::build_recorder(ids.clone())).await?;
-        planned.logins = going.revoke().await;
-        Ok(planned)
-    })?;
-    context.output.print_result(&plans, render_text)
+    let input = ApplyFolderInput {
+        folders: arguments.folder.read(context)?,
+        prune: Some(arguments.folder.prune),
+        zone: arguments.zone,
+        note: arguments.by.note(),
+    };
+    let operator = arguments.by.operator();
+    let target = OperationTarget::installation(Some(&operator));
+    let done = context.run_operation_on_new::<ApplyFolder>(&target, &input).map_err(refuse_overtaken)?;
+    context.output.print_result(&done, |done, painter| diff::render_text(done, painter) + &render_end(done))
 }
 
-/// What was done, after what was to be done has been shown.
-fn render_text(planned: &FolderPlanReport, _painter: TextStyler) -> String {
-    let changes: usize = planned.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
+/// Whoever was overtaken, or finds an address taken, is refused: there is nothing of theirs already.
+pub(super) fn refuse_overtaken(mut failure: CommandFailure) -> CommandFailure {
+    if failure.exit == Exit::AlreadyThere {
+        failure.exit = Exit::Refused;
+    }
+    failure
+}
+
+/// What was done, after what was to be done.
+fn render_end(done: &FolderPlansView) -> String {
+    let changes: usize = done.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
     if changes > 0 {
-        let logins: String = planned.logins.iter().map(|gone| gone.words.as_str()).collect();
+        let logins: String = done.logins.iter().map(|gone| format!("{}\n", gone.note)).collect();
         format!("Applied {}.\n{logins}", format_count(changes as u64, "change"))
-    } else if planned.plans.iter().any(|plan| plan.is_new) {
+    } else if done.plans.iter().any(|plan| plan.is_new) {
         "Created the tenant; there were no tiers to apply.\n".to_owned()
     } else {
         String::new()

@@ -1,20 +1,19 @@
 //! `munshi diff DIR`: what `apply` would change. Changes nothing.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
-use munshi_store::Db;
-use munshi_tiers::{ApplyPlan, FolderExtension, InstalledNames, VanishedTierPolicy, files};
+use munshi_operations::folders::{
+    CONNECTORS_FILE, DiffFolder, DiffFolderInput, FolderFileInput, FolderInput, FolderPlansView, POLICY_FILE,
+};
+use munshi_tiers::ApplyPlan;
+use munshi_tiers::files::{self, CollectedFolders, FolderSource};
 use munshi_types::TenantName;
-use munshi_wiring::database::ConfiguredDatabase;
-use munshi_wiring::failure::Result;
-use munshi_wiring::installation::list_installed_names;
+use munshi_wiring::failure::{CommandFailure, Result};
 use munshi_wiring::policy;
-use munshi_wiring::revoke_logins::LoginRevocationReport;
-use serde::Serialize;
 
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 
 /// Which folder, and how it is taken; `apply` takes the same.
@@ -28,43 +27,46 @@ pub(crate) struct TenantFolderArguments {
     tenant: Option<TenantName>,
     /// Archive tiers that are stored but not in the folder
     #[arg(long)]
-    prune: bool,
+    pub(super) prune: bool,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct FolderPlanReport {
-    pub(super) plans: Vec<ApplyPlan>,
-    /// Whether what the plans say was done.
-    pub(super) applied: bool,
-    /// What became of the logins at connectors that were taken away.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) logins: Vec<LoginRevocationReport>,
-}
-
-pub(super) fn run(context: &CommandContext, folder: &TenantFolderArguments) -> Result<()> {
-    let config = context.config()?;
-    let database = ConfiguredDatabase::single_connection(&config)?;
-    let plans = context.block_on(async {
-        let db = database.open().await?;
-        folder.plan(&db, &list_installed_names(&config)?, &policy::build_folder_extensions(&config)?).await
-    })?;
-    context.output.print_result(&FolderPlanReport { plans, applied: false, logins: Vec::new() }, render_text)
+pub(super) fn run(context: &CommandContext, arguments: &TenantFolderArguments) -> Result<()> {
+    let input = DiffFolderInput { folders: arguments.read(context)?, prune: Some(arguments.prune) };
+    let plans = context.run_operation::<DiffFolder>(&OperationTarget::installation(None), &input)?;
+    context.output.print_result(&plans, render_text)
 }
 
 impl TenantFolderArguments {
-    pub(super) async fn plan(
-        &self,
-        db: &Db,
-        installed: &InstalledNames,
-        companions: &[Arc<dyn FolderExtension>],
-    ) -> Result<Vec<ApplyPlan>> {
-        let vanished = if self.prune { VanishedTierPolicy::Archive } else { VanishedTierPolicy::Keep };
-        let folders = files::read_with_extensions(&self.path, self.tenant.as_ref(), companions)?;
-        Ok(munshi_tiers::plan_folders(db, &folders, vanished, installed).await?)
+    /// The files as they are sent.
+    pub(super) fn read(&self, context: &CommandContext) -> Result<Vec<FolderInput>> {
+        let found = files::collect(&self.path, self.tenant.as_ref(), &[CONNECTORS_FILE, POLICY_FILE]);
+        if !found.problems.is_empty() {
+            return Err(describe_problems(context, found)?);
+        }
+        Ok(found.folders.into_iter().map(to_input).collect())
     }
 }
 
-pub(super) fn render_text(planned: &FolderPlanReport, painter: TextStyler) -> String {
+/// With what can't be read, what is wrong in the other files, as far as it can be found out here.
+fn describe_problems(context: &CommandContext, mut found: CollectedFolders) -> Result<CommandFailure> {
+    let companions = match &context.server {
+        None => policy::build_folder_extensions(&context.config()?)?,
+        Some(_) => {
+            let is_tier = |path: &String| ![POLICY_FILE, CONNECTORS_FILE].contains(&path.as_str());
+            found.folders.iter_mut().for_each(|folder| folder.files.retain(|path, _| is_tier(path)));
+            Vec::new()
+        }
+    };
+    let parsed = files::parse_sources(&found.folders, &companions, found.problems);
+    Ok(parsed.err().map_or_else(|| CommandFailure::failed("the folder can't be read"), CommandFailure::from))
+}
+
+fn to_input(source: FolderSource) -> FolderInput {
+    let files = source.files.into_iter().map(|(path, text)| FolderFileInput { path, text });
+    FolderInput { tenant: Some(source.tenant), place: Some(source.place), files: files.collect() }
+}
+
+pub(super) fn render_text(planned: &FolderPlansView, painter: TextStyler) -> String {
     planned.plans.iter().map(|plan| render_plan(plan, painter)).collect()
 }
 

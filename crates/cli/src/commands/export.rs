@@ -3,21 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use munshi_connectors::{entries, rows};
-use munshi_safety::policy;
-use munshi_store::Db;
+use munshi_operations::folders::{CONNECTORS_FILE, ExportFolder, ExportFolderInput, POLICY_FILE};
 use munshi_tiers::files::{self, FolderExport};
-use munshi_tiers::history;
 use munshi_tiers::import::ExistingFilePolicy;
 use munshi_types::TenantName;
-use munshi_types::tier::TierStatus;
-use munshi_wiring::connectors::CONNECTORS_FILE;
-use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::Result;
-use munshi_wiring::policy::POLICY_FILE;
 
-use crate::commands::tenant;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 use crate::output::formatting::format_count;
 
 #[derive(Debug, Args)]
@@ -30,30 +25,25 @@ pub(crate) struct ExportArguments {
     /// Overwrite files that differ
     #[arg(long)]
     replace: bool,
+    #[command(flatten)]
+    operator: OperatorArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &ExportArguments) -> Result<()> {
-    let database = ConfiguredDatabase::single_connection(&context.config()?)?;
-    let (tiers, beside) = context.block_on(async {
-        let db = database.open().await?;
-        let tiers = history::list_tiers(&db, &arguments.tenant).await?;
-        Ok((tiers, load_extension_files(&db, &arguments.tenant).await?))
-    })?;
-    let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
-    let tiers: Vec<_> = active.map(|tier| (tier.kind, tier.name, tier.body)).collect();
+    let of = TenantSelectorArguments::named(arguments.tenant.clone());
+    let target = OperationTarget { of: &of, operator: Some(&arguments.operator) };
+    let taken = context.run_operation::<ExportFolder>(&target, &ExportFolderInput {})?;
+    let beside: Vec<&str> = [POLICY_FILE, CONNECTORS_FILE]
+        .into_iter()
+        .filter(|name| !taken.withheld.iter().any(|withheld| withheld == name))
+        .collect();
+    let files: Vec<(String, String)> = taken.files.into_iter().map(|file| (file.path, file.text)).collect();
     let existing = if arguments.replace { ExistingFilePolicy::Replace } else { ExistingFilePolicy::Keep };
-    let exported = files::export(&arguments.folder, &tiers, &beside, existing)?;
+    let exported = files::export(&arguments.folder, &files, &beside, existing)?;
+    for name in &taken.withheld {
+        context.output.print_note(|_| format!("{name} is left out: this key has no access to it"));
+    }
     context.output.print_result(&exported, |exported, _| render_text(exported, arguments))
-}
-
-/// The policy and the connectors in force as their files; none where there is none.
-async fn load_extension_files(db: &Db, name: &TenantName) -> Result<[(&'static str, Option<String>); 2]> {
-    let tenant = tenant::get_by_name(db, name).await?;
-    let (version, policy) = db.read(tenant.id, policy::load_current).await?;
-    let policy = if version == 0 { None } else { Some(policy::to_toml(&policy)?) };
-    let (version, connectors) = db.read(tenant.id, rows::load_entries).await?;
-    let connectors = if version == 0 { None } else { Some(entries::to_toml(&connectors)?) };
-    Ok([(POLICY_FILE, policy), (CONNECTORS_FILE, connectors)])
 }
 
 fn render_text(exported: &FolderExport, arguments: &ExportArguments) -> String {

@@ -32,6 +32,7 @@ const WRITTEN: &[&str] = &[
     "connector logs",
     "connector remove",
     "connector test",
+    "folder",
     "host-key",
     "jobs list",
     "jobs retry",
@@ -43,6 +44,7 @@ const WRITTEN: &[&str] = &[
     "person",
     "policy log",
     "policy show",
+    "policy test",
     "stats",
     "tenant",
     "tier",
@@ -53,8 +55,11 @@ const WRITTEN: &[&str] = &[
 ];
 /// Words of those that an operation is behind under another name.
 const RENAMED: &[(&str, &str)] = &[
+    ("apply", "show"),
     ("audit", "tail"),
     ("backup", "show"),
+    ("diff", "show"),
+    ("export", "show"),
     ("models", "capabilities"),
     ("models", "show"),
     ("usage", "limit"),

@@ -143,6 +143,25 @@ pub enum ConnectorTransport {
 }
 
 impl ConnectorEntry {
+    /// Whether something on this machine itself is started or read for it. A document at an address is fetched as any page is.
+    pub(super) fn uses_machine(&self) -> bool {
+        match self.resolve_transport() {
+            Ok(ConnectorTransport::Http(_)) => false,
+            Ok(ConnectorTransport::OpenApi(source, ..)) => matches!(source, ServiceDocumentSource::File(_)),
+            Ok(ConnectorTransport::Child | ConnectorTransport::Inside(_)) | Err(_) => true,
+        }
+    }
+
+    /// Whether the same is started and read for another.
+    pub(super) fn uses_machine_as(&self, other: &Self) -> bool {
+        let parts = |entry: &Self| {
+            let Self { command, folder, reads, writes, listens, environment, inside, openapi, .. } =
+                entry.clone();
+            (command, folder, reads, writes, listens, environment, inside, openapi)
+        };
+        parts(self) == parts(other)
+    }
+
     /// How it is reached, or what is wrong with it.
     pub fn resolve_transport(&self) -> Result<ConnectorTransport, String> {
         let seconds = [("timeout_seconds", self.timeout_seconds), ("start_seconds", self.start_seconds)];

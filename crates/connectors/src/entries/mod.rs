@@ -28,6 +28,16 @@ pub use maybe_secret::MaybeSecret;
 pub struct ConnectorEntries(pub BTreeMap<ConnectorName, ConnectorEntry>);
 
 impl ConnectorEntries {
+    /// The first connector of `next` that starts a program here, has files of this machine read or is a part of this
+    /// program, and does not do so already in the same way: its command, its environment, its folder, what it may read,
+    /// write and listen on, and where it is reached.
+    pub fn find_machine_access(&self, next: &Self) -> Option<ConnectorName> {
+        let is_new = |name: &ConnectorName, entry: &ConnectorEntry| {
+            entry.uses_machine() && !self.0.get(name).is_some_and(|known| known.uses_machine_as(entry))
+        };
+        next.0.iter().find(|(name, entry)| is_new(name, entry)).map(|(name, _)| name.clone())
+    }
+
     /// The connectors whose login is of no use once `next` is in force: those that are gone, and those that are elsewhere.
     pub fn list_stale_logins(&self, next: &Self) -> Vec<ConnectorName> {
         let stays = |name: &ConnectorName, entry: &ConnectorEntry| {

@@ -110,7 +110,7 @@ impl ConnectorLogins {
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let ended = self.0.tasks.spawn(work).await;
-        ended.unwrap_or_else(|error| Err(Error::Unreachable(format!("interrupted: {error}"))))
+        ended.map_err(|error| Error::Unreachable(format!("interrupted: {error}")))?
     }
 }
 

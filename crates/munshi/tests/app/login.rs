@@ -219,7 +219,12 @@ fn an_applied_file_without_the_connector_gives_its_login_back() {
     apply(&far, &[]);
     log_in();
     let said: Value = serde_json::from_str(&apply("", &["--json"])).unwrap();
-    assert_eq!(said["logins"], json!([{ "connector": "far", "login": "revoked" }]), "{said}");
+    let gone = &said["logins"][0];
+    assert_eq!((&gone["connector"], &gone["login"]), (&json!("far"), &json!("revoked")), "{said}");
+    for (event, count) in [("connector.logout_requested", 2), ("connector.logged_out", 2)] {
+        let told = house.installation.json(&["audit", "list", "--tenant", "shop", "--event", event]);
+        assert_eq!(told["items"].as_array().unwrap().len(), count, "{told}");
+    }
     assert_eq!(house.service.count_grants("revoked"), 2);
 
     // One of the same name at another place is another.

@@ -17,6 +17,7 @@ mod connector;
 mod demo;
 mod doctor;
 mod document;
+mod folders;
 mod import;
 mod jobs;
 mod key;

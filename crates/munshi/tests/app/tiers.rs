@@ -304,7 +304,7 @@ fn what_is_not_there_is_told_apart() {
     installation.run(&["export", "nobody", "out", "--json"]).refused_as(5, "not_found");
     installation.run(&["apply", "nowhere", "--json"]).refused_as(9, "files");
     installation.json(&["tenant", "archive", "sharma", "--yes"]);
-    installation.run(&["apply", "tenants/sharma", "--json"]).refused_as(7, "refused");
+    installation.run(&["apply", "tenants/sharma", "--json"]).refused_as(7, "forbidden");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod list;
 mod refuse;
 mod show;
 mod view;
+mod words;
 
 pub use answer::{resolve_outcome, resume_run};
 pub use grant::{GrantApproval, GrantApprovalInput, GrantCoverage};
@@ -14,3 +15,4 @@ pub use list::{ListApprovals, ListApprovalsInput};
 pub use refuse::{RefuseApproval, RefuseApprovalInput};
 pub use show::{ApprovalInput, ShowApproval};
 pub use view::{AnsweredApprovalView, ApprovalState, ApprovalView};
+pub use words::{describe_consent_giver, describe_reason, describe_risk};

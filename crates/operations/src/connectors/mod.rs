@@ -20,6 +20,7 @@ pub use login::{ConnectorLoginLinkView, LoginConnector};
 pub use logout::{LoggedOutConnectorView, LogoutConnector};
 pub use logs::{ConnectorLogInput, ConnectorLogView, ShowConnectorLog};
 pub use pending_logout::RevokedLoginView;
+pub(crate) use pending_logout::{LOGGED_OUT, LOGOUT_REQUESTED};
 pub use remove::{RemoveConnector, RemovedConnectorView};
 pub use show::{ConnectorInput, ShowConnector};
 pub use test::{ConnectorFindingView, ConnectorTestView, TestConnector, TestConnectorInput};
@@ -49,7 +50,7 @@ fn save_entries(
 }
 
 /// The same call for what follows its change; its idempotency key was taken with that.
-fn continue_call(call: &HouseCall) -> HouseCall {
+pub(crate) fn continue_call(call: &HouseCall) -> HouseCall {
     HouseCall {
         db: call.db.clone(),
         ids: call.ids.clone(),

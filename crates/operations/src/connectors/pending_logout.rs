@@ -14,9 +14,9 @@ use crate::HouseCall;
 use crate::connector_errors::convert_connector_error;
 
 /// Somebody takes a login away: written with the change that forgets it.
-pub(super) const LOGOUT_REQUESTED: &str = "connector.logout_requested";
+pub(crate) const LOGOUT_REQUESTED: &str = "connector.logout_requested";
 /// What its service said to that.
-pub(super) const LOGGED_OUT: &str = "connector.logged_out";
+pub(crate) const LOGGED_OUT: &str = "connector.logged_out";
 
 /// What became of a login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

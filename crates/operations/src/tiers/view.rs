@@ -170,3 +170,54 @@ pub struct TierDiffView {
     #[schema(value_type = Vec<FieldChangeSchema>)]
     pub changes: Vec<FieldChange>,
 }
+
+/// What applying a folder does to one tenant.
+#[derive(ToSchema)]
+#[schema(as = FolderPlan)]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub(crate) struct ApplyPlanSchema {
+    tenant: String,
+    /// The tenant is made.
+    is_new: bool,
+    changes: Vec<TierChangeSchema>,
+    /// What happens to files that are no tiers, such as `policy.toml`.
+    files: Vec<FileChangeSchema>,
+    /// Stored and active, but not in the folder; they stay as they are.
+    left: Vec<String>,
+    /// Files that are not in the folder, though something like them is in force; that stays.
+    left_files: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// What happens to a tier.
+#[derive(ToSchema)]
+#[schema(as = TierChange)]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub(crate) struct TierChangeSchema {
+    #[schema(example = "human")]
+    kind: String,
+    #[schema(example = "meera")]
+    name: String,
+    /// `create`, `update`, `restore` or `archive`.
+    action: String,
+    /// The version in force before.
+    from: Option<u32>,
+    /// The version in force afterwards.
+    to: u32,
+    /// Its tokens in every prompt, `total` and by block.
+    tokens: Value,
+    fields: Vec<FieldChangeSchema>,
+}
+
+/// What happens to a file that is no tier.
+#[derive(ToSchema)]
+#[schema(as = FileChange)]
+#[allow(dead_code, reason = "the document reads it, nobody makes one")]
+pub(crate) struct FileChangeSchema {
+    /// `policy` or `connectors`.
+    what: String,
+    /// The version in force before; 0 where there was none.
+    from: i64,
+    to: i64,
+    fields: Vec<FieldChangeSchema>,
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use munshi_identity::MissingPermission;
 use munshi_types::TenantName;
+use serde_json::Value;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -69,13 +70,15 @@ pub struct OperationError {
     /// None where the code's own will do.
     pub hint: Option<String>,
     pub retry_after: Option<Duration>,
+    /// Of files: each thing that is wrong, with its place.
+    pub problems: Option<Value>,
     pub cause: Option<Cause>,
 }
 
 impl OperationError {
     pub fn new(code: OperationErrorCode, message: impl Into<String>) -> Self {
         let hint = code.hint().map(str::to_owned);
-        Self { code, message: message.into(), hint, retry_after: None, cause: None }
+        Self { code, message: message.into(), hint, retry_after: None, problems: None, cause: None }
     }
 
     #[must_use]
@@ -233,6 +236,22 @@ impl From<munshi_tiers::Error> for OperationError {
                 Self::new(OperationErrorCode::NotFound, sentence(&error.to_string()))
                     .hint("List them with GET /v1/tiers or `munshi tier list`.")
             }
+            error @ E::FirstVersion { .. } => {
+                Self::new(OperationErrorCode::NotFound, sentence(&error.to_string()))
+                    .hint("List them with `munshi tier log`.")
+            }
+            E::Problems(problems) => Self {
+                problems: serde_json::to_value(&problems).ok(),
+                hint: None,
+                ..Self::new(OperationErrorCode::Invalid, problems.to_string())
+            },
+            E::TenantArchived(name) => Self::archived(&name),
+            error @ E::Overtaken { .. } => {
+                Self::new(OperationErrorCode::Conflict, sentence(&error.to_string()))
+                    .hint("Run it again to see what is left.")
+            }
+            error @ E::Taken(_) => Self::new(OperationErrorCode::Conflict, sentence(&error.to_string()))
+                .hint("Remove it from the other tenant's binding first."),
             error => Self::internal(error),
         }
     }

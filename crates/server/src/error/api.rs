@@ -8,6 +8,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::ApiErrorCode;
@@ -32,6 +33,8 @@ pub struct ApiError {
     pub limit: Option<u32>,
     /// The same as `message` among what the account's pages say, where they say it.
     pub phrase: Option<&'static str>,
+    /// Of files: each thing that is wrong, with its place.
+    pub problems: Option<Value>,
     #[source]
     pub cause: Option<Cause>,
 }
@@ -47,6 +50,7 @@ impl ApiError {
             retry_after: waits.then_some(RETRY_AFTER_DEFAULT),
             limit: None,
             phrase: None,
+            problems: None,
             cause: None,
         }
     }
@@ -103,6 +107,7 @@ impl ApiError {
                 message: self.message.clone().into_owned(),
                 hint: self.hint.clone().into_owned(),
                 request_id: request_id.to_owned(),
+                problems: self.problems.clone(),
             },
         }
     }
@@ -152,6 +157,10 @@ pub struct ErrorDetail {
     pub hint: String,
     /// Also in the logs and in the `x-request-id` header.
     pub request_id: String,
+    /// Of files that can't be applied: each thing that is wrong, with its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub problems: Option<Value>,
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use crate::error::{Error, Result};
 use crate::import::ExistingFilePolicy;
 use crate::shape;
 
+use super::source::is_tier_path;
+
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FolderExport {
@@ -35,20 +37,30 @@ pub fn render(kind: TierKind, body: &TierBody) -> String {
     format!("{FENCE}\n{front}{FENCE}\n{parted}{text}{end}")
 }
 
-/// Writes each tier's file under `folder`, and `beside` them files that are no tiers, where there is something to write.
-/// Other files there are left alone. Where one says something else, it is kept and nothing is written, unless it is to
-/// be replaced.
+/// Where a tier's file stands in its tenant's folder.
+pub fn render_path(kind: TierKind, name: &TierName) -> String {
+    format!("{}/{name}.{}", kind.folder(), kind.extension())
+}
+
+/// Writes files under `folder`: tiers, and those of `beside`, which are no tiers. Any other path is refused, since it may
+/// have come from elsewhere. Other files there are left alone. Where one says something else, it is kept and nothing is
+/// written, unless it is to be replaced.
 pub fn export(
     folder: &Path,
-    tiers: &[(TierKind, TierName, TierBody)],
-    beside: &[(&str, Option<String>)],
+    files: &[(String, String)],
+    beside: &[&str],
     existing: ExistingFilePolicy,
 ) -> Result<FolderExport> {
-    let tiers = tiers.iter().map(|(kind, name, body)| {
-        (folder.join(kind.folder()).join(format!("{name}.{}", kind.extension())), render(*kind, body))
-    });
-    let others = beside.iter().filter_map(|(file, text)| Some((folder.join(file), text.clone()?)));
-    let files: Vec<(PathBuf, String)> = tiers.chain(others).collect();
+    for (path, _) in files.iter().filter(|(path, _)| !beside.contains(&path.as_str())) {
+        if !is_tier_path(path) {
+            let what = "this is no file of a tenant's folder; nothing was written".to_owned();
+            return Err(Error::Folder { path: path.clone(), what });
+        }
+    }
+    let left = beside.iter().filter(|name| !files.iter().any(|(path, _)| path == *name));
+    let left: Vec<PathBuf> = left.map(|name| folder.join(name)).filter(|path| path.exists()).collect();
+    let files: Vec<(PathBuf, String)> =
+        files.iter().map(|(path, text)| (folder.join(path), text.clone())).collect();
     let differs =
         |(path, text): &&(PathBuf, String)| fs::read(path).is_ok_and(|there| there != text.as_bytes());
     let edited: Vec<PathBuf> = files.iter().filter(differs).map(|(path, _)| path.clone()).collect();
@@ -63,8 +75,6 @@ pub fn export(
     }
     let folders = TierKind::ALL.into_iter().filter_map(|kind| fs::read_dir(folder.join(kind.folder())).ok());
     let there = folders.flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let left = beside.iter().filter(|(_, text)| text.is_none()).map(|(file, _)| folder.join(file));
-    let left = left.filter(|path| path.exists());
     exported.others = there.filter(|path| !paths.contains(path)).chain(left).collect();
     exported.others.sort();
     Ok(exported)

@@ -5,29 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use munshi_toml::{QuotedValue, render_hint};
 use munshi_types::TenantName;
-use munshi_types::tier::{TierKind, TierName};
+use munshi_types::tier::TierKind;
 
-use super::parse;
 use super::parse::decode_text;
-use crate::draft::TierDraft;
+use super::source::{
+    FolderSource, KNOWLEDGE, LARGEST, TenantFolder, find_kind, parse_name, parse_sources, too_large,
+    unknown_folder,
+};
 use crate::error::Result;
-use crate::folder_extension::{ExtensionFile, FolderExtension};
-use crate::problem::{FolderProblem, FolderProblems};
-
-/// Larger files are no tiers.
-const LARGEST: u64 = 256 * 1024;
-const KNOWLEDGE: &str = "knowledge";
-
-/// What a tenant's folder says.
-#[derive(Clone, Debug)]
-pub struct TenantFolder {
-    pub tenant: TenantName,
-    pub drafts: Vec<TierDraft>,
-    /// Files that are no tiers.
-    pub beside: Vec<ExtensionFile>,
-}
+use crate::folder_extension::FolderExtension;
+use crate::problem::FolderProblem;
 
 /// Reads a tenant's folder, or all those in a folder of tenants. The folder's name is the tenant's unless another is
 /// given, which only a single tenant can have. Everything that is wrong is told at once.
@@ -41,19 +29,32 @@ pub fn read_with_extensions(
     tenant: Option<&TenantName>,
     companions: &[Arc<dyn FolderExtension>],
 ) -> Result<Vec<TenantFolder>> {
-    let mut reader = Reader { companions: companions.to_vec(), problems: Vec::new() };
-    let folders = reader.read_all(path, tenant);
-    FolderProblems::ensure_none(reader.problems)?;
-    Ok(folders)
+    let beside: Vec<&str> = companions.iter().map(|companion| companion.file_name()).collect();
+    let found = collect(path, tenant, &beside);
+    parse_sources(&found.folders, companions, found.problems)
 }
 
-struct Reader {
-    companions: Vec<Arc<dyn FolderExtension>>,
+/// What stands in folders, and what can't be read of them.
+#[derive(Clone, Debug)]
+pub struct CollectedFolders {
+    pub folders: Vec<FolderSource>,
+    pub problems: Vec<FolderProblem>,
+}
+
+/// Reads the files of the same folders as [`read`], and nothing of what they say. `beside` are files that are no tiers.
+pub fn collect(path: &Path, tenant: Option<&TenantName>, beside: &[&str]) -> CollectedFolders {
+    let mut reader = Reader { beside, problems: Vec::new() };
+    let folders = reader.read_all(path, tenant);
+    CollectedFolders { folders, problems: reader.problems }
+}
+
+struct Reader<'a> {
+    beside: &'a [&'a str],
     problems: Vec<FolderProblem>,
 }
 
-impl Reader {
-    fn read_all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<TenantFolder> {
+impl Reader<'_> {
+    fn read_all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<FolderSource> {
         let Some(root) = self.canonicalize_folder(path) else { return Vec::new() };
         if self.is_tenant(&root) || tenant.is_some() {
             return self.read_tenant(path, &root, tenant).into_iter().collect();
@@ -77,7 +78,7 @@ impl Reader {
         folders
     }
 
-    fn read_tenant(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<TenantFolder> {
+    fn read_tenant(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<FolderSource> {
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let tenant = match tenant.cloned().map_or_else(|| name.parse(), Ok) {
             Ok(tenant) => tenant,
@@ -87,102 +88,59 @@ impl Reader {
                 return None;
             }
         };
-        let mut found: BTreeMap<(TierKind, TierName), TierDraft> = BTreeMap::new();
+        let mut source = FolderSource { tenant, place: display_path(path), files: BTreeMap::new() };
         for entry in self.entries(path) {
             if let Some(kind) = self.kind(&entry) {
-                self.tiers(kind, &entry, root, &mut found);
+                self.tiers(kind, &entry, root, &mut source);
             }
         }
-        let beside = self.read_extensions(path, root);
-        Some(TenantFolder { tenant, drafts: found.into_values().collect(), beside })
-    }
-
-    fn read_extensions(&mut self, path: &Path, root: &Path) -> Vec<ExtensionFile> {
-        let mut all = Vec::new();
-        for companion in self.companions.clone() {
-            let file = path.join(companion.file_name());
-            let is_there = file.is_file() || file.is_symlink();
-            let bytes = is_there.then(|| self.bytes(&file, root)).flatten();
-            let read = bytes.map(|bytes| {
-                decode_text(&display_path(&file), &bytes)
-                    .and_then(|text| companion.read(&display_path(&file), &text))
-            });
-            let found = match read {
-                Some(Err(problems)) => {
-                    self.problems.extend(problems);
-                    None
-                }
-                Some(Ok(body)) => Some(body),
-                None => None,
-            };
-            all.push(ExtensionFile { companion, found });
+        for name in self.beside {
+            let file = path.join(name);
+            if (file.is_file() || file.is_symlink())
+                && let Some(text) = self.text(&file, root)
+            {
+                source.files.insert((*name).to_owned(), text);
+            }
         }
-        all
+        Some(source)
     }
 
     fn is_tenant(&self, path: &Path) -> bool {
         let has_tiers = TierKind::ALL.into_iter().any(|kind| path.join(kind.folder()).is_dir());
-        has_tiers || self.companions.iter().any(|companion| path.join(companion.file_name()).is_file())
+        has_tiers || self.beside.iter().any(|name| path.join(name).is_file())
     }
 
     /// The kind of tier whose folder this is. Files beside the folders, such as a README, are nobody's business.
     fn kind(&mut self, entry: &Path) -> Option<TierKind> {
         let name = file_name(entry);
-        if let Some(kind) = TierKind::ALL.into_iter().find(|kind| kind.folder() == name) {
+        if let Some(kind) = find_kind(&name) {
             return Some(kind);
         }
         if name != KNOWLEDGE && entry.is_dir() {
-            let known: Vec<&str> =
-                TierKind::ALL.iter().map(|kind| kind.folder()).chain([KNOWLEDGE]).collect();
-            let otherwise = format!("the folders are {}", known.join(", "));
-            let hint = render_hint(&name, known, &otherwise);
-            let what = format!("unknown folder {}", QuotedValue(&name));
-            self.problems.push(FolderProblem::in_file(display_path(entry), what).hint(hint));
+            self.problems.push(unknown_folder(&display_path(entry), &name));
         }
         None
     }
 
-    fn tiers(
-        &mut self,
-        kind: TierKind,
-        folder: &Path,
-        root: &Path,
-        found: &mut BTreeMap<(TierKind, TierName), TierDraft>,
-    ) {
+    fn tiers(&mut self, kind: TierKind, folder: &Path, root: &Path, source: &mut FolderSource) {
         if !self.is_inside(folder, root) {
             return;
         }
         for path in self.entries(folder) {
-            let Some(name) = self.name(kind, &path) else { continue };
-            let Some(bytes) = self.bytes(&path, root) else { continue };
-            match parse(kind, name.clone(), &display_path(&path), &bytes) {
-                Ok(draft) => {
-                    found.insert((kind, name), draft);
-                }
-                Err(problems) => self.problems.extend(problems),
+            let name = file_name(&path);
+            if let Err(problem) = parse_name(kind, &name, &display_path(&path)) {
+                self.problems.push(problem);
+                continue;
+            }
+            if let Some(text) = self.text(&path, root) {
+                source.files.insert(format!("{}/{name}", kind.folder()), text);
             }
         }
     }
 
-    fn name(&mut self, kind: TierKind, path: &Path) -> Option<TierName> {
-        let name = file_name(path);
-        let ending = format!(".{}", kind.extension());
-        let Some(stem) = name.strip_suffix(&ending) else {
-            let what = format!("this is not a valid {kind} file");
-            let article = if kind == TierKind::Agent { "an" } else { "a" };
-            let hint = format!("{article} {kind} is a file NAME{ending} in {}/", kind.folder());
-            self.problems.push(FolderProblem::in_file(display_path(path), what).hint(hint));
-            return None;
-        };
-        match stem.parse() {
-            Ok(name) => Some(name),
-            Err(error) => {
-                self.problems.push(
-                    FolderProblem::in_file(display_path(path), format!("{error}")).hint("rename the file"),
-                );
-                None
-            }
-        }
+    fn text(&mut self, path: &Path, root: &Path) -> Option<String> {
+        let bytes = self.bytes(path, root)?;
+        decode_text(&display_path(path), &bytes).map_err(|problems| self.problems.extend(problems)).ok()
     }
 
     fn bytes(&mut self, path: &Path, root: &Path) -> Option<Vec<u8>> {
@@ -195,10 +153,7 @@ impl Reader {
                 None
             }
             Ok(about) if about.len() > LARGEST => {
-                let what = format!("the file has {} bytes; the maximum is {LARGEST}", about.len());
-                self.problems.push(
-                    FolderProblem::in_file(display_path(path), what).hint("move long texts to knowledge/"),
-                );
+                self.problems.push(too_large(&display_path(path), about.len()));
                 None
             }
             Ok(_) => fs::read(path).map_err(|error| self.report_unreadable(path, &error)).ok(),

@@ -14,7 +14,7 @@ use crate::merge::MergedAgent;
 use crate::token_counts::{TierTokenCounts, count_tier_tokens};
 
 /// What happens to a tier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TierAction {
     Create,
@@ -24,7 +24,7 @@ pub enum TierAction {
     Archive,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TierChange {
     pub kind: TierKind,
     pub name: TierName,

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
 use munshi_types::{TenantId, TenantName, TierId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use arms::list_pins;
 pub use changes::{DiffLine, FieldChange, TierAction, TierChange, diff_fields};
@@ -78,8 +78,9 @@ pub enum VanishedTierPolicy {
     Archive,
 }
 
-/// What is going to be done, and what it was planned upon. Applying it to anything else is refused.
-#[derive(Clone, Debug, Serialize)]
+/// What is going to be done, and what it was planned upon. Applying it to anything else is refused. One that is read from
+/// JSON is for showing alone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplyPlan {
     pub tenant: TenantName,
     /// The tenant is to be made.
@@ -92,6 +93,9 @@ pub struct ApplyPlan {
     /// Files that are no tiers and are not in the folder, though something like them is in force; that stays.
     pub left_files: Vec<String>,
     pub warnings: Vec<String>,
+    /// False where it was read from JSON.
+    #[serde(skip)]
+    pub(crate) is_own: bool,
     /// The version whose words the one tier gets again, where that is what the plan is for.
     #[serde(skip)]
     pub(crate) back_to: Option<u32>,
@@ -153,6 +157,7 @@ pub fn plan(
         left,
         left_files: Vec::new(),
         warnings,
+        is_own: true,
         back_to: None,
         id: state.tenant,
         seen: state

@@ -3,6 +3,7 @@
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::on_both_engines;
 use munshi_tiers::import::ExistingFilePolicy;
+use munshi_tiers::plan::StoredTier;
 use munshi_tiers::{Error, VanishedTierPolicy, files, history};
 use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{TenantStatus, Timestamp};
@@ -56,8 +57,10 @@ on_both_engines! {
     async fn what_is_exported_changes_nothing(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let tiers: Vec<_> =
-            stored(&test, &shop).await.into_iter().map(|tier| (tier.kind, tier.name, tier.body)).collect();
+        let render = |tier: StoredTier| {
+            (files::render_path(tier.kind, &tier.name), files::render(tier.kind, &tier.body))
+        };
+        let tiers: Vec<_> = stored(&test, &shop).await.into_iter().map(render).collect();
         let copy = Shop::empty("sharma");
         let written = files::export(&copy.path(), &tiers, &[], ExistingFilePolicy::Keep).unwrap();
         assert_eq!((written.written.len(), written.unchanged), (6, 0));
@@ -70,6 +73,11 @@ on_both_engines! {
         assert!(matches!(&refused, Error::Existing(paths) if paths.len() == 1), "{refused}");
         let replaced = files::export(&copy.path(), &tiers, &[], ExistingFilePolicy::Replace).unwrap();
         assert_eq!((replaced.written.len(), replaced.unchanged), (1, 5));
+        for path in ["../humans/meera.md", "/tmp/meera.md", "humans/../meera.md", "humans/a/b.md", "notes.md", ""] {
+            let files = [(path.to_owned(), String::new())];
+            let refused = files::export(&copy.path(), &files, &["policy.toml"], ExistingFilePolicy::Replace);
+            assert!(matches!(refused, Err(Error::Folder { .. })), "{path}");
+        }
     }
 
     async fn a_change_is_told_in_words_and_makes_one_version(test: TestDb) {

@@ -9,10 +9,9 @@ use munshi_tiers::{
     files,
 };
 use munshi_toml::TextPosition;
-use munshi_types::Zone;
 use serde_json::Value;
 
-use crate::tiers::support::{Shop, by, installed};
+use crate::tiers::support::{Shop, installed, perform};
 
 /// Keeps one word of a file `colour.txt`, and tells of it in a table of its own.
 #[derive(Debug)]
@@ -62,15 +61,15 @@ impl FolderExtension for Colour {
             "INSERT INTO colours (tenant_id, version, word) VALUES ($1, $2, $3)",
             params![change.to, word],
         )?;
-        Ok(())
-    }
-
-    /// Refuses what can't be told, so that a test sees the whole undone.
-    fn record_audit(&self, _tx: &mut Tx<'_>, change: &ExtensionChange, _by: &Authorship) -> Result<()> {
-        match change.body["word"].as_str() {
-            Some("black") => Err(Error::Unreadable("it is too dark to tell".to_owned())),
+        // Refused last, so that a test sees the whole undone.
+        match word {
+            "black" => Err(Error::Unreadable("it is too dark to tell".to_owned())),
             _ => Ok(()),
         }
+    }
+
+    fn event(&self) -> &'static str {
+        "colour.changed"
     }
 }
 
@@ -81,15 +80,7 @@ async fn planned(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<muns
 }
 
 async fn applied(test: &munshi_test_support::TestDb, plan: &munshi_tiers::ApplyPlan) -> Result<()> {
-    munshi_tiers::apply(
-        &test.db,
-        vec![plan.clone()],
-        Zone::default(),
-        by("asha"),
-        &test.ids,
-        |_, _, _| Ok(()),
-    )
-    .await
+    perform(test, &test.db, vec![plan.clone()]).await
 }
 
 on_both_engines! {

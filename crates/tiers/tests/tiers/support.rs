@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use munshi_store::Db;
+use munshi_store::{Db, PlatformAdminTx};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
-use munshi_tiers::{ApplyPlan, Authorship, InstalledNames, Result, VanishedTierPolicy, files};
+use munshi_tiers::{ApplyPlan, Authorship, InstalledNames, ROUTING, Result, VanishedTierPolicy, files};
 use munshi_types::Zone;
 use munshi_types::tier::{RoutingKey, RoutingKeyKind};
 
@@ -89,8 +89,17 @@ impl Shop {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "the audit stands on a floor above")]
 pub(crate) async fn perform(test: &TestDb, db: &Db, plans: Vec<ApplyPlan>) -> Result<()> {
-    munshi_tiers::apply(db, plans, Zone::default(), by("asha"), &test.ids, |_, _, _| Ok(())).await
+    let ids = test.ids.clone();
+    db.platform(ROUTING)
+        .write(move |tx| {
+            let unit = |tx: &mut PlatformAdminTx<'_, '_>| {
+                munshi_tiers::apply(tx, plans, &Zone::default(), &by("asha"), &ids)
+            };
+            PlatformAdminTx::run(tx, unit).map(|_| ())
+        })
+        .await
 }
 
 pub(crate) fn by(author: &str) -> Authorship {

@@ -96,4 +96,40 @@ on_both! {
         let higher = owners["id"].as_str().unwrap();
         house.call("POST", &format!("/v1/keys/{higher}/revoke"), &admin, None).await.refused(403, "forbidden");
     }
+
+    async fn who_may_not_look_at_people_finds_none_by_making_keys(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let keys = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["keys"]), None).await;
+        for person in ["Asha", "+919812345678", "nobody@munshi.example"] {
+            let new = json!({ "name": "", "speaks_as": "program", "person": person });
+            house.post("/v1/keys", &keys, new).await.refused(403, "forbidden");
+        }
+    }
+
+    async fn a_rotated_key_shows_its_text_to_nobody_who_has_less(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop;
+        let owner = house.key(Role::Owner).await;
+        let wide = json!({ "name": "wide", "role": "staff", "speaks_as": "person" });
+        let wide = house.post("/v1/keys", &owner, wide).await.is(201);
+        let path = format!("/v1/keys/{}/rotate", wide["id"].as_str().unwrap());
+        let role = KeySubject::Role(Role::Owner);
+        let narrow = house.key_with(shop.tenant, role, Some(&["keys"]), None).await;
+        house.call("POST", &path, &narrow, None).await.refused(403, "forbidden");
+        let one_binding = house.key_with(shop.tenant, role, None, Some(vec![shop.binding])).await;
+        house.call("POST", &path, &one_binding, None).await.refused(403, "forbidden");
+        // One that did not make it would keep what it is shown after it was revoked itself.
+        let other = house.key(Role::Owner).await;
+        house.call("POST", &path, &other, None).await.refused(403, "forbidden");
+        house.post(&path, &owner, json!({ "grace": 721 })).await.refused(422, "invalid");
+        let rotated = house.post(&path, &owner, json!({ "grace": 0 })).await.is(200);
+        house.get("/v1/runs", wide["text"].as_str().unwrap()).await.refused(401, "unauthenticated");
+        house.get("/v1/runs", rotated["text"].as_str().unwrap()).await.is(200);
+        let keys = house.get("/v1/keys", &owner).await.is(200);
+        let keys = keys["items"].as_array().unwrap();
+        let parent = keys.iter().find(|key| owner.starts_with(key["secrets"][0]["handle"].as_str().unwrap())).unwrap();
+        let revoke = format!("/v1/keys/{}/revoke", parent["id"].as_str().unwrap());
+        house.call("POST", &revoke, &other, None).await.is(200);
+        house.get("/v1/runs", rotated["text"].as_str().unwrap()).await.refused(401, "unauthenticated");
+    }
 }

@@ -1,7 +1,7 @@
 //! Approvals in words.
 
-use munshi_operations::approvals::ApprovalState;
-use munshi_safety::pipeline::{ConsentGiver, ConsentQuestion, ConsentReason, Risk};
+use munshi_operations::approvals::{ApprovalState, describe_reason, describe_risk};
+use munshi_safety::pipeline::{ConsentQuestion, Risk};
 use munshi_types::{ApprovalId, Id, is_invisible};
 use serde_json::Value;
 
@@ -19,33 +19,13 @@ pub(super) fn reasons(question: &ConsentQuestion) -> String {
     words.join(", ")
 }
 
-pub(in crate::commands) const fn describe_reason(reason: ConsentReason) -> &'static str {
-    match reason {
-        ConsentReason::Proposes => "the agent may only propose",
-        ConsentReason::Policy => "the policy requires approval",
-        ConsentReason::Dangerous => "it is dangerous",
-        ConsentReason::Destructive => "it is destructive",
-        ConsentReason::Money => "it moves money",
-        ConsentReason::Message => "it sends a message nobody has reviewed",
-        ConsentReason::Tainted => "third-party text triggered it",
-        ConsentReason::Concern => "a check found something unusual",
-        ConsentReason::Egress => "it would send out data that was read",
-    }
-}
-
-pub(in crate::commands) const fn describe_consent_giver(needs: ConsentGiver) -> &'static str {
-    match needs {
-        ConsentGiver::Asker => "the requester, an owner or an admin",
-        ConsentGiver::Approver => "an owner, an admin, or a role that may approve it",
-    }
-}
-
-pub(in crate::commands) const fn risk(risk: Risk) -> (&'static str, OutputCellStyle) {
-    match risk {
-        Risk::Low => ("low", OutputCellStyle::Good),
-        Risk::Medium => ("medium", OutputCellStyle::Doubtful),
-        Risk::High => ("high", OutputCellStyle::Bad),
-    }
+pub(super) const fn risk(risk: Risk) -> (&'static str, OutputCellStyle) {
+    let tone = match risk {
+        Risk::Low => OutputCellStyle::Good,
+        Risk::Medium => OutputCellStyle::Doubtful,
+        Risk::High => OutputCellStyle::Bad,
+    };
+    (describe_risk(risk), tone)
 }
 
 pub(super) const fn state(state: ApprovalState) -> &'static str {

@@ -1,9 +1,9 @@
 //! `munshi approvals show ID`
 
-use munshi_operations::approvals::{ApprovalInput, ApprovalView, ShowApproval};
+use munshi_operations::approvals::{ApprovalInput, ApprovalView, ShowApproval, describe_consent_giver};
 use munshi_wiring::failure::Result;
 
-use super::labels::{describe_consent_giver, reasons, render_exact, risk, state};
+use super::labels::{reasons, render_exact, risk, state};
 use super::{ApprovalSelectorArguments, describe_asker};
 use crate::context::CommandContext;
 use crate::operation_client::OperationTarget;

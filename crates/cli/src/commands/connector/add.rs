@@ -2,8 +2,8 @@
 
 use clap::Args;
 use munshi_operations::connectors::{AddConnector, AddConnectorInput, AddedConnectorView};
+use munshi_operations::folders::CONNECTORS_FILE;
 use munshi_types::ConnectorName;
-use munshi_wiring::connectors::CONNECTORS_FILE;
 use munshi_wiring::failure::Result;
 
 use super::ConnectorTransportArguments;

@@ -10,10 +10,10 @@ use munshi_tiers::import::{
 use munshi_tiers::{ApplyPlan, VanishedTierPolicy};
 use munshi_types::tier::{TierKind, TierName};
 use munshi_types::{IdGenerator, TenantName, Zone};
+use munshi_wiring::apply_plans::apply_plans;
 use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
 use munshi_wiring::installation::list_installed_names;
-use munshi_wiring::tier_audit;
 use serde::Serialize;
 
 use crate::commands::apply::ChangeNoteArguments;
@@ -129,8 +129,7 @@ fn apply(
                 .await?;
         let written = write()?;
         let ids = IdGenerator::system();
-        let tell = tier_audit::build_recorder(ids.clone());
-        munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &ids, tell).await?;
+        apply_plans::<CommandFailure>(&db, vec![plan.clone()], arguments.zone, by, &ids).await?;
         Ok((written, plan))
     })
 }

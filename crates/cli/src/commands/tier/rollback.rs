@@ -1,17 +1,14 @@
 //! `munshi tier rollback TENANT KIND NAME`
 
 use clap::Args;
-use munshi_tiers::{ApplyPlan, history};
-use munshi_types::{IdGenerator, Zone};
-use munshi_wiring::database::ConfiguredDatabase;
+use munshi_operations::tiers::{RollbackTier, RollbackTierInput};
 use munshi_wiring::failure::Result;
-use munshi_wiring::installation::list_installed_names;
-use munshi_wiring::tier_audit;
-use serde::Serialize;
 
 use super::TierSelectorArguments;
-use crate::commands::apply::ChangeNoteArguments;
+use crate::commands::apply::{ChangeNoteArguments, refuse_overtaken};
+use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::operation_client::OperationTarget;
 
 #[derive(Debug, Args)]
 pub(crate) struct TierRollbackArguments {
@@ -24,27 +21,12 @@ pub(crate) struct TierRollbackArguments {
     by: ChangeNoteArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct RolledBack {
-    back_to: u32,
-    #[serde(flatten)]
-    plan: ApplyPlan,
-}
-
 pub(super) fn run(context: &CommandContext, arguments: TierRollbackArguments) -> Result<()> {
-    let config = context.config()?;
-    let database = ConfiguredDatabase::single_connection(&config)?;
     let TierSelectorArguments { tenant, kind, name } = arguments.which;
-    let back = context.block_on(async {
-        let db = database.open().await?;
-        let known = list_installed_names(&config)?;
-        let (plan, back_to) = history::plan_rollback(&db, &tenant, kind, &name, arguments.to, &known).await?;
-        let by = arguments.by.authorship(context, || format!("back to version {back_to}"));
-        let (ids, zone) = (IdGenerator::system(), Zone::default());
-        munshi_tiers::apply(&db, vec![plan.clone()], zone, by, &ids, tier_audit::build_recorder(ids.clone()))
-            .await?;
-        Ok(RolledBack { back_to, plan })
-    })?;
+    let (of, operator) = (TenantSelectorArguments::named(tenant), arguments.by.operator());
+    let target = OperationTarget { of: &of, operator: Some(&operator) };
+    let input = RollbackTierInput { kind, name: name.clone(), to: arguments.to, note: arguments.by.note() };
+    let back = context.run_operation::<RollbackTier>(&target, &input).map_err(refuse_overtaken)?;
     context.output.print_result(&back, |back, _| match back.plan.changes.first() {
         None => format!("{kind} {name} is already identical to version {}.", back.back_to),
         Some(change) if change.from == Some(change.to) => {

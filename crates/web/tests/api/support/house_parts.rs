@@ -23,9 +23,11 @@ use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::operation::OperationError;
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::BudgetSettings;
+use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
 use munshi_test_support::PATIENCE;
+use munshi_tiers::{FolderExtension, InstalledNames};
 use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 
 pub(super) struct TestParts {
@@ -73,6 +75,14 @@ impl HouseParts for TestParts {
         Ok(HouseModels { gateway, route, classes: Arc::default(), warnings })
     }
 
+    fn installed_names(&self) -> Result<InstalledNames, OperationError> {
+        Ok(InstalledNames::default())
+    }
+
+    fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {
+        Ok(Vec::new())
+    }
+
     async fn open_vault(&self) -> Result<Vault, OperationError> {
         let key = VaultSecret::new("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=".to_owned()).unwrap();
         let source = MasterKeySource::Given { key, next: None };
@@ -109,6 +119,14 @@ impl HouseParts for TestParts {
             clock: self.clock.clone(),
             writes: WriteTestMode::Never,
         })
+    }
+
+    async fn find_tool(
+        &self,
+        _tenant: TenantId,
+        _name: &str,
+    ) -> Result<Option<Arc<CompiledTool>>, OperationError> {
+        Ok(None)
     }
 
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError> {

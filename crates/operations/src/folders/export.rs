@@ -1,0 +1,100 @@
+//! A tenant's configuration as files. Who takes it out is written down.
+
+use munshi_connectors::{entries, rows};
+use munshi_identity::keys::{ApiAccess, Area};
+use munshi_pack::operation::{
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+};
+use munshi_safety::policy;
+use munshi_store::Tx;
+use munshi_tiers::{files, history};
+use munshi_types::TenantName;
+use munshi_types::tier::TierStatus;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::files::{CONNECTORS_FILE, FolderFileInput, POLICY_FILE};
+use super::rules::{check_reach, may_change_connectors};
+use crate::connector_errors::convert_connector_error;
+use crate::{HouseCall, HouseServices};
+
+/// Nothing besides the tenant.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = FolderExportRequest)]
+pub struct ExportFolderInput {}
+
+/// A tenant's configuration: applying it again changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ExportedFolder)]
+pub struct ExportedFolderView {
+    #[schema(value_type = String)]
+    pub tenant: TenantName,
+    /// Active tiers at their version in force, the policy and the connectors.
+    pub files: Vec<FolderFileInput>,
+    /// Files that a folder may have and this one has not, since nothing of the kind was stored.
+    pub missing: Vec<String>,
+    /// Files that there are, for others than you: `connectors.toml` is for whoever may change connectors.
+    pub withheld: Vec<String>,
+}
+
+pub struct ExportFolder;
+
+impl Operation<HouseServices> for ExportFolder {
+    type Input = ExportFolderInput;
+    type View = ExportedFolderView;
+
+    const SPEC: OperationSpec = OperationSpec {
+        resource: "folders",
+        noun: "folder",
+        command: "folder",
+        verb: "export",
+        about: "Export a tenant's tiers, policy and connectors as files. The export is written to the audit log.",
+        needs: CallerClass::Member(Area::Tiers, ApiAccess::Write),
+        effect: OperationEffect::AuditedRead(&["tenant.exported"]),
+        method: RouteMethod::Get,
+        path: "/v1/folder/export",
+    };
+
+    async fn run(call: &HouseCall, _: ExportFolderInput) -> Result<ExportedFolderView, OperationError> {
+        check_reach(&call.caller)?;
+        let (tenant, shows_connectors) =
+            (call.tenant.name.clone(), may_change_connectors(&call.caller).is_ok());
+        call.read_audited(move |tx| {
+            let tiers = history::list_stored(tx)?;
+            let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
+            let mut all: Vec<FolderFileInput> = active
+                .map(|tier| FolderFileInput {
+                    path: files::render_path(tier.kind, &tier.name),
+                    text: files::render(tier.kind, &tier.body),
+                })
+                .collect();
+            let (mut missing, mut withheld) = (Vec::new(), Vec::new());
+            for (path, text) in [(POLICY_FILE, render_policy(tx)?), (CONNECTORS_FILE, render_connectors(tx)?)]
+            {
+                match text {
+                    None => missing.push(path.to_owned()),
+                    Some(_) if path == CONNECTORS_FILE && !shows_connectors => withheld.push(path.to_owned()),
+                    Some(text) => all.push(FolderFileInput { path: path.to_owned(), text }),
+                }
+            }
+            let payload = json!({ "files": all.len(), "withheld": withheld });
+            tx.note("tenant.exported", tenant.as_str(), payload);
+            Ok(ExportedFolderView { tenant, files: all, missing, withheld })
+        })
+        .await
+    }
+}
+
+/// None where there is none.
+fn render_policy(tx: &mut Tx<'_>) -> Result<Option<String>, OperationError> {
+    let (version, stored) = policy::load_current(tx)?;
+    Ok(if version == 0 { None } else { Some(policy::to_toml(&stored)?) })
+}
+
+fn render_connectors(tx: &mut Tx<'_>) -> Result<Option<String>, OperationError> {
+    let (version, stored) = rows::load_entries(tx).map_err(convert_connector_error)?;
+    let text = (version > 0).then(|| entries::to_toml(&stored)).transpose();
+    text.map_err(convert_connector_error)
+}

@@ -1,0 +1,127 @@
+//! Who may change which part of a tenant's configuration, and with which words.
+
+use munshi_connectors::entries::ConnectorEntries;
+use munshi_connectors::rows;
+use munshi_identity::keys::{ApiAccess, ApiCaller, Area, KeySpeaker};
+use munshi_identity::{Role, authorize};
+use munshi_pack::operation::{CallerClass, OperationCaller, OperationError, OperationErrorCode};
+use munshi_safety::policy::{self, Policy};
+use munshi_store::{PlatformTx, Tx, tenants};
+use munshi_tiers::{ApplyPlan, ExtensionChange};
+use munshi_types::Reach;
+use serde_json::Value;
+
+use super::files::{CONNECTORS_FILE, FolderInput};
+use crate::connector_errors::convert_connector_error;
+
+/// What the files are called in a plan.
+pub(super) const CONNECTORS: &str = "connectors";
+const POLICY: &str = "policy";
+/// What a role is allowed or denied where the policy is meant.
+const POLICY_SCOPE: &str = "policy.change";
+
+const LONGEST_NOTE: usize = 1000;
+
+fn forbidden(what: impl Into<String>) -> OperationError {
+    OperationError::new(OperationErrorCode::Forbidden, what)
+}
+
+/// Tiers are the whole tenant's: a key for some of its bindings changes none.
+pub(crate) fn check_reach(caller: &OperationCaller) -> Result<(), OperationError> {
+    if caller.bindings().is_none() {
+        return Ok(());
+    }
+    Err(forbidden("This key is for some bindings alone, and tiers concern them all.")
+        .hint("Ask an admin of the workspace for a key without bindings."))
+}
+
+/// A reason for the history, if there is one.
+pub(crate) fn check_note(note: Option<String>) -> Result<Option<String>, OperationError> {
+    match note {
+        Some(note) if note.chars().count() > LONGEST_NOTE => {
+            Err(OperationError::field("note", &format!("at most {LONGEST_NOTE} characters")))
+        }
+        Some(note) if note.contains('\0') => Err(OperationError::field("note", "it has a NUL character")),
+        note => Ok(note.filter(|note| !note.is_empty())),
+    }
+}
+
+/// Whether the caller may see and change connectors.
+pub(super) fn may_change_connectors(caller: &OperationCaller) -> Result<(), OperationError> {
+    match caller.is_keeper() {
+        true => Ok(()),
+        false => caller.authorize(CallerClass::Member(Area::Connectors, ApiAccess::Write)),
+    }
+}
+
+/// A plan tells of what is stored: of connectors whoever may change them hears it, and nobody else.
+pub(super) fn check_access(caller: &OperationCaller, folders: &[FolderInput]) -> Result<(), OperationError> {
+    let named = folders.iter().flat_map(|folder| &folder.files).any(|file| file.path == CONNECTORS_FILE);
+    if named { may_change_connectors(caller) } else { Ok(()) }
+}
+
+/// Whether the caller may do all of a plan. Looks at what is stored in the transaction that changes it.
+pub(super) fn check_plan(
+    tx: &mut PlatformTx<'_>,
+    caller: &OperationCaller,
+    plan: &ApplyPlan,
+) -> Result<(), OperationError> {
+    let Some(caller_key) = caller.api_caller().filter(|_| !caller.is_keeper()) else { return Ok(()) };
+    let found = tenants::find_by_name(tx, &plan.tenant)?;
+    let (false, Some(tenant)) = (plan.is_new, found) else {
+        return Err(forbidden("Only whoever keeps this installation adds tenants."));
+    };
+    for change in &plan.files {
+        if caller.speaks_as() == KeySpeaker::Program {
+            let what = format!("Somebody has to look at changed {}: a program changes none.", change.what);
+            return Err(forbidden(what).hint("Use a key that speaks as a person, or `munshi apply`."));
+        }
+        match change.what.as_str() {
+            POLICY => tx.as_tenant(tenant.id, |tx| check_policy(tx, caller, caller_key, change))?,
+            CONNECTORS => tx.as_tenant(tenant.id, |tx| check_connectors(tx, caller, change))?,
+            other => return Err(forbidden(format!("Only whoever keeps this installation changes {other}."))),
+        }
+    }
+    Ok(())
+}
+
+/// Nobody opens for themselves what the policy in force closes: what roles may do is the owner's to say.
+fn check_policy(
+    tx: &mut Tx<'_>,
+    caller: &OperationCaller,
+    key: &ApiCaller,
+    change: &ExtensionChange,
+) -> Result<(), OperationError> {
+    let (_, stored) = policy::load_current(tx)?;
+    authorize(&key.principal, &stored.roles, POLICY_SCOPE, true, Reach::Business)?;
+    let next: Policy =
+        serde_json::from_value(Value::Object(change.body.clone())).map_err(OperationError::internal)?;
+    if next.roles != stored.roles && caller.role() != Some(Role::Owner) {
+        return Err(forbidden("Only an owner changes what the policy says of roles.")
+            .hint("Leave [roles] as it is, or ask an owner of the workspace."));
+    }
+    Ok(())
+}
+
+/// What works on the machine itself is the keeper's alone.
+fn check_connectors(
+    tx: &mut Tx<'_>,
+    caller: &OperationCaller,
+    change: &ExtensionChange,
+) -> Result<(), OperationError> {
+    may_change_connectors(caller)?;
+    let (_, stored) = rows::load_entries(tx).map_err(convert_connector_error)?;
+    match stored.find_machine_access(&parse_entries(change)?) {
+        None => Ok(()),
+        Some(name) => Err(forbidden(format!(
+            "Connector {name} runs a program or reads files of the machine: only whoever keeps this installation adds or \
+             changes such connectors."
+        ))
+        .hint("Apply it on the machine itself, or use a key made by `munshi keeper-key add`.")),
+    }
+}
+
+/// What a file that is to be applied declares.
+pub(super) fn parse_entries(change: &ExtensionChange) -> Result<ConnectorEntries, OperationError> {
+    serde_json::from_value(Value::Object(change.body.clone())).map_err(OperationError::internal)
+}
