@@ -5,11 +5,13 @@ mod turn;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use munshi_store::{MIGRATIONS, StoreOptions};
+use munshi_store::{MIGRATIONS, PlatformTx, StoreOptions};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_test_support::{DatabaseEngine, TestDb, administer_platform};
 use munshi_tiers::files::{self, TenantFolder};
-use munshi_tiers::{AddressResolution, Authorship, BindingResolver, InstalledNames, VanishedTierPolicy};
+use munshi_tiers::{
+    AddressResolution, Authorship, BindingResolver, InstalledNames, ROUTING, VanishedTierPolicy,
+};
 use munshi_types::Zone;
 use munshi_types::tier::{RoutingKey, RoutingKeyKind, TierKind};
 use tokio::runtime::Runtime;
@@ -120,9 +122,11 @@ async fn fill(test: &TestDb, tenant: &str, texts: Vec<(TierKind, String, String)
         munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &InstalledNames::default())
             .await?;
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
-        .await
-        .context("filling")
+    let ids = test.ids.clone();
+    let apply = move |tx: &mut PlatformTx<'_>| {
+        administer_platform(tx, |tx| munshi_tiers::apply(tx, vec![plan], &Zone::default(), &by, &ids))
+    };
+    test.db.platform(ROUTING).write(apply).await.context("filling")
 }
 
 fn host(number: usize) -> String {

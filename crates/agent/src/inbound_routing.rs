@@ -135,7 +135,14 @@ impl TurnEngineInner {
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
     pub(crate) fn estimate_max_budget(&self, binding: &BindingResolution) -> BudgetAmount {
         let route = self.resolve_unrestricted_route(binding);
-        let uses = [Capability::ChatTools, Capability::Default, Capability::Multilingual, Capability::Voice];
+        let uses = [
+            Capability::ChatLight,
+            Capability::ChatTools,
+            Capability::Default,
+            Capability::JsonStrict,
+            Capability::Multilingual,
+            Capability::Voice,
+        ];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
         let budgets = binding.static_prompt.budgets();
         let output = budgets.output.map_or(2_048, u64::from);

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::TurnEngine;
-use munshi_connectors::ConnectorLogins;
 use munshi_connectors::conformance::ConnectorTest;
+use munshi_connectors::entries::ConnectorEntry;
+use munshi_connectors::{AllowedHosts, ConnectorLogins};
+use munshi_http::Url;
 use munshi_identity::keys::ApiKeyCache;
 use munshi_pack::operation::OperationError;
 use munshi_safety::acts::ActServices;
@@ -95,6 +97,20 @@ pub struct ConnectorRules {
     pub pack_names: BTreeSet<String>,
     /// Paths that no connector's program may reach.
     pub protected: Vec<PathBuf>,
+    /// Places of its own network that connectors may reach where its keeper leads them there.
+    pub private_hosts: AllowedHosts,
+}
+
+impl ConnectorRules {
+    /// A place that only a keeper leads a connector to: one that is not public, or that is listed since it is not.
+    pub(crate) fn find_private_place(&self, entry: &ConnectorEntry) -> Option<String> {
+        let named = [&entry.url, &entry.openapi, &entry.server].into_iter().flatten().chain(&entry.hosts);
+        let urls = named
+            .filter_map(|text| Url::parse(text).or_else(|_| Url::parse(&format!("https://{text}"))).ok());
+        urls.into_iter()
+            .find(|url| self.private_hosts.allows(url) || self.private_hosts.find_refusal(url).is_some())
+            .and_then(|url| url.host_str().map(str::to_owned))
+    }
 }
 
 impl HouseServices {

@@ -16,7 +16,7 @@ impl From<OperationError> for ApiError {
             OperationErrorCode::Unavailable => ApiErrorCode::Unavailable,
             OperationErrorCode::Internal => ApiErrorCode::Internal,
         };
-        let mut answer = Self { problems: error.problems, ..Self::new(code, error.message) };
+        let mut answer = Self { problems: error.problems.map(Box::new), ..Self::new(code, error.message) };
         if let Some(hint) = error.hint {
             answer = answer.hint(hint);
         }

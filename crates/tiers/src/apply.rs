@@ -311,3 +311,15 @@ pub fn mark_tenant_changed(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<
     let turn = rows::claim_change_number(tx)?;
     rows::mark_changed(tx, tenant, turn)
 }
+
+/// Addresses that a plan takes for its tenant and that are not the tenant's yet. They belong to the whole installation.
+pub fn list_new_addresses(tx: &mut PlatformTx<'_>, plan: &ApplyPlan) -> Result<Vec<RoutingKey>> {
+    let mut new = Vec::new();
+    for key in plan.keys.keys() {
+        let holder = routing_keys::find(tx, key)?.map(|(tenant, _)| tenant);
+        if holder.is_none() || holder != plan.id {
+            new.push(key.clone());
+        }
+    }
+    Ok(new)
+}

@@ -46,7 +46,7 @@ mod shape;
 pub mod tenant_models;
 pub mod token_counts;
 
-pub use apply::{apply, mark_tenant_changed, plan_folder, plan_folders};
+pub use apply::{apply, list_new_addresses, mark_tenant_changed, plan_folder, plan_folders};
 pub use draft::{Tier, TierBody, TierDraft};
 pub use error::{Error, Result};
 pub use events::{TierEvent, TierEventKind};

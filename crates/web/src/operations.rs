@@ -19,6 +19,8 @@ use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::json::Json;
 use munshi_types::{Tenant, TenantId};
 use serde_json::{Map, Value};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::{ResponseBuilder, ResponsesBuilder};
@@ -125,7 +127,7 @@ async fn answer(
         let name = String::from_utf8_lossy(asked.as_bytes()).into_owned();
         return Err(OperationError::not_found("tenant", &name).into());
     }
-    let view = entry.execute(&call, Value::Object(input)).await.map_err(|error| {
+    let view = execute(entry, call, input).await.map_err(|error| {
         let is_read = entry.spec.method == RouteMethod::Get;
         let is_malformed = is_read && error.code == OperationErrorCode::Invalid;
         let error = ApiError::from(error);
@@ -134,6 +136,21 @@ async fn answer(
     })?;
     let status = StatusCode::from_u16(entry.spec.method.status()).unwrap_or(StatusCode::OK);
     Ok((status, Json(view)).into_response())
+}
+
+/// A write comes to its end though whoever asked goes away or waits no longer: what was begun outside of the database is
+/// ended and told, and the same request sent again under its key hears the answer.
+async fn execute(
+    entry: &'static Entry,
+    call: HouseCall,
+    input: Map<String, Value>,
+) -> Result<Value, OperationError> {
+    if !entry.spec.writes() {
+        return entry.execute(&call, Value::Object(input)).await;
+    }
+    let work = async move { entry.execute(&call, Value::Object(input)).await };
+    let ended = TaskTracker::new().spawn(work.in_current_span()).await;
+    ended.map_err(OperationError::internal)?
 }
 
 fn read_idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {

@@ -88,6 +88,7 @@ impl HouseParts for ConfiguredParts {
         Ok(ConnectorRules {
             pack_names: registry.all().map(|tool| tool.known.connector.name.clone()).collect(),
             protected: connectors::list_protected_paths(&self.config),
+            private_hosts: connectors::build_allowed_hosts(&self.config),
         })
     }
 

@@ -144,7 +144,7 @@ pub enum ConnectorTransport {
 
 impl ConnectorEntry {
     /// Whether something on this machine itself is started or read for it. A document at an address is fetched as any page is.
-    pub(super) fn uses_machine(&self) -> bool {
+    pub fn uses_machine(&self) -> bool {
         match self.resolve_transport() {
             Ok(ConnectorTransport::Http(_)) => false,
             Ok(ConnectorTransport::OpenApi(source, ..)) => matches!(source, ServiceDocumentSource::File(_)),
@@ -210,6 +210,13 @@ impl ConnectorEntry {
             .chain(logins.map(|(name, _)| format!("logins.{name}")))
             .chain(headers.map(|(name, _)| format!("headers.{name}")))
             .collect()
+    }
+
+    /// Whether a value stands in it that may be a secret, and is not in the vault.
+    pub fn holds_plain_values(&self) -> bool {
+        let given = self.environment.values().chain(self.headers.values()).chain(self.logins.values());
+        let mut given = given.chain(&self.token).chain(&self.client.secret);
+        given.any(|value| matches!(value, MaybeSecret::Plain(_)))
     }
 
     /// Whose service it is, where somebody may log in there.

@@ -251,3 +251,23 @@ async fn a_document_that_leads_elsewhere_is_not_followed() {
     assert!(standing.why.contains("connectors.private_hosts"), "{}", standing.why);
     private.host.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_may_stand_in_the_entry_itself() {
+    let (_child, port) = small("good").await;
+    let echo = json!({ "operationId": "echo", "responses": { "200": { "description": "what came" } } });
+    let document = json!({ "openapi": "3.1.0", "info": { "title": "Orders", "version": "1" },
+                           "paths": { "/echo": { "get": echo } } });
+    let text = json!(document.to_string());
+    let shop = shop(&format!(
+        "[orders]\nopenapi = {text}\nserver = \"http://127.0.0.1:{port}\"\nheaders = {{ x-gateway-key = \"vault:orders.key\" }}\n"
+    ))
+    .await;
+    shop.secret("orders.key", "s3cret-gateway-key").await;
+    shop.start().await;
+    shop.until_state("orders", ConnectorState::Ready).await;
+    let told = shop.said("orders_echo", json!({})).await;
+    assert_eq!(told["result"]["status"], 200, "{told}");
+    assert!(!asked(port).contains("document"), "nobody is asked for one: {}", asked(port));
+    shop.host.stop().await;
+}

@@ -115,14 +115,21 @@ impl ModelRoute {
         request: &ChatRequest,
         known: &[Arc<ModelTarget>],
     ) -> Result<Vec<Arc<ModelTarget>>, ModelError> {
-        let names = self.names(wanted);
-        let named: Vec<&Arc<ModelTarget>> =
-            names.iter().filter_map(|name| known.iter().find(|target| target.name == *name)).collect();
-        if named.is_empty() {
+        let mut permitted: Vec<&Arc<ModelTarget>> = Vec::new();
+        let mut is_configured = false;
+        let mut next = Some(wanted);
+        // A use none of whose models may be asked goes by those it falls back to.
+        while let (Some(capability), true) = (next, permitted.is_empty()) {
+            let names = self.targets.get(&capability).into_iter().flatten();
+            let named: Vec<&Arc<ModelTarget>> =
+                names.filter_map(|name| known.iter().find(|target| target.name == *name)).collect();
+            is_configured |= !named.is_empty();
+            permitted = named.into_iter().filter(|target| self.permits(target)).collect();
+            next = capability.fallback();
+        }
+        if !is_configured {
             return Err(ModelError::NoTarget(format!("no model is configured for {wanted}")));
         }
-        let permitted: Vec<&Arc<ModelTarget>> =
-            named.into_iter().filter(|target| self.permits(target)).collect();
         if permitted.is_empty() {
             return Err(ModelError::NoTarget(format!(
                 "the plan or the data residency permits no model for {wanted}"

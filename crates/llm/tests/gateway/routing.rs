@@ -47,6 +47,23 @@ async fn the_rule_looks_at_channel_language_and_tools_and_asks_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_without_tools_is_light_where_models_are_named_for_that() {
+    let mut scene = Scene::new([ScriptedTurn::text("Hello.")]);
+    let mut light = ModelRoute::clone(&route(RoutingStrategy::Rule));
+    light.targets.insert(Capability::ChatLight, vec!["fourth".to_owned()]);
+    // None of them may see the data: those that it falls back to answer.
+    light.providers = vec![["first".to_owned(), "second".to_owned()].into()];
+    scene.route = Arc::new(light);
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::ChatLight);
+    let call = munshi_llm::gateway::ModelCall { wanted: Capability::ChatLight, ..scene.call() };
+    scene.gateway.complete(call).await.unwrap();
+    assert_eq!(scene.asked(), ["second"]);
+    let tool = munshi_types::tool::ToolSpec::read_only("look".parse().unwrap(), "Looks.", "x.read");
+    scene.request.tools.push(Arc::new(tool));
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::ChatTools);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_small_model_reads_the_message_first_and_the_rule_stands_in_for_it() {
     let answer = || ScriptedTurn::text("{\"class\": \"cheap\"}");
     let failing = [ScriptedTurn::fault(down()), ScriptedTurn::fault(down())];

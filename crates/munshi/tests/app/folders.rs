@@ -26,7 +26,11 @@ fn a_folder_says_the_same_of_a_database_and_of_a_server() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = write_folder(&installation, "tenants/shop");
     installation.json(&["apply", "tenants/shop", "--author", "asha"]);
-    let owner = add_key(&installation, &["owner", "--speaks-as", "person", "--role", "owner"]);
+    let areas = ["--area", "tiers", "--area", "bindings"];
+    let owner = add_key(
+        &installation,
+        &[&["owner", "--speaks-as", "person", "--role", "owner"], &areas[..]].concat(),
+    );
     let server = installation.serve();
     let url = format!("http://{}", server.address);
     let there = |words: &[&str]| with_key(&installation, &url, &owner, words);
@@ -127,7 +131,18 @@ fn what_works_on_the_machine_is_its_keepers() {
         assert!(refused.err.contains(&format!("Connector {name} ")), "{refused:?}");
         refused.refused_as(7, "forbidden");
     }
+    // Nor is a secret sent elsewhere, or a connector led into the installation's own network.
+    let token = |secret: &str| format!("[far]\nurl = \"https://far.example/mcp\"\ntoken = \"{secret}\"\n");
+    let inside = "[far]\nurl = \"http://127.0.0.1:9/mcp\"\n";
+    for more in [&token("vault:pay.key"), &token("vault:connector/pay/login"), inside] {
+        write_beside(&installation, &policy, &format!("{PAY}{more}"));
+        diff(&wide).refused(7);
+        apply(&wide).refused_as(7, "forbidden");
+    }
     assert_eq!(installation.json(&["policy", "show"])["version"], 1);
+    // What stands in plain text is told to its keeper alone.
+    let taken = with_key(&installation, &url, &wide, &["export", "shop", "taken/shop"]).ok();
+    assert!(!installation.folder().join("taken/shop/connectors.toml").exists(), "{taken}");
     write_beside(&installation, &policy, &format!("{PAY}{SPY}"));
     apply(&keeper).ok();
     assert_eq!(installation.json(&["policy", "show"])["version"], 2);

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::RevokedLoginView;
 use super::pending_logout::{LOGGED_OUT, LOGOUT_REQUESTED, PendingLogout, note_logout_request};
 use super::transport::check_transport;
+use super::{RevokedLoginView, refuse_program};
 use crate::connector_errors::convert_connector_error;
 use crate::vault::SecretText;
 use crate::{HouseCall, HouseServices};
@@ -122,9 +122,10 @@ impl Operation<HouseServices> for AddConnector {
 
     async fn run(call: &HouseCall, input: AddConnectorInput) -> Result<AddedConnectorView, OperationError> {
         let (name, replaces) = (input.name.clone(), input.replace);
+        refuse_program(&call.caller)?;
         let entry = input.into_entry()?;
-        check_transport(call, &entry)?;
         let rules = call.services.parts.connector_rules()?;
+        check_transport(&call.caller, &rules, &entry)?;
         let given = ConnectorEntries([(name.clone(), entry.clone())].into());
         if let Some(what) = find_refused_entry(&given, &rules.protected) {
             return Err(OperationError::new(OperationErrorCode::Invalid, sentence(&what)));
@@ -189,9 +190,10 @@ fn add_entry(
             .hint("Use --replace to replace it; over the API, `replace`."));
     }
     // What was said of its tools stays.
+    let is_new = known.is_none();
     let tools = known.map(|known| known.tools).unwrap_or_default();
     declared.0.insert(name.clone(), ConnectorEntry { tools, ..entry });
-    if declared.0.len() > MOST {
+    if is_new && declared.0.len() > MOST {
         let what = format!("A tenant has at most {MOST} connectors.");
         return Err(OperationError::new(OperationErrorCode::Invalid, what)
             .hint("Remove one first: `munshi connector remove NAME`."));

@@ -24,11 +24,13 @@ pub(crate) use pending_logout::{LOGGED_OUT, LOGOUT_REQUESTED};
 pub use remove::{RemoveConnector, RemovedConnectorView};
 pub use show::{ConnectorInput, ShowConnector};
 pub use test::{ConnectorFindingView, ConnectorTestView, TestConnector, TestConnectorInput};
+pub(crate) use transport::check_transport;
 pub use view::{ConnectorNodeView, ConnectorView, SkippedToolView};
 
 use munshi_connectors::entries::ConnectorEntries;
 use munshi_connectors::rows;
-use munshi_pack::operation::{IdempotencyKey, OperationError};
+use munshi_identity::keys::KeySpeaker;
+use munshi_pack::operation::{IdempotencyKey, OperationCaller, OperationError, OperationErrorCode};
 use munshi_store::AdminTx;
 use munshi_types::Timestamp;
 use serde_json::json;
@@ -61,4 +63,14 @@ pub(crate) fn continue_call(call: &HouseCall) -> HouseCall {
         idempotency: IdempotencyKey::default(),
         services: call.services.clone(),
     }
+}
+
+/// Whom a connector leads to, and what of it was accepted, somebody has looked at.
+fn refuse_program(caller: &OperationCaller) -> Result<(), OperationError> {
+    if caller.is_keeper() || caller.speaks_as() == KeySpeaker::Person {
+        return Ok(());
+    }
+    let what = "Somebody has to look at changed connectors: a program's key changes none.";
+    Err(OperationError::new(OperationErrorCode::Forbidden, what)
+        .hint("Use a key that speaks as a person, a keeper's key, or the command on the machine itself."))
 }

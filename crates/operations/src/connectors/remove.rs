@@ -9,9 +9,9 @@ use munshi_types::ConnectorName;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::ConnectorInput;
 use super::pending_logout::{LOGGED_OUT, LOGOUT_REQUESTED, PendingLogout, note_logout_request};
 use super::show::not_found;
+use super::{ConnectorInput, refuse_program};
 use crate::connector_errors::convert_connector_error;
 use crate::{HouseCall, HouseServices};
 
@@ -50,6 +50,7 @@ impl Operation<HouseServices> for RemoveConnector {
     };
 
     async fn run(call: &HouseCall, input: ConnectorInput) -> Result<RemovedConnectorView, OperationError> {
+        refuse_program(&call.caller)?;
         let name = input.name;
         let login = PendingLogout::find(call, &name).await?;
         let (gone, has_login) = (name.clone(), login.is_some());

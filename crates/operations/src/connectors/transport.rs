@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use munshi_connectors::entries::{ConnectorEntry, ConnectorTransport, MaybeSecret};
 use munshi_connectors::{ServiceDocumentSource, check_document};
 use munshi_identity::keys::{ApiAccess, Area, AreaGrant};
-use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
+use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode, sentence};
 
 use super::AddConnectorInput;
-use crate::HouseCall;
+use crate::ConnectorRules;
 use crate::vault::SecretText;
 
 /// Where logins at connectors' services are stored: nobody's to send elsewhere.
@@ -36,6 +36,13 @@ impl AddConnectorInput {
             entry.resolve_transport().map_err(invalid)?
         {
             check_document(&text).map_err(invalid)?;
+            if entry.server.is_none() {
+                return Err(OperationError::field(
+                    "server",
+                    "a document that is sent has to say where its service is",
+                )
+                .hint("Give the service's base URL; with the command, --base-url."));
+            }
         }
         Ok(entry)
     }
@@ -54,9 +61,13 @@ fn parse_value(key: &str, given: &SecretText) -> Result<MaybeSecret, OperationEr
 }
 
 /// Whether the caller may have it so: what starts a program or reads a file of the server is its keeper's, and a secret
-/// goes where those send it who may set it.
-pub(super) fn check_transport(call: &HouseCall, entry: &ConnectorEntry) -> Result<(), OperationError> {
-    if call.caller.is_keeper() {
+/// goes where those send it who may set it, and never to a place of the installation's own network.
+pub(crate) fn check_transport(
+    caller: &OperationCaller,
+    rules: &ConnectorRules,
+    entry: &ConnectorEntry,
+) -> Result<(), OperationError> {
+    if caller.is_keeper() {
         return Ok(());
     }
     let forbidden =
@@ -77,12 +88,19 @@ pub(super) fn check_transport(call: &HouseCall, entry: &ConnectorEntry) -> Resul
             );
         }
     }
-    let values = entry.logins.values().chain(entry.headers.values()).chain(&entry.token);
+    if let Some(place) = rules.find_private_place(entry) {
+        return forbidden(
+            &format!("Only whoever keeps this installation leads a connector to {place}."),
+            "Use a public address, or ask them to add it.",
+        );
+    }
+    let values = entry.logins.values().chain(entry.headers.values());
+    let values = values.chain(&entry.token).chain(&entry.client.secret).chain(entry.environment.values());
     let mut names = values.filter_map(|value| match value {
         MaybeSecret::Secret(name) => Some(name.name()),
         MaybeSecret::Plain(_) => None,
     });
-    let may_set = call.caller.opens(AreaGrant { area: Area::Vault, access: ApiAccess::Write });
+    let may_set = caller.opens(AreaGrant { area: Area::Vault, access: ApiAccess::Write });
     match names.clone().next() {
         Some(_) if !may_set => forbidden(
             "A connector that is sent a secret is added with a key that opens `vault`, too.",

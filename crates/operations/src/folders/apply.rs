@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::diff::FolderPlansView;
 use super::files::{FolderInput, plan};
 use super::logins::PendingLogouts;
-use super::rules::{check_access, check_note, check_plan, check_reach};
+use super::rules::{check_before_plan, check_change, check_note, check_plan};
 use super::secrets::mask_secrets;
 use crate::connectors::{LOGGED_OUT, LOGOUT_REQUESTED};
 use crate::{HouseCall, HouseServices};
@@ -61,8 +61,8 @@ impl Operation<HouseServices> for ApplyFolder {
     };
 
     async fn run(call: &HouseCall, input: ApplyFolderInput) -> Result<FolderPlansView, OperationError> {
-        check_reach(&call.caller)?;
-        check_access(&call.caller, &input.folders)?;
+        check_change(&call.caller)?;
+        check_before_plan(call, &input.folders).await?;
         let note = check_note(input.note)?;
         let plans = plan(call, input.folders, input.prune == Some(true)).await?;
         check_zone(input.zone.as_ref(), &plans)?;
@@ -74,9 +74,10 @@ impl Operation<HouseServices> for ApplyFolder {
         };
         let (zone, ids, caller) = (input.zone.unwrap_or_default(), call.ids.clone(), call.caller.clone());
         let (planned, requested) = (plans.clone(), logouts.names());
+        let rules = call.services.parts.connector_rules()?;
         call.write_platform(ROUTING, move |tx| {
             for plan in &planned {
-                check_plan(tx, &caller, plan)?;
+                check_plan(tx, &caller, &rules, plan)?;
             }
             munshi_tiers::apply(tx, planned, &zone, &by, &ids)?;
             requested.note(tx);

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::files::{FolderInput, plan};
 use super::logins::RevokedFolderLoginView;
-use super::rules::{check_access, check_reach};
+use super::rules::{check_before_plan, check_reach};
 use super::secrets::mask_secrets;
 use crate::tiers::ApplyPlanSchema;
 use crate::{HouseCall, HouseServices};
@@ -61,7 +61,7 @@ impl Operation<HouseServices> for DiffFolder {
 
     async fn run(call: &HouseCall, input: DiffFolderInput) -> Result<FolderPlansView, OperationError> {
         check_reach(&call.caller)?;
-        check_access(&call.caller, &input.folders)?;
+        check_before_plan(call, &input.folders).await?;
         let plans = plan(call, input.folders, input.prune == Some(true)).await?;
         Ok(FolderPlansView { plans: mask_secrets(&call.caller, plans), applied: false, logins: Vec::new() })
     }

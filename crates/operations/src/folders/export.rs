@@ -1,6 +1,7 @@
 //! A tenant's configuration as files. Who takes it out is written down.
 
-use munshi_connectors::{entries, rows};
+use munshi_connectors::entries::{self, ConnectorEntry};
+use munshi_connectors::rows;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
@@ -61,6 +62,7 @@ impl Operation<HouseServices> for ExportFolder {
         check_reach(&call.caller)?;
         let (tenant, shows_connectors) =
             (call.tenant.name.clone(), may_change_connectors(&call.caller).is_ok());
+        let shows_secrets = call.caller.is_keeper();
         call.read_audited(move |tx| {
             let tiers = history::list_stored(tx)?;
             let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
@@ -71,11 +73,12 @@ impl Operation<HouseServices> for ExportFolder {
                 })
                 .collect();
             let (mut missing, mut withheld) = (Vec::new(), Vec::new());
-            for (path, text) in [(POLICY_FILE, render_policy(tx)?), (CONNECTORS_FILE, render_connectors(tx)?)]
-            {
+            let (connectors, holds_secrets) = render_connectors(tx)?;
+            let withholds = !shows_connectors || (holds_secrets && !shows_secrets);
+            for (path, text) in [(POLICY_FILE, render_policy(tx)?), (CONNECTORS_FILE, connectors)] {
                 match text {
                     None => missing.push(path.to_owned()),
-                    Some(_) if path == CONNECTORS_FILE && !shows_connectors => withheld.push(path.to_owned()),
+                    Some(_) if path == CONNECTORS_FILE && withholds => withheld.push(path.to_owned()),
                     Some(text) => all.push(FolderFileInput { path: path.to_owned(), text }),
                 }
             }
@@ -93,8 +96,9 @@ fn render_policy(tx: &mut Tx<'_>) -> Result<Option<String>, OperationError> {
     Ok(if version == 0 { None } else { Some(policy::to_toml(&stored)?) })
 }
 
-fn render_connectors(tx: &mut Tx<'_>) -> Result<Option<String>, OperationError> {
+/// With it, whether a value stands in it that may be a secret.
+fn render_connectors(tx: &mut Tx<'_>) -> Result<(Option<String>, bool), OperationError> {
     let (version, stored) = rows::load_entries(tx).map_err(convert_connector_error)?;
     let text = (version > 0).then(|| entries::to_toml(&stored)).transpose();
-    text.map_err(convert_connector_error)
+    Ok((text.map_err(convert_connector_error)?, stored.0.values().any(ConnectorEntry::holds_plain_values)))
 }

@@ -18,4 +18,4 @@ pub use diff::{DiffFolder, DiffFolderInput, FolderPlansView};
 pub use export::{ExportFolder, ExportFolderInput, ExportedFolderView};
 pub use files::{CONNECTORS_FILE, FolderFileInput, FolderInput, POLICY_FILE};
 pub use logins::RevokedFolderLoginView;
-pub(crate) use rules::{check_note, check_reach};
+pub(crate) use rules::{check_change, check_note, check_reach, check_tiers};

@@ -1,6 +1,8 @@
 //! Who may change which part of a tenant's configuration, and with which words.
 
-use munshi_connectors::entries::ConnectorEntries;
+use std::collections::BTreeMap;
+
+use munshi_connectors::entries::{self, ConnectorEntries, ConnectorEntry};
 use munshi_connectors::rows;
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area, KeySpeaker};
 use munshi_identity::{Role, authorize};
@@ -9,10 +11,13 @@ use munshi_safety::policy::{self, Policy};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_tiers::{ApplyPlan, ExtensionChange};
 use munshi_types::Reach;
+use munshi_types::tier::{RoutingKeyKind, TierKind};
 use serde_json::Value;
 
 use super::files::{CONNECTORS_FILE, FolderInput};
 use crate::connector_errors::convert_connector_error;
+use crate::connectors::check_transport;
+use crate::{ConnectorRules, HouseCall};
 
 /// What the files are called in a plan.
 pub(super) const CONNECTORS: &str = "connectors";
@@ -35,6 +40,47 @@ pub(crate) fn check_reach(caller: &OperationCaller) -> Result<(), OperationError
         .hint("Ask an admin of the workspace for a key without bindings."))
 }
 
+/// Whether the caller changes tiers at all. A key that names no areas is from before they could be changed with one, and
+/// what an agent says and may do is for somebody to look at.
+pub(crate) fn check_change(caller: &OperationCaller) -> Result<(), OperationError> {
+    check_reach(caller)?;
+    if caller.is_keeper() {
+        return Ok(());
+    }
+    if caller.api_key().is_some() && caller.areas().is_none() {
+        return Err(forbidden("Tiers are changed with a key that names the area `tiers`.")
+            .hint("Create one: `munshi key add NAME --area tiers`; with --area bindings, too, where bindings change."));
+    }
+    if caller.speaks_as() == KeySpeaker::Program {
+        return Err(forbidden("Somebody has to look at changed tiers: a program's key changes none.").hint(
+            "Use a key that speaks as a person, a keeper's key, or `munshi apply` on the machine itself.",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the caller may change these tiers: bindings are an area of their own, and addresses are the installation's.
+pub(crate) fn check_tiers(
+    tx: &mut PlatformTx<'_>,
+    caller: &OperationCaller,
+    plan: &ApplyPlan,
+) -> Result<(), OperationError> {
+    if caller.is_keeper() {
+        return Ok(());
+    }
+    if plan.changes.iter().any(|change| change.kind == TierKind::Binding) {
+        caller.authorize(CallerClass::Member(Area::Bindings, ApiAccess::Write))?;
+    }
+    let new = munshi_tiers::list_new_addresses(tx, plan)?;
+    match new.iter().find(|key| key.kind() != RoutingKeyKind::Handle) {
+        None => Ok(()),
+        Some(key) => Err(forbidden(format!(
+            "Only whoever keeps this installation gives a tenant the address {key}: no other tenant could have it."
+        ))
+        .hint("Leave it out, or ask them to apply it.")),
+    }
+}
+
 /// A reason for the history, if there is one.
 pub(crate) fn check_note(note: Option<String>) -> Result<Option<String>, OperationError> {
     match note {
@@ -55,7 +101,7 @@ pub(super) fn may_change_connectors(caller: &OperationCaller) -> Result<(), Oper
 }
 
 /// A plan tells of what is stored: of connectors whoever may change them hears it, and nobody else.
-pub(super) fn check_access(caller: &OperationCaller, folders: &[FolderInput]) -> Result<(), OperationError> {
+fn check_access(caller: &OperationCaller, folders: &[FolderInput]) -> Result<(), OperationError> {
     let named = folders.iter().flat_map(|folder| &folder.files).any(|file| file.path == CONNECTORS_FILE);
     if named { may_change_connectors(caller) } else { Ok(()) }
 }
@@ -64,6 +110,7 @@ pub(super) fn check_access(caller: &OperationCaller, folders: &[FolderInput]) ->
 pub(super) fn check_plan(
     tx: &mut PlatformTx<'_>,
     caller: &OperationCaller,
+    rules: &ConnectorRules,
     plan: &ApplyPlan,
 ) -> Result<(), OperationError> {
     let Some(caller_key) = caller.api_caller().filter(|_| !caller.is_keeper()) else { return Ok(()) };
@@ -71,14 +118,14 @@ pub(super) fn check_plan(
     let (false, Some(tenant)) = (plan.is_new, found) else {
         return Err(forbidden("Only whoever keeps this installation adds tenants."));
     };
+    check_tiers(tx, caller, plan)?;
     for change in &plan.files {
-        if caller.speaks_as() == KeySpeaker::Program {
-            let what = format!("Somebody has to look at changed {}: a program changes none.", change.what);
-            return Err(forbidden(what).hint("Use a key that speaks as a person, or `munshi apply`."));
-        }
         match change.what.as_str() {
             POLICY => tx.as_tenant(tenant.id, |tx| check_policy(tx, caller, caller_key, change))?,
-            CONNECTORS => tx.as_tenant(tenant.id, |tx| check_connectors(tx, caller, change))?,
+            CONNECTORS => {
+                let next = parse_entries(change)?;
+                tx.as_tenant(tenant.id, |tx| check_connectors(tx, caller, rules, &next))?;
+            }
             other => return Err(forbidden(format!("Only whoever keeps this installation changes {other}."))),
         }
     }
@@ -103,22 +150,50 @@ fn check_policy(
     Ok(())
 }
 
-/// What works on the machine itself is the keeper's alone.
+/// What works on the machine itself is the keeper's alone, and so is whatever a connector may not be declared with.
 fn check_connectors(
     tx: &mut Tx<'_>,
     caller: &OperationCaller,
-    change: &ExtensionChange,
+    rules: &ConnectorRules,
+    next: &ConnectorEntries,
 ) -> Result<(), OperationError> {
     may_change_connectors(caller)?;
     let (_, stored) = rows::load_entries(tx).map_err(convert_connector_error)?;
-    match stored.find_machine_access(&parse_entries(change)?) {
-        None => Ok(()),
-        Some(name) => Err(forbidden(format!(
+    if let Some(name) = stored.find_machine_access(next) {
+        return Err(forbidden(format!(
             "Connector {name} runs a program or reads files of the machine: only whoever keeps this installation adds or \
              changes such connectors."
         ))
-        .hint("Apply it on the machine itself, or use a key made by `munshi keeper-key add`.")),
+        .hint("Apply it on the machine itself, or use a key made by `munshi keeper-key add`."));
     }
+    // What is said of tools goes nowhere.
+    let reach = |entry: &ConnectorEntry| ConnectorEntry { tools: BTreeMap::new(), ..entry.clone() };
+    let mut changed =
+        next.0.iter().filter(|(name, entry)| stored.0.get(*name).map(reach) != Some(reach(entry)));
+    changed.try_for_each(|(_, entry)| match entry.uses_machine() {
+        // It was so before: see above.
+        true => Ok(()),
+        false => check_transport(caller, rules, entry),
+    })
+}
+
+/// The same before anything is planned: a plan looks at the files that a connector names.
+pub(super) async fn check_before_plan(
+    call: &HouseCall,
+    folders: &[FolderInput],
+) -> Result<(), OperationError> {
+    check_access(&call.caller, folders)?;
+    if call.caller.is_keeper() {
+        return Ok(());
+    }
+    let rules = call.services.parts.connector_rules()?;
+    for file in folders.iter().flat_map(|folder| &folder.files).filter(|file| file.path == CONNECTORS_FILE) {
+        // What can't be read is told with its place, when it is planned.
+        let Ok(next) = entries::parse(&file.text) else { continue };
+        let (caller, rules) = (call.caller.clone(), rules.clone());
+        call.read(move |tx| check_connectors(tx, &caller, &rules, &next)).await?;
+    }
+    Ok(())
 }
 
 /// What a file that is to be applied declares.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use munshi_llm::gateway::Capability;
 use munshi_pack::operation::{
-    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
 use munshi_store::tenants::TENANTS;
 use munshi_tiers::{mark_tenant_changed, tenant_models};
@@ -59,12 +59,16 @@ impl Operation<HouseServices> for SetModelCapability {
         call.write_platform(TENANTS, move |tx| {
             mark_tenant_changed(tx, tenant)?;
             let (before, view) = tx.as_tenant(tenant, |tx| {
-                let before = tenant_models::load(tx)?.remove(&wanted).unwrap_or_default();
-                if before != input.models {
-                    tenant_models::set(tx, wanted, &input.models, now)?;
-                }
+                let mut known = tenant_models::load(tx)?;
+                let before = known.insert(wanted, input.models.clone()).unwrap_or_default();
                 let permission = Permission::load(tx, &models, &settings)?;
-                let view = render(&models, &tenant_models::load(tx)?, &permission, wanted);
+                let view = render(&models, &known, &permission, wanted);
+                if !input.models.is_empty() && view.not_permitted.len() == input.models.len() {
+                    let what = "The tenant's plan or data residency permits none of these models.";
+                    return Err(OperationError::new(OperationErrorCode::Conflict, what)
+                        .hint("See `munshi models --tenant NAME` and `munshi usage plan`."));
+                }
+                tenant_models::set(tx, wanted, &input.models, now)?;
                 Ok::<_, OperationError>((before, view))
             })?;
             let payload = json!({ "from": before, "to": input.models });

@@ -30,7 +30,7 @@ pub struct ModelView {
     pub failures_lately: u64,
     /// Why the last attempt ended.
     pub last_outcome: Option<String>,
-    /// In millionths of a dollar for a million tokens; null where nobody knows.
+    /// In millionths of a dollar for a million tokens; null where nobody knows, and for all but keepers.
     pub input_price: Option<i64>,
     pub output_price: Option<i64>,
     /// `small`, `medium`, `large`, or `unrated` where nobody knows its price: what plans go by.
@@ -52,7 +52,7 @@ pub enum ModelState {
     /// It failed when it was last asked, or some other time lately, and is still asked.
     Shaky,
     Resting,
-    /// Nobody has asked it lately.
+    /// Nobody has asked it lately; so it is for all but keepers.
     Unknown,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::view::ApplyPlanSchema;
-use crate::folders::{check_note, check_reach};
+use crate::folders::{check_change, check_note, check_tiers};
 use crate::{HouseCall, HouseServices};
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -63,7 +63,7 @@ impl Operation<HouseServices> for RollbackTier {
     };
 
     async fn run(call: &HouseCall, input: RollbackTierInput) -> Result<RolledBackTierView, OperationError> {
-        check_reach(&call.caller)?;
+        check_change(&call.caller)?;
         let RollbackTierInput { kind, name, to, note } = input;
         let note = check_note(note)?;
         let installed = call.services.parts.installed_names()?;
@@ -74,8 +74,9 @@ impl Operation<HouseServices> for RollbackTier {
             note: note.unwrap_or_else(|| format!("back to version {back_to}")),
             made_at: call.now,
         };
-        let (ids, plans) = (call.ids.clone(), vec![plan.clone()]);
+        let (ids, caller, plans) = (call.ids.clone(), call.caller.clone(), vec![plan.clone()]);
         call.write_platform(ROUTING, move |tx| {
+            plans.iter().try_for_each(|plan| check_tiers(tx, &caller, plan))?;
             Ok(munshi_tiers::apply(tx, plans, &Zone::default(), &by, &ids)?)
         })
         .await?;

@@ -48,7 +48,8 @@ fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), Operati
         _ => {}
     }
     // What was given may still be taken back.
-    if call.tenant.status == TenantStatus::Archived && spec.writes() && spec.verb != "revoke" {
+    let takes_back = matches!(spec.verb, "logout" | "revoke");
+    if call.tenant.status == TenantStatus::Archived && spec.writes() && !takes_back {
         return Err(OperationError::archived(&call.tenant.name));
     }
     Ok(())

@@ -33,8 +33,8 @@ pub struct ApiError {
     pub limit: Option<u32>,
     /// The same as `message` among what the account's pages say, where they say it.
     pub phrase: Option<&'static str>,
-    /// Of files: each thing that is wrong, with its place.
-    pub problems: Option<Value>,
+    /// Of files: each thing that is wrong, with its place. Boxed, since few errors have any.
+    pub problems: Option<Box<Value>>,
     #[source]
     pub cause: Option<Cause>,
 }
@@ -107,7 +107,7 @@ impl ApiError {
                 message: self.message.clone().into_owned(),
                 hint: self.hint.clone().into_owned(),
                 request_id: request_id.to_owned(),
-                problems: self.problems.clone(),
+                problems: self.problems.as_deref().cloned(),
             },
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rusqlite::OpenFlags;
@@ -53,7 +54,9 @@ fn make_verified_copy(
     progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<PathBuf> {
     let mut name = target.as_os_str().to_owned();
-    name.push(format!(".partial-{}", std::process::id()));
+    // Of two that are made at once, each has its own.
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    name.push(format!(".partial-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
     let partial = PathBuf::from(name);
     let copied = copy_pages(source, &partial, options, progress)
         .and_then(|()| verify(&partial))

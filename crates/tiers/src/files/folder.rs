@@ -129,7 +129,7 @@ impl Reader<'_> {
         for path in self.entries(folder) {
             let name = file_name(&path);
             if let Err(problem) = parse_name(kind, &name, &display_path(&path)) {
-                self.problems.push(problem);
+                self.problems.push(*problem);
                 continue;
             }
             if let Some(text) = self.text(&path, root) {

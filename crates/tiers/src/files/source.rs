@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use munshi_toml::{QuotedValue, render_hint};
 use munshi_types::TenantName;
-use munshi_types::tier::{TierKind, TierName};
+use munshi_types::tier::{TierKind, TierName, TierNameError};
 
 use super::parse;
 use super::parse::decode_text;
@@ -98,7 +98,7 @@ fn parse_file(path: &str, shown: &str, text: &str) -> Result<TierDraft, Vec<Fold
         return Err(foreign());
     }
     let kind = find_kind(folder).ok_or_else(|| vec![unknown_folder(shown, folder)])?;
-    let name = parse_name(kind, name, shown).map_err(|problem| vec![problem])?;
+    let name = parse_name(kind, name, shown).map_err(|problem| vec![*problem])?;
     check_size(shown, text)?;
     parse(kind, name, shown, text.as_bytes())
 }
@@ -134,13 +134,15 @@ pub(super) fn too_large(shown: &str, size: u64) -> FolderProblem {
 }
 
 /// The name of the tier in a file of this name.
-pub(super) fn parse_name(kind: TierKind, file: &str, shown: &str) -> Result<TierName, FolderProblem> {
+pub(super) fn parse_name(kind: TierKind, file: &str, shown: &str) -> Result<TierName, Box<FolderProblem>> {
     let ending = format!(".{}", kind.extension());
     let Some(stem) = file.strip_suffix(&ending) else {
         let what = format!("this is not a valid {kind} file");
         let article = if kind == TierKind::Agent { "an" } else { "a" };
         let hint = format!("{article} {kind} is a file NAME{ending} in {}/", kind.folder());
-        return Err(FolderProblem::in_file(shown, what).hint(hint));
+        return Err(Box::new(FolderProblem::in_file(shown, what).hint(hint)));
     };
-    stem.parse().map_err(|error| FolderProblem::in_file(shown, format!("{error}")).hint("rename the file"))
+    let wrong =
+        |error: TierNameError| FolderProblem::in_file(shown, error.to_string()).hint("rename the file");
+    stem.parse().map_err(|error| Box::new(wrong(error)))
 }

@@ -7,7 +7,7 @@ use axum::http::Request;
 use munshi_connectors::entries::{ConnectorEntries, ConnectorEntry};
 use munshi_connectors::rows;
 use munshi_identity::Role;
-use munshi_identity::keys::KeySubject;
+use munshi_identity::keys::{KeySpeaker, KeySubject};
 use munshi_store::{JsonText, Tx, params};
 use serde_json::{Value, json};
 
@@ -64,7 +64,17 @@ on_both! {
         let words = house.post("/v1/connectors", &owner, program.clone()).await.refused(403, "forbidden");
         assert!(words.contains("starts a program"), "{words}");
         house.post("/v1/connectors", &owner, json!({ "name": "own", "openapi": "/etc/passwd" })).await.refused(403, "forbidden");
-        house.post("/v1/connectors", &owner, json!({ "name": "own", "url": "https://a.example/mcp" })).await.is(201);
+        // Nor does anybody else lead one into the installation's own network, or without looking at it.
+        for place in ["http://127.0.0.1:9/mcp", "https://10.0.0.7/mcp", "http://books.local:8080/mcp"] {
+            let words = house.post("/v1/connectors", &owner, json!({ "name": "own", "url": place })).await.refused(403, "forbidden");
+            assert!(words.contains("leads a connector to"), "{words}");
+        }
+        let areas: Option<&[&str]> = Some(&["connectors", "vault"]);
+        let machine = house.key_speaking(KeySpeaker::Program, house.shop.tenant, KeySubject::Role(Role::Owner), (areas, None)).await;
+        let public = json!({ "name": "own", "url": "https://a.example/mcp" });
+        house.post("/v1/connectors", &machine, public.clone()).await.refused(403, "forbidden");
+        house.post("/v1/connectors", &owner, public).await.is(201);
+        house.call("POST", "/v1/connectors/own/remove", &machine, None).await.refused(403, "forbidden");
         let replaced = json!({ "name": "own", "command": ["python3"], "replace": true });
         house.post("/v1/connectors", &owner, replaced).await.refused(403, "forbidden");
         let shown = house.get("/v1/connectors/own", &owner).await.is(200);
@@ -90,6 +100,7 @@ on_both! {
             (json!({ "name": "a", "url": "https://a.example", "openapi": "https://b.example" }), "exactly one"),
             (json!({ "name": "a", "url": "https://u:p@a.example" }), "password"),
             (json!({ "name": "a", "openapi": "{\"swagger\": \"2.0\"}" }), "Swagger 2"),
+            (json!({ "name": "a", "openapi": "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"a\", \"version\": \"1\"}, \"paths\": {}}" }), "where its service is"),
             (json!({ "name": "a", "openapi": format!("{{{}", " ".repeat(1024 * 1024)) }), "larger than"),
             (json!({ "name": "a", "url": "https://a.example", "token": "vault:No Name" }), "token"),
             (json!({ "name": "ledger", "url": "https://a.example" }), "pack"),

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
-use munshi_identity::keys::KeySubject;
+use munshi_identity::keys::{Area, KeySpeaker, KeySubject};
 use serde_json::{Value, json};
 
 use crate::api::support::{Installation, Reply};
@@ -30,7 +30,7 @@ fn named(tenant: &str, files: &[(&str, &str)]) -> Value {
 on_both! {
     async fn a_folder_is_compared_applied_taken_back_and_taken_out(test: TestDb) {
         let house = Installation::open(&test, []).await;
-        let (shop, admin) = (house.shop.tenant, house.key(Role::Admin).await);
+        let (shop, admin) = (house.shop.tenant, house.naming_key(Role::Admin, Some(Area::Tiers)).await);
         let before = house.number(shop, CHANGED).await;
         let first = folder(&[("humans/spare.md", &human("You help."))]);
         let planned = house.post(DIFF, &admin, first.clone()).await.is(200);
@@ -63,7 +63,7 @@ on_both! {
 
     async fn a_folder_is_applied_once_under_its_key(test: TestDb) {
         let house = Installation::open(&test, []).await;
-        let (shop, admin) = (house.shop.tenant, house.key(Role::Admin).await);
+        let (shop, admin) = (house.shop.tenant, house.naming_key(Role::Admin, Some(Area::Tiers)).await);
         let send = |path: &'static str, key: &'static str, body: Value| {
             let request = Request::builder()
                 .method("POST")
@@ -88,7 +88,7 @@ on_both! {
 
     async fn whose_folder_it_is_decides_who_may(test: TestDb) {
         let house = Installation::open(&test, []).await;
-        let (owner, keeper) = (house.key(Role::Owner).await, house.keeper_key("keeper").await);
+        let (owner, keeper) = (house.naming_key(Role::Owner, Some(Area::Tiers)).await, house.keeper_key("keeper").await);
         let file = human("You help.");
         let files = [("humans/spare.md", file.as_str())];
         for path in [APPLY, DIFF] {
@@ -118,7 +118,7 @@ on_both! {
 
     async fn what_is_no_file_of_a_tenant_changes_nothing(test: TestDb) {
         let house = Installation::open(&test, []).await;
-        let (shop, owner) = (house.shop.tenant, house.key(Role::Owner).await);
+        let (shop, owner) = (house.shop.tenant, house.naming_key(Role::Owner, Some(Area::Tiers)).await);
         let before = house.number(shop, CHANGED).await;
         let good = human("You help.");
         let large = "x".repeat(256 * 1024 + 1);
@@ -156,5 +156,33 @@ on_both! {
         long["note"] = json!("x".repeat(1001));
         house.post(APPLY, &owner, long).await.refused(422, "invalid");
         assert_eq!(house.number(shop, CHANGED).await, before);
+    }
+
+    async fn whoever_is_let_in_takes_no_more_than_their_own_verbs_give(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (shop, keeper) = (house.shop.tenant, house.keeper_key("keeper").await);
+        let first = || folder(&[("humans/spare.md", &human("You help."))]);
+        let unnamed = house.key(Role::Owner).await;
+        assert!(house.post(APPLY, &unnamed, first()).await.refused(403, "forbidden").contains("names the area `tiers`"));
+        let named: Option<&[&str]> = Some(&["tiers", "bindings"]);
+        let program = house.key_speaking(KeySpeaker::Program, shop, KeySubject::Role(Role::Owner), (named, None)).await;
+        assert!(house.post(APPLY, &program, first()).await.refused(403, "forbidden").contains("a program's key changes none"));
+        let rollback = "/v1/tiers/human/meera/rollback";
+        assert!(house.post(rollback, &program, json!({})).await.refused(403, "forbidden").contains("a program's key"));
+        let tiers = house.key_with(shop, KeySubject::Role(Role::Owner), Some(&["tiers"]), None).await;
+        house.post(APPLY, &tiers, first()).await.is(200);
+        // Bindings are an area of their own, and addresses are the installation's.
+        let taken = house.get("/v1/folder/export", &tiers).await.is(200);
+        let files = taken["files"].as_array().unwrap();
+        let binding = files.iter().find(|file| file["text"].as_str().unwrap().contains("host:")).unwrap();
+        let (path, text) = (binding["path"].as_str().unwrap(), binding["text"].as_str().unwrap());
+        let led = text.replacen("keys = [", "keys = [\"host:front.example\", ", 1);
+        assert_ne!(led, text, "{text}");
+        let led = folder(&[(path, &led)]);
+        house.post(APPLY, &tiers, led.clone()).await.refused(403, "forbidden");
+        let both = house.naming_key(Role::Owner, Some(Area::Tiers)).await;
+        let refused = house.post(APPLY, &both, led.clone()).await.refused(403, "forbidden");
+        assert!(refused.contains("the address host:front.example"), "{refused}");
+        house.call_in("shop", ("POST", APPLY), &keeper, Some(led)).await.is(200);
     }
 }

@@ -168,7 +168,7 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
     house.call_in("shop", ("POST", "/v1/host-keys"), &keeper, Some(host)).await.is(201);
     store_secrets(house, &keeper).await;
     for words in ["one", "two", "three", "four"] {
-        house.post("/v1/folder/apply", owner, folder(words)).await.is(200);
+        house.call_in("shop", ("POST", "/v1/folder/apply"), &keeper, Some(folder(words))).await.is(200);
     }
     let (operators, invitations) = add_operators(house, &keeper).await;
     show_tools(house).await;
@@ -344,7 +344,7 @@ impl Walk {
         }
         let named = area.filter(|area| area.must_be_named());
         let role = KeySubject::Role(Role::Owner);
-        let elsewhere = match named {
+        let elsewhere = match area.filter(|area| named.is_some() || *area == Area::Tiers) {
             Some(area) => house.key_with(house.other.tenant, role, Some(&[area.as_str()]), None).await,
             None => self.elsewhere.clone(),
         };

@@ -22,7 +22,7 @@ use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::operation::OperationError;
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
-use munshi_safety::budget::BudgetSettings;
+use munshi_safety::budget::{BudgetSettings, ModelClasses};
 use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
@@ -62,6 +62,8 @@ impl HouseParts for TestParts {
     fn open_models(&self) -> Result<HouseModels, OperationError> {
         let target = ModelTarget::offline();
         let named = vec![target.name.clone()];
+        let (known, given) = ([target.clone()], BTreeMap::new());
+        let classes = ModelClasses::new(&known, &PriceBook::default(), &given, self.clock.now());
         let gateway = Gateway::new(GatewayParts {
             targets: vec![target],
             provider: Arc::new(OfflineProvider::new(Phrasebook::core().unwrap()).unwrap()),
@@ -72,7 +74,7 @@ impl HouseParts for TestParts {
         let targets = [(Capability::Default, named)].into();
         let route = Arc::new(ModelRoute { targets, ..ModelRoute::default() });
         let warnings = vec!["for keepers' eyes".to_owned()];
-        Ok(HouseModels { gateway, route, classes: Arc::default(), warnings })
+        Ok(HouseModels { gateway, route, classes: Arc::new(classes), warnings })
     }
 
     fn installed_names(&self) -> Result<InstalledNames, OperationError> {
@@ -95,7 +97,11 @@ impl HouseParts for TestParts {
     }
 
     fn connector_rules(&self) -> Result<ConnectorRules, OperationError> {
-        Ok(ConnectorRules { pack_names: ["ledger".to_owned()].into(), protected: vec![self.folder.clone()] })
+        Ok(ConnectorRules {
+            pack_names: ["ledger".to_owned()].into(),
+            protected: vec![self.folder.clone()],
+            private_hosts: AllowedHosts::new(["books.local:8080".to_owned()]),
+        })
     }
 
     async fn prepare_connector_test(

@@ -222,7 +222,11 @@ impl Installation {
 
     /// The same; for an area that must be named, one that names it.
     pub(crate) async fn naming_key(&self, role: Role, area: Option<keys::Area>) -> String {
-        match area.filter(|area| area.must_be_named()) {
+        match area.filter(|area| area.must_be_named() || *area == keys::Area::Tiers) {
+            Some(keys::Area::Tiers) => {
+                let named = ["tiers", "bindings"];
+                self.key_with(self.shop.tenant, KeySubject::Role(role), Some(&named), None).await
+            }
             Some(area) => {
                 self.key_with(self.shop.tenant, KeySubject::Role(role), Some(&[area.as_str()]), None).await
             }
