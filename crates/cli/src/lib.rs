@@ -74,6 +74,11 @@ fn run_typed(server: &dyn ServerCommands, packs: &PackRegistry, matches: &ArgMat
     let output = CommandOutput::new(global.format(), global.colour_mode());
     // A connector's own `--server` is the address of its API.
     let is_ours = !commands::connector::has_own_server(matches);
+    if !is_ours && global.server_key.is_some() {
+        let failure = CommandFailure::usage("--server could be the service's address or that of a Munshi server")
+            .hint("MUNSHI_KEY is set: use --base-url for the service's address, or unset it to work on this machine");
+        return report_failure(output, &failure);
+    }
     let url = global.server.as_ref().filter(|_| is_ours);
     let target = url.map(|url| ServerTarget::new(url, global.server_key.clone()));
     let target = match target.transpose() {

@@ -248,3 +248,21 @@ fn connectors_are_looked_after_through_a_server() {
     drop(running);
     assert_eq!(installation.json(&["audit", "verify"])["ok"], true);
 }
+
+#[test]
+fn nobody_guesses_which_of_two_servers_was_meant() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite).with("MUNSHI_KEY", "mk_x");
+    installation.json(&["tenant", "add", "shop"]);
+    let typed = [
+        "connector",
+        "add",
+        "x",
+        "--openapi",
+        "https://api.example/v1.json",
+        "--server",
+        "https://api.example",
+    ];
+    let refused = installation.run(&typed).refused(2);
+    assert!(refused.contains("--base-url"), "{refused}");
+    assert_eq!(installation.json(&["connector", "list"])["items"], serde_json::json!([]));
+}

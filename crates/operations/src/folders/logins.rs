@@ -80,7 +80,7 @@ impl PendingLogouts {
         };
         let rest = continue_call(call);
         let work = async move {
-            let mut ended = Vec::new();
+            let (mut ended, mut untold) = (Vec::new(), None);
             for PendingFolderLogout { tenant, connector, login } in pending {
                 let given = logins.revoke_login(&login).await;
                 let view = RevokedFolderLoginView {
@@ -93,10 +93,13 @@ impl PendingLogouts {
                     tx.note([tenant], LOGGED_OUT, subject, payload);
                     Ok(())
                 });
-                told.await?;
+                // The others are revoked all the same.
+                if let Err(error) = told.await {
+                    untold = untold.or(Some(error));
+                }
                 ended.push(view);
             }
-            Ok(ended)
+            untold.map_or(Ok(ended), Err)
         };
         run_to_end(work).await.map_err(convert_connector_error)?
     }

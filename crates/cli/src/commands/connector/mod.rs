@@ -127,7 +127,7 @@ impl ConnectorTransportArguments {
         }
         let is_remote = context.server.is_some();
         let openapi = match self.openapi {
-            Some(path) if is_remote && path.starts_with('/') => Some(read_document(&path)?),
+            Some(path) if is_remote && !path.contains("://") => Some(read_document(&path)?),
             given => given,
         };
         Ok(AddConnectorInput {
@@ -177,8 +177,13 @@ fn read_document(path: &str) -> Result<String> {
         return Err(CommandFailure::usage(format!("{path} is larger than {LARGEST_STORED_DOCUMENT} bytes"))
             .hint("give the document's URL instead"));
     }
+    let text = text.trim_start_matches(|letter: char| letter == '\u{feff}' || letter.is_whitespace());
     // A document is told from an address by its first letter.
-    Ok(text.trim_start_matches(|letter: char| letter == '\u{feff}' || letter.is_whitespace()).to_owned())
+    if !text.starts_with('{') {
+        return Err(CommandFailure::usage(format!("{path} is not a JSON document"))
+            .hint("convert it to JSON, or give the document's URL instead"));
+    }
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]
