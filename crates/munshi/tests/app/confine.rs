@@ -168,7 +168,7 @@ fn what_holds_the_installations_own_files_can_not_be_named() {
     for path in [data.as_str(), &inner, &link, &whole, "/", "/proc", "/proc/1", "/dev"] {
         for flag in ["--may-read", "--may-write"] {
             let refused = installation.run(&["connector", "add", "x", flag, path, "--json", "--", "true"]);
-            let refused = refused.refused_as(2, "usage");
+            let refused = refused.refused_as(2, "invalid");
             assert!(refused.to_string().contains("no connector may access that"), "{path}: {refused}");
         }
     }

@@ -208,12 +208,14 @@ fn connectors_are_looked_after_through_a_server() {
     let value = |ran: crate::app::support::Ran| -> Value { serde_json::from_str(&ran.ok()).unwrap() };
 
     let far = ["connector", "add", "far", "--url", "https://127.0.0.1:9/mcp"];
-    let added = value(there(&owner, &far, &[]));
+    // Into its own network the installation's keeper leads a connector, and nobody else.
+    there(&owner, &far, &[]).refused_as(7, "forbidden");
+    let added = value(there(&keeper, &far, &[]));
     assert_eq!(
         (&added["tenant"], &added["connector"], &added["version"]),
         (&json!("shop"), &json!("far"), &json!(1))
     );
-    there(&owner, &far, &[]).refused_as(6, "conflict");
+    there(&keeper, &far, &[]).refused_as(6, "conflict");
     there(&owner, &["connector", "add", "prog"], &["--", "cat"]).refused_as(7, "forbidden");
     there(&keeper, &["connector", "add", "prog"], &["--", "cat"]).ok();
 

@@ -26,7 +26,7 @@ fn a_folder_says_the_same_of_a_database_and_of_a_server() {
     let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = write_folder(&installation, "tenants/shop");
     installation.json(&["apply", "tenants/shop", "--author", "asha"]);
-    let areas = ["--area", "tiers", "--area", "bindings"];
+    let areas = ["--area", "tiers", "--area", "bindings", "--area", "persons"];
     let owner = add_key(
         &installation,
         &[&["owner", "--speaks-as", "person", "--role", "owner"], &areas[..]].concat(),
@@ -172,7 +172,7 @@ fn what_works_on_the_machine_is_its_keepers() {
     let told = installation.json(&["audit", "list", "--tenant", "shop", "--event", "connectors.changed"]);
     assert_eq!(told["items"].as_array().unwrap().len(), 3, "{told}");
     let told = installation.json(&["audit", "list", "--tenant", "shop", "--event", "tenant.exported"]);
-    assert_eq!(told["items"].as_array().unwrap().len(), 2, "{told}");
+    assert_eq!(told["items"].as_array().unwrap().len(), 3, "{told}");
 }
 
 #[test]
