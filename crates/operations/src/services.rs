@@ -105,11 +105,20 @@ impl ConnectorRules {
     /// A place that only a keeper leads a connector to: one that is not public, or that is listed since it is not.
     pub(crate) fn find_private_place(&self, entry: &ConnectorEntry) -> Option<String> {
         let named = [&entry.url, &entry.openapi, &entry.server].into_iter().flatten().chain(&entry.hosts);
-        let urls = named
-            .filter_map(|text| Url::parse(text).or_else(|_| Url::parse(&format!("https://{text}"))).ok());
-        urls.into_iter()
-            .find(|url| self.private_hosts.allows(url) || self.private_hosts.find_refusal(url).is_some())
-            .and_then(|url| url.host_str().map(str::to_owned))
+        named.flat_map(|text| read_places(text)).find_map(|url| {
+            let is_private =
+                self.private_hosts.allows(&url) || self.private_hosts.find_refusal(&url).is_some();
+            url.host_str().filter(|_| is_private).map(str::to_owned)
+        })
+    }
+}
+
+/// The places that a text may name: a URL, or a host with or without a port, which is no URL though it can be read as one.
+fn read_places(text: &str) -> Vec<Url> {
+    let read = |text: &str| Url::parse(text).ok().filter(Url::has_host);
+    match read(text) {
+        Some(url) => vec![url],
+        None => ["http", "https"].iter().filter_map(|scheme| read(&format!("{scheme}://{text}"))).collect(),
     }
 }
 
@@ -130,5 +139,43 @@ impl HouseServices {
 impl fmt::Debug for HouseServices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HouseServices").field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_place_is_found_however_it_is_written() {
+        let rules = ConnectorRules {
+            private_hosts: AllowedHosts::new(["books.local:8080".to_owned(), "wiki.local".to_owned()]),
+            ..ConnectorRules::default()
+        };
+        let public = || ConnectorEntry {
+            url: Some("https://far.example/mcp".to_owned()),
+            ..ConnectorEntry::default()
+        };
+        assert_eq!(rules.find_private_place(&public()), None);
+        for place in [
+            "books.local:8080",
+            "http://books.local:8080",
+            "wiki.local",
+            "wiki.local:99",
+            "10.0.0.7:80",
+            "[::1]",
+        ] {
+            let entry = ConnectorEntry { hosts: vec![place.to_owned()], ..public() };
+            assert!(rules.find_private_place(&entry).is_some(), "{place}");
+            let entry = ConnectorEntry {
+                server: Some(format!("http://{}", place.trim_start_matches("http://"))),
+                ..public()
+            };
+            assert!(rules.find_private_place(&entry).is_some(), "{place}");
+        }
+        for place in ["far.example", "far.example:8080", "books.local", "{\"openapi\": \"3.1.0\"}"] {
+            let entry = ConnectorEntry { hosts: vec![place.to_owned()], ..public() };
+            assert_eq!(rules.find_private_place(&entry), None, "{place}");
+        }
     }
 }
