@@ -84,6 +84,19 @@ def job_and_connector():
     return [str(uuid.UUID(bytes=job)) if isinstance(job, bytes) else job for job in jobs]
 
 
+def proposal(name):
+    """What a program asked for over MCP."""
+    params = {"name": "add_person", "arguments": {"name": name}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {
+        "authorization": f"Bearer {key}", "content-type": "application/json",
+        "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18",
+    }
+    request = urllib.request.Request(url + "/mcp", json.dumps(body).encode(), headers, method="POST")
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["result"]["structuredContent"]["id"]
+
+
 def visit(place):
     """Somebody at a page says something: their token, and the turn."""
     body = {"text": "namaste", "message_id": uuid.uuid4().hex}
@@ -146,6 +159,9 @@ ids = {
     "/v1/persons/{id}/confirm": second["person"],
     "/v1/approvals/{id}": granted,
     "/v1/approvals/{id}/refuse": refused,
+    "/v1/proposals/{id}": proposal("Seen"),
+    "/v1/proposals/{id}/grant": proposal("Granted"),
+    "/v1/proposals/{id}/refuse": proposal("Refused"),
     "/v1/operators/{id}": operator("nina@shop.example"),
     "/v1/operators/{id}/prove": operator("hema@shop.example"),
     "/v1/operators/{id}/remove": operator("isha@shop.example"),

@@ -63,6 +63,7 @@ fn build_cli() -> Result<(Arc<PackRegistry>, clap::Command)> {
     let packs = packs::load_registry()?;
     let own = commands::operation::add_to(CliArguments::command());
     let all = commands::pack::add_to(own, &packs)?;
+    let all = commands::operation::add_packs_to(all, &packs);
     Ok((packs, all))
 }
 
@@ -101,8 +102,8 @@ fn run_command(
     packs: &PackRegistry,
     matches: &ArgMatches,
 ) -> Result<ExitCode, Result<clap::Error>> {
-    if let Some((entry, of)) = commands::operation::find_typed(matches) {
-        return commands::operation::run(context, entry, of).map(|()| ExitCode::SUCCESS).map_err(Err);
+    if let Some((entry, of)) = commands::operation::find_typed(packs, matches) {
+        return commands::operation::run(context, &entry, of).map(|()| ExitCode::SUCCESS).map_err(Err);
     }
     if !commands::operation::is_one(matches) {
         if context.server.is_some() {

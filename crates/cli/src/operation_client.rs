@@ -6,10 +6,10 @@ use std::time::Duration;
 use munshi_config::Config;
 use munshi_http::{HttpClientBuilder, ReachableAddresses, Url, read_body};
 use munshi_identity::keys::ApiKeyCache;
-use munshi_operations::{ActServicesSource, HOUSE, HouseCall, HouseServices};
+use munshi_operations::{ActServicesSource, HouseCall, HouseServices, ListedOperation, find_operation};
 use munshi_pack::operation::{
-    IdempotencyKey, ListView, Operation, OperationCaller, OperationEntry, OperationError, OperationErrorCode,
-    OperationScope, OperationSpec, RouteMethod,
+    IdempotencyKey, ListView, Operation, OperationCaller, OperationError, OperationErrorCode, OperationScope,
+    OperationSpec, RouteMethod,
 };
 use munshi_types::{IdGenerator, SystemRandom, Tenant};
 use munshi_wiring::database::ConfiguredDatabase;
@@ -120,10 +120,10 @@ impl CommandContext {
         input: &O::Input,
         tables: LocalTables,
     ) -> Result<O::View> {
-        let entry = HOUSE.iter().find(|entry| entry.spec == O::SPEC);
+        let entry = find_operation(&O::SPEC);
         let entry = entry.ok_or_else(|| CommandFailure::failed("the operation is not listed"))?;
         let input = serde_json::to_value(input).map_err(|error| CommandFailure::failed(error.to_string()))?;
-        let view = self.run_entry_on(target, entry, input, tables)?;
+        let view = self.run_entry_on(target, &entry, input, tables)?;
         serde_json::from_value(view).map_err(|error| {
             CommandFailure::failed(format!("the answer can't be read: {error}"))
                 .hint("check that this program and the server have the same version")
@@ -152,7 +152,7 @@ impl CommandContext {
     pub(crate) fn run_entry(
         &self,
         target: &OperationTarget<'_>,
-        entry: &OperationEntry<HouseServices>,
+        entry: &ListedOperation,
         input: Value,
     ) -> Result<Value> {
         self.run_entry_on(target, entry, input, LocalTables::Required)
@@ -161,7 +161,7 @@ impl CommandContext {
     fn run_entry_on(
         &self,
         target: &OperationTarget<'_>,
-        entry: &OperationEntry<HouseServices>,
+        entry: &ListedOperation,
         input: Value,
         tables: LocalTables,
     ) -> Result<Value> {

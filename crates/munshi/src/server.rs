@@ -11,7 +11,7 @@ use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
-use munshi_wiring::{account, installation, jobs};
+use munshi_wiring::{account, installation, jobs, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -66,8 +66,10 @@ impl ServerBootstrap {
         let mut tasks = JoinSet::new();
         tasks.spawn({
             let (server, options, stop) = (self.server, web_options(config), stop.clone());
+            let packs = packs::load_registry()?;
+            let routes = munshi_web::routes().merge(munshi_web::pack_operation_routes(&packs));
             async move {
-                server.serve(munshi_web::routes(), app, options, stop).await;
+                server.serve(routes, app, options, stop).await;
             }
         });
         tasks.spawn({

@@ -2,9 +2,9 @@
 //! pages and other agents parse, call and render; they hold no rule.
 //!
 //! # Layout
-//! - [`HOUSE`]: all of them; [`HouseServices`], [`HouseParts`]: what they need besides a database
+//! - [`HOUSE`]: all of them; [`ListedOperation`]: with those of packs, as surfaces run them; [`HouseServices`], [`HouseParts`]: what they need besides a database
 //! - [`acts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
-//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`runs`], [`sessions`],
+//!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
@@ -25,12 +25,14 @@ pub mod jobs;
 pub mod keeper_keys;
 pub mod keys;
 pub mod limits;
+mod listed;
 pub mod messages;
 pub mod models;
 mod named_list;
 pub mod operators;
 pub mod persons;
 pub mod policy;
+pub mod proposals;
 mod reference;
 pub mod runs;
 pub mod schemas;
@@ -44,11 +46,12 @@ pub mod usage;
 pub mod vault;
 pub mod violations;
 
+pub use listed::{ListedOperation, find_operation, list_operations};
 pub use named_list::NameListInput;
 pub use reference::render_reference;
 pub use services::{ActServicesSource, ConnectorRules, HouseParts, HouseServices};
 
-use munshi_pack::operation::{OperationCall, OperationEffect, OperationEntry, OperationSpec};
+use munshi_pack::operation::{CallerClass, OperationCall, OperationEffect, OperationEntry, OperationSpec};
 
 /// A call of one of the house's operations.
 pub type HouseCall = OperationCall<HouseServices>;
@@ -66,9 +69,34 @@ const WITHHELD: &[&str] = &[
     "secrets",
 ];
 
-/// Whether MCP has it: what looks, where a key was opened for it.
+/// What another agent may ask for, and a person decides on. Not what lets people in, shows something once, or holds files of
+/// several kinds.
+const PROPOSABLE: &[&str] = &[
+    "audit",
+    "backups",
+    "connectors",
+    "jobs",
+    "limits",
+    "model-capabilities",
+    "model-targets",
+    "persons",
+    "plans",
+    "runs",
+    "tenants",
+    "tiers",
+];
+
+/// Whether MCP has it, where a key was opened for it: what looks, and what changes something once a person has said yes. What
+/// packs bring is offered as they bring it.
 pub fn is_offered_to_agents(spec: &OperationSpec) -> bool {
-    spec.effect == OperationEffect::Read && !WITHHELD.contains(&spec.resource)
+    if matches!(spec.needs, CallerClass::Scope { .. }) {
+        return !matches!(spec.effect, OperationEffect::AuditedRead(_));
+    }
+    match spec.effect {
+        OperationEffect::Read => !WITHHELD.contains(&spec.resource),
+        OperationEffect::AuditedRead(_) => false,
+        OperationEffect::Write(_) => PROPOSABLE.contains(&spec.resource) && spec.verb != "login",
+    }
 }
 
 /// Every operation of the house, by resource and verb.
@@ -142,6 +170,10 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<policy::LogPolicy>(),
     OperationEntry::of::<policy::ShowPolicy>(),
     OperationEntry::of::<policy::TestPolicy>(),
+    OperationEntry::of::<proposals::GrantProposal>(),
+    OperationEntry::of::<proposals::ListProposals>(),
+    OperationEntry::of::<proposals::RefuseProposal>(),
+    OperationEntry::of::<proposals::ShowProposal>(),
     OperationEntry::of::<runs::CancelRun>(),
     OperationEntry::of::<runs::ListRuns>(),
     OperationEntry::of::<runs::ShowRun>(),

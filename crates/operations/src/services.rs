@@ -13,7 +13,7 @@ use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{AllowedHosts, ConnectorLogins};
 use munshi_http::Url;
 use munshi_identity::keys::ApiKeyCache;
-use munshi_pack::operation::OperationError;
+use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
@@ -85,6 +85,11 @@ pub trait HouseParts: Send + Sync {
 
     /// How people let us into connectors' services.
     async fn build_logins(&self) -> Result<ConnectorLogins, OperationError>;
+
+    /// What packs have to be administered.
+    fn pack_operations(&self) -> Result<Vec<OperationEntry<PackServices>>, OperationError> {
+        Ok(Vec::new())
+    }
 
     /// Where the audit is anchored outside of the database.
     fn open_anchors(&self) -> Result<AnchorService, OperationError>;

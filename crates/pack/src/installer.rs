@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_identity::keys::ApiAccess;
 use munshi_lang::{Locale, Phrasebook};
 use munshi_tools::{ConnectorOrigin, ToolConnector, ToolHandler};
 use munshi_types::{Conduct, ToolSpec};
@@ -11,6 +12,7 @@ use crate::command::{self, PackCommand};
 use crate::context::ContextSource;
 use crate::error::InvalidPack;
 use crate::heartbeat::Heartbeat;
+use crate::operation::{CallerClass, Operation, OperationEntry, OperationSpec, PackServices, RouteMethod};
 use crate::page::PackPageHandler;
 use crate::reader::PackReader;
 use crate::registry::{FromPack, PackRegistry};
@@ -117,13 +119,58 @@ impl<'h> PackInstaller<'h> {
 
     pub fn add_command(&mut self, command: impl PackCommand + 'static) -> Result<(), InvalidPack> {
         let name = command.name();
-        let is_taken = self.packs.commands.iter().any(|of| of.pack == self.pack && of.what.name() == name);
+        let words = format!("{} {name}", self.pack);
+        let is_taken = self.packs.commands.iter().any(|of| of.pack == self.pack && of.what.name() == name)
+            || self.packs.operations.iter().any(|other| other.spec.command == words);
         self.validate_name(name, is_taken, "command")?;
         if let Some(what) = command::find_argument_problem(command.arguments()) {
             return self.reject(format!("command {name}: {what}"));
         }
         self.packs.commands.push(FromPack { pack: self.pack, what: Arc::new(command) });
         Ok(())
+    }
+
+    /// An administrative verb: `munshi PACK WORD` and a route below `/v1/packs/PACK`. Where one shows something and another
+    /// changes it, they may have the same word.
+    pub fn add_operation<O: Operation<PackServices>>(&mut self) -> Result<(), InvalidPack> {
+        let entry = OperationEntry::of::<O>();
+        if let Some(what) = self.find_operation_problem(&entry.spec) {
+            return self.reject(format!("operation {}: {what}", entry.spec.id()));
+        }
+        self.packs.operations.push(entry);
+        Ok(())
+    }
+
+    fn find_operation_problem(&self, spec: &OperationSpec) -> Option<String> {
+        let pack = self.pack;
+        let word = spec.command.strip_prefix(pack).and_then(|rest| rest.strip_prefix(' '));
+        let Some(word) = word.filter(|word| is_plain(word)) else {
+            return Some(format!("its command must be `{pack}` and a word, not `{}`", spec.command));
+        };
+        let CallerClass::Scope { scope, access, .. } = spec.needs else {
+            return Some("it must need a scope of the pack".to_owned());
+        };
+        if let Err(bad) = self.validate_scope(scope) {
+            return Some(bad.to_string());
+        }
+        if spec.writes() != (access == ApiAccess::Write) || spec.writes() == (spec.method == RouteMethod::Get)
+        {
+            return Some("its effect, its method and the access it needs do not go together".to_owned());
+        }
+        if !spec.path.starts_with(&format!("/v1/packs/{pack}/")) {
+            return Some(format!("its path must begin with `/v1/packs/{pack}/`"));
+        }
+        if let Some(event) = spec.events().iter().find(|event| !event.starts_with(&format!("{pack}."))) {
+            return Some(format!("its event `{event}` must begin with `{pack}.`"));
+        }
+        let is_same = |other: &OperationSpec| {
+            other.id() == spec.id()
+                || (other.path, other.method) == (spec.path, spec.method)
+                || (other.command, other.writes()) == (spec.command, spec.writes())
+        };
+        let is_taken = self.packs.operations.iter().any(|other| is_same(&other.spec))
+            || self.packs.commands.iter().any(|of| of.pack == pack && of.what.name() == word);
+        is_taken.then(|| "another has its name, its path or its command".to_owned())
     }
 
     pub fn add_tenant_template(&mut self, tenant: TenantTemplate) -> Result<(), InvalidPack> {

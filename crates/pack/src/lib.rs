@@ -10,8 +10,8 @@
 //! - [`PackTurnContext`]: for whom and when something is asked
 //! - [`ContextSource`]: what a prompt should know; [`PackReader`]: messages that are read without a model
 //! - [`PackCheck`]: before an act, after it, and before the reply
-//! - [`Heartbeat`]: what is looked at by the clock; [`PackPageHandler`], [`Html`]: what the console shows; [`PackCommand`]: what can be
-//!   typed; [`TenantTemplate`]: folders that come with it
+//! - [`Heartbeat`]: what is looked at by the clock; [`PackPageHandler`], [`Html`]: what the console shows; [`operation`]: administrative
+//!   verbs; [`PackCommand`]: what is typed beside them, for work with files; [`TenantTemplate`]: folders that come with it
 //! - `cross_check`: what is seen when all packs are in
 
 mod check;

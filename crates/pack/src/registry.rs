@@ -16,6 +16,7 @@ use crate::cross_check;
 use crate::error::InvalidPack;
 use crate::heartbeat::Heartbeat;
 use crate::installer::{PackInstaller, is_plain};
+use crate::operation::{OperationEntry, PackServices};
 use crate::page::PackPageHandler;
 use crate::reader::PackReader;
 use crate::tenant_template::TenantTemplate;
@@ -51,6 +52,7 @@ pub struct PackRegistry {
     pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
     pub pages: Vec<FromPack<dyn PackPageHandler>>,
     pub commands: Vec<FromPack<dyn PackCommand>>,
+    pub operations: Vec<OperationEntry<PackServices>>,
     pub migrations: Vec<&'static [Migration]>,
     /// By the pack that brings them.
     pub tenants: Vec<(&'static str, TenantTemplate)>,

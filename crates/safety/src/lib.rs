@@ -23,6 +23,7 @@ pub mod budget;
 mod error;
 pub mod pipeline;
 pub mod policy;
+pub mod proposals;
 pub mod rate_limits;
 pub mod requests;
 pub mod vault;
@@ -40,4 +41,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0018_left"),
     migration!("0035_rate_limits"),
     migration!("0049_answered_requests"),
+    migration!("0051_proposed_operations"),
 ];

@@ -106,6 +106,8 @@ macro_rules! for_each_id {
             ActId = "act";
             /// A question to a person: may this be done?
             ApprovalId = "approval";
+            /// An administrative change that a program asked for.
+            ProposalId = "proposal";
             /// One entry of a tenant's audit.
             EntryId = "entry";
             /// Somebody who looks after tenants through the web, with an account of the installation.

@@ -39,8 +39,8 @@ pub use envelope::{
 };
 pub use id::{
     ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, HolderId, Id, IdError, IdGenerator, JobId, KeyId,
-    LeaseId, LinkId, MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId,
-    TierId,
+    LeaseId, LinkId, MessageId, OperatorId, PersonId, ProposalId, ReservationId, RunId, SessionId, SignInId,
+    TenantId, TierId,
 };
 pub use invisible::is_invisible;
 pub use language::{Language, LanguageError, Script};

@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 use axum::http::Method;
-use munshi_identity::keys::AreaGrant;
+use munshi_identity::keys::{Area, AreaGrant};
 use munshi_pack::operation::CallerClass;
 use munshi_server::error::{ApiErrorCode, ErrorBody, ErrorDetail};
 use munshi_server::middleware::SpanNames;
@@ -86,7 +86,7 @@ impl ApiDocument {
 }
 
 /// What a key must open, for programs and in words; and what those hear who have none.
-fn add_security(operation: &mut Operation, class: CallerClass, form: &str) {
+pub(crate) fn add_security(operation: &mut Operation, class: CallerClass, form: &str) {
     let (scope, needs) = match class {
         CallerClass::Machine | CallerClass::Keeper | CallerClass::KeeperOfTenant => {
             ("keeper".to_owned(), "Requires a `keeper` key: see `munshi keeper-key add`.".to_owned())
@@ -94,6 +94,13 @@ fn add_security(operation: &mut Operation, class: CallerClass, form: &str) {
         CallerClass::Member(area, access) => {
             let grant = AreaGrant { area, access };
             (grant.to_string(), format!("Requires an API key with access to `{grant}`."))
+        }
+        CallerClass::Scope { scope, access, least } => {
+            let grant = AreaGrant { area: Area::Packs, access };
+            let needs = format!(
+                "Requires an API key with access to `{grant}`, the role `{least}` or higher, and a policy that leaves `{scope}` open."
+            );
+            (grant.to_string(), needs)
         }
         CallerClass::MemberOrKeeper(area, access) => {
             let grant = AreaGrant { area, access };
@@ -164,7 +171,7 @@ fn error_response(form: &str) -> RefOr<Response> {
 }
 
 /// The shape of errors below a path.
-fn select_error_schema(path: &str) -> &'static str {
+pub(crate) fn select_error_schema(path: &str) -> &'static str {
     if is_openai_route(path) { "CompletionError" } else { "ErrorBody" }
 }
 

@@ -71,6 +71,7 @@ pub use munshi_server::{
 
 pub use api::Api;
 pub use app::App;
+pub use operations::pack_operation_routes;
 pub use router::{Routes, build_router};
 pub use routes::routes;
 pub use server::HttpServer;

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use munshi_identity::keys::ApiCaller;
-use munshi_operations::{HOUSE, HouseCall, HouseServices};
+use munshi_operations::{HouseCall, ListedOperation, list_operations};
+use munshi_pack::PackRegistry;
 use munshi_pack::operation::{
-    IdempotencyKey, OperationCaller, OperationEntry, OperationError, OperationErrorCode, OperationScope,
-    OperationSpec, RouteMethod,
+    IdempotencyKey, OperationCaller, OperationError, OperationErrorCode, OperationScope, OperationShape,
+    RouteMethod,
 };
 use munshi_server::account::caller::{TENANT, build_caller};
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
@@ -29,19 +31,11 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema};
 use crate::api::access::AuthorizedCaller;
 use crate::app::App;
 use crate::app::api::Api;
+use crate::document::{add_security, select_error_schema};
 use crate::router::Routes;
 
 /// Under which a write is carried out once, however often it is sent.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
-
-type Entry = OperationEntry<HouseServices>;
-
-/// The operation behind a route.
-pub(crate) fn find_spec(method: &Method, path: &str) -> Option<&'static OperationSpec> {
-    let found =
-        HOUSE.iter().find(|entry| entry.spec.path == path && entry.spec.method.as_str() == method.as_str());
-    found.map(|entry| &entry.spec).filter(|spec| spec.has_route())
-}
 
 /// A call by somebody whose key or browser was let in.
 pub(crate) async fn build_call(
@@ -79,23 +73,33 @@ pub(crate) async fn build_operator_call(
     build_call(api, Arc::new(build_caller(who, workspace.clone())), OperationScope::Tenant).await
 }
 
-/// The routes of all operations, with what the document says of them.
+/// The routes of the house's operations, with what the document says of them.
 pub(crate) fn operation_routes() -> Routes {
+    build_routes(list_operations(&[]))
+}
+
+/// The routes of what packs have to be administered.
+pub fn pack_operation_routes(packs: &PackRegistry) -> Routes {
+    build_routes(list_operations(&packs.operations).filter(ListedOperation::is_packs))
+}
+
+fn build_routes(operations: impl Iterator<Item = ListedOperation>) -> Routes {
     let mut routes = Routes::new();
-    for entry in HOUSE.iter().filter(|entry| entry.spec.has_route()) {
+    for entry in operations.filter(|entry| entry.spec.has_route()) {
         let filter = match entry.spec.method {
             RouteMethod::Get => MethodFilter::GET,
             RouteMethod::Create | RouteMethod::Post => MethodFilter::POST,
             RouteMethod::Patch => MethodFilter::PATCH,
         };
         let handler = move |key: AuthorizedCaller, request: Request| answer(entry, key, request);
-        let route: MethodRouter<App> = on(filter, handler);
+        // Whoever lets somebody in is told by it whom.
+        let route: MethodRouter<App> = on(filter, handler).layer(Extension(entry.spec));
         routes = routes.route(entry.spec.path, route);
         let document = routes.get_openapi_mut();
         document.paths.add_path_operation(
             entry.spec.path,
             vec![http_method(entry.spec.method)],
-            describe(entry),
+            describe(&entry),
         );
         let components = document.components.get_or_insert_default();
         components.schemas.extend(entry.component_schemas());
@@ -109,13 +113,13 @@ pub(crate) fn operation_routes() -> Routes {
 }
 
 async fn answer(
-    entry: &'static Entry,
+    entry: ListedOperation,
     key: AuthorizedCaller,
     request: Request,
 ) -> Result<Response, ApiError> {
     let asked = request.headers().get(TENANT).cloned();
     let idempotency = read_idempotency_key(request.headers())?;
-    let input = read_input(entry, request).await?;
+    let input = read_input(&entry, request).await?;
     let scope = entry.spec.needs.scope();
     let mut call = build_call(&key.api, key.caller, scope).await?;
     call.idempotency = idempotency;
@@ -141,7 +145,7 @@ async fn answer(
 /// A write comes to its end though whoever asked goes away or waits no longer: what was begun outside of the database is
 /// ended and told, and the same request sent again under its key hears the answer.
 async fn execute(
-    entry: &'static Entry,
+    entry: ListedOperation,
     call: HouseCall,
     input: Map<String, Value>,
 ) -> Result<Value, OperationError> {
@@ -161,7 +165,7 @@ fn read_idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError>
     Ok(IdempotencyKey::new(Some(text.to_owned())))
 }
 
-async fn read_input(entry: &Entry, request: Request) -> Result<Map<String, Value>, ApiError> {
+async fn read_input(entry: &OperationShape, request: Request) -> Result<Map<String, Value>, ApiError> {
     let (mut parts, body) = request.into_parts();
     let types = PropertyTypes::new(entry);
     let mut input = Map::new();
@@ -194,7 +198,7 @@ async fn read_input(entry: &Entry, request: Request) -> Result<Map<String, Value
 }
 
 /// None need be sent where every field may be left out.
-async fn read_body(entry: &Entry, request: Request<Body>) -> Result<Map<String, Value>, ApiError> {
+async fn read_body(entry: &OperationShape, request: Request<Body>) -> Result<Map<String, Value>, ApiError> {
     let is_empty = request.body().is_end_stream() || request.body().size_hint().exact() == Some(0);
     if is_empty && !entry.needs_body() {
         return Ok(Map::new());
@@ -215,7 +219,7 @@ async fn read_body(entry: &Entry, request: Request<Body>) -> Result<Map<String, 
 struct PropertyTypes(Value);
 
 impl PropertyTypes {
-    fn new(entry: &Entry) -> Self {
+    fn new(entry: &OperationShape) -> Self {
         Self(serde_json::to_value(entry.input_schema()).unwrap_or_default())
     }
 
@@ -245,7 +249,7 @@ fn http_method(method: RouteMethod) -> HttpMethod {
 }
 
 /// What the document says of one.
-fn describe(entry: &Entry) -> Operation {
+fn describe(entry: &OperationShape) -> Operation {
     let spec = &entry.spec;
     let mut operation = OperationBuilder::new()
         .operation_id(Some(spec.id()))
@@ -276,10 +280,12 @@ fn describe(entry: &Entry) -> Operation {
             RequestBodyBuilder::new().content("application/json", reference(&name)).required(Some(required));
         operation = operation.request_body(Some(body.build()));
     }
-    operation.build()
+    let mut operation = operation.build();
+    add_security(&mut operation, spec.needs, select_error_schema(spec.path));
+    operation
 }
 
-fn success(entry: &Entry) -> utoipa::openapi::Response {
+fn success(entry: &OperationShape) -> utoipa::openapi::Response {
     let (name, _) = entry.view_schema();
     let words = match entry.spec.verb {
         "list" | "log" => format!("A page of {}.", entry.spec.resource.replace('_', " ")),

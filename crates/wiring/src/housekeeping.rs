@@ -9,6 +9,7 @@ use munshi_identity::operators::OPERATORS;
 use munshi_identity::{links, login_backoff, sign_ins};
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_jobs::{JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
+use munshi_safety::proposals::{self, PROPOSALS};
 use munshi_safety::rate_limits::{self, LIMITS};
 use munshi_safety::requests::{self, REQUESTS};
 use munshi_store::tenants::{self, TENANTS};
@@ -73,7 +74,9 @@ async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), JobFailure> {
     let forget = move |tx: &mut PlatformTx<'_>| rate_limits::sweep(tx, now).map(drop);
     db.platform(LIMITS).write(forget).await.map_err(to_transient_failure)?;
     let forget = move |tx: &mut PlatformTx<'_>| requests::sweep(tx, now).map(drop);
-    db.platform(REQUESTS).write(forget).await.map_err(to_transient_failure)
+    db.platform(REQUESTS).write(forget).await.map_err(to_transient_failure)?;
+    let forget = move |tx: &mut PlatformTx<'_>| proposals::sweep(tx, now).map(drop);
+    db.platform(PROPOSALS).write(forget).await.map_err(to_transient_failure)
 }
 
 /// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.

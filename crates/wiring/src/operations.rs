@@ -11,7 +11,7 @@ use munshi_connectors::{ConnectorLogins, build_folder_path, build_logs_path};
 use munshi_jobs::JobQueue;
 use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
-use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
+use munshi_pack::operation::{OperationEntry, OperationError, OperationErrorCode, PackServices, sentence};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
 use munshi_safety::pipeline::CompiledTool;
@@ -24,7 +24,7 @@ use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
 use crate::installation::list_installed_names;
 use crate::models::GatewayModels;
-use crate::{account, audit, budget, connectors, data_folder, policy, tools, vault};
+use crate::{account, audit, budget, connectors, data_folder, packs, policy, tools, vault};
 
 /// Parts that are made when an operation needs them.
 pub struct ConfiguredParts {
@@ -69,6 +69,10 @@ impl HouseParts for ConfiguredParts {
 
     fn installed_names(&self) -> Result<InstalledNames, OperationError> {
         list_installed_names(&self.config).map_err(to_operation_error)
+    }
+
+    fn pack_operations(&self) -> Result<Vec<OperationEntry<PackServices>>, OperationError> {
+        Ok(packs::load_registry().map_err(to_operation_error)?.operations.clone())
     }
 
     fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {

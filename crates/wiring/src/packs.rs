@@ -47,4 +47,20 @@ mod tests {
         assert!(packs.tools.get("log_sale").is_some());
         packs.book.check().unwrap();
     }
+
+    #[test]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a developer asks for the page to be written with UPDATE_DOCS=1"
+    )]
+    fn the_reference_of_operations_is_up_to_date() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+        let wanted = munshi_operations::render_reference(&load_registry().unwrap().operations);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &wanted).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        let how = "docs/operations.md is out of date: run UPDATE_DOCS=1 cargo test -p munshi-wiring";
+        assert!(page == wanted, "{how}");
+    }
 }

@@ -40,6 +40,7 @@ pub mod demo;
 mod error;
 mod forwarded_sms;
 pub mod messages;
+mod operations;
 mod pack;
 mod pages;
 pub mod tax;

@@ -12,6 +12,7 @@ use crate::check::BookingCheck;
 use crate::commands;
 use crate::context::BooksContext;
 use crate::forwarded_sms::ForwardedSmsReader;
+use crate::operations;
 use crate::pages::{BillPage, DayBookPage};
 use crate::tools::{self, LedgerServices};
 
@@ -63,6 +64,7 @@ impl Pack for LedgerPack {
         let book = room.add_phrases(&phrase_files!("../phrases"))?;
         tools::install(room, &self.build_services(book))?;
         commands::install(room)?;
+        operations::install(room)?;
         room.add_page(BillPage)?;
         room.add_page(DayBookPage)?;
         room.add_check(BookingCheck);

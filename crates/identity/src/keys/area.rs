@@ -48,6 +48,8 @@ areas! {
     Keys = "keys";
     /// Other services that agents work with.
     Connectors = "connectors";
+    /// What packs have to be administered, such as a shop's profile. Who may do what is for each of them and the policy.
+    Packs = "packs";
     /// Those who look after the tenant through the web.
     Operators = "operators";
     /// Secrets by name; their values go in and never come out.
@@ -63,7 +65,15 @@ areas! {
 impl Area {
     /// Whether a key has it only where it says so: what concerns the whole tenant and came after keys that open everything.
     pub const fn must_be_named(self) -> bool {
-        matches!(self, Self::Connectors | Self::Operators | Self::Vault | Self::Audit | Self::Administration)
+        matches!(
+            self,
+            Self::Connectors
+                | Self::Packs
+                | Self::Operators
+                | Self::Vault
+                | Self::Audit
+                | Self::Administration
+        )
     }
 }
 
@@ -107,7 +117,7 @@ pub fn minimum_role(area: Area, access: ApiAccess) -> Option<Role> {
             Some(Role::Admin)
         }
         (Area::Test, _)
-        | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals, ApiAccess::Write) => {
+        | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals | Area::Packs, ApiAccess::Write) => {
             Some(Role::Staff)
         }
         (_, ApiAccess::Read) => Some(Role::Viewer),
@@ -199,7 +209,7 @@ mod tests {
                 .map(|area| open(area, ApiAccess::Read) + open(area, ApiAccess::Write))
                 .sum::<usize>()
         };
-        assert_eq!(all.map(count), [32, 30, 18, 12, 4, 0]);
+        assert_eq!(all.map(count), [34, 32, 20, 13, 4, 0]);
         for pair in all.windows(2) {
             for area in Area::ALL {
                 for access in [ApiAccess::Read, ApiAccess::Write] {

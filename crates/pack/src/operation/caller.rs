@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use munshi_identity::Role;
-use munshi_identity::keys::{ApiCaller, AreaGrant, KeyMaker, KeySpeaker, render_keeper_maker};
+use munshi_identity::keys::{ApiCaller, Area, AreaGrant, KeyMaker, KeySpeaker, render_keeper_maker};
+use munshi_identity::{MissingPermission, Role};
 use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_types::{BindingId, KeyId, OperatorId, PersonId, Timestamp};
 
@@ -88,6 +88,19 @@ impl OperationCaller {
                 if !is_installation =>
             {
                 Ok(caller.authorize(area, access)?)
+            }
+            // The tenant is asked for next.
+            CallerClass::Scope { .. } if is_installation && caller.keeper => Ok(()),
+            CallerClass::Scope { access, least, .. } if !is_installation => {
+                caller.authorize(Area::Packs, access)?;
+                match caller.principal.role() {
+                    Some(role) if role <= least => Ok(()),
+                    role => {
+                        let who = role.map_or("non-members", Role::as_str);
+                        let what = format!("this is not allowed for {who}");
+                        Err(MissingPermission { what, ask: Some(least) }.into())
+                    }
+                }
             }
             _ => Err(OperationError::new(
                 OperationErrorCode::Forbidden,

@@ -2,9 +2,14 @@
 
 use std::any::type_name;
 use std::future::Future;
+use std::ops::Deref;
 use std::pin::Pin;
 
-use munshi_types::TenantStatus;
+use munshi_identity as identity;
+use munshi_identity::keys::ApiAccess;
+use munshi_safety::policy;
+use munshi_types::{Reach, TenantStatus};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::openapi::schema::{SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -12,7 +17,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::error::{OperationError, OperationErrorCode};
 use super::idempotency::{self, Request};
-use super::spec::{OperationScope, OperationSpec, RouteMethod};
+use super::spec::{CallerClass, OperationScope, OperationSpec, RouteMethod};
 use super::{Operation, OperationCall};
 
 /// Runs an operation: whoever may not is refused before it sees anything.
@@ -21,6 +26,7 @@ pub async fn execute<S: Sync, O: Operation<S>>(
     input: O::Input,
 ) -> Result<O::View, OperationError> {
     check(&O::SPEC, call)?;
+    check_policy(&O::SPEC, call).await?;
     let asked = call.idempotency.is_given().then(|| O::describe_request(&input)).transpose();
     let asked = asked.map_err(OperationError::internal)?;
     let claim = match idempotency::begin(call, &O::SPEC, asked).await? {
@@ -55,20 +61,58 @@ fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), Operati
     Ok(())
 }
 
+/// What a pack's operation asks of the tenant's policy, as its tools do.
+async fn check_policy<S: Sync>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), OperationError> {
+    let (CallerClass::Scope { scope, access, .. }, Some(caller)) = (spec.needs, call.caller.api_caller())
+    else {
+        return Ok(());
+    };
+    let (principal, writes) = (caller.principal.clone(), access == ApiAccess::Write);
+    call.read(move |tx| {
+        let (_, policy) = policy::load_current(tx)?;
+        Ok(identity::authorize(&principal, &policy.roles, scope, writes, Reach::Business)?)
+    })
+    .await
+}
+
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Value, OperationError>> + Send + 'a>>;
 
-/// One line of a list of operations.
-pub struct OperationEntry<S> {
+/// What surfaces know of an operation: what it asks for, and what it shows.
+#[derive(Clone, Copy)]
+pub struct OperationShape {
     pub spec: OperationSpec,
     input: fn() -> (String, RefOr<Schema>),
     view: fn() -> (String, RefOr<Schema>),
     components: fn(&mut Vec<(String, RefOr<Schema>)>),
+    fits: fn(&Value) -> Result<(), OperationError>,
+    words: fn(&Value) -> Option<String>,
+}
+
+/// One line of a list of operations.
+pub struct OperationEntry<S> {
+    shape: OperationShape,
     run: for<'a> fn(&'a OperationCall<S>, Value) -> Answer<'a>,
+}
+
+impl<S> Clone for OperationEntry<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for OperationEntry<S> {}
+
+impl<S> Deref for OperationEntry<S> {
+    type Target = OperationShape;
+
+    fn deref(&self) -> &OperationShape {
+        &self.shape
+    }
 }
 
 impl<S: Sync + 'static> OperationEntry<S> {
     pub const fn of<O: Operation<S>>() -> Self {
-        Self {
+        let shape = OperationShape {
             spec: O::SPEC,
             input: || (O::Input::name().into_owned(), <O::Input as PartialSchema>::schema()),
             view: || (O::View::name().into_owned(), <O::View as PartialSchema>::schema()),
@@ -76,10 +120,20 @@ impl<S: Sync + 'static> OperationEntry<S> {
                 O::Input::schemas(all);
                 O::View::schemas(all);
             },
-            run: |call, input| Box::pin(run_json::<S, O>(call, input)),
-        }
+            fits: |input| parse_input::<O::Input>(input.clone()).map(drop),
+            words: |view| O::render(&serde_json::from_value(view.clone()).ok()?),
+        };
+        Self { shape, run: |call, input| Box::pin(run_json::<S, O>(call, input)) }
     }
 
+    /// Runs it with an input that is read from JSON; gives its view as JSON.
+    pub async fn execute(&self, call: &OperationCall<S>, input: Value) -> Result<Value, OperationError> {
+        check(&self.spec, call)?;
+        (self.run)(call, input).await
+    }
+}
+
+impl OperationShape {
     /// The input's own schema, an object.
     pub fn input_schema(&self) -> RefOr<Schema> {
         (self.input)().1
@@ -126,10 +180,15 @@ impl<S: Sync + 'static> OperationEntry<S> {
         all
     }
 
-    /// Runs it with an input that is read from JSON; gives its view as JSON.
-    pub async fn execute(&self, call: &OperationCall<S>, input: Value) -> Result<Value, OperationError> {
+    /// Its view in words, where names and values do not do.
+    pub fn render(&self, view: &Value) -> Option<String> {
+        (self.words)(view)
+    }
+
+    /// Whether the caller may do it, with such an input. Nothing is done.
+    pub fn check<S>(&self, call: &OperationCall<S>, input: &Value) -> Result<(), OperationError> {
         check(&self.spec, call)?;
-        (self.run)(call, input).await
+        (self.fits)(input)
     }
 }
 
@@ -172,7 +231,15 @@ async fn run_json<S: Sync, O: Operation<S>>(
     call: &OperationCall<S>,
     input: Value,
 ) -> Result<Value, OperationError> {
-    let input: O::Input = serde_path_to_error::deserialize(input).map_err(|error| {
+    let input: O::Input = parse_input(input)?;
+    let view = execute::<S, O>(call, input).await?;
+    serde_json::to_value(view).map_err(|error| {
+        OperationError::internal(format!("view of {} can't be written: {error}", type_name::<O>()))
+    })
+}
+
+fn parse_input<T: DeserializeOwned>(input: Value) -> Result<T, OperationError> {
+    serde_path_to_error::deserialize(input).map_err(|error| {
         let path = error.path().to_string();
         let words = error.into_inner().to_string();
         match path.as_str() {
@@ -181,9 +248,5 @@ async fn run_json<S: Sync, O: Operation<S>>(
             }
             field => OperationError::field(field, &words),
         }
-    })?;
-    let view = execute::<S, O>(call, input).await?;
-    serde_json::to_value(view).map_err(|error| {
-        OperationError::internal(format!("view of {} can't be written: {error}", type_name::<O>()))
     })
 }

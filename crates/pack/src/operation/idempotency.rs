@@ -1,7 +1,7 @@
 //! The key under which a caller sends a write, so that it is carried out once however often it is sent.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use munshi_safety::requests::{RequestClaim, RequestStanding};
 use serde_json::Value;
@@ -10,27 +10,44 @@ use super::error::{OperationError, OperationErrorCode};
 use super::spec::OperationSpec;
 use super::{OperationCall, OperationCaller};
 
-/// A caller's key, and the claim to it while the operation runs.
+/// A caller's key, and the claim to it while the operation runs. Copies are the same key.
+#[derive(Clone, Debug, Default)]
+pub struct IdempotencyKey(Arc<KeyState>);
+
 #[derive(Debug, Default)]
-pub struct IdempotencyKey {
+struct KeyState {
     key: Option<String>,
+    /// Whose key it is where it is not the caller's own.
+    owner: Option<String>,
     claim: OnceLock<RequestClaim>,
     is_taken: AtomicBool,
+    is_begun: AtomicBool,
 }
 
 impl IdempotencyKey {
     pub fn new(key: Option<String>) -> Self {
-        Self { key, ..Self::default() }
+        Self(Arc::new(KeyState { key, ..KeyState::default() }))
+    }
+
+    /// The key of something that several may carry out, and that is carried out once.
+    pub fn shared(owner: String) -> Self {
+        let key = Some("once".to_owned());
+        Self(Arc::new(KeyState { key, owner: Some(owner), ..KeyState::default() }))
+    }
+
+    /// Whether the request was refused because it had been begun before, and nobody knows how it ended.
+    pub fn was_begun(&self) -> bool {
+        self.0.is_begun.load(Ordering::SeqCst)
     }
 
     pub(super) fn is_given(&self) -> bool {
-        self.key.is_some()
+        self.0.key.is_some()
     }
 
     /// For the first transaction of the operation; those after it belong to the same request.
     pub(super) fn next_claim(&self) -> Option<RequestClaim> {
-        let claim = self.claim.get()?;
-        (!self.is_taken.swap(true, Ordering::SeqCst)).then(|| claim.clone())
+        let claim = self.0.claim.get()?;
+        (!self.0.is_taken.swap(true, Ordering::SeqCst)).then(|| claim.clone())
     }
 }
 
@@ -47,24 +64,26 @@ pub(super) async fn begin<S: Sync>(
     spec: &OperationSpec,
     input: Option<Value>,
 ) -> Result<Request, OperationError> {
-    let (Some(key), Some(input), true) = (call.idempotency.key.as_deref(), input, spec.writes()) else {
+    let (Some(key), Some(input), true) = (call.idempotency.0.key.as_deref(), input, spec.writes()) else {
         return Ok(Request::Unnamed);
     };
-    let claim = RequestClaim::new(&render_caller(&call.caller), key, spec.id(), &input)?;
+    let owner = call.idempotency.0.owner.clone().unwrap_or_else(|| render_caller(&call.caller));
+    let claim = RequestClaim::new(&owner, key, spec.id(), &input)?;
     let asked = claim.clone();
     let standing = call.read(move |tx| Ok(asked.find(tx)?)).await?;
     match standing {
         RequestStanding::New => {
             // A call is one request.
-            let claim = call.idempotency.claim.get_or_init(|| claim).clone();
+            let claim = call.idempotency.0.claim.get_or_init(|| claim).clone();
             Ok(Request::New(claim))
         }
         RequestStanding::Answered(Some(answer)) => Ok(Request::Answered(answer)),
-        RequestStanding::Answered(None) => Err(OperationError::new(
-            OperationErrorCode::Conflict,
-            "A request under this idempotency key was begun before, and its answer is not kept.",
-        )
-        .hint("Read the current state before you send it under another key. A text that is shown once is not shown again.")),
+        RequestStanding::Answered(None) => {
+            call.idempotency.0.is_begun.store(true, Ordering::SeqCst);
+            let what = "A request under this idempotency key was begun before, and its answer is not kept.";
+            Err(OperationError::new(OperationErrorCode::Conflict, what)
+                .hint("Read the current state before you send it under another key. A text that is shown once is not shown again."))
+        }
         RequestStanding::Different => Err(OperationError::new(
             OperationErrorCode::Conflict,
             "This idempotency key was used for something else.",

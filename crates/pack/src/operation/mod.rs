@@ -26,7 +26,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 pub use caller::{CallerIdentity, OperationCaller};
-pub use entry::{OperationEntry, OperationField, execute};
+pub use entry::{OperationEntry, OperationField, OperationShape, execute};
 pub use error::{OperationError, OperationErrorCode, sentence};
 pub use idempotency::IdempotencyKey;
 pub use list::{ListInput, ListView};
@@ -43,6 +43,11 @@ pub trait Operation<S>: 'static {
 
     /// Whether the view may be kept for whoever sends the same again: not where it holds what is shown once.
     const KEEPS_VIEW: bool = true;
+
+    /// The view in words for somebody at a terminal, where its names and values do not do.
+    fn render(_: &Self::View) -> Option<String> {
+        None
+    }
 
     /// What makes two requests under one idempotency key the same; a hash of it is kept.
     fn describe_request(input: &Self::Input) -> serde_json::Result<Value> {
@@ -71,7 +76,28 @@ pub struct OperationCall<S> {
     pub services: S,
 }
 
+/// What operations of packs work with besides the call itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PackServices;
+
+/// A call of a pack's operation.
+pub type PackCall = OperationCall<PackServices>;
+
 impl<S> OperationCall<S> {
+    /// The same call with other services; its idempotency key is the same, too.
+    pub fn with_services<T>(&self, services: T) -> OperationCall<T> {
+        OperationCall {
+            db: self.db.clone(),
+            ids: self.ids.clone(),
+            random: self.random.clone(),
+            now: self.now,
+            caller: self.caller.clone(),
+            tenant: self.tenant.clone(),
+            idempotency: self.idempotency.clone(),
+            services,
+        }
+    }
+
     pub async fn read<T, F>(&self, unit: F) -> Result<T, OperationError>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, OperationError> + Send + 'static,

@@ -35,6 +35,9 @@ pub enum CallerClass {
     Member(Area, ApiAccess),
     /// The same; what is the installation's own is its keeper's.
     MemberOrKeeper(Area, ApiAccess),
+    /// Whoever has at least this role and may do it by the tenant's policy, which knows the scope as it knows those of tools,
+    /// with a key that opens `packs`. For packs.
+    Scope { scope: &'static str, access: ApiAccess, least: Role },
 }
 
 /// What an operation is about.
@@ -96,6 +99,7 @@ impl OperationSpec {
             CallerClass::Member(area, access) | CallerClass::MemberOrKeeper(area, access) => {
                 Some(AreaGrant { area, access })
             }
+            CallerClass::Scope { access, .. } => Some(AreaGrant { area: Area::Packs, access }),
         }
     }
 
@@ -118,13 +122,14 @@ impl CallerClass {
         match self {
             Self::Machine | Self::Keeper | Self::KeeperOfTenant => None,
             Self::Member(area, access) | Self::MemberOrKeeper(area, access) => minimum_role(area, access),
+            Self::Scope { least, .. } => Some(least),
         }
     }
 
     pub const fn scope(self) -> OperationScope {
         match self {
             Self::Machine | Self::Keeper => OperationScope::Installation,
-            Self::KeeperOfTenant | Self::Member(..) => OperationScope::Tenant,
+            Self::KeeperOfTenant | Self::Member(..) | Self::Scope { .. } => OperationScope::Tenant,
             Self::MemberOrKeeper(..) => OperationScope::Either,
         }
     }

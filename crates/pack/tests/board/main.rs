@@ -10,17 +10,21 @@ use std::time::Duration;
 
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_lang::{Language, Locale, ScriptForm};
+use munshi_pack::operation::{IdempotencyKey, OperationCaller, OperationErrorCode, PackCall, PackServices};
 use munshi_pack::{
     AlertSeverity, HeartbeatTick, PackArgumentValues, PackCommandCall, PackCommandError, PackCommandOutput,
     PackPageBody, PackPageRequest, PackReading, PackRegistry, PackTurnContext,
 };
 use munshi_safety::acts::ActServices;
+use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
+use munshi_store::PlatformTx;
+use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_tools::{FailureHint, NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher};
 use munshi_types::tier::Channel;
-use munshi_types::{Autonomy, Clock, Conduct, TenantId, Zone};
+use munshi_types::{Autonomy, Clock, Conduct, SystemRandom, Tenant, TenantId, Zone};
 use serde_json::{Value, json};
 
 use crate::pack::{Board, all};
@@ -229,4 +233,39 @@ on_both_engines! {
         assert_eq!(heard.0, [(json!({ "count": 1 }), "Notices: 1".to_owned()), (json!({ "count": 0 }), "Notices: 0".to_owned())]);
         assert_eq!(test.db.read(other, |tx| all(tx).map(|known| known.len())).await.unwrap(), 0);
     }
+
+    async fn its_operation_is_done_once_by_those_who_may_and_told(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let id = shop.pin(&test, "Water", "Monday").await["notice"]["id"].clone();
+        let other = test.add_tenant("neighbour").await;
+        let unpin = shop.house.operations[0];
+        let call = |tenant, key: &str| PackCall {
+            db: test.db.clone(),
+            ids: test.ids.clone(),
+            random: Arc::new(SystemRandom),
+            now: test.clock.now(),
+            caller: OperationCaller::machine(AuditActor::new(AuditActorKind::Operator, "asha")),
+            tenant,
+            idempotency: IdempotencyKey::new(Some(key.to_owned())),
+            services: PackServices,
+        };
+        let (own, others) = (find_tenant(&test, shop.tenant).await, find_tenant(&test, other).await);
+        let input = json!({ "id": id });
+        let missing = unpin.execute(&call(others, "one"), input.clone()).await.unwrap_err();
+        assert_eq!(missing.code, OperationErrorCode::NotFound);
+        let unknown = unpin.execute(&call(own.clone(), "one"), json!({ "name": 1 })).await.unwrap_err();
+        assert_eq!(unknown.code, OperationErrorCode::Invalid);
+        for _ in 0..2 {
+            let done = unpin.execute(&call(own.clone(), "one"), input.clone()).await.unwrap();
+            assert_eq!(done, json!({ "title": "Water" }));
+        }
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'board.unpinned'";
+        let told = test.db.read(shop.tenant, move |tx| tx.one(told, &[], |row| row.get::<i64>(0))).await.unwrap();
+        assert_eq!(told, 1);
+    }
+}
+
+async fn find_tenant(test: &TestDb, id: TenantId) -> Tenant {
+    let read = move |tx: &mut PlatformTx<'_>| tenants::find(tx, id);
+    test.db.platform(TENANTS).read(read).await.unwrap().unwrap()
 }

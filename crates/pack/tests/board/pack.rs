@@ -5,7 +5,13 @@ use std::sync::Arc;
 
 use askama::Template;
 use async_trait::async_trait;
+use munshi_identity::Role;
+use munshi_identity::keys::ApiAccess;
 use munshi_lang::{fold, phrase_files};
+use munshi_pack::operation::{
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, PackCall, PackServices,
+    RouteMethod,
+};
 use munshi_pack::{
     Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, Objection, Pack,
     PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackInstaller,
@@ -18,7 +24,9 @@ use munshi_store::{Migration, Result, Row, Tx, params};
 use munshi_tiers::prompt::UntrustedText;
 use munshi_tools::{ChoiceOption, ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, WriteToolHandler};
 use munshi_types::{ActId, Autonomy, Clock, Conduct, Effect, FallbackSearch, Language, Timestamp, ToolSpec};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     name: "9101_notices",
@@ -61,6 +69,7 @@ impl Pack for Board {
         room.add_heartbeat(Stale)?;
         room.add_page(Notices)?;
         room.add_command(Count)?;
+        room.add_operation::<Unpin>()?;
         room.add_tenant_template(TenantTemplate {
             name: "board",
             about: "A caretaker with a notice board",
@@ -366,5 +375,57 @@ impl PackCommand for Count {
         });
         let count = count.await?;
         call.out.print_result(&json!({ "count": count }), &format!("Notices: {count}"))
+    }
+}
+
+/// `munshi board unpin ID`, and `POST /v1/packs/board/notices/{id}/unpin`
+struct Unpin;
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct UnpinInput {
+    /// The notice.
+    #[schema(value_type = uuid::Uuid)]
+    id: ActId,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+struct UnpinView {
+    title: String,
+}
+
+impl Operation<PackServices> for Unpin {
+    type Input = UnpinInput;
+    type View = UnpinView;
+
+    const SPEC: OperationSpec = OperationSpec {
+        resource: "board-notices",
+        noun: "board notice",
+        command: "board unpin",
+        verb: "unpin",
+        about: "Take a notice down.",
+        needs: CallerClass::Scope {
+            scope: "board.notice.unpin",
+            access: ApiAccess::Write,
+            least: Role::Staff,
+        },
+        effect: OperationEffect::Write(&["board.unpinned"]),
+        method: RouteMethod::Post,
+        path: "/v1/packs/board/notices/{id}/unpin",
+    };
+
+    async fn run(call: &PackCall, input: UnpinInput) -> Result<UnpinView, OperationError> {
+        call.write(move |tx| {
+            let title: Option<String> = tx.optional(
+                "DELETE FROM notices WHERE tenant_id = $1 AND id = $2 RETURNING title",
+                params![input.id],
+                |row| row.get(0),
+            )?;
+            let missing = || OperationError::not_found("notice", &input.id.to_string());
+            let title = title.ok_or_else(missing)?;
+            tx.note("board.unpinned", input.id.to_string(), json!({ "title": title }));
+            Ok(UnpinView { title })
+        })
+        .await
     }
 }

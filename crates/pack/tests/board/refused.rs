@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
+use munshi_identity::Role;
+use munshi_identity::keys::ApiAccess;
 use munshi_lang::{Language, Locale, ScriptForm, phrase_files};
+use munshi_pack::operation::{
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, PackCall, PackServices,
+    RouteMethod,
+};
 use munshi_pack::{
     InvalidPack, Pack, PackArgument, PackArgumentKind, PackCommand, PackCommandCall, PackCommandError,
     PackInstaller, PackRegistry, TenantTemplate, TenantTemplateFile,
@@ -44,6 +50,48 @@ impl ReadToolHandler for Nothing {
         Ok(ToolOutput::new(json!({})))
     }
 }
+
+/// An operation that shows something, under a spec that a test gives it.
+macro_rules! odd_operation {
+    ($name:ident, $($field:ident: $value:expr),*) => {
+        struct $name;
+
+        impl Operation<PackServices> for $name {
+            type Input = Nowhere;
+            type View = Nowhere;
+
+            const SPEC: OperationSpec = OperationSpec { $($field: $value,)* ..PLAIN };
+
+            async fn run(_: &PackCall, input: Nowhere) -> Result<Nowhere, OperationError> {
+                Ok(input)
+            }
+        }
+    };
+}
+
+#[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+struct Nowhere {}
+
+const PLAIN: OperationSpec = OperationSpec {
+    resource: "odd-things",
+    noun: "odd thing",
+    command: "odd thing",
+    verb: "show",
+    about: "",
+    needs: CallerClass::Scope { scope: "odd.thing", access: ApiAccess::Read, least: Role::Viewer },
+    effect: OperationEffect::Read,
+    method: RouteMethod::Get,
+    path: "/v1/packs/odd/thing",
+};
+
+odd_operation!(Plain, verb: "show");
+odd_operation!(OtherCommand, command: "jobs thing");
+odd_operation!(OtherPath, path: "/v1/keys");
+odd_operation!(OtherScope, needs: CallerClass::Scope { scope: "board.notice", access: ApiAccess::Read, least: Role::Viewer });
+odd_operation!(Open, needs: CallerClass::Keeper);
+odd_operation!(Hidden, effect: OperationEffect::Write(&["odd.done"]));
+odd_operation!(OtherEvent, needs: CallerClass::Scope { scope: "odd.thing", access: ApiAccess::Write, least: Role::Staff },
+    effect: OperationEffect::Write(&["key.made"]), method: RouteMethod::Post);
 
 struct Typed;
 
@@ -158,7 +206,7 @@ fn phrases_are_whole_and_the_packs_own() {
 
 #[test]
 fn what_a_pack_may_not_or_can_not_is_refused() {
-    let cases: [(Install, &str); 8] = [
+    let cases: [(Install, &str); 15] = [
         (|room| room.add_tool(spec("look", "board.notice.read"), look()), "must start with `odd.`"),
         (
             |room| {
@@ -176,6 +224,19 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
         (|room| room.add_tool(searching("pin_notice", "title"), look()), "is not read-only"),
         (|room| room.add_tool(searching("find_notice", "title"), look()), "has no argument `title`"),
         (|room| room.add_command(Typed), "is reserved: every command has it"),
+        (|room| room.add_operation::<OtherCommand>(), "its command must be `odd` and a word"),
+        (|room| room.add_operation::<OtherPath>(), "its path must begin with `/v1/packs/odd/`"),
+        (|room| room.add_operation::<OtherScope>(), "must start with `odd.`"),
+        (|room| room.add_operation::<Open>(), "it must need a scope of the pack"),
+        (|room| room.add_operation::<Hidden>(), "do not go together"),
+        (|room| room.add_operation::<OtherEvent>(), "its event `key.made` must begin with `odd.`"),
+        (
+            |room| {
+                room.add_operation::<Plain>()?;
+                room.add_operation::<Plain>()
+            },
+            "another has its name, its path or its command",
+        ),
         (|room| room.add_tenant_template(ready("board")), "board already has a tenant template board"),
         (|room| room.add_tenant_template(ready("No Name")), "is not a valid tenant name"),
     ];

@@ -12,7 +12,7 @@ use munshi_agent::KeyUse;
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_identity::{MissingPermission, Role};
 use munshi_operations::tenants::find_selected;
-use munshi_pack::operation::{CallerClass, OperationCaller, OperationError, OperationScope};
+use munshi_pack::operation::{CallerClass, OperationCaller, OperationError, OperationScope, OperationSpec};
 use munshi_server::account::caller::TENANT;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
@@ -22,7 +22,6 @@ use munshi_types::{BindingId, TenantId, TenantStatus};
 
 use crate::app::App;
 use crate::app::api::Api;
-use crate::operations::find_spec;
 
 use ApiAccess::{Read, Write};
 use Area::{Chat, Persons, Test};
@@ -44,11 +43,8 @@ pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/test", Test, Read),
 ];
 
-/// Who may call a route; none for those outside of `/v1`.
+/// Who may call a route that is no operation; none for those outside of `/v1`.
 pub(crate) fn find_caller_class(method: &Method, path: &str) -> Option<CallerClass> {
-    if let Some(spec) = find_spec(method, path) {
-        return Some(spec.needs);
-    }
     let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
     Some(CallerClass::Member(line.2, line.3))
 }
@@ -73,9 +69,11 @@ impl AuthorizedCaller {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
         let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
-        let class = find_caller_class(&method, path)
+        let operation = parts.extensions.get::<OperationSpec>().map(|spec| spec.needs);
+        let class = operation
+            .or_else(|| find_caller_class(&method, path))
             .ok_or_else(|| ApiError::internal(format!("{method} {path} is missing from the access table")))?;
-        let is_operation = find_spec(&method, path).is_some();
+        let is_operation = operation.is_some();
         let address = api.client_address(parts.extensions.get::<Peer>(), &parts.headers);
         let caller = authenticate(&api, &parts.method, &parts.headers, address).await?;
         api.limits.check_key(&caller)?;

@@ -1,11 +1,13 @@
-//! Administrative verbs that look, as tools for keys that were opened for it. What changes something is not offered here.
+//! Administrative verbs as tools, for keys that were opened for it. What looks is answered at once; what changes something
+//! is stored as a proposal that a person decides on.
 
 use std::sync::Arc;
 
 use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_mcp::{CallToolResult, JsonObject, Tool, ToolAnnotations};
-use munshi_operations::{HOUSE, HouseServices, is_offered_to_agents};
-use munshi_pack::operation::{OperationCaller, OperationEntry, OperationScope};
+use munshi_operations::proposals::propose;
+use munshi_operations::{ListedOperation, is_offered_to_agents, list_operations};
+use munshi_pack::operation::{OperationCaller, OperationError, OperationScope};
 use munshi_server::error::ApiError;
 use serde_json::{Value, json};
 
@@ -13,11 +15,9 @@ use super::results;
 use crate::api::access::AuthorizedCaller;
 use crate::operations::build_call;
 
-type Entry = OperationEntry<HouseServices>;
-
 /// The tools that a key has of it, by name.
-pub(crate) fn describe_tools(key: &AuthorizedCaller) -> Vec<Tool> {
-    list_entries(&key.caller).map(describe).collect()
+pub(crate) fn describe_tools(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
+    Ok(list_entries(key)?.iter().map(describe).collect())
 }
 
 /// None where the key reaches no verb of that name.
@@ -26,11 +26,21 @@ pub(crate) async fn call(
     name: &str,
     arguments: &JsonObject,
 ) -> Result<Option<CallToolResult>, ApiError> {
-    let Some(entry) = list_entries(&key.caller).find(|entry| entry.spec.id() == name) else {
+    let Some(entry) = list_entries(key)?.into_iter().find(|entry| entry.spec.id() == name) else {
         return Ok(None);
     };
     let call = build_call(&key.api, Arc::clone(&key.caller), entry.spec.needs.scope()).await?;
-    let view = entry.execute(&call, Value::Object(arguments.clone())).await?;
+    let arguments = Value::Object(arguments.clone());
+    if entry.spec.writes() {
+        let proposal = propose(&call, &entry, arguments).await?;
+        let words = format!(
+            "Nothing is changed yet: a person has to grant proposal {} (`munshi proposals grant`). Look at it with read_proposal.",
+            proposal.id
+        );
+        let shown = serde_json::to_value(&proposal).map_err(OperationError::internal)?;
+        return Ok(Some(results::structured(words, shown)));
+    }
+    let view = entry.execute(&call, arguments).await?;
     Ok(Some(results::structured(view.to_string(), view)))
 }
 
@@ -40,17 +50,21 @@ fn is_opened(caller: &ApiCaller) -> bool {
         || (caller.operator.is_none() && caller.authorize(Area::Administration, ApiAccess::Read).is_ok())
 }
 
-fn list_entries(caller: &Arc<ApiCaller>) -> impl Iterator<Item = &'static Entry> + use<> {
-    let asked = is_opened(caller).then(|| OperationCaller::api(Arc::clone(caller)));
-    HOUSE.iter().filter(move |entry| {
+fn list_entries(key: &AuthorizedCaller) -> Result<Vec<ListedOperation>, ApiError> {
+    if !is_opened(&key.caller) {
+        return Ok(Vec::new());
+    }
+    let asked = OperationCaller::api(Arc::clone(&key.caller));
+    let packs = key.api.house.parts.pack_operations()?;
+    let reached = list_operations(&packs).filter(|entry| {
         let spec = &entry.spec;
         let is_installation = spec.needs.scope() == OperationScope::Installation;
-        is_offered_to_agents(spec)
-            && asked.as_ref().is_some_and(|caller| caller.authorize_for(spec.needs, is_installation).is_ok())
-    })
+        is_offered_to_agents(spec) && asked.authorize_for(spec.needs, is_installation).is_ok()
+    });
+    Ok(reached.collect())
 }
 
-fn describe(entry: &'static Entry) -> Tool {
+fn describe(entry: &ListedOperation) -> Tool {
     let mut schema = serde_json::to_value(entry.input_schema()).unwrap_or_else(|_| json!({}));
     let components = entry.component_schemas();
     inline(&mut schema, &|name| {
@@ -60,7 +74,8 @@ fn describe(entry: &'static Entry) -> Tool {
     schema["additionalProperties"] = json!(false);
     let schema = schema.as_object().cloned().unwrap_or_default();
     let mut tool = Tool::new(entry.spec.id(), entry.spec.about, Arc::new(schema));
-    tool.annotations = Some(ToolAnnotations::new().read_only(true).destructive(false).open_world(false));
+    let reads = !entry.spec.writes();
+    tool.annotations = Some(ToolAnnotations::new().read_only(reads).destructive(!reads).open_world(false));
     tool
 }
 

@@ -87,7 +87,7 @@ async fn collect_tools(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
         let agents: Vec<Tool> = agents.into_iter().filter(|agent| is_new(agent, &all)).collect();
         all.extend(agents);
     }
-    for tool in administration::describe_tools(key) {
+    for tool in administration::describe_tools(key)? {
         if all.iter().all(|known| known.name != tool.name) {
             all.push(tool);
         }

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
 use munshi_identity::keys::{KeySpeaker, KeySubject};
+use munshi_store::Tx;
 use munshi_test_support::PATIENCE;
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
@@ -132,8 +133,8 @@ on_both! {
         for name in ["list_persons", "read_person", "list_audit", "verify_audit"] {
             assert!(offered.iter().any(|known| known == name), "{name} of {offered:?}");
         }
-        // Not what writes, nor what it has no area for, nor what lets people in.
-        for name in ["add_person", "export_audit", "list_runs", "list_keys", "list_approvals", "list_secrets", "read_policy", "list_tenants"] {
+        // Not what it has no right to change, nor what it has no area for, nor what lets people in.
+        for name in ["add_person", "add_key", "export_audit", "list_runs", "list_keys", "list_approvals", "list_secrets", "read_policy", "list_tenants"] {
             assert!(!offered.iter().any(|known| known == name), "{name}");
             let answer = ask(&house, &looks, "tools/call", json!({ "name": name, "arguments": {} })).await;
             assert_eq!(answer["error"]["code"], -32602, "{answer}");
@@ -154,6 +155,97 @@ on_both! {
         send(&house, &keeper, &body).await.refused(422, "invalid");
         let told = send_in(&house, Some("shop"), &keeper, &body).await;
         assert!(String::from_utf8_lossy(&told.body).contains("other"), "{told:?}");
+    }
+
+    async fn what_a_program_wants_changed_waits_for_a_person(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (shop, role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
+        let open = ["administration", "persons", "tiers", "connectors"];
+        let program = house.key_speaking(KeySpeaker::Program, shop, role, (Some(&open), None)).await;
+        let offered = names(&house, &program).await;
+        for name in ["add_person", "leave_person", "rollback_tier", "remove_connector", "read_proposal"] {
+            assert!(offered.iter().any(|known| known == name), "{name} of {offered:?}");
+        }
+        for name in ["login_connector", "apply_folder", "set_plan", "add_tenant", "grant_proposal", "refuse_proposal"] {
+            assert!(!offered.iter().any(|known| known == name), "{name}");
+        }
+        let people = "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name = 'Rekha'";
+        let asked = call(&house, &program, "add_person", json!({ "name": "Rekha", "role": "staff" })).await;
+        let proposal = &asked["structuredContent"];
+        assert_eq!((&asked["isError"], &proposal["state"]), (&json!(false), &json!("waiting")), "{asked}");
+        assert!(text(&asked).starts_with("Nothing is changed yet"), "{asked}");
+        assert_eq!(house.number(shop, people).await, 0);
+        // Asked again it is the same; what could never be done is not asked for.
+        let again = call(&house, &program, "add_person", json!({ "name": "Rekha", "role": "staff" })).await;
+        assert_eq!(again["structuredContent"]["id"], proposal["id"]);
+        let wrong = call(&house, &program, "add_person", json!({ "called": "Rekha" })).await;
+        assert_eq!((&wrong["isError"], &wrong["structuredContent"]["code"]), (&json!(true), &json!("invalid")));
+
+        let id = proposal["id"].as_str().unwrap();
+        let grant = format!("/v1/proposals/{id}/grant");
+        let send = |key: String| async { let (house, grant, key) = (&house, &grant, key); house.call("POST", grant, &key, None).await };
+        // Not by a program, nor by whoever could not do it, nor by somebody of another tenant.
+        send(program.clone()).await.refused(403, "forbidden");
+        send(house.key_with(shop, role, Some(&["administration"]), None).await).await.refused(403, "forbidden");
+        send(house.key_with(shop, KeySubject::Role(Role::Admin), Some(&open), None).await).await.refused(403, "forbidden");
+        send(house.key_with(house.other.tenant, role, Some(&open), None).await).await.refused(404, "not_found");
+        assert_eq!(house.number(shop, people).await, 0);
+        let boss = house.key_with(shop, role, Some(&open), None).await;
+        let shown = house.get(&format!("/v1/proposals/{id}"), &boss).await.is(200);
+        assert_eq!((&shown["state"], &shown["operation"], &shown["input"]["name"]), (&json!("waiting"), &json!("add_person"), &json!("Rekha")));
+        let done = send(boss.clone()).await.is(200);
+        assert_eq!((&done["state"], &done["outcome"]["name"]), (&json!("done"), &json!("Rekha")), "{done}");
+        assert_eq!(house.number(shop, people).await, 1);
+        send(boss.clone()).await.refused(409, "conflict");
+        let read = call(&house, &program, "read_proposal", json!({ "id": id })).await;
+        assert_eq!(read["structuredContent"]["state"], "done");
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN ('operation.proposed', 'operation.granted', 'person.added', 'operation.concluded')";
+        assert_eq!(house.number(shop, told).await, 5, "proposed twice, granted, added, concluded");
+
+        let asked = call(&house, &program, "leave_person", json!({ "id": house.shop.staff })).await;
+        let id = asked["structuredContent"]["id"].as_str().unwrap().to_owned();
+        let refused = house.call("POST", &format!("/v1/proposals/{id}/refuse"), &boss, None).await.is(200);
+        assert_eq!(refused["state"], "refused");
+        house.call("POST", &format!("/v1/proposals/{id}/grant"), &boss, None).await.refused(409, "conflict");
+        // What fails is told to whoever asked; what nobody decides on lapses.
+        let asked = call(&house, &program, "leave_person", json!({ "id": test.ids.next::<munshi_types::PersonId>() })).await;
+        let id = asked["structuredContent"]["id"].as_str().unwrap().to_owned();
+        let failed = house.call("POST", &format!("/v1/proposals/{id}/grant"), &boss, None).await.is(200);
+        assert_eq!((&failed["state"], &failed["outcome"]["code"]), (&json!("failed"), &json!("not_found")), "{failed}");
+        let late = call(&house, &program, "add_person", json!({ "name": "Late" })).await;
+        test.clock.advance(Duration::from_secs(24 * 60 * 60));
+        let id = late["structuredContent"]["id"].as_str().unwrap().to_owned();
+        assert_eq!(house.get(&format!("/v1/proposals/{id}"), &boss).await.is(200)["state"], "lapsed");
+        house.call("POST", &format!("/v1/proposals/{id}/grant"), &boss, None).await.refused(409, "conflict");
+    }
+
+    async fn a_grant_that_was_cut_short_is_carried_out_once(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (shop, role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
+        let open = ["administration", "persons"];
+        let program = house.key_speaking(KeySpeaker::Program, shop, role, (Some(&open), None)).await;
+        let (boss, other) = (house.key_with(shop, role, Some(&open), None).await, house.key_with(shop, role, Some(&open), None).await);
+        let people = "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name = 'Rekha'";
+        let cut = |state: &'static str| {
+            let set = move |tx: &mut Tx<'_>| tx.execute(state, munshi_store::params![]);
+            let db = house.db.clone();
+            async move { db.write(shop, set).await.unwrap() }
+        };
+        let asked = call(&house, &program, "add_person", json!({ "name": "Rekha" })).await;
+        let grant = format!("/v1/proposals/{}/grant", asked["structuredContent"]["id"].as_str().unwrap());
+        // After the yes, before the work: whoever may goes on.
+        cut("UPDATE proposed_operations SET state = 'granted', decided_by = 'somebody', decided_at = asked_at WHERE tenant_id = $1").await;
+        assert_eq!(house.call("POST", &grant, &boss, None).await.is(200)["state"], "done");
+        // After the work, before its outcome was kept: the answer is known, also to another.
+        cut("UPDATE proposed_operations SET state = 'granted', outcome = NULL WHERE tenant_id = $1").await;
+        let again = house.call("POST", &grant, &other, None).await.is(200);
+        assert_eq!((&again["state"], &again["outcome"]["name"]), (&json!("done"), &json!("Rekha")));
+        // In the middle: nobody knows, and nobody does it twice.
+        cut("UPDATE proposed_operations SET state = 'granted', outcome = NULL WHERE tenant_id = $1").await;
+        cut("UPDATE answered_requests SET answer = NULL WHERE tenant_id = $1").await;
+        let again = house.call("POST", &grant, &other, None).await.is(200);
+        assert_eq!(again["state"], "interrupted", "{again}");
+        assert_eq!(house.number(shop, people).await, 1);
     }
 
     async fn a_look_is_answered_and_stands_in_the_books(test: TestDb) {

@@ -46,6 +46,7 @@ mod openai;
 mod openai_tools;
 mod operations;
 mod operators;
+mod pack_operations;
 mod pack_pages;
 mod persons;
 mod programs;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
-use munshi_identity::keys::{Area, KeySubject};
+use munshi_identity::keys::{Area, KeySpeaker, KeySubject};
 use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
@@ -18,6 +18,7 @@ use munshi_types::{JobId, TenantId};
 use serde_json::{Value, json};
 
 use crate::api::connectors::show_tools;
+use crate::api::mcp;
 use crate::api::support::{Installation, Reply};
 
 /// What one business has that operations are about.
@@ -38,6 +39,8 @@ struct Subjects {
     operators: Vec<String>,
     /// One for each that may take it back.
     invitations: Vec<String>,
+    /// One for each that may grant it, and one for each that may refuse it.
+    proposals: Vec<String>,
 }
 
 /// How many turns of the model [`subjects`] takes: as many runs are stopped as approvals are granted and refused.
@@ -72,6 +75,8 @@ fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, 
             let (id, digest) = &subjects.approvals[from + number % EACH];
             (path(id), Some(json!({ "digest": digest })))
         }
+        "read_proposal" | "grant_proposal" => (path(&subjects.proposals[number % EACH]), None),
+        "refuse_proposal" => (path(&subjects.proposals[EACH + number % EACH]), None),
         "read_tier" | "list_tier_versions" | "diff_tier" => {
             (spec.path.replace("{kind}", "binding").replace("{name}", "counter"), None)
         }
@@ -185,7 +190,22 @@ async fn subjects(house: &Installation, owner: &str) -> Subjects {
         leavers: people,
         operators,
         invitations,
+        proposals: ask_for_changes(house).await,
     }
+}
+
+/// What a program asks for, and nobody has decided on.
+async fn ask_for_changes(house: &Installation) -> Vec<String> {
+    let (shop, role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
+    let open = (Some(["administration", "persons"].as_slice()), None);
+    let program = house.key_speaking(KeySpeaker::Program, shop, role, open).await;
+    let mut proposals = Vec::new();
+    for number in 0..2 * EACH {
+        let asked =
+            mcp::call(house, &program, "add_person", json!({ "name": format!("Asked {number}") })).await;
+        proposals.push(asked["structuredContent"]["id"].as_str().unwrap().to_owned());
+    }
+    proposals
 }
 
 /// People who look after the shop, and invitations to it.
@@ -252,10 +272,10 @@ async fn count_since(house: &Installation, spec: &OperationSpec, before: &BTreeM
     own.into_iter().map(since).sum::<i64>().max(others.into_iter().map(since).sum())
 }
 
-/// How often the audit hears of an operation: of one that starts a program before and after.
+/// How often the audit hears of an operation: of one that starts something else before and after.
 fn count_told(spec: &OperationSpec) -> i64 {
     match (spec.id().as_str(), spec.events()) {
-        ("make_backup" | "test_connector" | "test_model", _) => 2,
+        ("make_backup" | "test_connector" | "test_model" | "grant_proposal", _) => 2,
         (_, events) => i64::from(!events.is_empty()),
     }
 }
@@ -375,8 +395,9 @@ impl Walk {
             reply.refused(404, "not_found");
         } else {
             let shown = reply.is(status).to_string();
-            let Subjects { key, act, person, session, runs, approvals, operators, .. } = &self.subjects;
-            let others = [key, act, person, session, &runs[0], &approvals[0].0, &operators[0]];
+            let Subjects { key, act, person, session, runs, approvals, operators, proposals, .. } =
+                &self.subjects;
+            let others = [key, act, person, session, &runs[0], &approvals[0].0, &operators[0], &proposals[0]];
             assert!(others.iter().all(|one| !shown.contains(*one)), "{} shows another tenant's", spec.id());
         }
     }
@@ -395,7 +416,7 @@ impl Walk {
         let reply = match spec.needs.scope() {
             OperationScope::Tenant => house.call_in("shop", (method, &path), &self.keeper, body).await,
             // Whose folder it is, is said by it or by whoever sends it.
-            _ if spec.resource == "folders" => {
+            _ if ["folders", "proposals"].contains(&spec.resource) => {
                 house.call_in("shop", (method, &path), &self.keeper, body).await
             }
             _ => house.call(method, &path, &self.keeper, body).await,

@@ -3,12 +3,14 @@
 use munshi_identity::ContactAddress;
 use munshi_store::{Row, Tx, params};
 use munshi_types::{Money, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::stored_enums::GstScheme;
 use crate::error::{Error, Result};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = LedgerProfile)]
 pub struct ShopProfile {
     pub business: String,
     pub owner: String,
@@ -21,8 +23,10 @@ pub struct ShopProfile {
     /// Where people pay to: `name@bank`.
     pub upi: Option<String>,
     pub gstin: Option<String>,
+    #[schema(value_type = String)]
     pub scheme: GstScheme,
-    /// Above this the owner is asked before anything is booked.
+    /// Above this the owner is asked before anything is booked, in paise.
+    #[schema(value_type = i64)]
     pub confirm_above: Money,
 }
 

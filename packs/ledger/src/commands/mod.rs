@@ -1,11 +1,9 @@
 //! `munshi ledger …`: the books from the command line.
 
-mod check;
 mod day_book;
 mod export;
 mod import;
 mod item;
-mod profile;
 
 use munshi_pack::{InvalidPack, PackCommandError, PackInstaller};
 use munshi_store::{Db, PlatformTx, tenants};
@@ -14,12 +12,10 @@ use munshi_types::{TenantId, Zone};
 use crate::error::Error;
 
 pub(crate) fn install(room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
-    room.add_command(profile::SetProfileCommand)?;
     room.add_command(item::SetItemCommand)?;
     room.add_command(day_book::ShowDayBookCommand)?;
     room.add_command(export::ExportBooksCommand)?;
-    room.add_command(import::ImportBooksCommand)?;
-    room.add_command(check::CheckBooksCommand)
+    room.add_command(import::ImportBooksCommand)
 }
 
 /// The tenant's, by which its days begin.

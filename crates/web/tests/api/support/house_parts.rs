@@ -20,7 +20,8 @@ use munshi_llm::{Gateway, ModelTarget};
 use munshi_offline::OfflineProvider;
 use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
-use munshi_pack::operation::OperationError;
+use munshi_pack::PackRegistry;
+use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::{BudgetSettings, ModelClasses};
 use munshi_safety::pipeline::CompiledTool;
@@ -37,6 +38,7 @@ pub(super) struct TestParts {
     pub(super) queue: JobQueue,
     pub(super) budgets: BudgetSettings,
     pub(super) folder: PathBuf,
+    pub(super) packs: Arc<PackRegistry>,
     /// Those of the setup, where it has some.
     pub(super) logins: Option<ConnectorLogins>,
 }
@@ -45,6 +47,10 @@ pub(super) struct TestParts {
 impl HouseParts for TestParts {
     fn base_url(&self) -> String {
         "http://munshi.example".to_owned()
+    }
+
+    fn pack_operations(&self) -> Result<Vec<OperationEntry<PackServices>>, OperationError> {
+        Ok(self.packs.operations.clone())
     }
 
     fn invitation_life(&self) -> Duration {

@@ -36,7 +36,10 @@ use munshi_test_support::{administer, administer_platform};
 use munshi_types::{BindingId, PersonId, SystemRandom, TenantId};
 use munshi_web::account::authenticator::SignInAuthenticator;
 use munshi_web::api::{ApiParts, CodeKeySource};
-use munshi_web::{Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, build_router, routes};
+use munshi_web::{
+    Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, build_router, pack_operation_routes,
+    routes,
+};
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"note\", \"wipe\", \"show\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
@@ -176,6 +179,7 @@ impl Installation {
             queue,
             budgets,
             folder: test.place.folder(),
+            packs: packs.clone(),
             logins: setup.logins.clone(),
         };
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
@@ -186,6 +190,7 @@ impl Installation {
             hosts: hosts(),
             public_url: setup.account.public_url.clone(),
         };
+        let routes = routes().merge(pack_operation_routes(&packs));
         let visits = VisitorServices { proofs: Arc::new(proofs), packs, ..VisitorServices::default() };
         let parts = ApiParts {
             db: db.clone(),
@@ -207,7 +212,7 @@ impl Installation {
         };
         let api = Api::with_visitors(parts, visits);
         let app = App::with_api(ids, metrics(), || std::future::ready(Vec::new()), api);
-        let router = build_router(routes(), &app, &ServerOptions::default());
+        let router = build_router(routes, &app, &ServerOptions::default());
         Self { turns, app, shop, other, model, world, router }
     }
 
@@ -225,6 +230,11 @@ impl Installation {
         match area.filter(|area| area.must_be_named() || *area == keys::Area::Tiers) {
             Some(keys::Area::Tiers) => {
                 let named = ["tiers", "bindings"];
+                self.key_with(self.shop.tenant, KeySubject::Role(role), Some(&named), None).await
+            }
+            // Whoever grants what a program asked for must be allowed to do it.
+            Some(keys::Area::Administration) => {
+                let named = ["administration", "persons"];
                 self.key_with(self.shop.tenant, KeySubject::Role(role), Some(&named), None).await
             }
             Some(area) => {

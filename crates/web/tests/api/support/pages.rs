@@ -1,13 +1,21 @@
-//! A pack with two pages.
+//! A pack with two pages and two operations.
 
 use std::sync::Arc;
 
 use askama::Template;
+use munshi_identity::Role;
+use munshi_identity::keys::ApiAccess;
+use munshi_pack::operation::{
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, PackCall, PackServices,
+    RouteMethod,
+};
 use munshi_pack::{
     InvalidPack, Pack, PackInstaller, PackPageContent, PackPageHandler, PackPageRequest, PackRegistry,
 };
-use munshi_store::{Result, Tx};
+use munshi_store::{Result, Tx, params};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::ToSchema;
 
 /// Opens the list to whoever has it.
 pub(crate) const PAGE_KEY: &str = "a-key-that-nobody-guesses";
@@ -21,7 +29,86 @@ impl Pack for Notes {
 
     fn install(&self, room: &mut PackInstaller<'_>) -> std::result::Result<(), InvalidPack> {
         room.add_page(List)?;
-        room.add_page(Count)
+        room.add_page(Count)?;
+        room.add_operation::<CountNotes>()?;
+        room.add_operation::<ForgetNotes>()
+    }
+}
+
+/// How many notes the shop has.
+struct CountNotes;
+
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct CountNotesInput {}
+
+#[derive(Serialize, Deserialize, ToSchema)]
+struct NoteCount {
+    count: i64,
+}
+
+const COUNT: OperationSpec = OperationSpec {
+    resource: "note-counts",
+    noun: "note count",
+    command: "notes count",
+    verb: "show",
+    about: "Count the notes.",
+    needs: CallerClass::Scope { scope: "notes.note.read", access: ApiAccess::Read, least: Role::Viewer },
+    effect: OperationEffect::Read,
+    method: RouteMethod::Get,
+    path: "/v1/packs/notes/count",
+};
+
+impl Operation<PackServices> for CountNotes {
+    type Input = CountNotesInput;
+    type View = NoteCount;
+
+    const SPEC: OperationSpec = COUNT;
+
+    async fn run(call: &PackCall, _: CountNotesInput) -> std::result::Result<NoteCount, OperationError> {
+        let count = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
+        let count = call.read(move |tx| Ok(tx.one(count, &[], |row| row.get(0))?)).await?;
+        Ok(NoteCount { count })
+    }
+}
+
+/// Takes away those of one text.
+struct ForgetNotes;
+
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ForgetNotesInput {
+    text: String,
+}
+
+impl Operation<PackServices> for ForgetNotes {
+    type Input = ForgetNotesInput;
+    type View = NoteCount;
+
+    const SPEC: OperationSpec = OperationSpec {
+        resource: "notes",
+        noun: "notes",
+        command: "notes forget",
+        verb: "forget",
+        about: "Forget all notes of one text.",
+        needs: CallerClass::Scope {
+            scope: "notes.note.forget",
+            access: ApiAccess::Write,
+            least: Role::Staff,
+        },
+        effect: OperationEffect::Write(&["notes.forgotten"]),
+        method: RouteMethod::Post,
+        path: "/v1/packs/notes/forget",
+    };
+
+    async fn run(call: &PackCall, input: ForgetNotesInput) -> std::result::Result<NoteCount, OperationError> {
+        call.write(move |tx| {
+            let forget = "DELETE FROM notes WHERE tenant_id = $1 AND text = $2";
+            let count = i64::try_from(tx.execute(forget, params![input.text])?).unwrap_or(i64::MAX);
+            tx.note("notes.forgotten", "notes".to_owned(), json!({ "count": count }));
+            Ok(NoteCount { count })
+        })
+        .await
     }
 }
 

@@ -1,0 +1,53 @@
+//! Operations of the house and of packs side by side, as every surface lists and runs them.
+
+use std::ops::Deref;
+
+use munshi_pack::operation::{OperationEntry, OperationError, OperationShape, OperationSpec, PackServices};
+use serde_json::Value;
+
+use crate::{HOUSE, HouseCall, HouseServices};
+
+/// An operation, whoever brings it.
+#[derive(Clone, Copy)]
+pub enum ListedOperation {
+    House(OperationEntry<HouseServices>),
+    Pack(OperationEntry<PackServices>),
+}
+
+impl Deref for ListedOperation {
+    type Target = OperationShape;
+
+    fn deref(&self) -> &OperationShape {
+        match self {
+            Self::House(entry) => entry,
+            Self::Pack(entry) => entry,
+        }
+    }
+}
+
+impl ListedOperation {
+    /// Runs it with an input that is read from JSON; gives its view as JSON.
+    pub async fn execute(&self, call: &HouseCall, input: Value) -> Result<Value, OperationError> {
+        match self {
+            Self::House(entry) => entry.execute(call, input).await,
+            Self::Pack(entry) => entry.execute(&call.with_services(PackServices), input).await,
+        }
+    }
+
+    pub const fn is_packs(&self) -> bool {
+        matches!(self, Self::Pack(_))
+    }
+}
+
+/// The house's operations, and those of packs.
+pub fn list_operations(
+    packs: &[OperationEntry<PackServices>],
+) -> impl Iterator<Item = ListedOperation> + use<'_> {
+    let own = HOUSE.iter().copied().map(ListedOperation::House);
+    own.chain(packs.iter().copied().map(ListedOperation::Pack))
+}
+
+/// The operation of a typed call.
+pub fn find_operation(spec: &OperationSpec) -> Option<ListedOperation> {
+    HOUSE.iter().find(|entry| entry.spec == *spec).copied().map(ListedOperation::House)
+}
