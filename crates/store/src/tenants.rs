@@ -4,10 +4,10 @@ use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page, PageRequest};
-use crate::params;
 use crate::row::Row;
 use crate::sql::across_tenants;
 use crate::tx::{PlatformScope, PlatformTx, Tx};
+use crate::{params, sql_in_both_orders};
 
 /// Managing tenants: adding, listing, pausing, archiving.
 pub const TENANTS: PlatformScope = PlatformScope::new("tenants");
@@ -52,13 +52,13 @@ pub fn find_status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
     tx.optional(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(Error::Decode))
 }
 
-/// Newest first.
+/// Newest first, or the other way round.
 pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenant>> {
     let rows = tx.all(
-        across_tenants(
+        across_tenants(request.choose(sql_in_both_orders!(
             "SELECT id, name, zone, status, created_at FROM tenants
-             WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3",
-        ),
+             WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3"
+        ))),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
