@@ -25,6 +25,7 @@ pub mod jobs;
 pub mod keeper_keys;
 pub mod keys;
 pub mod limits;
+mod list_input;
 pub mod messages;
 pub mod models;
 mod named_list;

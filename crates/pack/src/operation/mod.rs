@@ -29,7 +29,7 @@ pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, execute};
 pub use error::{OperationError, OperationErrorCode, sentence};
 pub use idempotency::IdempotencyKey;
-pub use list::{ListInput, ListView};
+pub use list::{ListInput, ListView, describe_order, refuse_cursor};
 pub use spec::{CallerClass, OperationEffect, OperationScope, OperationSpec, RouteMethod};
 
 /// A verb. `S` is what it works with.

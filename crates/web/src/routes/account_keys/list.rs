@@ -114,7 +114,7 @@ pub(super) async fn render_page(
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
     let call = build_operator_call(api, who, workspace).await?;
-    let input = ListInput { after: None, limit: Some(MOST) };
+    let input = ListInput { limit: Some(MOST), ..ListInput::default() };
     let found = execute::<_, ListKeys>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -95,9 +95,9 @@ pub(super) async fn render_page(
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
     let call = build_operator_call(api, who, workspace).await?;
-    let input = NameListInput { after: None, limit: Some(MOST) };
+    let input = NameListInput { limit: Some(MOST), ..NameListInput::default() };
     let operators = execute::<_, ListOperators>(&call, input).await.map_err(ApiError::from)?;
-    let input = ListInput { after: None, limit: Some(MOST) };
+    let input = ListInput { limit: Some(MOST), ..ListInput::default() };
     let open = execute::<_, ListInvitations>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "operators", told).await?;
     let invitations = open.items.into_iter().filter_map(|one| {
