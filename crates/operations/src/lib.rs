@@ -8,6 +8,7 @@
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
+//! - [`NameListInput`]: lists by name; `list_input`: lists with filters of their own
 //!
 //! To add one, see [`munshi_pack::operation`].
 

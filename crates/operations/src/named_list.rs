@@ -1,6 +1,6 @@
 //! Short lists that are read whole and shown in the order of their names.
 
-use munshi_pack::operation::{ListInput, ListView, OperationError, describe_order, refuse_cursor};
+use munshi_pack::operation::{ListInput, ListView, OperationError, describe_order};
 use munshi_store::SortOrder;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -39,7 +39,7 @@ impl NameListInput {
         let rows = self.page_size()? as usize;
         let order = self.order.unwrap_or(default);
         let after = self.after.as_deref().map(|cursor| order.parse_cursor(default, cursor));
-        let after = after.transpose().map_err(refuse_cursor)?;
+        let after = after.transpose()?;
         let mut placed: Vec<(String, T)> = all.into_iter().map(|one| (place(&one), one)).collect();
         placed.sort_by(|one, other| one.0.cmp(&other.0));
         if order == default {

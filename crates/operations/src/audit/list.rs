@@ -3,7 +3,6 @@
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
-    refuse_cursor,
 };
 use munshi_safety::audit::{self, AuditListRequest};
 use munshi_store::SortOrder;
@@ -46,7 +45,7 @@ impl Operation<HouseServices> for ListAudit {
         let limit = input.page().page_size()?;
         let order = input.order.unwrap_or(NEWEST_FIRST);
         let after = input.after.as_deref().map(|cursor| order.parse_cursor(NEWEST_FIRST, cursor));
-        let after = after.transpose().map_err(refuse_cursor)?.map(str::parse).transpose();
+        let after = after.transpose()?.map(str::parse).transpose();
         let after = after.map_err(|_| OperationError::field("after", "is no `next` of a page"))?;
         let request = AuditListRequest { order, after, event: input.event, count: limit + 1 };
         let found = call.read(move |tx| Ok(audit::list(tx, &request)?)).await?;

@@ -32,7 +32,7 @@ impl ListInput {
     /// Newest first, unless the other order is asked for.
     pub fn page_request(self) -> Result<PageRequest, OperationError> {
         let order = self.order.unwrap_or(SortOrder::Descending);
-        PageRequest::in_order(order, self.after, self.page_size()?).map_err(refuse_cursor)
+        Ok(PageRequest::in_order(order, self.after, self.page_size()?)?)
     }
 
     /// How many rows are asked for.
@@ -54,8 +54,10 @@ pub fn describe_order() -> Schema {
 }
 
 /// A cursor that is of no use in the order that is asked for.
-pub fn refuse_cursor(error: CursorError) -> OperationError {
-    OperationError::field("after", &error.to_string())
+impl From<CursorError> for OperationError {
+    fn from(error: CursorError) -> Self {
+        Self::field("after", &error.to_string())
+    }
 }
 
 /// One page of a list. A page may be shorter than `limit` even when more rows follow; rely on `next`.

@@ -6,6 +6,8 @@
 //!    in a file of its own: `<resource>/<verb>.rs`.
 //! 2. Declare it in an [`OperationSpec`]: who may, where, what it does.
 //! 3. List it. The route, the command, the document and `docs/operations.md` follow.
+//!
+//! A list by time takes a [`ListInput`] and answers with a [`ListView`], so that all of them page and sort alike.
 
 mod caller;
 mod entry;
@@ -29,7 +31,7 @@ pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, execute};
 pub use error::{OperationError, OperationErrorCode, sentence};
 pub use idempotency::IdempotencyKey;
-pub use list::{ListInput, ListView, describe_order, refuse_cursor};
+pub use list::{ListInput, ListView, describe_order};
 pub use spec::{CallerClass, OperationEffect, OperationScope, OperationSpec, RouteMethod};
 
 /// A verb. `S` is what it works with.
