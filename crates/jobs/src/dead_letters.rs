@@ -1,6 +1,8 @@
 //! Looking at jobs, and running the dead ones again.
 
-use munshi_store::{Cursor, Page, PageRequest, PlatformTx, across_tenants, params, sql_in_both_orders};
+use munshi_store::{
+    Cursor, Page, PageRequest, PlatformAdminTx, PlatformTx, across_tenants, params, sql_in_both_orders,
+};
 use munshi_types::{Id, JobId, TenantId, Timestamp};
 
 use crate::error::{Error, Result};
@@ -41,7 +43,7 @@ pub fn find(tx: &mut PlatformTx<'_>, id: JobId) -> Result<Option<JobView>> {
 }
 
 /// Gives a dead job all its tries again; false when there is no dead job with this id.
-pub fn retry(tx: &mut PlatformTx<'_>, id: JobId, now: Timestamp) -> Result<bool> {
+pub fn retry(tx: &mut PlatformAdminTx<'_, '_>, id: JobId, now: Timestamp) -> Result<bool> {
     let changed = tx.execute(
         across_tenants(
             "UPDATE jobs SET state = 'ready', attempt = 0, run_at = $2, finished_at = NULL
@@ -58,7 +60,7 @@ pub fn retry(tx: &mut PlatformTx<'_>, id: JobId, now: Timestamp) -> Result<bool>
 
 /// Gives up to a thousand dead jobs of a kind (or of all kinds) their tries again; those whose work is queued already
 /// stay where they are.
-pub fn retry_all(tx: &mut PlatformTx<'_>, kind: Option<&str>, now: Timestamp) -> Result<u64> {
+pub fn retry_all(tx: &mut PlatformAdminTx<'_, '_>, kind: Option<&str>, now: Timestamp) -> Result<u64> {
     let (any, kind) = (kind.is_none(), kind.unwrap_or_default());
     Ok(tx.execute(
         across_tenants(

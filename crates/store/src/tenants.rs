@@ -2,6 +2,7 @@
 
 use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 
+use crate::admin_tx::PlatformAdminTx;
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page, PageRequest};
 use crate::row::Row;
@@ -69,7 +70,7 @@ pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenan
 }
 
 /// False when there is no such tenant, or it is archived: that is for good.
-pub fn set_status(tx: &mut PlatformTx<'_>, id: TenantId, status: TenantStatus) -> Result<bool> {
+pub fn set_status(tx: &mut PlatformAdminTx<'_, '_>, id: TenantId, status: TenantStatus) -> Result<bool> {
     let changed = tx.execute(
         across_tenants("UPDATE tenants SET status = $2 WHERE id = $1 AND status <> 'archived'"),
         params![id, status.as_str()],
