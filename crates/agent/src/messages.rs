@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
     AttachedFile, BindingId, ClientScreen, Id, MessageId, OutboundMessage, ReplyAddress, RunId, SessionId,
@@ -210,12 +210,14 @@ pub fn list_after(tx: &mut Tx<'_>, session: SessionId, than: MessageId, limit: u
     )
 }
 
-/// Newest first. The mark of a page is a number in the session, in the clothes of a time.
+/// Newest first, or the other way round. The cursor of a page is a number in the session, in place of a time.
 pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Result<Page<Message>> {
     let rows = tx.all(
-        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
-                tokens, standing, generation, marks, suggestions, said_at
-         FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number < $3 ORDER BY number DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                    tokens, standing, generation, marks, suggestions, said_at
+             FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number < $3 ORDER BY number DESC LIMIT $4"
+        )),
         params![session, request.after.time.as_micros(), request.fetch_limit()],
         read,
     )?;

@@ -1,6 +1,6 @@
 //! Conversations: one of each person with each binding, whatever the channels.
 
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
@@ -104,33 +104,39 @@ pub fn list_merged_ids(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>>
     tx.all("SELECT id FROM sessions WHERE tenant_id = $1 AND merged_into = $2", params![id], |row| row.get(0))
 }
 
-/// Those that were not merged into others, the last spoken in first.
+/// Those that were not merged into others, the last spoken in first, or the other way round.
 pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Result<Page<Session>> {
     let (time, id, fetch) = (request.after.time, request.after.id, request.fetch_limit());
     let rows = match wanted {
         SessionFilter::All => tx.all(
-            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
-             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
-             ORDER BY last_at DESC, id DESC LIMIT $4",
+            request.choose(sql_in_both_orders!(
+                "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                        masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                 FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+                 ORDER BY last_at DESC, id DESC LIMIT $4"
+            )),
             params![time, id, fetch],
             read,
         )?,
         SessionFilter::Binding(binding) => tx.all(
-            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
-             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
-               AND binding_id = $5
-             ORDER BY last_at DESC, id DESC LIMIT $4",
+            request.choose(sql_in_both_orders!(
+                "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                        masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                 FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+                   AND binding_id = $5
+                 ORDER BY last_at DESC, id DESC LIMIT $4"
+            )),
             params![time, id, fetch, binding],
             read,
         )?,
         SessionFilter::Person(person) => tx.all(
-            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
-             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
-               AND person_id = $5
-             ORDER BY last_at DESC, id DESC LIMIT $4",
+            request.choose(sql_in_both_orders!(
+                "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                        masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                 FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+                   AND person_id = $5
+                 ORDER BY last_at DESC, id DESC LIMIT $4"
+            )),
             params![time, id, fetch, person],
             read,
         )?,

@@ -1,6 +1,6 @@
 //! Rules that replies broke, as they are stored with their turn.
 
-use munshi_store::{Cursor, Page, PageRequest, Result, Tx, params};
+use munshi_store::{Cursor, Page, PageRequest, Result, Tx, params, sql_in_both_orders};
 use munshi_types::{BindingId, RunId, Timestamp};
 use uuid::Uuid;
 
@@ -18,11 +18,13 @@ pub struct Violation {
     pub at: Timestamp,
 }
 
-/// A tenant's, newest first.
+/// A tenant's, newest first or the other way round.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Violation>> {
     let rows = tx.all(
-        "SELECT id, run_id, binding_id, rule, tier, severity, what, at FROM guardrail_violations
-         WHERE tenant_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, run_id, binding_id, rule, tier, severity, what, at FROM guardrail_violations
+             WHERE tenant_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4"
+        )),
         params![request.after.time, request.after.id, request.fetch_limit()],
         |row| {
             Ok(Violation {

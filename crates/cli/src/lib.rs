@@ -19,6 +19,7 @@
 mod arguments;
 mod commands;
 pub mod context;
+mod list_arguments;
 mod operation_client;
 pub mod output;
 pub mod server_commands;

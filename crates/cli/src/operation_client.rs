@@ -366,7 +366,7 @@ mod tests {
         let (url, body) = build_url(&server, &RevokeKey::SPEC, input).unwrap();
         assert_eq!(url.as_str(), "https://munshi.example/shop/v1/keys/till%20&%20more%2F../revoke");
         assert!(body.is_none());
-        let input = json!(ListInput { after: None, limit: Some(50) });
+        let input = json!(ListInput { limit: Some(50), ..ListInput::default() });
         let (url, body) = build_url(&server, &ListKeys::SPEC, input).unwrap();
         assert_eq!((url.as_str(), body), ("https://munshi.example/shop/v1/keys?limit=50", None));
     }

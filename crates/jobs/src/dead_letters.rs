@@ -1,12 +1,14 @@
 //! Looking at jobs, and running the dead ones again.
 
-use munshi_store::{Cursor, Page, PageRequest, PlatformTx, across_tenants, params};
+use munshi_store::{
+    Cursor, Page, PageRequest, PlatformAdminTx, PlatformTx, across_tenants, params, sql_in_both_orders,
+};
 use munshi_types::{Id, JobId, TenantId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::job::{JobState, JobView};
 
-/// Jobs in one state, newest first, of one tenant or of all.
+/// Jobs in one state, newest first or the other way round, of one tenant or of all.
 pub fn list(
     tx: &mut PlatformTx<'_>,
     state: JobState,
@@ -16,12 +18,12 @@ pub fn list(
     let anyone = tenant.is_none();
     let tenant = tenant.unwrap_or(TenantId::PLATFORM);
     let rows = tx.all(
-        across_tenants(
+        across_tenants(request.choose(sql_in_both_orders!(
             "SELECT id, tenant_id, kind, priority, state, run_at, attempt, max_attempts, last_error, created_at,
                     finished_at
              FROM jobs WHERE state = $1 AND (created_at, id) < ($2, $3) AND (tenant_id = $4 OR $5)
-             ORDER BY created_at DESC, id DESC LIMIT $6",
-        ),
+             ORDER BY created_at DESC, id DESC LIMIT $6"
+        ))),
         params![state.as_str(), request.after.time, request.after.id, tenant, anyone, request.fetch_limit()],
         JobView::read,
     )?;
@@ -41,7 +43,7 @@ pub fn find(tx: &mut PlatformTx<'_>, id: JobId) -> Result<Option<JobView>> {
 }
 
 /// Gives a dead job all its tries again; false when there is no dead job with this id.
-pub fn retry(tx: &mut PlatformTx<'_>, id: JobId, now: Timestamp) -> Result<bool> {
+pub fn retry(tx: &mut PlatformAdminTx<'_, '_>, id: JobId, now: Timestamp) -> Result<bool> {
     let changed = tx.execute(
         across_tenants(
             "UPDATE jobs SET state = 'ready', attempt = 0, run_at = $2, finished_at = NULL
@@ -58,7 +60,7 @@ pub fn retry(tx: &mut PlatformTx<'_>, id: JobId, now: Timestamp) -> Result<bool>
 
 /// Gives up to a thousand dead jobs of a kind (or of all kinds) their tries again; those whose work is queued already
 /// stay where they are.
-pub fn retry_all(tx: &mut PlatformTx<'_>, kind: Option<&str>, now: Timestamp) -> Result<u64> {
+pub fn retry_all(tx: &mut PlatformAdminTx<'_, '_>, kind: Option<&str>, now: Timestamp) -> Result<u64> {
     let (any, kind) = (kind.is_none(), kind.unwrap_or_default());
     Ok(tx.execute(
         across_tenants(

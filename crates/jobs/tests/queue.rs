@@ -12,9 +12,20 @@ use munshi_jobs::{
     EnqueueOutcome, Error, JOBS, JobFailure, JobKind, JobRegistry, JobState, NewJob, Priority, Result,
     dead_letters,
 };
-use munshi_store::MIGRATIONS;
-use munshi_test_support::{on_both_engines, wait_until};
+use munshi_store::{MIGRATIONS, PlatformTx};
+use munshi_test_support::{administer_platform, on_both_engines, wait_until};
 use munshi_types::{Clock, TenantStatus, Timestamp};
+
+/// As an operation does it.
+macro_rules! administered {
+    ($test:expr, |$tx:ident| $body:expr) => {
+        $test
+            .db
+            .platform(JOBS)
+            .write(move |tx: &mut PlatformTx<'_>| -> Result<_> { administer_platform(tx, |$tx| $body) })
+            .await
+    };
+}
 
 /// A kind that fails as told and counts its tries.
 fn failing(tries: &Arc<AtomicU32>, failure: JobFailure) -> JobRegistry {
@@ -142,20 +153,20 @@ on_both_engines! {
         runner(&test.db, &queue, failing.clone(), quick()).drain().await.unwrap();
         let twin = enqueue(&test.db, &queue, tenant, note("y").unique("k")).await;
         let now: Timestamp = test.clock.now();
-        let refused = test.db.platform(JOBS).write(move |tx| dead_letters::retry(tx, id, now)).await;
+        let refused = administered!(test, |tx| dead_letters::retry(tx, id, now));
         assert!(matches!(refused, Err(Error::AlreadyQueued(job)) if job == id), "{refused:?}");
-        assert_eq!(test.db.platform(JOBS).write(move |tx| dead_letters::retry_all(tx, None, now)).await.unwrap(), 0);
+        assert_eq!(administered!(test, |tx| dead_letters::retry_all(tx, None, now)).unwrap(), 0);
         runner(&test.db, &queue, failing, quick()).drain().await.unwrap();
         assert_eq!(jobs_in(&test.db, JobState::Dead).await.len(), 2);
         assert_eq!(
-            test.db.platform(JOBS).write(move |tx| dead_letters::retry_all(tx, Some("note"), now)).await.unwrap(),
+            administered!(test, |tx| dead_letters::retry_all(tx, Some("note"), now)).unwrap(),
             1, "of two with the same key one can be queued"
         );
         assert_eq!(runner(&test.db, &queue, logging(&log), quick()).drain().await.unwrap(), 1);
         let left = jobs_in(&test.db, JobState::Dead).await[0].id;
         assert!(left == id || left == twin);
-        assert!(test.db.platform(JOBS).write(move |tx| dead_letters::retry(tx, left, now)).await.unwrap());
-        assert!(!test.db.platform(JOBS).write(move |tx| dead_letters::retry(tx, left, now)).await.unwrap());
+        assert!(administered!(test, |tx| dead_letters::retry(tx, left, now)).unwrap());
+        assert!(!administered!(test, |tx| dead_letters::retry(tx, left, now)).unwrap());
         assert_eq!(runner(&test.db, &queue, logging(&log), quick()).drain().await.unwrap(), 1);
     }
 
@@ -223,7 +234,7 @@ on_both_engines! {
         enqueue(&test.db, &queue, tenant, note("paused")).await;
         enqueue(&test.db, &queue, other, note("other")).await;
         let tenants = test.db.platform(munshi_store::tenants::TENANTS);
-        let set = |status| tenants.write(move |tx| munshi_store::tenants::set_status(tx, tenant, status));
+        let set = |status| tenants.write(move |tx| administer_platform(tx, |tx| munshi_store::tenants::set_status(tx, tenant, status)));
         set(TenantStatus::Paused).await.unwrap();
         let runner = runner(&test.db, &queue, logging(&log), quick());
         assert_eq!(runner.drain().await.unwrap(), 1);

@@ -7,7 +7,7 @@ use crate::support::{EFFECTS, Log, jobs_in, logging, queue, quick, runner};
 use munshi_jobs::JobState;
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_store::MIGRATIONS;
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{TestDb, administer_platform, on_both_engines};
 use munshi_types::{Clock, TenantId, TenantStatus, Zone};
 
 fn every_morning() -> Schedule {
@@ -85,7 +85,7 @@ on_both_engines! {
         let (tenant, queue, log) = (test.add_tenant("shop").await, queue(&test), Log::default());
         set(&test, tenant, every_morning(), "Asia/Kolkata").await;
         let tenants = test.db.platform(munshi_store::tenants::TENANTS);
-        let status = |status| tenants.write(move |tx| munshi_store::tenants::set_status(tx, tenant, status));
+        let status = |status| tenants.write(move |tx| administer_platform(tx, |tx| munshi_store::tenants::set_status(tx, tenant, status)));
         status(TenantStatus::Paused).await.unwrap();
         let runner = runner(&test.db, &queue, logging(&log), quick());
         test.clock.advance(Duration::from_secs(3 * 86_400));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_store::{
     Cursor, Db, Migration, Page, PageRequest, PlatformScope, PlatformTx, Result, Row, Tx, across_tenants,
-    migration, params,
+    migration, params, sql_in_both_orders,
 };
 use munshi_types::{CallId, Id, Timestamp};
 use serde::Serialize;
@@ -112,14 +112,16 @@ impl ModelCallView {
     }
 }
 
-/// A tenant's attempts, newest first.
+/// A tenant's attempts, newest first or the other way round.
 pub fn list_newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ModelCallView>> {
     let rows = tx.all(
-        "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
-                output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
-                is_estimated, cost, first_token_micros, total_micros, started_at
-         FROM llm_calls WHERE tenant_id = $1 AND (started_at, id) < ($2, $3)
-         ORDER BY started_at DESC, id DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
+                    output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
+                    is_estimated, cost, first_token_micros, total_micros, started_at
+             FROM llm_calls WHERE tenant_id = $1 AND (started_at, id) < ($2, $3)
+             ORDER BY started_at DESC, id DESC LIMIT $4"
+        )),
         params![request.after.time, request.after.id, request.fetch_limit()],
         ModelCallView::read,
     )?;

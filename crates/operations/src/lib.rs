@@ -8,6 +8,7 @@
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
 //! - [`render_reference`]: the page in the docs; [`schemas`]: words of the crates below in the document
+//! - [`NameListInput`]: lists by name; `list_input`: lists with filters of their own
 //!
 //! To add one, see [`munshi_pack::operation`].
 
@@ -25,6 +26,7 @@ pub mod jobs;
 pub mod keeper_keys;
 pub mod keys;
 pub mod limits;
+mod list_input;
 mod listed;
 pub mod messages;
 pub mod models;
@@ -46,7 +48,7 @@ pub mod usage;
 pub mod vault;
 pub mod violations;
 
-pub use listed::{ListedOperation, find_operation, list_operations};
+pub use listed::{ListedOperation, execute, find_operation, list_operations};
 pub use named_list::NameListInput;
 pub use reference::render_reference;
 pub use services::{ActServicesSource, ConnectorRules, HouseParts, HouseServices};

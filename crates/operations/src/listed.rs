@@ -2,7 +2,9 @@
 
 use std::ops::Deref;
 
-use munshi_pack::operation::{OperationEntry, OperationError, OperationShape, OperationSpec, PackServices};
+use munshi_pack::operation::{
+    Operation, OperationEntry, OperationError, OperationShape, OperationSpec, PackServices,
+};
 use serde_json::Value;
 
 use crate::{HOUSE, HouseCall, HouseServices};
@@ -45,6 +47,17 @@ pub fn list_operations(
 ) -> impl Iterator<Item = ListedOperation> + use<'_> {
     let own = HOUSE.iter().copied().map(ListedOperation::House);
     own.chain(packs.iter().copied().map(ListedOperation::Pack))
+}
+
+/// Runs one of the house's for somebody who has its types, such as a page: by its entry, so that it is compiled once.
+pub async fn execute<O: Operation<HouseServices>>(
+    call: &HouseCall,
+    input: O::Input,
+) -> Result<O::View, OperationError> {
+    let listed = find_operation(&O::SPEC);
+    let listed = listed.ok_or_else(|| OperationError::internal("the operation is not listed"))?;
+    let input = serde_json::to_value(input).map_err(OperationError::internal)?;
+    serde_json::from_value(listed.execute(call, input).await?).map_err(OperationError::internal)
 }
 
 /// The operation of a typed call.

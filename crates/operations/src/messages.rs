@@ -3,15 +3,15 @@
 use munshi_agent::messages::{self, Message};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::Cursor;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{MessageId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices, sessions};
 
 /// A message of a session, from either side.
@@ -60,18 +60,13 @@ impl From<Message> for MessageView {
     }
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListMessagesInput {
-    /// The session.
-    #[schema(value_type = uuid::Uuid)]
-    pub id: SessionId,
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    #[derive(Copy)]
+    pub struct ListMessagesInput: ListInput {
+        /// The session.
+        #[schema(value_type = uuid::Uuid)]
+        pub id: SessionId,
+    }
 }
 
 pub struct ListMessages;
@@ -98,7 +93,7 @@ impl Operation<HouseServices> for ListMessages {
         input: ListMessagesInput,
     ) -> Result<ListView<MessageView>, OperationError> {
         let caller = call.caller.clone();
-        let request = ListInput { after: input.after, limit: input.limit }.page_request()?;
+        let request = input.page().page_request()?;
         let page = call.read_audited(move |tx| {
             let session = sessions::find(tx, &caller, input.id)?;
             let page = messages::list(tx, session.id, &request)?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use munshi_store::{
     AdminTx, Cursor, JsonText, Page, PageRequest, PlatformScope, PlatformTx, Row, Tx, across_tenants, params,
+    sql_in_both_orders,
 };
 use munshi_types::{Id, KeyId, ProposalId, Timestamp};
 use serde_json::Value;
@@ -111,12 +112,14 @@ pub fn find(tx: &mut Tx<'_>, id: ProposalId) -> Result<Option<ProposedOperation>
     )?)
 }
 
-/// Newest first.
+/// Newest first, or the other way round.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ProposedOperation>> {
     let rows = tx.all(
-        "SELECT id, operation, input, asked_by, asked_key, asked_at, ends_at, state, decided_by, decided_at, outcome
-         FROM proposed_operations WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3)
-         ORDER BY asked_at DESC, id DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, operation, input, asked_by, asked_key, asked_at, ends_at, state, decided_by, decided_at, outcome
+             FROM proposed_operations WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3)
+             ORDER BY asked_at DESC, id DESC LIMIT $4"
+        )),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;

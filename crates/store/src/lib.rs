@@ -26,7 +26,7 @@
 //! # Layout
 //! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`], [`AdminTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
-//! - [`migrate`], [`Migration`]: the schema; [`page`]: keyset paging; [`tenants`]: the registry; [`maintenance`]: backup, checks
+//! - [`migrate`], [`Migration`]: the schema; [`page`], [`SortOrder`], [`sql_in_both_orders!`]: keyset paging either way; [`tenants`]: the registry; [`maintenance`]: backup, checks
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
 //! # To add a table
@@ -50,6 +50,7 @@ pub mod page;
 mod postgres;
 mod row;
 mod session;
+mod sort_order;
 mod sql;
 mod sqlite;
 pub mod tenants;
@@ -64,8 +65,9 @@ pub use db::{Db, Platform};
 pub use error::{Error, Result};
 pub use migrate::{Migration, Migrations};
 pub use options::StoreOptions;
-pub use page::{Cursor, Page, PageRequest};
+pub use page::{Cursor, CursorError, ListCursor, Page, PageRequest};
 pub use row::{ColumnIndex, Row};
+pub use sort_order::{OrderedSql, SortOrder, SortOrderError, reverse_sql};
 pub use sql::{PlatformSql, Sql, across_tenants};
 pub use tx::{PlatformScope, PlatformTx, Tx};
 pub use value::{Column, FromColumn, JsonText, Param, ToParam, Vector};

@@ -2,12 +2,13 @@
 
 use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 
+use crate::admin_tx::PlatformAdminTx;
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page, PageRequest};
-use crate::params;
 use crate::row::Row;
 use crate::sql::across_tenants;
 use crate::tx::{PlatformScope, PlatformTx, Tx};
+use crate::{params, sql_in_both_orders};
 
 /// Managing tenants: adding, listing, pausing, archiving.
 pub const TENANTS: PlatformScope = PlatformScope::new("tenants");
@@ -52,13 +53,13 @@ pub fn find_status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
     tx.optional(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(Error::Decode))
 }
 
-/// Newest first.
+/// Newest first, or the other way round.
 pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenant>> {
     let rows = tx.all(
-        across_tenants(
+        across_tenants(request.choose(sql_in_both_orders!(
             "SELECT id, name, zone, status, created_at FROM tenants
-             WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3",
-        ),
+             WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3"
+        ))),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;
@@ -69,7 +70,7 @@ pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenan
 }
 
 /// False when there is no such tenant, or it is archived: that is for good.
-pub fn set_status(tx: &mut PlatformTx<'_>, id: TenantId, status: TenantStatus) -> Result<bool> {
+pub fn set_status(tx: &mut PlatformAdminTx<'_, '_>, id: TenantId, status: TenantStatus) -> Result<bool> {
     let changed = tx.execute(
         across_tenants("UPDATE tenants SET status = $2 WHERE id = $1 AND status <> 'archived'"),
         params![id, status.as_str()],

@@ -4,7 +4,7 @@
 use crate::support::{NOTES, add, bodies};
 use munshi_store::{Error, MIGRATIONS, Result, across_tenants, params, tenants};
 use munshi_store::{Page, PageRequest};
-use munshi_test_support::{DatabaseEngine, TestDb, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, administer_platform, on_both_engines};
 use munshi_types::{TenantStatus, Zone};
 
 on_both_engines! {
@@ -60,14 +60,14 @@ on_both_engines! {
         };
         let taken = platform.write(move |tx| tenants::add(tx, &again)).await;
         assert!(matches!(taken, Err(Error::Conflict { .. })), "{taken:?}");
-        assert!(platform.write(move |tx| tenants::set_status(tx, id, TenantStatus::Paused)).await.unwrap());
+        assert!(platform.write(move |tx| administer_platform(tx, |tx| tenants::set_status(tx, id, TenantStatus::Paused))).await.unwrap());
         let name = "sharma".parse().unwrap();
         let found = platform.read(move |tx| tenants::find_by_name(tx, &name)).await.unwrap().unwrap();
         assert_eq!((found.id, found.status), (id, TenantStatus::Paused));
         let stranger = test.ids.next();
-        assert!(!platform.write(move |tx| tenants::set_status(tx, stranger, TenantStatus::Paused)).await.unwrap());
-        assert!(platform.write(move |tx| tenants::set_status(tx, id, TenantStatus::Archived)).await.unwrap());
-        let back = platform.write(move |tx| tenants::set_status(tx, id, TenantStatus::Active)).await.unwrap();
+        assert!(!platform.write(move |tx| administer_platform(tx, |tx| tenants::set_status(tx, stranger, TenantStatus::Paused))).await.unwrap());
+        assert!(platform.write(move |tx| administer_platform(tx, |tx| tenants::set_status(tx, id, TenantStatus::Archived))).await.unwrap());
+        let back = platform.write(move |tx| administer_platform(tx, |tx| tenants::set_status(tx, id, TenantStatus::Active))).await.unwrap();
         assert!(!back, "archived is for good");
     }
 

@@ -108,7 +108,7 @@ fn to_transient_failure(error: impl std::fmt::Display) -> JobFailure {
 
 #[cfg(test)]
 mod tests {
-    use munshi_test_support::{TestDb, on_both_engines};
+    use munshi_test_support::{TestDb, administer_platform, on_both_engines};
 
     use super::*;
 
@@ -126,7 +126,7 @@ mod tests {
         async fn every_tenant_has_its_night_also_one_made_later(test: TestDb) {
             let queue = JobQueue::new(test.clock.clone(), test.ids.clone());
             let (first, closed) = (test.add_tenant("first").await, test.add_tenant("closed").await);
-            let close = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, closed, TenantStatus::Archived);
+            let close = move |tx: &mut PlatformTx<'_>| administer_platform(tx, |tx| tenants::set_status(tx, closed, TenantStatus::Archived));
             test.db.platform(TENANTS).write(close).await.unwrap();
             enqueue_for_tenants(&test.db, &queue).await.unwrap();
             enqueue_for_tenants(&test.db, &queue).await.unwrap();

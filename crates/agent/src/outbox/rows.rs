@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use munshi_jobs::JobQueue;
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, JobId, MessageId, OutboundMessage, SessionId, Timestamp};
 use serde::Serialize;
@@ -92,12 +92,14 @@ pub fn find(tx: &mut Tx<'_>, message: MessageId) -> Result<Option<OutboxView>> {
     )
 }
 
-/// What has not been sent, for whatever reason, newest first.
+/// What has not been sent, for whatever reason, newest first or the other way round.
 pub fn list_unsent(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<OutboxView>> {
     let rows = tx.all(
-        "SELECT message_id, session_id, channel, state, attempts, detail, outside_id, made_at, sent_at FROM outbox
-         WHERE tenant_id = $1 AND state <> 'sent' AND (made_at, message_id) < ($2, $3)
-         ORDER BY made_at DESC, message_id DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT message_id, session_id, channel, state, attempts, detail, outside_id, made_at, sent_at FROM outbox
+             WHERE tenant_id = $1 AND state <> 'sent' AND (made_at, message_id) < ($2, $3)
+             ORDER BY made_at DESC, message_id DESC LIMIT $4"
+        )),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;

@@ -1,6 +1,6 @@
 //! Runs as they are shown.
 
-use munshi_store::{Cursor, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
@@ -58,31 +58,37 @@ pub enum RunFilter {
     State(RunState),
 }
 
-/// Newest first.
+/// Newest first, or the other way round.
 pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result<Page<RunView>> {
     let (time, id, fetch) = (request.after.time, request.after.id, request.fetch_limit());
     let rows = match wanted {
         RunFilter::All => tx.all(
-            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
-                    cancel_asked, began_at, ended_at
-             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
-             ORDER BY began_at DESC, id DESC LIMIT $4",
+            request.choose(sql_in_both_orders!(
+                "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                        cancel_asked, began_at, ended_at
+                 FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
+                 ORDER BY began_at DESC, id DESC LIMIT $4"
+            )),
             params![time, id, fetch],
             read,
         )?,
         RunFilter::Session(session) => tx.all(
-            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
-                    cancel_asked, began_at, ended_at
-             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND session_id = $5
-             ORDER BY began_at DESC, id DESC LIMIT $4",
+            request.choose(sql_in_both_orders!(
+                "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                        cancel_asked, began_at, ended_at
+                 FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND session_id = $5
+                 ORDER BY began_at DESC, id DESC LIMIT $4"
+            )),
             params![time, id, fetch, session],
             read,
         )?,
         RunFilter::State(state) => tx.all(
-            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
-                    cancel_asked, began_at, ended_at
-             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND state = $5
-             ORDER BY began_at DESC, id DESC LIMIT $4",
+            request.choose(sql_in_both_orders!(
+                "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                        cancel_asked, began_at, ended_at
+                 FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND state = $5
+                 ORDER BY began_at DESC, id DESC LIMIT $4"
+            )),
             params![time, id, fetch, state.as_str()],
             read,
         )?,

@@ -12,7 +12,7 @@ use munshi_safety::approvals::{
 use munshi_safety::budget::{BudgetSettings as Budgets, ModelClass, ModelClasses, UsagePlan as Bought};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::{TestDb, administer_platform, wait_until};
 use munshi_types::{Clock, TenantStatus};
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -39,7 +39,7 @@ async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::RunOutcome) {
 async fn set_status(shop: &Shop, status: TenantStatus) {
     let tenant = shop.tenant;
     let change = move |tx: &mut munshi_store::PlatformTx<'_>| -> munshi_tiers::Result<()> {
-        tenants::set_status(tx, tenant, status)?;
+        administer_platform(tx, |tx| tenants::set_status(tx, tenant, status))?;
         munshi_tiers::mark_tenant_changed(tx, tenant)
     };
     shop.db.platform(TENANTS).write(change).await.unwrap();

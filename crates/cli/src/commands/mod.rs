@@ -21,6 +21,7 @@ mod key;
 mod migrate;
 mod models;
 pub(crate) mod operation;
+mod operation_view;
 mod operator;
 pub(crate) mod pack;
 mod person;

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 use utoipa::openapi::schema::{SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use super::operation_view;
 use super::tenant::TenantSelectorArguments;
 use super::vault::OperatorArguments;
 use crate::context::CommandContext;
 use crate::operation_client::OperationTarget;
-use crate::output::table::OutputTable;
-use crate::output::{TextStyler, sanitize_text};
+use crate::output::sanitize_text;
 
 /// Commands that are written by hand: their texts and shorthands are their own.
 const WRITTEN: &[&str] = &[
@@ -64,8 +64,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("usage", "limit"),
     ("usage", "plan"),
 ];
-/// Wider cells are cut in a table; `show` and `--json` have all of it.
-const WIDEST: usize = 48;
 
 fn made() -> impl Iterator<Item = ListedOperation> {
     list_operations(&[]).filter(|entry| !is_written(&entry.spec))
@@ -224,7 +222,7 @@ pub(crate) fn run(context: &CommandContext, entry: &ListedOperation, matches: &A
     let shape: &OperationShape = entry;
     context.output.print_result(&view, |view, painter| match shape.render(view) {
         Some(words) => sanitize_text(&words),
-        None => render(view, painter),
+        None => operation_view::render(shape, view, painter),
     })
 }
 
@@ -239,47 +237,5 @@ fn parse_value(field: &OperationField, text: &str) -> Value {
             text.parse::<bool>().map_or_else(|_| Value::from(text), Value::from)
         }
         _ => Value::from(text),
-    }
-}
-
-fn render(view: &Value, painter: TextStyler) -> String {
-    let Some(items) = view["items"].as_array() else { return render_one(view) };
-    let Some(first) = items.first().and_then(Value::as_object) else { return "Nothing to show.".to_owned() };
-    let columns: Vec<&String> = first.keys().filter(|name| is_plain(items, name)).collect();
-    let headings: Vec<String> = columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();
-    let mut table = OutputTable::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());
-    for item in items {
-        table.add_row(columns.iter().map(|name| shorten(&to_text(&item[name.as_str()])).into()));
-    }
-    let mut text = table.render(painter);
-    if let Some(next) = view["next"].as_str() {
-        text += &format!("More rows: add --after {next}\n");
-    }
-    text
-}
-
-/// Whether a column has words or numbers, and any at all.
-fn is_plain(items: &[Value], name: &str) -> bool {
-    let values = || items.iter().map(|item| &item[name]);
-    values().all(|value| !value.is_object() && !value.is_array()) && values().any(|value| !value.is_null())
-}
-
-fn render_one(view: &Value) -> String {
-    let lines = view.as_object().into_iter().flatten();
-    lines.map(|(name, value)| format!("{}: {}\n", name.replace('_', " "), to_text(value))).collect()
-}
-
-fn to_text(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(WIDEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

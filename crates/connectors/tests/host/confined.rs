@@ -26,7 +26,7 @@ on_both_engines! {
         for archived in [false, true] {
             if archived {
                 // Its data stays where it is.
-                let archive = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, another, TenantStatus::Archived);
+                let archive = move |tx: &mut PlatformTx<'_>| munshi_test_support::administer_platform(tx, |tx| tenants::set_status(tx, another, TenantStatus::Archived));
                 shop.test.db.platform(tenants::TENANTS).write(archive).await.unwrap();
             }
             let refused = tried(false).await;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use munshi_connectors::{ConnectorState, ConnectorTimings};
-use munshi_test_support::{PATIENCE, wait_until};
+use munshi_test_support::{PATIENCE, administer_platform, wait_until};
 use munshi_tools::{TenantToolSource, ToolAnswer};
 use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
@@ -184,7 +184,12 @@ async fn a_tenant_that_goes_on_after_a_pause_waits_for_its_connectors() {
         let (db, tenant) = (shop.test.db.clone(), shop.tenant);
         async move {
             let platform = db.platform(munshi_store::tenants::TENANTS);
-            platform.write(move |tx| munshi_store::tenants::set_status(tx, tenant, status)).await.unwrap();
+            platform
+                .write(move |tx| {
+                    administer_platform(tx, |tx| munshi_store::tenants::set_status(tx, tenant, status))
+                })
+                .await
+                .unwrap();
         }
     };
     set(TenantStatus::Paused).await;

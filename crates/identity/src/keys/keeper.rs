@@ -3,6 +3,7 @@
 
 use munshi_store::{
     Cursor, Error as StoreError, Page, PageRequest, PlatformAdminTx, PlatformTx, Row, across_tenants, params,
+    sql_in_both_orders,
 };
 use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, TenantStatus, Timestamp};
 
@@ -136,13 +137,13 @@ fn find_by_id(tx: &mut PlatformTx<'_>, id: KeyId) -> Result<Option<KeeperKeyReco
     )?)
 }
 
-/// Newest first, those that are revoked among them.
+/// Newest first or the other way round, those that are revoked among them.
 pub fn list_keeper_keys(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<KeeperKeyRecord>> {
     let rows = tx.all(
-        across_tenants(
+        across_tenants(request.choose(sql_in_both_orders!(
             "SELECT id, name, handle, speaks_as, made_by, made_at, expires_at, last_used_at, revoked_at
-             FROM keeper_keys WHERE (made_at, id) < ($1, $2) ORDER BY made_at DESC, id DESC LIMIT $3",
-        ),
+             FROM keeper_keys WHERE (made_at, id) < ($1, $2) ORDER BY made_at DESC, id DESC LIMIT $3"
+        ))),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;

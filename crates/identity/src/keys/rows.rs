@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_store::{
     AdminTx, Cursor, Error as StoreError, JsonText, Page, PageRequest, PlatformTx, Row, Tx, across_tenants,
-    params,
+    params, sql_in_both_orders,
 };
 use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, Timestamp, is_invisible};
 
@@ -167,13 +167,15 @@ pub fn find_by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<ApiKeyRecord
     id.map_or(Ok(None), |id| find(tx, id))
 }
 
-/// Newest first, those that were revoked or have ended too.
+/// Newest first or the other way round, those that were revoked or have ended too.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ApiKeyRecord>> {
     let rows = tx.all(
-        "SELECT id, name, role, person_id, areas, bindings, speaks_as, ceiling, made_by, maker, made_at, expires_at,
-           last_used_at, revoked_at
-         FROM api_keys WHERE tenant_id = $1 AND (made_at, id) < ($2, $3)
-         ORDER BY made_at DESC, id DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, name, role, person_id, areas, bindings, speaks_as, ceiling, made_by, maker, made_at, expires_at,
+               last_used_at, revoked_at
+             FROM api_keys WHERE tenant_id = $1 AND (made_at, id) < ($2, $3)
+             ORDER BY made_at DESC, id DESC LIMIT $4"
+        )),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;

@@ -1,6 +1,6 @@
 //! What an operator is in which tenant.
 
-use munshi_store::{Error as StoreError, PlatformTx, Row, across_tenants, params, tenants};
+use munshi_store::{Error as StoreError, PlatformAdminTx, PlatformTx, Row, across_tenants, params, tenants};
 use munshi_types::{OperatorId, Tenant, TenantId, TenantStatus, Timestamp};
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ pub fn grant(
 
 /// Takes a role away, and ends the sign-ins, links and keys that were made with it.
 pub fn revoke(
-    tx: &mut PlatformTx<'_>,
+    tx: &mut PlatformAdminTx<'_, '_>,
     operator: OperatorId,
     tenant: TenantId,
     now: Timestamp,

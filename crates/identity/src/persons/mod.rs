@@ -13,7 +13,7 @@ pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
 
-use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
 
@@ -244,13 +244,15 @@ pub enum PersonFilter {
     Everybody,
 }
 
-/// Those who work here and those who don't, newest first.
+/// Those who work here and those who don't, newest first or the other way round.
 pub fn list(tx: &mut Tx<'_>, wanted: PersonFilter, request: &PageRequest) -> Result<Page<Person>> {
     let rows = tx.all(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
-         WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
-           AND merged_into IS NULL
-         ORDER BY made_at DESC, id DESC LIMIT $5",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
+             WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
+               AND merged_into IS NULL
+             ORDER BY made_at DESC, id DESC LIMIT $5"
+        )),
         params![request.after.time, request.after.id, wanted == PersonFilter::Everybody, request.fetch_limit()],
         read,
     )?;

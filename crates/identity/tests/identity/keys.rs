@@ -10,7 +10,7 @@ use munshi_identity::keys::{
 use munshi_identity::{Error, Person, Principal, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result, tenants};
 use munshi_test_support::administer;
-use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, administer_platform, on_both_engines};
 use munshi_types::{BindingId, Clock, KeyId, PersonId, SystemRandom, TenantId, TenantStatus};
 
 fn new(name: &str, carries: KeySubject) -> NewApiKey {
@@ -124,7 +124,7 @@ on_both_engines! {
         test.clock.advance(Duration::from_millis(1));
         assert!(caller(&test, &short.text).await.is_none() && caller(&test, &long.text).await.is_some());
         let door = test.db.platform(tenants::TENANTS);
-        let status = |status| door.write(move |tx| tenants::set_status(tx, shop, status));
+        let status = |status| door.write(move |tx| administer_platform(tx, |tx| tenants::set_status(tx, shop, status)));
         status(TenantStatus::Paused).await.unwrap();
         assert_eq!(caller(&test, &long.text).await.unwrap().tenant_status, TenantStatus::Paused);
         let (id, now) = (long.key.id, test.clock.now());

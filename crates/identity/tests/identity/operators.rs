@@ -169,9 +169,9 @@ on_both_engines! {
         assert_eq!(door!(test, |tx| roles::list_members(tx, shop)).unwrap().len(), 1);
         assert!(door!(test, |tx| roles::list_members(tx, clinic)).unwrap().is_empty());
         let token = sign_in(&test, id).await;
-        assert_eq!(door!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap().before, Some(Role::Viewer));
+        assert_eq!(administered!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap().before, Some(Role::Viewer));
         assert!(who(&test, &token).await.is_none() && role(&asha, shop).await.is_none());
-        test.db.platform(tenants::TENANTS).write(move |tx| tenants::set_status(tx, shop, TenantStatus::Archived)).await.unwrap();
+        test.db.platform(tenants::TENANTS).write(move |tx| administer_platform(tx, |tx| tenants::set_status(tx, shop, TenantStatus::Archived))).await.unwrap();
         assert_eq!(role(&farid, shop).await, None);
     }
 
@@ -290,7 +290,7 @@ on_both_engines! {
         assert_eq!(role(posing).await, None);
         door!(test, |tx| roles::grant(tx, id, shop, Role::Staff, now)).unwrap();
         assert_eq!(role(person.id).await, Some(Role::Staff), "with the operator's");
-        door!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap();
+        administered!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap();
         assert_eq!(role(person.id).await, None);
         // Who is known here by the same e-mail in the same role is the same.
         let known = Person { role: Some(Role::Staff), ..test.db.read(shop, move |tx| persons::find(tx, posing)).await.unwrap().unwrap() };
@@ -325,7 +325,7 @@ on_both_engines! {
             }
             assert_eq!(racing.join_all().await.into_iter().filter(|won| *won).count(), 1, "round {round}");
             for id in owners {
-                door!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap();
+                administered!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap();
             }
         }
     }
@@ -373,7 +373,7 @@ on_both_engines! {
         refused(door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)));
         assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
         // Nor once nothing is left where it was made; there it may come back.
-        door!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
+        administered!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
         refused(door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)));
         door!(test, |tx| roles::grant(tx, asha, shop, Role::Staff, now)).unwrap();
         // The first proof ends what was before it, a second nothing.
@@ -415,7 +415,7 @@ on_both_engines! {
         assert!(!good(&there).await);
         // A keeper who loses a role that was given is owner still, until they go.
         door!(test, |tx| roles::grant(tx, farid, clinic, Role::Admin, now)).unwrap();
-        assert!(door!(test, |tx| roles::revoke(tx, farid, clinic, now)).unwrap().revoked.is_empty());
+        assert!(administered!(test, |tx| roles::revoke(tx, farid, clinic, now)).unwrap().revoked.is_empty());
         assert!(good(&keepers).await);
         administered!(test, |tx| operators::remove(tx, farid, now)).unwrap();
         assert!(!good(&keepers).await);
@@ -435,7 +435,7 @@ on_both_engines! {
         assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
         door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).unwrap();
         // With a role in one tenant alone, its owner is who let them in, wherever the account was made.
-        door!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
+        administered!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
         door!(test, |tx| operators::mark_unverified(tx, asha)).unwrap();
         assert!(matches!(door!(test, |tx| roles::grant(tx, asha, shop, Role::Viewer, now)), Err(Error::Unproved(_))), "where it was made");
         door!(test, |tx| roles::grant(tx, asha, clinic, Role::Owner, now)).unwrap();
@@ -579,12 +579,12 @@ on_both_engines! {
         let third = test.db.write(shop, rotated_by(lata)).await.unwrap();
         let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
         assert!(good(&made.text).await && good(&second).await && good(&third).await);
-        assert!(door!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap().revoked.is_empty());
+        assert!(administered!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap().revoked.is_empty());
         assert!(!good(&made.text).await, "the secret that Asha knows");
         assert!(good(&second).await);
-        assert!(door!(test, |tx| roles::revoke(tx, farid, shop, now)).unwrap().revoked.is_empty());
+        assert!(administered!(test, |tx| roles::revoke(tx, farid, shop, now)).unwrap().revoked.is_empty());
         assert!(!good(&second).await && good(&third).await, "the secret that Farid knows");
-        let taken = door!(test, |tx| roles::revoke(tx, lata, shop, now)).unwrap();
+        let taken = administered!(test, |tx| roles::revoke(tx, lata, shop, now)).unwrap();
         assert_eq!(taken.revoked.len(), 1);
         assert!(!good(&third).await);
     }

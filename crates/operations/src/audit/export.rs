@@ -52,7 +52,7 @@ impl Operation<HouseServices> for ExportAudit {
     };
 
     async fn run(call: &HouseCall, input: ExportAuditInput) -> Result<AuditExportView, OperationError> {
-        let limit = ListInput { after: None, limit: input.limit }.page_size()?;
+        let limit = ListInput { limit: input.limit, ..ListInput::default() }.page_size()?;
         // Each page adds an entry, so one of a single line would never come to the end.
         if limit < 2 {
             return Err(OperationError::field("limit", "must be from 2 to 500"));

@@ -2,25 +2,21 @@
 
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_safety::audit;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use munshi_safety::audit::{self, AuditListRequest};
+use munshi_store::SortOrder;
 
 use super::AuditEntryView;
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListAuditInput {
-    /// Only entries of this event, such as tenant.paused.
-    pub event: Option<String>,
-    /// The `next` of the previous page.
-    pub after: Option<String>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    #[derive(Default)]
+    pub struct ListAuditInput: NameListInput {
+        /// Only entries of this event, such as tenant.paused.
+        pub event: Option<String>,
+    }
 }
 
 pub struct ListAudit;
@@ -45,20 +41,21 @@ impl Operation<HouseServices> for ListAudit {
         call: &HouseCall,
         input: ListAuditInput,
     ) -> Result<ListView<AuditEntryView>, OperationError> {
-        let limit = ListInput { after: None, limit: input.limit }.page_size()?;
-        let before = match &input.after {
-            None => i64::MAX,
-            Some(text) => {
-                text.parse().map_err(|_| OperationError::field("after", "is no `next` of a page"))?
-            }
-        };
-        let event = input.event;
-        let found =
-            call.read(move |tx| Ok(audit::list_before(tx, before, event.as_deref(), limit + 1)?)).await?;
+        const NEWEST_FIRST: SortOrder = SortOrder::Descending;
+        let limit = input.page().page_size()?;
+        let order = input.order.unwrap_or(NEWEST_FIRST);
+        let after = input.after.as_deref().map(|cursor| order.parse_cursor(NEWEST_FIRST, cursor));
+        let after = after.transpose()?.map(str::parse).transpose();
+        let after = after.map_err(|_| OperationError::field("after", "is no `next` of a page"))?;
+        let request = AuditListRequest { order, after, event: input.event, count: limit + 1 };
+        let found = call.read(move |tx| Ok(audit::list(tx, &request)?)).await?;
         let has_more = found.len() > limit as usize;
         let items = found.into_iter().take(limit as usize).map(AuditEntryView::new);
         let items = items.collect::<Result<Vec<_>, _>>()?;
-        let next = items.last().filter(|_| has_more).map(|entry| entry.seq.to_string());
+        let next = items
+            .last()
+            .filter(|_| has_more)
+            .map(|entry| order.render_cursor(NEWEST_FIRST, &entry.seq.to_string()));
         Ok(ListView { items, next })
     }
 }

@@ -4,6 +4,6 @@ mod list;
 mod show;
 mod view;
 
-pub use list::{ListBindings, ListBindingsInput};
+pub use list::ListBindings;
 pub use show::{BindingInput, ShowBinding};
 pub use view::{BindingView, BindingWithVersionsView};

@@ -5,32 +5,27 @@ use std::collections::btree_map::Entry;
 
 use munshi_jobs::{JOBS, JobState, dead_letters, load_queue_depth};
 use munshi_pack::operation::{
-    CallerClass, ListInput, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::{Cursor, PageRequest, PlatformTx, tenants};
+use munshi_store::{PageRequest, PlatformTx, tenants};
 use munshi_types::{TenantId, TenantName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{JobDetailView, QueueDepthView};
+use crate::list_input::list_input;
 use crate::tenants::find_selected;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListJobsInput {
-    /// scheduled, ready, running, done or dead. Default: dead.
-    #[schema(value_type = Option<crate::schemas::JobStateSchema>, inline)]
-    pub state: Option<JobState>,
-    /// Only jobs of the tenant with this name.
-    #[schema(value_type = Option<String>)]
-    pub tenant: Option<TenantName>,
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    pub struct ListJobsInput: ListInput {
+        /// scheduled, ready, running, done or dead. Default: dead.
+        #[schema(value_type = Option<crate::schemas::JobStateSchema>, inline)]
+        pub state: Option<JobState>,
+        /// Only jobs of the tenant with this name.
+        #[schema(value_type = Option<String>)]
+        pub tenant: Option<TenantName>,
+    }
 }
 
 /// One page of jobs, and how full the queue is.
@@ -65,7 +60,7 @@ impl Operation<HouseServices> for ListJobs {
     };
 
     async fn run(call: &HouseCall, input: ListJobsInput) -> Result<JobsView, OperationError> {
-        let request = ListInput { after: input.after, limit: input.limit }.page_request()?;
+        let request = input.page().page_request()?;
         let state = input.state.unwrap_or(JobState::Dead);
         call.read_platform(JOBS, move |tx| {
             let tenant = input.tenant.map(|name| find_selected(tx, Some(&name))).transpose()?;
@@ -84,6 +79,7 @@ fn read(
     let depth = load_queue_depth(tx)?.into();
     let page = dead_letters::list(tx, state, tenant, request)?;
     let mut names: BTreeMap<TenantId, Option<String>> = BTreeMap::new();
+    let next = page.next_cursor().map(|next| next.to_string());
     let mut items = Vec::with_capacity(page.items.len());
     for job in page.items {
         let name = match names.entry(job.tenant) {
@@ -92,7 +88,7 @@ fn read(
         };
         items.push(JobDetailView::new(job, name));
     }
-    Ok(JobsView { state, depth, items, next: page.next.map(|next| next.to_string()) })
+    Ok(JobsView { state, depth, items, next })
 }
 
 /// None for the installation's own work.

@@ -3,26 +3,19 @@
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_identity::persons::{self, PersonFilter};
 use munshi_pack::operation::{
-    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::Cursor;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::PersonView;
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListPersonsInput {
-    /// Include people who have left.
-    pub everybody: Option<bool>,
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    #[derive(Copy, Default)]
+    pub struct ListPersonsInput: ListInput {
+        /// Include people who have left.
+        pub everybody: Option<bool>,
+    }
 }
 
 pub struct ListPersons;
@@ -45,16 +38,16 @@ impl Operation<HouseServices> for ListPersons {
 
     async fn run(call: &HouseCall, input: ListPersonsInput) -> Result<ListView<PersonView>, OperationError> {
         let wanted = if input.everybody == Some(true) { PersonFilter::Everybody } else { PersonFilter::Here };
-        let request = ListInput { after: input.after, limit: input.limit }.page_request()?;
+        let request = input.page().page_request()?;
         let page = call.read(move |tx| {
             let page = persons::list(tx, wanted, &request)?;
+            let next = page.next_cursor().map(|next| next.to_string());
             let mut items = Vec::with_capacity(page.items.len());
             for person in page.items {
                 items.push(PersonView::load(tx, person)?);
             }
-            Ok((items, page.next))
+            Ok(ListView { items, next })
         });
-        let (items, next) = page.await?;
-        Ok(ListView { items, next: next.map(|next| next.to_string()) })
+        page.await
     }
 }

@@ -2,18 +2,25 @@
 
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod, describe_order,
 };
 use munshi_safety::policy::{self, Policy};
+use munshi_store::SortOrder;
 use munshi_tiers::plan::{FieldChange, diff_fields};
 use munshi_types::{TenantName, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::PolicyInput;
 use crate::{HouseCall, HouseServices};
 
-/// The versions of a policy, newest first.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogPolicyInput {
+    #[schema(schema_with = describe_order)]
+    pub order: Option<SortOrder>,
+}
+
+/// The versions of a policy, newest first unless the other order was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = PolicyLog)]
 pub struct PolicyLogView {
@@ -38,7 +45,7 @@ pub struct PolicyVersionView {
 pub struct LogPolicy;
 
 impl Operation<HouseServices> for LogPolicy {
-    type Input = PolicyInput;
+    type Input = LogPolicyInput;
     type View = PolicyLogView;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -46,14 +53,14 @@ impl Operation<HouseServices> for LogPolicy {
         noun: "policy",
         command: "policy",
         verb: "log",
-        about: "Show every version of the policy: who, when, why, and what changed.",
+        about: "Show every version of the policy, newest first: who, when, why, and what changed.",
         needs: CallerClass::Member(Area::Tiers, ApiAccess::Read),
         effect: OperationEffect::Read,
         method: RouteMethod::Get,
         path: "/v1/policy/versions",
     };
 
-    async fn run(call: &HouseCall, _: PolicyInput) -> Result<PolicyLogView, OperationError> {
+    async fn run(call: &HouseCall, input: LogPolicyInput) -> Result<PolicyLogView, OperationError> {
         let versions = call.read(|tx| Ok(policy::list_versions(tx)?)).await?;
         let before = versions.iter().skip(1).map(|(_, policy)| policy.clone()).chain([Policy::default()]);
         let shown = versions.iter().zip(before).map(|((version, policy), before)| {
@@ -66,7 +73,10 @@ impl Operation<HouseServices> for LogPolicy {
                 changes,
             })
         });
-        let versions = shown.collect::<Result<_, OperationError>>()?;
+        let mut versions = shown.collect::<Result<Vec<_>, OperationError>>()?;
+        if input.order == Some(SortOrder::Ascending) {
+            versions.reverse();
+        }
         Ok(PolicyLogView { tenant: call.tenant.name.clone(), versions })
     }
 }

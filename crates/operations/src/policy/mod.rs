@@ -6,6 +6,6 @@ mod show;
 mod test;
 
 pub use decision::{DecisionStageView, PolicyDecisionView};
-pub use log::{LogPolicy, PolicyLogView, PolicyVersionView};
+pub use log::{LogPolicy, LogPolicyInput, PolicyLogView, PolicyVersionView};
 pub use show::{PolicyInput, PolicyView, ShowPolicy};
 pub use test::{DescribedToolInput, TestPolicy, TestPolicyInput};

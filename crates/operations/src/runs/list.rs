@@ -4,30 +4,23 @@ use munshi_agent::RunState;
 use munshi_agent::runs::{self, RunFilter, RunView};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::Cursor;
 use munshi_types::SessionId;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{RunStateView, RunSummaryView};
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListRunsInput {
-    /// Only runs of this session.
-    #[schema(value_type = Option<uuid::Uuid>)]
-    pub session: Option<SessionId>,
-    /// Only runs in this state.
-    pub state: Option<RunStateView>,
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    #[derive(Copy, Default)]
+    pub struct ListRunsInput: ListInput {
+        /// Only runs of this session.
+        #[schema(value_type = Option<uuid::Uuid>)]
+        pub session: Option<SessionId>,
+        /// Only runs in this state.
+        pub state: Option<RunStateView>,
+    }
 }
 
 pub struct ListRuns;
@@ -55,7 +48,7 @@ impl Operation<HouseServices> for ListRuns {
             (None, Some(state)) => RunFilter::State(state),
             (None, None) => RunFilter::All,
         };
-        let request = ListInput { after: input.after, limit: input.limit }.page_request()?;
+        let request = input.page().page_request()?;
         let page = call.read(move |tx| Ok(runs::list(tx, wanted, &request)?)).await?;
         Ok(ListView::from_page(page, |run: RunView| {
             let fits = state.is_none_or(|state| run.state == state);

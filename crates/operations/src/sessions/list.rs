@@ -3,31 +3,24 @@
 use munshi_agent::sessions::{self, Session, SessionFilter};
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, ListInput, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, ListView, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_store::Cursor;
 use munshi_types::{BindingId, PersonId};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::SessionView;
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListSessionsInput {
-    /// Only sessions with this binding, by its id.
-    #[schema(value_type = Option<uuid::Uuid>)]
-    pub binding: Option<BindingId>,
-    /// Only sessions of this person.
-    #[schema(value_type = Option<uuid::Uuid>)]
-    pub person: Option<PersonId>,
-    /// The `next` of the previous page.
-    #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    #[derive(Copy, Default)]
+    pub struct ListSessionsInput: ListInput {
+        /// Only sessions with this binding, by its id.
+        #[schema(value_type = Option<uuid::Uuid>)]
+        pub binding: Option<BindingId>,
+        /// Only sessions of this person.
+        #[schema(value_type = Option<uuid::Uuid>)]
+        pub person: Option<PersonId>,
+    }
 }
 
 pub struct ListSessions;
@@ -57,7 +50,7 @@ impl Operation<HouseServices> for ListSessions {
             (None, Some(binding)) => SessionFilter::Binding(binding),
             (None, None) => SessionFilter::All,
         };
-        let request = ListInput { after: input.after, limit: input.limit }.page_request()?;
+        let request = input.page().page_request()?;
         let page = call.read(move |tx| Ok(sessions::list(tx, wanted, &request)?)).await?;
         Ok(ListView::from_page(page, |session: Session| {
             let fits = input.binding.is_none_or(|binding| session.binding == binding);

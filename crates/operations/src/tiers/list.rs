@@ -6,24 +6,18 @@ use munshi_pack::operation::{
 };
 use munshi_tiers::history;
 use munshi_types::tier::TierKind;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::TierView;
-use crate::named_list::paginate_by_name;
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListTiersInput {
-    /// Only tiers of this kind: `human`, `team`, `agent` or `binding`.
-    #[schema(value_type = Option<crate::schemas::TierKindSchema>)]
-    pub kind: Option<TierKind>,
-    /// The `next` of the previous page.
-    pub after: Option<String>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    #[derive(Default)]
+    pub struct ListTiersInput: NameListInput {
+        /// Only tiers of this kind: `human`, `team`, `agent` or `binding`.
+        #[schema(value_type = Option<crate::schemas::TierKindSchema>)]
+        pub kind: Option<TierKind>,
+    }
 }
 
 pub struct ListTiers;
@@ -48,8 +42,6 @@ impl Operation<HouseServices> for ListTiers {
         let mut tiers = history::list_tiers(&call.db, &call.tenant.name).await?;
         tiers.retain(|tier| input.kind.is_none_or(|kind| tier.kind == kind));
         let tiers = tiers.into_iter().map(TierView::from).collect();
-        paginate_by_name(tiers, input.after.as_deref(), input.limit, |tier| {
-            format!("{}.{}", tier.kind.as_str(), tier.name)
-        })
+        input.page().paginate(tiers, |tier: &TierView| format!("{}.{}", tier.kind.as_str(), tier.name))
     }
 }

@@ -4,29 +4,23 @@ use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
+use munshi_store::SortOrder;
 use munshi_tiers::history::{self, TierHistoryEntry};
 use munshi_types::tier::{TierKind, TierName};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::TierLogView;
-use crate::named_list::paginate_by_name;
+use crate::list_input::list_input;
 use crate::{HouseCall, HouseServices};
 
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LogTierInput {
-    /// `human`, `team`, `agent` or `binding`.
-    #[schema(value_type = crate::schemas::TierKindSchema)]
-    pub kind: TierKind,
-    /// The name of the tier.
-    #[schema(value_type = String, max_length = 63, example = "meera")]
-    pub name: TierName,
-    /// The `next` of the previous page.
-    pub after: Option<String>,
-    /// Page size; default 25.
-    #[schema(minimum = 1, maximum = 500)]
-    pub limit: Option<u32>,
+list_input! {
+    pub struct LogTierInput: NameListInput {
+        /// `human`, `team`, `agent` or `binding`.
+        #[schema(value_type = crate::schemas::TierKindSchema)]
+        pub kind: TierKind,
+        /// The name of the tier.
+        #[schema(value_type = String, max_length = 63, example = "meera")]
+        pub name: TierName,
+    }
 }
 
 pub struct LogTier;
@@ -51,14 +45,18 @@ impl Operation<HouseServices> for LogTier {
         let log = history::load(&call.db, &call.tenant.name, input.kind, &input.name).await?;
         // Numbers that fall, written so that they rise.
         let place = |entry: &TierHistoryEntry| format!("{:010}", u32::MAX - entry.version.version);
-        let page = paginate_by_name(log.versions, input.after.as_deref(), input.limit, place)?;
+        let page = input.page().paginate_from(SortOrder::Descending, log.versions, place)?;
+        let mut events = log.events;
+        if input.order == Some(SortOrder::Ascending) {
+            events.reverse();
+        }
         Ok(TierLogView {
             kind: log.kind,
             name: log.name,
             status: log.status,
             items: page.items.into_iter().map(Into::into).collect(),
             next: page.next,
-            events: log.events,
+            events,
         })
     }
 }

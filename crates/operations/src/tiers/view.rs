@@ -147,11 +147,11 @@ pub struct TierLogView {
     pub name: TierName,
     #[schema(value_type = String, example = "active")]
     pub status: TierStatus,
-    /// Newest first.
+    /// Newest first, unless the other order was asked for.
     pub items: Vec<TierVersionEntryView>,
     /// Cursor of the next page: send it as `after`. Null on the last page.
     pub next: Option<String>,
-    /// When it was archived, restored or rolled back, newest first.
+    /// When it was archived, restored or rolled back, in the same order.
     #[schema(value_type = Vec<Value>)]
     pub events: Vec<TierEvent>,
 }

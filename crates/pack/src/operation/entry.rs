@@ -18,27 +18,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::error::{OperationError, OperationErrorCode};
 use super::idempotency::{self, Request};
 use super::spec::{CallerClass, OperationScope, OperationSpec, RouteMethod};
-use super::{Operation, OperationCall};
-
-/// Runs an operation: whoever may not is refused before it sees anything.
-pub async fn execute<S: Sync, O: Operation<S>>(
-    call: &OperationCall<S>,
-    input: O::Input,
-) -> Result<O::View, OperationError> {
-    check(&O::SPEC, call)?;
-    check_policy(&O::SPEC, call).await?;
-    let asked = call.idempotency.is_given().then(|| O::describe_request(&input)).transpose();
-    let asked = asked.map_err(OperationError::internal)?;
-    let claim = match idempotency::begin(call, &O::SPEC, asked).await? {
-        Request::Unnamed => return O::run(call, input).await,
-        Request::Answered(view) => return serde_json::from_value(view).map_err(OperationError::internal),
-        Request::New(claim) => claim,
-    };
-    let view = O::run(call, input).await?;
-    let kept = O::KEEPS_VIEW.then(|| serde_json::to_value(&view)).transpose();
-    idempotency::keep(call, claim, kept.map_err(OperationError::internal)?).await;
-    Ok(view)
-}
+use super::{Operation, OperationCall, RenderView};
 
 fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), OperationError> {
     let is_installation = call.tenant.is_installation();
@@ -84,8 +64,9 @@ pub struct OperationShape {
     input: fn() -> (String, RefOr<Schema>),
     view: fn() -> (String, RefOr<Schema>),
     components: fn(&mut Vec<(String, RefOr<Schema>)>),
-    fits: fn(&Value) -> Result<(), OperationError>,
-    words: fn(&Value) -> Option<String>,
+    describe: fn(&Value) -> Result<Value, OperationError>,
+    keeps_view: bool,
+    render: Option<RenderView>,
 }
 
 /// One line of a list of operations.
@@ -120,16 +101,29 @@ impl<S: Sync + 'static> OperationEntry<S> {
                 O::Input::schemas(all);
                 O::View::schemas(all);
             },
-            fits: |input| parse_input::<O::Input>(input.clone()).map(drop),
-            words: |view| O::render(&serde_json::from_value(view.clone()).ok()?),
+            describe: |input| {
+                O::describe_request(&parse_input(input.clone())?).map_err(OperationError::internal)
+            },
+            keeps_view: O::KEEPS_VIEW,
+            render: O::RENDER,
         };
         Self { shape, run: |call, input| Box::pin(run_json::<S, O>(call, input)) }
     }
 
-    /// Runs it with an input that is read from JSON; gives its view as JSON.
+    /// Runs it with an input that is read from JSON; gives its view as JSON. Whoever may not is refused before it sees anything.
+    // Not for each operation's own types: there are a hundred of them.
     pub async fn execute(&self, call: &OperationCall<S>, input: Value) -> Result<Value, OperationError> {
         check(&self.spec, call)?;
-        (self.run)(call, input).await
+        check_policy(&self.spec, call).await?;
+        let asked = call.idempotency.is_given().then(|| (self.describe)(&input)).transpose()?;
+        let claim = match idempotency::begin(call, &self.spec, asked).await? {
+            Request::Unnamed => return (self.run)(call, input).await,
+            Request::Answered(view) => return Ok(view),
+            Request::New(claim) => claim,
+        };
+        let view = (self.run)(call, input).await?;
+        idempotency::keep(call, claim, self.keeps_view.then(|| view.clone())).await;
+        Ok(view)
     }
 }
 
@@ -182,13 +176,13 @@ impl OperationShape {
 
     /// Its view in words, where names and values do not do.
     pub fn render(&self, view: &Value) -> Option<String> {
-        (self.words)(view)
+        self.render?(view)
     }
 
     /// Whether the caller may do it, with such an input. Nothing is done.
     pub fn check<S>(&self, call: &OperationCall<S>, input: &Value) -> Result<(), OperationError> {
         check(&self.spec, call)?;
-        (self.fits)(input)
+        (self.describe)(input).map(drop)
     }
 }
 
@@ -232,7 +226,7 @@ async fn run_json<S: Sync, O: Operation<S>>(
     input: Value,
 ) -> Result<Value, OperationError> {
     let input: O::Input = parse_input(input)?;
-    let view = execute::<S, O>(call, input).await?;
+    let view = O::run(call, input).await?;
     serde_json::to_value(view).map_err(|error| {
         OperationError::internal(format!("view of {} can't be written: {error}", type_name::<O>()))
     })

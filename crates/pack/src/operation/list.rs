@@ -1,8 +1,8 @@
-//! Lists: all page alike.
+//! Lists: all page and sort alike.
 
 use std::borrow::Cow;
 
-use munshi_store::{Cursor, Page, PageRequest};
+use munshi_store::{CursorError, ListCursor, Page, PageRequest, SortOrder};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
@@ -14,21 +14,25 @@ use super::error::OperationError;
 const DEFAULT: u32 = 25;
 const LARGEST: u32 = 500;
 
-/// The input of a list that is asked for its page alone.
+/// The input of a list by time that is asked for its page alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListInput {
     /// The `next` of the previous page.
     #[schema(value_type = Option<String>)]
-    pub after: Option<Cursor>,
+    pub after: Option<ListCursor>,
     /// Page size; default 25.
     #[schema(minimum = 1, maximum = 500)]
     pub limit: Option<u32>,
+    #[schema(schema_with = describe_order)]
+    pub order: Option<SortOrder>,
 }
 
 impl ListInput {
+    /// Newest first, unless the other order is asked for.
     pub fn page_request(self) -> Result<PageRequest, OperationError> {
-        Ok(PageRequest::new(self.after, self.page_size()?))
+        let order = self.order.unwrap_or(SortOrder::Descending);
+        Ok(PageRequest::in_order(order, self.after, self.page_size()?)?)
     }
 
     /// How many rows are asked for.
@@ -37,6 +41,22 @@ impl ListInput {
             limit @ 1..=LARGEST => Ok(limit),
             _ => Err(OperationError::field("limit", "must be from 1 to 500")),
         }
+    }
+}
+
+/// The `order` of a list's input, in the document.
+pub fn describe_order() -> Schema {
+    let order = ObjectBuilder::new()
+        .schema_type(SchemaType::Array(vec![Type::String, Type::Null]))
+        .enum_values(Some(SortOrder::ALL.map(SortOrder::as_str)))
+        .description(Some("`asc` or `desc`. Default: as the list is described."));
+    Schema::Object(order.build())
+}
+
+/// A cursor that is of no use in the order that is asked for.
+impl From<CursorError> for OperationError {
+    fn from(error: CursorError) -> Self {
+        Self::field("after", &error.to_string())
     }
 }
 
@@ -80,7 +100,7 @@ impl<T: ToSchema> PartialSchema for ListView<T> {
 
 impl<T> ListView<T> {
     pub fn from_page<R>(page: Page<R>, shown: impl FnMut(R) -> Option<T>) -> Self {
-        let next = page.next.map(|next| next.to_string());
+        let next = page.next_cursor().map(|next| next.to_string());
         Self { items: page.items.into_iter().filter_map(shown).collect(), next }
     }
 }

@@ -6,6 +6,8 @@
 //!    in a file of its own: `<resource>/<verb>.rs`.
 //! 2. Declare it in an [`OperationSpec`]: who may, where, what it does.
 //! 3. List it. The route, the command, the document and `docs/operations.md` follow.
+//!
+//! A list by time takes a [`ListInput`] and answers with a [`ListView`], so that all of them page and sort alike.
 
 mod caller;
 mod entry;
@@ -26,10 +28,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 pub use caller::{CallerIdentity, OperationCaller};
-pub use entry::{OperationEntry, OperationField, OperationShape, execute};
+pub use entry::{OperationEntry, OperationField, OperationShape};
 pub use error::{OperationError, OperationErrorCode, sentence};
 pub use idempotency::IdempotencyKey;
-pub use list::{ListInput, ListView};
+pub use list::{ListInput, ListView, describe_order};
 pub use spec::{CallerClass, OperationEffect, OperationScope, OperationSpec, RouteMethod};
 
 /// A verb. `S` is what it works with.
@@ -44,10 +46,8 @@ pub trait Operation<S>: 'static {
     /// Whether the view may be kept for whoever sends the same again: not where it holds what is shown once.
     const KEEPS_VIEW: bool = true;
 
-    /// The view in words for somebody at a terminal, where its names and values do not do.
-    fn render(_: &Self::View) -> Option<String> {
-        None
-    }
+    /// The view in words for somebody at a terminal, where its names and values do not do; see [`render_as`].
+    const RENDER: Option<RenderView> = None;
 
     /// What makes two requests under one idempotency key the same; a hash of it is kept.
     fn describe_request(input: &Self::Input) -> serde_json::Result<Value> {
@@ -59,6 +59,14 @@ pub trait Operation<S>: 'static {
         call: &OperationCall<S>,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::View, OperationError>> + Send;
+}
+
+/// Gives a view words of its own.
+pub type RenderView = fn(&Value) -> Option<String>;
+
+/// Words for a view that is read from JSON; none where it can't be.
+pub fn render_as<T: DeserializeOwned>(view: &Value, render: impl FnOnce(&T) -> String) -> Option<String> {
+    serde_json::from_value(view.clone()).ok().map(|view| render(&view))
 }
 
 /// One call: by whom, for which tenant, and with what.

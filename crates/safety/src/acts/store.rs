@@ -1,6 +1,8 @@
 //! The table of acts.
 
-use munshi_store::{Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params};
+use munshi_store::{
+    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params, sql_in_both_orders,
+};
 use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -327,12 +329,14 @@ pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
     )?)
 }
 
-/// A tenant's acts, newest first.
+/// A tenant's acts, newest first or the other way round.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Act>> {
     let rows = tx.all(
-        "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                state, stage, code, reservation, attempt, began_at, ended_at, micros, result
-         FROM acts WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) ORDER BY began_at DESC, id DESC LIMIT $4",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
+                    state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+             FROM acts WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) ORDER BY began_at DESC, id DESC LIMIT $4"
+        )),
         params![request.after.time, request.after.id, request.fetch_limit()],
         read,
     )?;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use munshi_store::{Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params};
+use munshi_store::{
+    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params, sql_in_both_orders,
+};
 use munshi_types::{ActId, ApprovalId, Id, PersonId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
@@ -205,16 +207,18 @@ pub enum ApprovalFilter {
     All,
 }
 
-/// Newest first.
+/// Newest first, or the other way round.
 pub fn list(tx: &mut Tx<'_>, wanted: ApprovalFilter, request: &PageRequest) -> Result<Page<Approval>> {
     let rows = tx.all(
-        "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
-                (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
-                (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
-         FROM approvals
-         WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3) AND (state = 'pending' OR $4)
-         ORDER BY asked_at DESC, id DESC LIMIT $5",
+        request.choose(sql_in_both_orders!(
+            "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
+                    asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
+                    (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
+                    (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
+             FROM approvals
+             WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3) AND (state = 'pending' OR $4)
+             ORDER BY asked_at DESC, id DESC LIMIT $5"
+        )),
         params![request.after.time, request.after.id, wanted == ApprovalFilter::All, request.fetch_limit()],
         read,
     )?;

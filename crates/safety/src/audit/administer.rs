@@ -82,6 +82,16 @@ where
     E: From<munshi_store::Error> + From<Error>,
 {
     let (answer, notes) = PlatformAdminTx::run(tx, unit)?;
+    append_platform_notes(tx, tenant, stamp, notes)?;
+    Ok(answer)
+}
+
+fn append_platform_notes(
+    tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
+    stamp: &AuditStamp,
+    notes: Vec<(TenantId, AuditNote)>,
+) -> Result<(), Error> {
     if stamp.claim.is_some() {
         tx.as_tenant(tenant, |tx| stamp.take_claim(tx))?;
     }
@@ -93,7 +103,7 @@ where
     for (chain, notes) in chains {
         tx.as_tenant(chain, |tx| append_notes(tx, stamp, notes))?;
     }
-    Ok(answer)
+    Ok(())
 }
 
 fn append_notes(tx: &mut Tx<'_>, stamp: &AuditStamp, notes: Vec<AuditNote>) -> Result<(), Error> {

@@ -10,7 +10,7 @@
 //! - [`append`], [`NewAuditEntry`], [`AuditEvent`], [`AuditActor`]: adding, without phones and secrets; [`pseudonym`]: phones as nobody
 //!   can read them
 //! - [`administer`], [`administer_platform`]: changes that are told or not made
-//! - [`tail`], [`list_before`], [`list_after`], [`export`], [`AuditEntry`]: reading; [`canonical_json`]: the one spelling that is hashed
+//! - [`tail`], [`list`], [`list_after`], [`export`], [`AuditEntry`]: reading; [`canonical_json`]: the one spelling that is hashed
 //! - [`verify`](mod@verify), [`anchors`]: what shows that nothing was done to it
 //! - [`install`], [`set_schedules`]: by the clock
 
@@ -31,7 +31,7 @@ pub use canonical_json::to_canonical_json;
 pub use entry::{AuditActor, AuditActorKind, AuditEntry, AuditEvent, ChainHash, NewAuditEntry};
 pub use jobs::{install, set_schedules, verify_and_anchor};
 pub use pseudonym::{PseudonymKey, derive_pseudonym};
-pub use read::{ChainHead, PAGE, export, list_after, list_before, list_heads, tail};
+pub use read::{AuditListRequest, ChainHead, PAGE, export, list, list_after, list_heads, tail};
 pub use redaction::{contains_phone, pseudonymise_phones};
 
 use munshi_store::PlatformScope;

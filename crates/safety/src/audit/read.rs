@@ -1,7 +1,8 @@
 //! Entries as they stand, page by page.
 
 use munshi_store::{
-    Db, Error as StoreError, PlatformTx, Result as StoreResult, Row, Tx, across_tenants, params,
+    Db, Error as StoreError, PlatformTx, Result as StoreResult, Row, SortOrder, Tx, across_tenants, params,
+    sql_in_both_orders,
 };
 use munshi_types::{TenantId, Timestamp};
 
@@ -32,12 +33,31 @@ pub fn tail(tx: &mut Tx<'_>, count: u32) -> Result<Vec<AuditEntry>> {
     Ok(entries)
 }
 
-/// The entries before a number, the newest first; of one event where it is named.
-pub fn list_before(tx: &mut Tx<'_>, before: i64, event: Option<&str>, count: u32) -> Result<Vec<AuditEntry>> {
-    Ok(tx.all(
+/// What part of a chain is wanted.
+#[derive(Clone, Debug)]
+pub struct AuditListRequest {
+    pub order: SortOrder,
+    /// The number behind which it begins; none for the chain's end in that order.
+    pub after: Option<i64>,
+    /// Only entries of this event.
+    pub event: Option<String>,
+    pub count: u32,
+}
+
+/// Entries in the order that is asked for.
+pub fn list(tx: &mut Tx<'_>, request: &AuditListRequest) -> Result<Vec<AuditEntry>> {
+    let start = match request.order {
+        SortOrder::Ascending => i64::MIN,
+        SortOrder::Descending => i64::MAX,
+    };
+    let sql = sql_in_both_orders!(
         "SELECT tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload, prev_hash, hash
-         FROM audit_entries WHERE tenant_id = $1 AND seq < $2 AND (event = $3 OR $4) ORDER BY seq DESC LIMIT $5",
-        params![before, event.unwrap_or_default(), event.is_none(), count],
+         FROM audit_entries WHERE tenant_id = $1 AND seq < $2 AND (event = $3 OR $4) ORDER BY seq DESC LIMIT $5"
+    );
+    let event = request.event.as_deref();
+    Ok(tx.all(
+        sql.choose(request.order),
+        params![request.after.unwrap_or(start), event.unwrap_or_default(), event.is_none(), request.count],
         read,
     )?)
 }

@@ -171,7 +171,7 @@ on_both_engines! {
     async fn an_archived_tenant_takes_nothing(test: TestDb) {
         let shop = Shop::new("sharma");
         let id = test.add_tenant("sharma").await;
-        test.db.platform(TENANTS).write(move |tx| tenants::set_status(tx, id, TenantStatus::Archived)).await.unwrap();
+        test.db.platform(TENANTS).write(move |tx| munshi_test_support::administer_platform(tx, |tx| tenants::set_status(tx, id, TenantStatus::Archived))).await.unwrap();
         let refused = shop.apply(&test).await.unwrap_err();
         assert!(matches!(refused, Error::TenantArchived(_)), "{refused}");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use munshi_store::tenants::{self, TENANTS};
-use munshi_test_support::{PATIENCE, TestDb, on_both_engines};
+use munshi_test_support::{PATIENCE, TestDb, administer_platform, on_both_engines};
 use munshi_tiers::resolve::assign_bucket;
 use munshi_tiers::{AddressResolution, BindingResolution, BindingResolver, VanishedTierPolicy};
 use munshi_types::TenantStatus;
@@ -26,7 +26,7 @@ async fn bound(resolver: &BindingResolver, person: Option<&str>) -> Arc<BindingR
 
 async fn set_status(test: &TestDb, tenant: munshi_types::TenantId, status: TenantStatus) {
     let change = move |tx: &mut munshi_store::PlatformTx<'_>| -> munshi_tiers::Result<()> {
-        tenants::set_status(tx, tenant, status)?;
+        administer_platform(tx, |tx| tenants::set_status(tx, tenant, status))?;
         munshi_tiers::mark_tenant_changed(tx, tenant)
     };
     test.db.platform(TENANTS).write(change).await.unwrap();

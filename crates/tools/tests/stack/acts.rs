@@ -226,7 +226,7 @@ on_both_engines! {
         test.clock.advance(std::time::Duration::from_secs(3600));
         let tenant = shop.tenant;
         for (status, ended) in [(TenantStatus::Paused, 0), (TenantStatus::Active, 1)] {
-            test.db.platform(TENANTS).write(move |tx| set_status(tx, tenant, status)).await.unwrap();
+            test.db.platform(TENANTS).write(move |tx| munshi_test_support::administer_platform(tx, |tx| set_status(tx, tenant, status))).await.unwrap();
             let swept = shop.dispatcher.sweep(Arc::new(munshi_tools::NoActJournal)).await.unwrap();
             assert_eq!(swept.ended, ended, "{status:?}");
         }

@@ -172,7 +172,7 @@ on_both_engines! {
         }
         test.clock.advance(DAY);
         for (status, swept) in [(TenantStatus::Paused, (0, 0)), (TenantStatus::Archived, (0, 2))] {
-            test.db.platform(TENANTS).write(move |tx| set_status(tx, tenant, status)).await.unwrap();
+            test.db.platform(TENANTS).write(move |tx| munshi_test_support::administer_platform(tx, |tx| set_status(tx, tenant, status))).await.unwrap();
             assert_eq!(sweep(&shop, &told).await, swept, "{status:?}");
         }
     }

@@ -41,7 +41,11 @@ async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
 
 async fn set(shop: &Shop, test: &TestDb, status: TenantStatus) {
     let tenant = shop.tenant;
-    test.db.platform(TENANTS).write(move |tx| set_status(tx, tenant, status)).await.unwrap();
+    test.db
+        .platform(TENANTS)
+        .write(move |tx| munshi_test_support::administer_platform(tx, |tx| set_status(tx, tenant, status)))
+        .await
+        .unwrap();
 }
 
 async fn counts(shop: &Shop, test: &TestDb) -> Vec<u64> {

@@ -3,6 +3,7 @@
 use munshi_identity::operators::{OPERATORS, roles};
 use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_store::{PlatformTx, Tx};
+use munshi_test_support::administer_platform;
 use munshi_test_support::database::MORNING;
 use munshi_types::PersonId;
 use sha2::{Digest, Sha256};
@@ -120,7 +121,7 @@ on_both! {
         let put_out = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
             let members = roles::list_members(tx, shop)?;
             let asha = members.iter().find(|member| member.operator.email == OWNERS[0]).unwrap();
-            roles::revoke(tx, asha.operator.id, shop, MORNING).map(drop)
+            administer_platform(tx, |tx| roles::revoke(tx, asha.operator.id, shop, MORNING).map(drop))
         };
         house.installation.db.platform(OPERATORS).write(put_out).await.unwrap();
         browser.get(&back).await.says(403, NOT_THEIRS);

@@ -13,7 +13,7 @@ use munshi_safety::vault::{MasterKeySource, SecretRef, Vault};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::guarded_service::{Browser as Elsewhere, DeviceCodeSupport, GuardedService};
-use munshi_test_support::{PATIENCE, TestDb};
+use munshi_test_support::{PATIENCE, TestDb, administer_platform};
 use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantStatus};
 use munshi_web::{SignInServices, telemetry};
 use serde_json::Value;
@@ -257,7 +257,7 @@ on_both! {
         browser.get(&ours).await.says(404, OVER);
 
         let (old, resting) = (house.link(house.shop()).await, house.link(other).await);
-        let rest = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, other, TenantStatus::Paused);
+        let rest = move |tx: &mut PlatformTx<'_>| administer_platform(tx, |tx| tenants::set_status(tx, other, TenantStatus::Paused));
         test.db.platform(tenants::TENANTS).write(rest).await.unwrap();
         house.owner(other).get(&resting).await.says(404, OVER);
         test.clock.advance(Duration::from_secs(24 * 3600 - 1));

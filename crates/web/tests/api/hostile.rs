@@ -64,7 +64,7 @@ on_both! {
         let key = house.key(Role::Owner).await;
         let tenant = house.shop.tenant;
         let pause = move |tx: &mut munshi_store::PlatformTx<'_>| {
-            munshi_store::tenants::set_status(tx, tenant, munshi_types::TenantStatus::Paused)
+            munshi_test_support::administer_platform(tx, |tx| munshi_store::tenants::set_status(tx, tenant, munshi_types::TenantStatus::Paused))
         };
         house.db.platform(munshi_store::tenants::TENANTS).write(pause).await.unwrap();
         let say = json!({ "binding": "counter", "text": "hi" });

@@ -39,6 +39,7 @@ mod folders;
 mod hostile;
 mod keys;
 mod limits;
+mod lists;
 mod mcp;
 mod nodes;
 mod offline;

@@ -22,7 +22,7 @@ use crate::api::mcp;
 use crate::api::support::{Installation, Reply};
 
 /// What one business has that operations are about.
-struct Subjects {
+pub(super) struct Subjects {
     key: String,
     act: String,
     person: String,
@@ -47,12 +47,12 @@ struct Subjects {
 const TURNS: usize = 1 + 3 * EACH;
 const EACH: usize = 6;
 
-fn wipes() -> impl Iterator<Item = ScriptedTurn> {
+pub(super) fn wipes() -> impl Iterator<Item = ScriptedTurn> {
     std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
 }
 
 /// A request that would do; the number makes what is made anew another one each time.
-fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
+pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
     let path = |id: &str| spec.path.replace("{id}", id);
     let named = |name: &str| spec.path.replace("{name}", name);
     let plain = || spec.path.to_owned();
@@ -137,7 +137,7 @@ fn folder(words: &str) -> Value {
     json!({ "folders": [{ "files": [{ "path": "humans/spare.md", "text": text }] }] })
 }
 
-async fn subjects(house: &Installation, owner: &str) -> Subjects {
+pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });
     let chat = house.post("/v1/chat", owner, say).await.is(200);
@@ -232,7 +232,7 @@ async fn store_secrets(house: &Installation, keeper: &str) {
 }
 
 /// A job that was given up.
-async fn bury_job(house: &Installation) -> String {
+pub(super) async fn bury_job(house: &Installation) -> String {
     let queue = house.queue.clone();
     let unit = move |tx: &mut Tx<'_>| -> munshi_jobs::Result<JobId> {
         let id = queue.enqueue(tx, &NewJob::new("letter", &())?)?.id();

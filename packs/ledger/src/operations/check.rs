@@ -4,7 +4,7 @@ use munshi_identity::Role;
 use munshi_identity::keys::ApiAccess;
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, PackCall,
-    PackServices, RouteMethod,
+    PackServices, RenderView, RouteMethod, render_as,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -42,9 +42,9 @@ impl Operation<PackServices> for CheckBooks {
         path: "/v1/packs/ledger/check",
     };
 
-    fn render(view: &CheckBooksView) -> Option<String> {
-        Some(format!("{} entries: all figures match\n", view.entries))
-    }
+    const RENDER: Option<RenderView> = Some(|view| {
+        render_as(view, |view: &CheckBooksView| format!("{} entries: all figures match\n", view.entries))
+    });
 
     async fn run(call: &PackCall, _: CheckBooksInput) -> Result<CheckBooksView, OperationError> {
         let standing = call.read(|tx| Ok(balances::load_totals(tx)?)).await?;

@@ -4,7 +4,7 @@ use munshi_identity::Role;
 use munshi_identity::keys::{ApiAccess, KeySpeaker};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, PackCall,
-    PackServices, RouteMethod,
+    PackServices, RenderView, RouteMethod, render_as,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -41,9 +41,7 @@ impl Operation<PackServices> for ReadProfile {
         path: "/v1/packs/ledger/profile",
     };
 
-    fn render(view: &ShopProfile) -> Option<String> {
-        Some(render_profile(view))
-    }
+    const RENDER: Option<RenderView> = Some(|view| render_as(view, render_profile));
 
     async fn run(call: &PackCall, _: ReadProfileInput) -> Result<ShopProfile, OperationError> {
         call.read(|tx| Ok(profile::get(tx)?)).await
@@ -111,9 +109,7 @@ impl Operation<PackServices> for ChangeProfile {
         path: "/v1/packs/ledger/profile",
     };
 
-    fn render(view: &ShopProfile) -> Option<String> {
-        Some(render_profile(view))
-    }
+    const RENDER: Option<RenderView> = Some(|view| render_as(view, render_profile));
 
     async fn run(call: &PackCall, input: ChangeProfileInput) -> Result<ShopProfile, OperationError> {
         let now = call.now;

@@ -3,12 +3,12 @@
 use clap::Args;
 use munshi_operations::approvals::{ApprovalState, ApprovalView, ListApprovals, ListApprovalsInput};
 use munshi_pack::operation::ListView;
-use munshi_store::Cursor;
 use munshi_wiring::failure::Result;
 
 use super::{describe_asker, labels};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListPageArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
@@ -24,18 +24,19 @@ pub(crate) struct ApprovalListArguments {
     /// Include answered and expired ones
     #[arg(long)]
     all: bool,
-    /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
-    limit: u32,
-    /// Continue after this cursor: the `next` of the previous page
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<Cursor>,
+    #[command(flatten)]
+    page: ListPageArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &ApprovalListArguments) -> Result<()> {
     let target = OperationTarget { of: &arguments.of, operator: None };
-    let (after, limit) = (arguments.after, Some(arguments.limit));
-    let input = ListApprovalsInput { all: arguments.all.then_some(true), after, limit };
+    let ListPageArguments { limit, after, sorting } = &arguments.page;
+    let input = ListApprovalsInput {
+        all: arguments.all.then_some(true),
+        after: *after,
+        limit: Some(*limit),
+        order: sorting.order,
+    };
     let listing = context.run_operation::<ListApprovals>(&target, &input)?;
     context.output.print_result(&listing, render_text)
 }

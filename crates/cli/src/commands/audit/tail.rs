@@ -30,8 +30,8 @@ pub(super) fn run(context: &CommandContext, arguments: &AuditTailArguments) -> R
     let mut listing = ListView { items: Vec::new(), next: None };
     loop {
         let left = arguments.limit.saturating_sub(u32::try_from(listing.items.len()).unwrap_or(u32::MAX));
-        let input =
-            ListAuditInput { event: None, after: listing.next.take(), limit: Some(left.min(LARGEST_PAGE)) };
+        let (after, limit) = (listing.next.take(), Some(left.min(LARGEST_PAGE)));
+        let input = ListAuditInput { after, limit, ..ListAuditInput::default() };
         let page = context.run_operation::<ListAudit>(&target, &input)?;
         listing.items.extend(page.items);
         listing.next = page.next;

@@ -9,6 +9,7 @@ use munshi_wiring::failure::Result;
 
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
@@ -18,12 +19,15 @@ use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 pub(crate) struct HostKeyListArguments {
     #[command(flatten)]
     of: TenantSelectorArguments,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &HostKeyListArguments) -> Result<()> {
     let target = OperationTarget { of: &arguments.of, operator: None };
+    let order = arguments.sorting.order;
     let keys = context.run_whole_list::<ListHostKeys, _>(&target, |after| {
-        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE), order })
     })?;
     context.output.print_result(&keys, render_text)
 }

@@ -3,11 +3,11 @@
 use clap::Args;
 use munshi_jobs::JobState;
 use munshi_operations::jobs::{JobDetailView, JobsView, ListJobs, ListJobsInput, QueueDepthView};
-use munshi_store::Cursor;
 use munshi_types::TenantName;
 use munshi_wiring::failure::Result;
 
 use crate::context::CommandContext;
+use crate::list_arguments::ListPageArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
@@ -24,20 +24,17 @@ pub(crate) struct JobListArguments {
     /// Only this tenant's jobs
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
-    /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
-    limit: u32,
-    /// Continue after this cursor: the `next` of the previous page
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<Cursor>,
+    #[command(flatten)]
+    page: ListPageArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: JobListArguments) -> Result<()> {
     let input = ListJobsInput {
         state: Some(arguments.state),
         tenant: arguments.tenant,
-        after: arguments.after,
-        limit: Some(arguments.limit),
+        after: arguments.page.after,
+        limit: Some(arguments.page.limit),
+        order: arguments.page.sorting.order,
     };
     let listing = context.run_operation::<ListJobs>(&OperationTarget::installation(None), &input)?;
     context.output.print_result(&listing, render_text)

@@ -4,12 +4,12 @@ use clap::Args;
 use munshi_identity::keys::AreaGrant;
 use munshi_operations::keys::{KeyState, KeyView, ListKeys};
 use munshi_pack::operation::{ListInput, ListView};
-use munshi_store::Cursor;
 use munshi_wiring::failure::Result;
 
 use super::format_subject;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListPageArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
@@ -19,12 +19,8 @@ use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 pub(crate) struct KeyListArguments {
     #[command(flatten)]
     of: TenantSelectorArguments,
-    /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
-    limit: u32,
-    /// Continue after this cursor: the `next` of the previous page
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<Cursor>,
+    #[command(flatten)]
+    page: ListPageArguments,
 }
 
 fn state_cell(state: KeyState) -> OutputTableCell {
@@ -37,7 +33,8 @@ fn state_cell(state: KeyState) -> OutputTableCell {
 
 pub(super) fn run(context: &CommandContext, arguments: &KeyListArguments) -> Result<()> {
     let target = OperationTarget { of: &arguments.of, operator: None };
-    let input = ListInput { after: arguments.after, limit: Some(arguments.limit) };
+    let ListPageArguments { limit, after, sorting } = &arguments.page;
+    let input = ListInput { after: *after, limit: Some(*limit), order: sorting.order };
     let listing = context.run_operation::<ListKeys>(&target, &input)?;
     context.output.print_result(&listing, render_text)
 }

@@ -6,6 +6,7 @@ use munshi_operations::models::{
     ListModelCapabilities, ModelCapabilityView, SetModelCapability, SetModelCapabilityInput,
 };
 use munshi_pack::operation::ListView;
+use munshi_store::SortOrder;
 use munshi_wiring::failure::Result;
 
 use crate::commands::tenant::TenantSelectorArguments;
@@ -25,10 +26,14 @@ pub(crate) struct ModelSetArguments {
     operator: OperatorArguments,
 }
 
-pub(super) fn list(context: &CommandContext, tenant: &TenantSelectorArguments) -> Result<()> {
+pub(super) fn list(
+    context: &CommandContext,
+    tenant: &TenantSelectorArguments,
+    order: Option<SortOrder>,
+) -> Result<()> {
     let target = OperationTarget { of: tenant, operator: None };
     let view = context.run_whole_list::<ListModelCapabilities, _>(&target, |after| {
-        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE), order })
     })?;
     context.output.print_result(&view, render_list)
 }

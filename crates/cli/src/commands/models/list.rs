@@ -4,6 +4,7 @@ use munshi_llm::pricing::Cost;
 use munshi_operations::models::{
     ListModels, ListModelsInput, ModelState, ModelView, ModelsView, list_without_database,
 };
+use munshi_store::SortOrder;
 use munshi_wiring::failure::Result;
 use munshi_wiring::operations::open_models;
 
@@ -15,13 +16,17 @@ use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 
-pub(super) fn run(context: &CommandContext, tenant: &TenantSelectorArguments) -> Result<()> {
+pub(super) fn run(
+    context: &CommandContext,
+    tenant: &TenantSelectorArguments,
+    order: Option<SortOrder>,
+) -> Result<()> {
     // Looking at the settings makes no database.
     let view = if tenant.name().is_some() || has_database(context)? {
         let target = OperationTarget { of: tenant, operator: None };
-        context.run_operation::<ListModels>(&target, &ListModelsInput {})?
+        context.run_operation::<ListModels>(&target, &ListModelsInput { order })?
     } else {
-        list_without_database(&open_models(&context.config()?, &context.clock)?, context.now())
+        list_without_database(&open_models(&context.config()?, &context.clock)?, order, context.now())
     };
     context.output.print_result(&view, render_text)
 }

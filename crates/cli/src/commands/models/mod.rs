@@ -11,6 +11,7 @@ use munshi_wiring::gateway::open_existing_database;
 
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArguments {
@@ -24,11 +25,11 @@ pub(crate) struct ModelsArguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List models with health and prices; same as `munshi models`
-    List,
+    List(ListOrderArguments),
     /// Send test requests to a model and measure the latency
     Test(test::ModelTestArguments),
     /// List what models are used for, and which of them answer a tenant for each use
-    Capabilities,
+    Capabilities(ListOrderArguments),
     /// Let other models answer a tenant for one use
     Set(capabilities::ModelSetArguments),
 }
@@ -36,9 +37,10 @@ enum Command {
 pub(super) fn run(context: &CommandContext, arguments: &ModelsArguments) -> Result<()> {
     let tenant = &TenantSelectorArguments::named(arguments.tenant.clone());
     match &arguments.command {
-        None | Some(Command::List) => list::run(context, tenant),
+        None => list::run(context, tenant, None),
+        Some(Command::List(sorting)) => list::run(context, tenant, sorting.order),
         Some(Command::Test(arguments)) => test::run(context, arguments),
-        Some(Command::Capabilities) => capabilities::list(context, tenant),
+        Some(Command::Capabilities(sorting)) => capabilities::list(context, tenant, sorting.order),
         Some(Command::Set(arguments)) => capabilities::set(context, tenant, arguments),
     }
 }

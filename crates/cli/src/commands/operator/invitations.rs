@@ -2,6 +2,7 @@
 
 use munshi_operations::invitations::{InvitationView, ListInvitations};
 use munshi_pack::operation::{ListInput, ListView};
+use munshi_store::SortOrder;
 use munshi_wiring::failure::{CommandFailure, Result};
 
 use crate::context::CommandContext;
@@ -10,11 +11,15 @@ use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::OutputTable;
 
-pub(super) fn run(context: &CommandContext, target: &OperationTarget<'_>) -> Result<()> {
+pub(super) fn run(
+    context: &CommandContext,
+    target: &OperationTarget<'_>,
+    order: Option<SortOrder>,
+) -> Result<()> {
     let open = context.run_whole_list::<ListInvitations, _>(target, |after| {
         let after = after.map(|next| next.parse()).transpose();
         let after = after.map_err(|_| CommandFailure::failed("the next page can't be asked for"))?;
-        Ok(ListInput { after, limit: Some(LARGEST_PAGE) })
+        Ok(ListInput { after, limit: Some(LARGEST_PAGE), order })
     })?;
     context.output.print_result(&open, render_text)
 }

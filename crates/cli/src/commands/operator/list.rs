@@ -10,6 +10,7 @@ use munshi_wiring::failure::Result;
 use super::invitations;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
@@ -23,16 +24,19 @@ pub(crate) struct OperatorListArguments {
     /// List open invitations instead
     #[arg(long)]
     invited: bool,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: OperatorListArguments) -> Result<()> {
     let of = TenantSelectorArguments::named(arguments.tenant);
     let target = OperationTarget { of: &of, operator: None };
+    let order = arguments.sorting.order;
     if arguments.invited {
-        return invitations::run(context, &target);
+        return invitations::run(context, &target, order);
     }
     let all = context.run_whole_list::<ListOperators, _>(&target, |after| {
-        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE), order })
     })?;
     context.output.print_result(&all, render_text)
 }

@@ -4,11 +4,11 @@ use clap::Args;
 use munshi_identity::Role;
 use munshi_operations::persons::{ListPersons, ListPersonsInput, PersonView};
 use munshi_pack::operation::ListView;
-use munshi_store::Cursor;
 use munshi_wiring::failure::Result;
 
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListPageArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -20,20 +20,17 @@ pub(crate) struct PersonListArguments {
     /// Include people who left
     #[arg(long)]
     all: bool,
-    /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
-    limit: u32,
-    /// Continue after this cursor: the `next` of the previous page
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<Cursor>,
+    #[command(flatten)]
+    page: ListPageArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: &PersonListArguments) -> Result<()> {
     let target = OperationTarget { of: &arguments.of, operator: None };
     let input = ListPersonsInput {
         everybody: arguments.all.then_some(true),
-        after: arguments.after,
-        limit: Some(arguments.limit),
+        after: arguments.page.after,
+        limit: Some(arguments.page.limit),
+        order: arguments.page.sorting.order,
     };
     let listing = context.run_operation::<ListPersons>(&target, &input)?;
     context.output.print_result(&listing, render_text)

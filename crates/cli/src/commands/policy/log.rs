@@ -1,18 +1,29 @@
 //! `munshi policy log`
 
-use munshi_operations::policy::{LogPolicy, PolicyInput, PolicyLogView};
+use clap::Args;
+use munshi_operations::policy::{LogPolicy, LogPolicyInput, PolicyLogView};
 use munshi_wiring::failure::Result;
 
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::sanitize_line;
 
-pub(super) fn run(context: &CommandContext, of: &TenantSelectorArguments) -> Result<()> {
-    let target = OperationTarget { of, operator: None };
-    let log = context.run_operation::<LogPolicy>(&target, &PolicyInput {})?;
+#[derive(Debug, Args)]
+pub(crate) struct PolicyLogArguments {
+    #[command(flatten)]
+    of: TenantSelectorArguments,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
+}
+
+pub(super) fn run(context: &CommandContext, arguments: &PolicyLogArguments) -> Result<()> {
+    let target = OperationTarget { of: &arguments.of, operator: None };
+    let input = LogPolicyInput { order: arguments.sorting.order };
+    let log = context.run_operation::<LogPolicy>(&target, &input)?;
     context.output.print_result(&log, render_text)
 }
 
@@ -24,8 +35,9 @@ fn render_text(log: &PolicyLogView, painter: TextStyler) -> String {
         );
     }
     let mut text = String::new();
-    for (at, version) in log.versions.iter().enumerate() {
-        let in_force = if at == 0 { " (in force)" } else { "" };
+    let newest = log.versions.iter().map(|version| version.version).max();
+    for version in &log.versions {
+        let in_force = if Some(version.version) == newest { " (in force)" } else { "" };
         let head = painter.bold(&format!("version {}{in_force}", version.version));
         text += &format!(
             "{head}  {}  {}\n",

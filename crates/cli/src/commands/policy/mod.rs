@@ -17,7 +17,7 @@ pub(crate) enum PolicyCommand {
     /// Show the policy in force, as its file
     Show(TenantSelectorArguments),
     /// Show every version: who, when, why, and what changed
-    Log(TenantSelectorArguments),
+    Log(log::PolicyLogArguments),
     /// Evaluate a call stage by stage, without running it
     Test(test::PolicyTestArguments),
 }
@@ -25,7 +25,7 @@ pub(crate) enum PolicyCommand {
 pub(super) fn run(context: &CommandContext, command: PolicyCommand) -> Result<()> {
     match command {
         PolicyCommand::Show(of) => show::run(context, &of),
-        PolicyCommand::Log(of) => log::run(context, &of),
+        PolicyCommand::Log(arguments) => log::run(context, &arguments),
         PolicyCommand::Test(arguments) => test::run(context, &arguments),
     }
 }

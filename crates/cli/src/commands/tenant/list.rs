@@ -3,11 +3,12 @@
 use clap::Args;
 use munshi_operations::tenants::{ListTenants, TenantView};
 use munshi_pack::operation::{ListInput, ListView};
-use munshi_store::Cursor;
+use munshi_store::ListCursor;
 use munshi_wiring::failure::{CommandFailure, Result};
 
 use super::row;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::table::OutputTable;
@@ -21,14 +22,17 @@ pub(crate) struct TenantListArguments {
     limit: Option<u32>,
     /// Continue after this cursor: the `next` of the previous page
     #[arg(long, value_name = "CURSOR")]
-    after: Option<Cursor>,
+    after: Option<ListCursor>,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
 }
 
 /// Follows the pages until there are no more, or enough.
 pub(super) fn run(context: &CommandContext, arguments: &TenantListArguments) -> Result<()> {
     let target = OperationTarget::installation(None);
     let wanted = arguments.limit.unwrap_or(u32::MAX);
-    let mut input = ListInput { after: arguments.after, limit: Some(wanted.min(LARGEST_PAGE)) };
+    let order = arguments.sorting.order;
+    let mut input = ListInput { after: arguments.after, limit: Some(wanted.min(LARGEST_PAGE)), order };
     let mut all = context.run_operation::<ListTenants>(&target, &input)?;
     while let Some(next) = &all.next {
         let left = wanted.saturating_sub(u32::try_from(all.items.len()).unwrap_or(u32::MAX));
@@ -36,7 +40,7 @@ pub(super) fn run(context: &CommandContext, arguments: &TenantListArguments) -> 
             break;
         }
         let after = next.parse().map_err(|_| CommandFailure::failed("the next page can't be asked for"))?;
-        input = ListInput { after: Some(after), limit: Some(left.min(LARGEST_PAGE)) };
+        input = ListInput { after: Some(after), limit: Some(left.min(LARGEST_PAGE)), order };
         let page = context.run_operation::<ListTenants>(&target, &input)?;
         all.items.extend(page.items);
         all.next = page.next;

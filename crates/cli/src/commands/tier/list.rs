@@ -10,6 +10,7 @@ use munshi_wiring::failure::Result;
 use super::PAGE;
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
@@ -21,12 +22,15 @@ pub(crate) struct TierListArguments {
     /// Only tiers of this kind: human, team, agent or binding
     #[arg(long)]
     kind: Option<TierKind>,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
 }
 
 pub(super) fn run(context: &CommandContext, arguments: TierListArguments) -> Result<()> {
     let of = TenantSelectorArguments::named(arguments.tenant);
     let target = OperationTarget { of: &of, operator: None };
-    let mut input = ListTiersInput { kind: arguments.kind, after: None, limit: Some(PAGE) };
+    let order = arguments.sorting.order;
+    let mut input = ListTiersInput { kind: arguments.kind, after: None, limit: Some(PAGE), order };
     let mut listing = context.run_operation::<ListTiers>(&target, &input)?;
     while let Some(next) = listing.next.take() {
         input.after = Some(next);

@@ -1,6 +1,8 @@
 //! `munshi tier log TENANT KIND NAME`
 
+use clap::Args;
 use munshi_operations::tiers::{LogTier, LogTierInput, TierVersionEntryView};
+use munshi_store::SortOrder;
 use munshi_tiers::TierEvent;
 use munshi_types::Timestamp;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
@@ -10,6 +12,7 @@ use serde::Serialize;
 use super::{PAGE, TierSelectorArguments};
 use crate::commands::tenant::TenantSelectorArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::OperationTarget;
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
@@ -25,11 +28,20 @@ struct TierLog {
     events: Vec<TierEvent>,
 }
 
-pub(super) fn run(context: &CommandContext, which: TierSelectorArguments) -> Result<()> {
-    let TierSelectorArguments { tenant, kind, name } = which;
+#[derive(Debug, Args)]
+pub(crate) struct TierLogArguments {
+    #[command(flatten)]
+    which: TierSelectorArguments,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
+}
+
+pub(super) fn run(context: &CommandContext, arguments: TierLogArguments) -> Result<()> {
+    let TierSelectorArguments { tenant, kind, name } = arguments.which;
+    let order = arguments.sorting.order;
     let of = TenantSelectorArguments::named(tenant);
     let target = OperationTarget { of: &of, operator: None };
-    let mut input = LogTierInput { kind, name, after: None, limit: Some(PAGE) };
+    let mut input = LogTierInput { kind, name, after: None, limit: Some(PAGE), order };
     let mut page = context.run_operation::<LogTier>(&target, &input)?;
     while let Some(next) = page.next.take() {
         input.after = Some(next);
@@ -44,16 +56,22 @@ pub(super) fn run(context: &CommandContext, which: TierSelectorArguments) -> Res
         versions: page.items,
         events: page.events,
     };
-    context.output.print_result(&log, render_text)
+    context.output.print_result(&log, |log, painter| render_text(log, order, painter))
 }
 
-fn render_text(log: &TierLog, painter: TextStyler) -> String {
+fn render_text(log: &TierLog, order: Option<SortOrder>, painter: TextStyler) -> String {
     let mut text = format!("{} {}, {}\n", log.kind, painter.bold(log.name.as_str()), log.status);
     let versions = log.versions.iter().map(|entry| (entry.made_at, version(entry, painter)));
     let events = log.events.iter().map(|event| (event.made_at, render_event(event, painter)));
-    // What happened comes after the version it happened with; the newest is told first.
-    let mut lines: Vec<(Timestamp, String)> = events.chain(versions).collect();
-    lines.sort_by_key(|(made_at, _)| std::cmp::Reverse(*made_at));
+    // What happened comes after the version it happened with; the newest is told first unless asked otherwise.
+    let mut lines: Vec<(Timestamp, String)> = match order {
+        Some(SortOrder::Ascending) => versions.chain(events).collect(),
+        _ => events.chain(versions).collect(),
+    };
+    match order {
+        Some(SortOrder::Ascending) => lines.sort_by_key(|(made_at, _)| *made_at),
+        _ => lines.sort_by_key(|(made_at, _)| std::cmp::Reverse(*made_at)),
+    }
     lines.iter().for_each(|(_, line)| text += line);
     text
 }

@@ -21,7 +21,7 @@ pub(crate) enum TierCommand {
     /// List a tenant's tiers
     List(list::TierListArguments),
     /// Show the history: who changed what, when and why, newest first
-    Log(TierSelectorArguments),
+    Log(log::TierLogArguments),
     /// Show a tier; for an agent, with the source of each value
     Show(show::TierShowArguments),
     /// Compare any two versions
@@ -43,7 +43,7 @@ pub(crate) struct TierSelectorArguments {
 pub(super) fn run(context: &CommandContext, command: TierCommand) -> Result<()> {
     match command {
         TierCommand::List(arguments) => list::run(context, arguments),
-        TierCommand::Log(which) => log::run(context, which),
+        TierCommand::Log(arguments) => log::run(context, arguments),
         TierCommand::Show(arguments) => show::run(context, arguments),
         TierCommand::Diff(arguments) => diff::run(context, arguments),
         TierCommand::Rollback(arguments) => rollback::run(context, arguments),

@@ -1,5 +1,6 @@
 //! `munshi vault list`
 
+use clap::Args;
 use munshi_operations::NameListInput;
 use munshi_operations::vault::{ListSecrets, SecretView};
 use munshi_pack::operation::ListView;
@@ -7,16 +8,26 @@ use munshi_wiring::failure::Result;
 
 use super::TenantScopeArguments;
 use crate::context::CommandContext;
+use crate::list_arguments::ListOrderArguments;
 use crate::operation_client::{LARGEST_PAGE, OperationTarget};
 use crate::output::TextStyler;
 use crate::output::formatting::format_time;
 use crate::output::table::OutputTable;
 
-pub(super) fn run(context: &CommandContext, whose: &TenantScopeArguments) -> Result<()> {
-    let of = whose.selector();
+#[derive(Debug, Args)]
+pub(crate) struct VaultListArguments {
+    #[command(flatten)]
+    whose: TenantScopeArguments,
+    #[command(flatten)]
+    sorting: ListOrderArguments,
+}
+
+pub(super) fn run(context: &CommandContext, arguments: &VaultListArguments) -> Result<()> {
+    let of = arguments.whose.selector();
+    let order = arguments.sorting.order;
     let target = OperationTarget { of: &of, operator: None };
     let listing = context.run_whole_list::<ListSecrets, _>(&target, |after| {
-        Ok(NameListInput { after, limit: Some(LARGEST_PAGE) })
+        Ok(NameListInput { after, limit: Some(LARGEST_PAGE), order })
     })?;
     context.output.print_result(&listing, render_text)
 }

@@ -25,7 +25,7 @@ pub(crate) enum VaultCommand {
     /// Store a secret; its value is read from standard input, never from the command line
     Set(set::VaultSetArguments),
     /// List the names of secrets; values are never shown
-    List(TenantScopeArguments),
+    List(list::VaultListArguments),
     /// Remove a secret
     Remove(remove::VaultRemoveArguments),
     /// Rotate the vault's key; run it again if it was interrupted

@@ -168,7 +168,14 @@ impl Victim {
         let status = if self.paused { TenantStatus::Paused } else { TenantStatus::Active };
         let tenant = self.tenant;
         let platform = self.db.platform(TENANTS);
-        assert!(platform.write(move |tx| set_status(tx, tenant, status)).await.unwrap());
+        assert!(
+            platform
+                .write(move |tx| munshi_test_support::administer_platform(tx, |tx| set_status(
+                    tx, tenant, status
+                )))
+                .await
+                .unwrap()
+        );
     }
 
     /// Somebody gets another role, or leaves; never the owner.

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{KeySpeaker, KeySpeakerError};
+use munshi_operations::execute;
 use munshi_operations::keys::{AddKey, AddKeyInput};
-use munshi_pack::operation::execute;
 use munshi_server::account::form::SignedInForm;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::{ApiError, ApiErrorCode};
@@ -80,7 +80,7 @@ async fn create_key(
         bindings: None,
         expires_at: parse_days(&form.days)?.map(|days| call.now.plus(DAY.saturating_mul(days))),
     };
-    let issued = execute::<_, AddKey>(&call, input).await.map_err(ApiError::from)?;
+    let issued = execute::<AddKey>(&call, input).await.map_err(ApiError::from)?;
     Ok(CreatedKeyNotice { name: issued.key.name, text: issued.text })
 }
 

@@ -7,8 +7,9 @@ use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{Area, AreaGrant, KeySpeaker};
 use munshi_lang::PlaceholderValue;
+use munshi_operations::execute;
 use munshi_operations::keys::{KeyState, KeyView, ListKeys};
-use munshi_pack::operation::{ListInput, execute};
+use munshi_pack::operation::ListInput;
 use munshi_server::account::frame::AccountFrame;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::ApiError;
@@ -114,8 +115,8 @@ pub(super) async fn render_page(
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
     let call = build_operator_call(api, who, workspace).await?;
-    let input = ListInput { after: None, limit: Some(MOST) };
-    let found = execute::<_, ListKeys>(&call, input).await.map_err(ApiError::from)?;
+    let input = ListInput { limit: Some(MOST), ..ListInput::default() };
+    let found = execute::<ListKeys>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let fills = [("areas", PlaceholderValue::Text(&areas)), ("read", PlaceholderValue::Text(":read"))];

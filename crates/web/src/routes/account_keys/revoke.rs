@@ -3,8 +3,8 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_operations::execute;
 use munshi_operations::keys::{KeyInput, RevokeKey};
-use munshi_pack::operation::execute;
 use munshi_server::account::form::{EmptyForm, SignedInForm};
 use munshi_server::error::ApiError;
 use munshi_server::html_page::PageNotice;
@@ -23,7 +23,7 @@ pub(crate) async fn revoke_account_key(
     let who = posted.who;
     let workspace = who.load_managed_workspace().await?;
     let call = build_operator_call(api, &who, &workspace).await?;
-    let revoked = execute::<_, RevokeKey>(&call, KeyInput { id }).await.map_err(ApiError::from)?;
+    let revoked = execute::<RevokeKey>(&call, KeyInput { id }).await.map_err(ApiError::from)?;
     let told = PageNotice::success(who.words.render_with("key-revoked", "name", &revoked.key.name));
     render_page(api, &who, &workspace, None, told, StatusCode::OK).await
 }

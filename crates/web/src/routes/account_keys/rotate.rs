@@ -3,8 +3,8 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_operations::execute;
 use munshi_operations::keys::{RotateKey, RotateKeyInput};
-use munshi_pack::operation::execute;
 use munshi_server::account::form::{EmptyForm, SignedInForm};
 use munshi_server::error::ApiError;
 use munshi_server::page_error::HtmlPageError;
@@ -23,7 +23,7 @@ pub(crate) async fn rotate_account_key(
     let workspace = who.load_managed_workspace().await?;
     let call = build_operator_call(api, &who, &workspace).await?;
     let input = RotateKeyInput { id, grace: None };
-    let issued = execute::<_, RotateKey>(&call, input).await.map_err(ApiError::from)?;
+    let issued = execute::<RotateKey>(&call, input).await.map_err(ApiError::from)?;
     let made = CreatedKeyNotice { name: issued.key.name, text: issued.text };
     render_page(api, &who, &workspace, Some(made), None, StatusCode::OK).await
 }

@@ -5,8 +5,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::{Role, RoleError};
 use munshi_lang::PlaceholderValue;
+use munshi_operations::execute;
 use munshi_operations::operators::{GrantedRole, LAST_OWNER_MESSAGE, SetOperatorRole, SetOperatorRoleInput};
-use munshi_pack::operation::{OperationError, execute};
+use munshi_pack::operation::OperationError;
 use munshi_server::account::form::SignedInForm;
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::html_page::PageNotice;
@@ -37,7 +38,7 @@ pub(crate) async fn change_operator(
     };
     let call = build_operator_call(api, &who, &workspace).await?;
     let input = SetOperatorRoleInput { id, role };
-    let changed = execute::<_, SetOperatorRole>(&call, input).await.map_err(to_page_error)?;
+    let changed = execute::<SetOperatorRole>(&call, input).await.map_err(to_page_error)?;
     if changed.id == who.operator.id {
         return Ok(Redirect::to("/account").into_response());
     }

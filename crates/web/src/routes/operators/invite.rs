@@ -3,9 +3,9 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_operations::execute;
 use munshi_operations::invitations::{InviteOperator, InviteOperatorInput};
 use munshi_operations::operators::OneTimeLinkView;
-use munshi_pack::operation::execute;
 use munshi_server::account::form::SignedInForm;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::ApiError;
@@ -52,5 +52,5 @@ async fn create_invitation(
 ) -> Result<OneTimeLinkView, HtmlPageError> {
     let input = InviteOperatorInput { role: parse_role(&form.role)?, email: form.email };
     let call = build_operator_call(api, who, workspace).await?;
-    Ok(execute::<_, InviteOperator>(&call, input).await.map_err(ApiError::from)?)
+    Ok(execute::<InviteOperator>(&call, input).await.map_err(ApiError::from)?)
 }

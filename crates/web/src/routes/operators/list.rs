@@ -7,9 +7,10 @@ use axum::response::Response;
 use munshi_identity::Role;
 use munshi_lang::PlaceholderValue;
 use munshi_operations::NameListInput;
+use munshi_operations::execute;
 use munshi_operations::invitations::ListInvitations;
 use munshi_operations::operators::{ListOperators, OneTimeLinkView, OperatorView};
-use munshi_pack::operation::{ListInput, execute};
+use munshi_pack::operation::ListInput;
 use munshi_server::account::frame::AccountFrame;
 use munshi_server::account::signed_in_operator::{OpenWorkspace, SignedInOperator};
 use munshi_server::error::ApiError;
@@ -95,10 +96,10 @@ pub(super) async fn render_page(
     status: StatusCode,
 ) -> Result<Response, HtmlPageError> {
     let call = build_operator_call(api, who, workspace).await?;
-    let input = NameListInput { after: None, limit: Some(MOST) };
-    let operators = execute::<_, ListOperators>(&call, input).await.map_err(ApiError::from)?;
-    let input = ListInput { after: None, limit: Some(MOST) };
-    let open = execute::<_, ListInvitations>(&call, input).await.map_err(ApiError::from)?;
+    let input = NameListInput { limit: Some(MOST), ..NameListInput::default() };
+    let operators = execute::<ListOperators>(&call, input).await.map_err(ApiError::from)?;
+    let input = ListInput { limit: Some(MOST), ..ListInput::default() };
+    let open = execute::<ListInvitations>(&call, input).await.map_err(ApiError::from)?;
     let frame = AccountFrame::load(who, "operators", told).await?;
     let invitations = open.items.into_iter().filter_map(|one| {
         let role = one.role?;

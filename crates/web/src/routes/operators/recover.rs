@@ -3,8 +3,8 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_operations::execute;
 use munshi_operations::operators::{LinkOperator, OperatorInput};
-use munshi_pack::operation::execute;
 use munshi_server::account::form::{EmptyForm, SignedInForm};
 use munshi_server::error::ApiError;
 use munshi_server::page_error::HtmlPageError;
@@ -22,7 +22,7 @@ pub(crate) async fn recover_operator(
     let SignedInForm { who, headers, .. } = posted;
     let workspace = who.load_managed_workspace().await?;
     let call = build_operator_call(api, &who, &workspace).await?;
-    let link = execute::<_, LinkOperator>(&call, OperatorInput { id }).await.map_err(ApiError::from)?;
+    let link = execute::<LinkOperator>(&call, OperatorInput { id }).await.map_err(ApiError::from)?;
     let made = OperatorLinkNotice::new(&who, &headers, link);
     render_page(api, &who, &workspace, Some(made), None, StatusCode::CREATED).await
 }

@@ -3,8 +3,8 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_operations::execute;
 use munshi_operations::invitations::{InvitationInput, WithdrawInvitation};
-use munshi_pack::operation::execute;
 use munshi_server::account::form::{EmptyForm, SignedInForm};
 use munshi_server::error::ApiError;
 use munshi_server::html_page::PageNotice;
@@ -23,7 +23,7 @@ pub(crate) async fn withdraw_invitation(
     let who = posted.who;
     let workspace = who.load_managed_workspace().await?;
     let call = build_operator_call(api, &who, &workspace).await?;
-    execute::<_, WithdrawInvitation>(&call, InvitationInput { id }).await.map_err(ApiError::from)?;
+    execute::<WithdrawInvitation>(&call, InvitationInput { id }).await.map_err(ApiError::from)?;
     let told = PageNotice::success(who.words.render("taken-back"));
     render_page(api, &who, &workspace, None, told, StatusCode::OK).await
 }

@@ -95,7 +95,7 @@ async fn load_thread(
         (visitor.api.act_services.clone(), visitor.api.visitor_services.tools.clone());
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
-        let Page { items, next } = page;
+        let Page { items, next, .. } = page;
         let newest = PageRequest::new(None, RUNS);
         let runs = runs::list(tx, RunFilter::Session(session.id), &newest)?.items;
         let running = runs.into_iter().filter(is_running).map(|run| run.id);
