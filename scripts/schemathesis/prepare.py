@@ -94,7 +94,7 @@ def proposal(name):
     }
     request = urllib.request.Request(url + "/mcp", json.dumps(body).encode(), headers, method="POST")
     with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["result"]["structuredContent"]["id"]
+        return json.load(answer)["result"]["structuredContent"]
 
 
 def visit(place):
@@ -142,6 +142,7 @@ call("POST", "/v1/host-keys", {"kid": "front", "jwks": "https://shop.example/key
 invited = call("POST", "/v1/invitations", {"email": "gita@shop.example", "role": "staff"})
 call("POST", "/v1/invitations", {"email": "lata@shop.example", "role": "staff"})
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
+seen, wanted, unwanted = proposal("Seen"), proposal("Wanted"), proposal("Unwanted")
 
 human = {"path": "humans/spare.md", "text": "+++\nname = \"Spare\"\nidentity = \"You help.\"\n+++\n"}
 place = f"{tenant}:{binding}"
@@ -159,9 +160,9 @@ ids = {
     "/v1/persons/{id}/confirm": second["person"],
     "/v1/approvals/{id}": granted,
     "/v1/approvals/{id}/refuse": refused,
-    "/v1/proposals/{id}": proposal("Seen"),
-    "/v1/proposals/{id}/grant": proposal("Granted"),
-    "/v1/proposals/{id}/refuse": proposal("Refused"),
+    "/v1/proposals/{id}": seen["id"],
+    "/v1/proposals/{id}/grant": wanted["id"],
+    "/v1/proposals/{id}/refuse": unwanted["id"],
     "/v1/operators/{id}": operator("nina@shop.example"),
     "/v1/operators/{id}/prove": operator("hema@shop.example"),
     "/v1/operators/{id}/remove": operator("isha@shop.example"),
@@ -187,6 +188,7 @@ bodies = {
     "create_completion": {"model": binding, "messages": [{"role": "user", "content": "namaste"}]},
     "create_embedding": {"model": binding, "input": ["namaste"]},
     "run_test": {"binding": binding, "text": "namaste"},
+    "grant_proposal": {"digest": wanted["digest"]},
     "add_person": {"name": "Meera", "handle": "meera"},
     "change_person": {"language": "hi"},
     "link_person": {"session": first["session"], "phone": "+919812345679", "deliver": "you"},

@@ -48,7 +48,7 @@ pub mod usage;
 pub mod vault;
 pub mod violations;
 
-pub use listed::{ListedOperation, execute, find_operation, list_operations};
+pub use listed::{ListedOperation, PackOperations, execute, find_operation, list_operations};
 pub use named_list::NameListInput;
 pub use reference::render_reference;
 pub use services::{ActServicesSource, ConnectorRules, HouseParts, HouseServices};
@@ -71,12 +71,11 @@ const WITHHELD: &[&str] = &[
     "secrets",
 ];
 
-/// What another agent may ask for, and a person decides on. Not what lets people in, shows something once, or holds files of
-/// several kinds.
+/// What another agent may ask for, and a person decides on. Not what lets people in, shows something once, holds secrets or
+/// files of several kinds, or leads to another place.
 const PROPOSABLE: &[&str] = &[
     "audit",
     "backups",
-    "connectors",
     "jobs",
     "limits",
     "model-capabilities",
@@ -97,7 +96,10 @@ pub fn is_offered_to_agents(spec: &OperationSpec) -> bool {
     match spec.effect {
         OperationEffect::Read => !WITHHELD.contains(&spec.resource),
         OperationEffect::AuditedRead(_) => false,
-        OperationEffect::Write(_) => PROPOSABLE.contains(&spec.resource) && spec.verb != "login",
+        OperationEffect::Write(_) if spec.resource == "connectors" => {
+            matches!(spec.verb, "logout" | "remove" | "test")
+        }
+        OperationEffect::Write(_) => PROPOSABLE.contains(&spec.resource),
     }
 }
 

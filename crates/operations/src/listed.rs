@@ -41,10 +41,11 @@ impl ListedOperation {
     }
 }
 
+/// What packs brought.
+pub type PackOperations = [OperationEntry<PackServices>];
+
 /// The house's operations, and those of packs.
-pub fn list_operations(
-    packs: &[OperationEntry<PackServices>],
-) -> impl Iterator<Item = ListedOperation> + use<'_> {
+pub fn list_operations(packs: &PackOperations) -> impl Iterator<Item = ListedOperation> + use<'_> {
     let own = HOUSE.iter().copied().map(ListedOperation::House);
     own.chain(packs.iter().copied().map(ListedOperation::Pack))
 }

@@ -147,6 +147,11 @@ impl<'h> PackInstaller<'h> {
         let Some(word) = word.filter(|word| is_plain(word)) else {
             return Some(format!("its command must be `{pack}` and a word, not `{}`", spec.command));
         };
+        let is_own =
+            |name: &str, between: char| name.strip_prefix(pack).is_some_and(|rest| rest.starts_with(between));
+        if !is_own(spec.noun, ' ') || !is_own(spec.resource, '-') {
+            return Some(format!("its noun must begin with `{pack} ` and its resource with `{pack}-`"));
+        }
         let CallerClass::Scope { scope, access, .. } = spec.needs else {
             return Some("it must need a scope of the pack".to_owned());
         };

@@ -7,16 +7,20 @@ use munshi_store::{
     sql_in_both_orders,
 };
 use munshi_types::{Id, KeyId, ProposalId, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
+use crate::audit::to_canonical_json;
 use crate::error::{Error, Result};
 
 /// So long somebody may still decide.
 pub const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many of one key may wait at once: people read them one by one.
 const MOST_WAITING: usize = 20;
+/// So long nobody else goes on with what somebody granted: it may still be under way.
+pub const LEASE: Duration = Duration::from_secs(10 * 60);
 /// So long it is told what was asked for and what came of it; the audit knows it longer.
-const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Letting go of what was asked for long ago.
 pub const PROPOSALS: PlatformScope = PlatformScope::new("proposals");
@@ -69,21 +73,29 @@ pub struct ProposedOperation {
     pub outcome: Option<Value>,
 }
 
-/// Stores what a program asks for. What it asked for before and nobody decided on is not asked for twice.
-pub fn add(tx: &mut AdminTx<'_, '_>, proposal: &ProposedOperation) -> Result<Option<ProposedOperation>> {
-    let waiting = tx.all(
+impl ProposedOperation {
+    /// Of what would be done: whoever grants it says by it what they have seen.
+    pub fn digest(&self) -> String {
+        let whole = json!({ "operation": self.operation, "input": self.input });
+        let digest = Sha256::digest(to_canonical_json(&whole).as_bytes());
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What a key asked for and nobody decided on.
+pub fn list_waiting(tx: &mut Tx<'_>, key: KeyId, now: Timestamp) -> Result<Vec<ProposedOperation>> {
+    Ok(tx.all(
         "SELECT id, operation, input, asked_by, asked_key, asked_at, ends_at, state, decided_by, decided_at, outcome
          FROM proposed_operations
          WHERE tenant_id = $1 AND asked_key = $2 AND state = 'waiting' AND ends_at > $3",
-        params![proposal.asked_key, proposal.asked_at],
+        params![key, now],
         read,
-    )?;
-    let count = waiting.len();
-    let is_same =
-        |one: &ProposedOperation| one.operation == proposal.operation && one.input == proposal.input;
-    if let Some(known) = waiting.into_iter().find(is_same) {
-        return Ok(Some(known));
-    }
+    )?)
+}
+
+/// Stores what a program asks for.
+pub fn add(tx: &mut AdminTx<'_, '_>, proposal: &ProposedOperation) -> Result<()> {
+    let count = list_waiting(tx, proposal.asked_key, proposal.asked_at)?.len();
     if count >= MOST_WAITING {
         return Err(Error::Invalid(format!("{count} proposals of this key wait for a person already")));
     }
@@ -100,7 +112,7 @@ pub fn add(tx: &mut AdminTx<'_, '_>, proposal: &ProposedOperation) -> Result<Opt
             proposal.ends_at
         ],
     )?;
-    Ok(None)
+    Ok(())
 }
 
 pub fn find(tx: &mut Tx<'_>, id: ProposalId) -> Result<Option<ProposedOperation>> {
@@ -126,7 +138,7 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ProposedOpera
     Ok(Page::from_rows(rows, request, |one| Cursor { time: one.asked_at, id: Id::as_uuid(one.id) }))
 }
 
-/// Decides on one that waits. False where somebody was first.
+/// Decides on one that waits, or takes up one whose work was cut short. False where somebody was first.
 pub fn decide(
     tx: &mut AdminTx<'_, '_>,
     id: ProposalId,
@@ -136,36 +148,37 @@ pub fn decide(
 ) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE proposed_operations SET state = $3, decided_by = $4, decided_at = $5
-         WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
-        params![id, state.as_str(), by, now],
+         WHERE tenant_id = $1 AND id = $2
+           AND (state = 'waiting' OR (state = 'granted' AND $3 = 'granted' AND decided_at <= $6))",
+        params![id, state.as_str(), by, now, now.minus(LEASE)],
     )?;
     Ok(changed > 0)
 }
 
-/// Lets one wait again whose operation would not have whoever granted it.
-pub fn reopen(tx: &mut AdminTx<'_, '_>, id: ProposalId) -> Result<()> {
+/// Lets one wait again whose operation would not have whoever granted it just now.
+pub fn reopen(tx: &mut AdminTx<'_, '_>, id: ProposalId, decided_at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE proposed_operations SET state = 'waiting', decided_by = NULL, decided_at = NULL
-         WHERE tenant_id = $1 AND id = $2 AND state = 'granted'",
-        params![id],
+         WHERE tenant_id = $1 AND id = $2 AND state = 'granted' AND decided_at = $3",
+        params![id, decided_at],
     )?;
     Ok(())
 }
 
-/// Keeps what came of one that was granted. That it was done stands above all that others who tried at the same time say.
+/// Keeps what came of one that was granted; false where it is not under way. That it was done stands above all that others who tried at the same time say.
 pub fn keep_outcome(
     tx: &mut AdminTx<'_, '_>,
     id: ProposalId,
     state: ProposalState,
     outcome: &Value,
-) -> Result<()> {
-    tx.execute(
+) -> Result<bool> {
+    let changed = tx.execute(
         "UPDATE proposed_operations SET state = $3, outcome = $4
          WHERE tenant_id = $1 AND id = $2
            AND (state = 'granted' OR ($3 = 'done' AND state IN ('failed', 'interrupted')))",
         params![id, state.as_str(), JsonText::of(outcome)?],
     )?;
-    Ok(())
+    Ok(changed > 0)
 }
 
 /// Lets go of what was asked for long ago.

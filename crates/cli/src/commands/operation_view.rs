@@ -6,8 +6,8 @@ use serde_json::Value;
 use utoipa::openapi::schema::ArrayItems;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::output::TextStyler;
 use crate::output::table::OutputTable;
+use crate::output::{TextStyler, sanitize_text};
 
 /// Wider cells are cut in a table; `show` and `--json` have all of it.
 const WIDEST: usize = 48;
@@ -101,8 +101,8 @@ fn is_shown(items: &[Value], name: &str) -> bool {
 fn to_text(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::String(text) => sanitize_text(text),
+        other => sanitize_text(&other.to_string()),
     }
 }
 

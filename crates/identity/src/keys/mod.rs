@@ -24,8 +24,8 @@ pub use keeper::{
 pub use role_loss::revoke_after_role_loss;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
-    add, ends_with, find, find_by_handle, find_by_name, has_common_maker, list, list_assumed_speakers,
-    remove, remove_ended, revoke, rotate, transfer_maker,
+    add, ends_with, find, find_by_handle, find_by_name, has_common_maker, has_keeper_maker, list,
+    list_assumed_speakers, remove, remove_ended, revoke, rotate, transfer_maker,
 };
 pub use text::KeyText;
 

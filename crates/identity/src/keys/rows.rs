@@ -9,6 +9,7 @@ use munshi_store::{
 };
 use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, Timestamp, is_invisible};
 
+use super::keeper::parse_keeper_maker;
 use super::text::KeyText;
 use super::{
     ApiKeyRecord, ApiKeyRevocation, IssuedApiKey, KeyMaker, KeySecret, KeySpeaker, KeySubject, NewApiKey,
@@ -268,6 +269,12 @@ pub fn has_common_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_s
     }
     let own = collect_makers(tx, asked)?;
     Ok(own.is_empty() || !own.is_disjoint(&others))
+}
+
+/// Whether keepers answer for a key: it was made with one of theirs, or it is none of the tenant's own.
+pub fn has_keeper_maker(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<bool> {
+    let makers = collect_makers(tx, id)?;
+    Ok(makers.is_empty() || makers.iter().any(|maker| parse_keeper_maker(maker).is_some()))
 }
 
 /// How a key is named as the maker of another.

@@ -108,6 +108,27 @@ pub fn list_members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Mem
 /// let in for is not what it may do now. Who stands lower than before has made no link and no key. An account that nobody
 /// has proved gets a role, or a higher one, only in the tenant that made it.
 pub fn grant(
+    tx: &mut PlatformAdminTx<'_, '_>,
+    operator: OperatorId,
+    tenant: TenantId,
+    role: Role,
+    now: Timestamp,
+) -> Result<RoleChange> {
+    replace(tx, operator, tenant, role, now)
+}
+
+/// The same for whoever follows an invitation, which is no administration: whoever lets them in tells the audit.
+pub fn grant_invited(
+    tx: &mut PlatformTx<'_>,
+    operator: OperatorId,
+    tenant: TenantId,
+    role: Role,
+    now: Timestamp,
+) -> Result<RoleChange> {
+    replace(tx, operator, tenant, role, now)
+}
+
+fn replace(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: TenantId,

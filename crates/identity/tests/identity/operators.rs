@@ -140,7 +140,7 @@ on_both_engines! {
         let asha = operator(&test, new("asha@shop.example")).await;
         let farid = operator(&test, NewOperator { keeper: true, ..new("farid@house.example") }).await;
         let (id, now) = (asha.id, test.clock.now());
-        assert_eq!(door!(test, |tx| roles::grant(tx, id, shop, Role::Admin, now)).unwrap().before, None);
+        assert_eq!(administered!(test, |tx| roles::grant(tx, id, shop, Role::Admin, now)).unwrap().before, None);
         let role = |operator: &Operator, tenant| {
             let operator = operator.clone();
             let door = test.db.platform(OPERATORS);
@@ -162,9 +162,9 @@ on_both_engines! {
         assert_eq!((names(&asha).await, names(&farid).await), (vec!["shop".to_owned()], vec!["clinic".to_owned(), "shop".to_owned()]));
         // A changed role is a new sign-in; the same role is none.
         let token = sign_in(&test, id).await;
-        assert_eq!(door!(test, |tx| roles::grant(tx, id, shop, Role::Admin, now)).unwrap().before, Some(Role::Admin));
+        assert_eq!(administered!(test, |tx| roles::grant(tx, id, shop, Role::Admin, now)).unwrap().before, Some(Role::Admin));
         assert!(who(&test, &token).await.is_some());
-        assert_eq!(door!(test, |tx| roles::grant(tx, id, shop, Role::Viewer, now)).unwrap().before, Some(Role::Admin));
+        assert_eq!(administered!(test, |tx| roles::grant(tx, id, shop, Role::Viewer, now)).unwrap().before, Some(Role::Admin));
         assert!(who(&test, &token).await.is_none());
         assert_eq!(door!(test, |tx| roles::list_members(tx, shop)).unwrap().len(), 1);
         assert!(door!(test, |tx| roles::list_members(tx, clinic)).unwrap().is_empty());
@@ -236,7 +236,7 @@ on_both_engines! {
         let asha = operator(&test, new("asha@shop.example")).await.id;
         let now = test.clock.now();
         for tenant in [shop, clinic] {
-            door!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)).unwrap();
+            administered!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)).unwrap();
         }
         let by = links::render_maker(asha);
         let made = |email: &'static str, tenant: TenantId| {
@@ -255,7 +255,7 @@ on_both_engines! {
         // What is still open is never swept away, however old it is.
         assert_eq!(door!(test, |tx| links::sweep(tx, now)).unwrap(), 0);
         assert_eq!(door!(test, |tx| links::list_all_invitations(tx, now)).unwrap().len(), 2);
-        door!(test, |tx| roles::grant(tx, asha, shop, Role::Admin, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, asha, shop, Role::Admin, now)).unwrap();
         assert!(!use_up(&test, &one).await, "who made it may not any more");
         assert!(use_up(&test, &two).await, "elsewhere they may");
         let (three, four) = (made("d@e.example", shop).await, made("f@g.example", clinic).await);
@@ -275,7 +275,7 @@ on_both_engines! {
         let said = Person::new(&ids, "Somebody", now);
         let (posing, email) = (said.id, ContactAddress::email("asha@shop.example").unwrap());
         test.db.write(shop, move |tx| { persons::upsert(tx, &said)?; persons::add_address(tx, posing, &email) }).await.unwrap();
-        door!(test, |tx| roles::grant(tx, id, shop, Role::Owner, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, id, shop, Role::Owner, now)).unwrap();
         let is = |role: Role| {
             let (ids, asha, db) = (ids.clone(), asha.clone(), test.db.clone());
             async move { db.write(shop, move |tx| persons::find_or_add_operator(tx, &ids, &asha, role, now)).await.unwrap() }
@@ -288,7 +288,7 @@ on_both_engines! {
             async move { db.read(shop, move |tx| persons::find(tx, id)).await.unwrap().unwrap().role }
         };
         assert_eq!(role(posing).await, None);
-        door!(test, |tx| roles::grant(tx, id, shop, Role::Staff, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, id, shop, Role::Staff, now)).unwrap();
         assert_eq!(role(person.id).await, Some(Role::Staff), "with the operator's");
         administered!(test, |tx| roles::revoke(tx, id, shop, now)).unwrap();
         assert_eq!(role(person.id).await, None);
@@ -307,7 +307,7 @@ on_both_engines! {
             let mut owners = Vec::new();
             for number in 0..2 {
                 let id = operator(&test, new(&format!("o{round}{number}@shop.example"))).await.id;
-                door!(test, |tx| roles::grant(tx, id, shop, Role::Owner, now)).unwrap();
+                administered!(test, |tx| roles::grant(tx, id, shop, Role::Owner, now)).unwrap();
                 owners.push(id);
             }
             let mut racing = tokio::task::JoinSet::new();
@@ -316,7 +316,7 @@ on_both_engines! {
                     let unit = move |tx: &mut PlatformTx<'_>| -> Result<bool, Error> {
                         let may = roles::lock_owners(tx, shop)? > 1;
                         if may {
-                            roles::grant(tx, id, shop, Role::Staff, now)?;
+                            administer_platform(tx, |tx| roles::grant(tx, id, shop, Role::Staff, now))?;
                         }
                         Ok(may)
                     };
@@ -368,14 +368,14 @@ on_both_engines! {
         let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let unproved = NewOperator { proved: false, home: Some(shop), ..new("asha@shop.example") };
         let (asha, now) = (operator(&test, unproved).await.id, test.clock.now());
-        door!(test, |tx| roles::grant(tx, asha, shop, Role::Staff, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, asha, shop, Role::Staff, now)).unwrap();
         let refused = |result: Result<roles::RoleChange, Error>| assert!(matches!(result, Err(Error::Unproved(_))), "{result:?}");
-        refused(door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)));
+        refused(administered!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)));
         assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
         // Nor once nothing is left where it was made; there it may come back.
         administered!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
-        refused(door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)));
-        door!(test, |tx| roles::grant(tx, asha, shop, Role::Staff, now)).unwrap();
+        refused(administered!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)));
+        administered!(test, |tx| roles::grant(tx, asha, shop, Role::Staff, now)).unwrap();
         // The first proof ends what was before it, a second nothing.
         let token = sign_in(&test, asha).await;
         assert!(door!(test, |tx| operators::mark_verified(tx, asha, now)).unwrap());
@@ -383,7 +383,7 @@ on_both_engines! {
         let token = sign_in(&test, asha).await;
         assert!(!door!(test, |tx| operators::mark_verified(tx, asha, now)).unwrap());
         assert!(who(&test, &token).await.is_some());
-        door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).unwrap();
     }
 
     async fn keys_end_with_the_role_of_whoever_made_them(test: TestDb) {
@@ -391,7 +391,7 @@ on_both_engines! {
         let (asha, now) = (operator(&test, new("asha@shop.example")).await.id, test.clock.now());
         let farid = operator(&test, NewOperator { keeper: true, ..new("farid@house.example") }).await.id;
         for tenant in [shop, clinic] {
-            door!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)).unwrap();
+            administered!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)).unwrap();
         }
         let key = |name: &'static str, maker: OperatorId, tenant: TenantId| {
             let (ids, db) = (test.ids.clone(), test.db.clone());
@@ -406,15 +406,15 @@ on_both_engines! {
         let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
         let (here, there, keepers) = (key("a", asha, shop).await, key("b", asha, clinic).await, key("c", farid, clinic).await);
         // As high as before, or higher: nothing ends.
-        assert!(door!(test, |tx| roles::grant(tx, asha, shop, Role::Owner, now)).unwrap().revoked.is_empty());
-        let change = door!(test, |tx| roles::grant(tx, asha, shop, Role::Admin, now)).unwrap();
+        assert!(administered!(test, |tx| roles::grant(tx, asha, shop, Role::Owner, now)).unwrap().revoked.is_empty());
+        let change = administered!(test, |tx| roles::grant(tx, asha, shop, Role::Admin, now)).unwrap();
         assert_eq!(change.revoked.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["a"]);
         assert!(!good(&here).await && good(&there).await && good(&keepers).await);
         let gone = administered!(test, |tx| operators::remove(tx, asha, now)).unwrap().unwrap();
         assert_eq!(gone.iter().map(|(tenant, key)| (*tenant, key.name.as_str())).collect::<Vec<_>>(), [(clinic, "b")]);
         assert!(!good(&there).await);
         // A keeper who loses a role that was given is owner still, until they go.
-        door!(test, |tx| roles::grant(tx, farid, clinic, Role::Admin, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, farid, clinic, Role::Admin, now)).unwrap();
         assert!(administered!(test, |tx| roles::revoke(tx, farid, clinic, now)).unwrap().revoked.is_empty());
         assert!(good(&keepers).await);
         administered!(test, |tx| operators::remove(tx, farid, now)).unwrap();
@@ -425,20 +425,20 @@ on_both_engines! {
         let (shop, clinic) = (test.add_tenant("shop").await, test.add_tenant("clinic").await);
         let (asha, now) = (operator(&test, NewOperator { home: Some(shop), ..new("asha@shop.example") }).await.id, test.clock.now());
         for tenant in [shop, clinic] {
-            door!(test, |tx| roles::grant(tx, asha, tenant, Role::Staff, now)).unwrap();
+            administered!(test, |tx| roles::grant(tx, asha, tenant, Role::Staff, now)).unwrap();
         }
         // Whoever let somebody in by a recovery link may be in it.
         door!(test, |tx| operators::mark_unverified(tx, asha)).unwrap();
         for tenant in [shop, clinic] {
-            assert!(matches!(door!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)), Err(Error::Unproved(_))));
+            assert!(matches!(administered!(test, |tx| roles::grant(tx, asha, tenant, Role::Owner, now)), Err(Error::Unproved(_))));
         }
         assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
-        door!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).unwrap();
         // With a role in one tenant alone, its owner is who let them in, wherever the account was made.
         administered!(test, |tx| roles::revoke(tx, asha, shop, now)).unwrap();
         door!(test, |tx| operators::mark_unverified(tx, asha)).unwrap();
-        assert!(matches!(door!(test, |tx| roles::grant(tx, asha, shop, Role::Viewer, now)), Err(Error::Unproved(_))), "where it was made");
-        door!(test, |tx| roles::grant(tx, asha, clinic, Role::Owner, now)).unwrap();
+        assert!(matches!(administered!(test, |tx| roles::grant(tx, asha, shop, Role::Viewer, now)), Err(Error::Unproved(_))), "where it was made");
+        administered!(test, |tx| roles::grant(tx, asha, clinic, Role::Owner, now)).unwrap();
     }
 
     async fn nobody_rises_while_their_proof_is_taken_back(test: TestDb) {
@@ -451,7 +451,7 @@ on_both_engines! {
         for everywhere in [true, false] {
             let rise = move |tx: &mut PlatformTx<'_>| match everywhere {
                 true => operators::make_keeper(tx, asha),
-                false => roles::grant(tx, asha, clinic, Role::Viewer, now).map(|_| ()),
+                false => administer_platform(tx, |tx| roles::grant(tx, asha, clinic, Role::Viewer, now)).map(|_| ()),
             };
             door!(test, |tx| operators::mark_verified(tx, asha, now)).unwrap();
             let hold = UnitHold::default();
@@ -500,7 +500,7 @@ on_both_engines! {
         let shop = test.add_tenant("shop").await;
         let unproved = NewOperator { proved: false, home: Some(shop), ..new("asha@shop.example") };
         let (asha, now) = (operator(&test, unproved).await.id, test.clock.now());
-        door!(test, |tx| roles::grant(tx, asha, shop, Role::Owner, now)).unwrap();
+        administered!(test, |tx| roles::grant(tx, asha, shop, Role::Owner, now)).unwrap();
         let made = |name: &'static str| {
             let (ids, door, db, by) = (test.ids.clone(), test.db.platform(OPERATORS), test.db.clone(), links::render_maker(asha));
             async move {
@@ -549,7 +549,7 @@ on_both_engines! {
             (Role::Admin, Some((Some(Role::Admin), Some(Role::Admin)))),
             (Role::Owner, Some((Some(Role::Owner), Some(Role::Owner)))),
         ] {
-            door!(test, |tx| roles::grant(tx, asha, shop, given, now)).unwrap();
+            administered!(test, |tx| roles::grant(tx, asha, shop, given, now)).unwrap();
             assert_eq!(role().await, found, "{given}");
         }
     }
@@ -559,7 +559,7 @@ on_both_engines! {
         let mut owners = Vec::new();
         for email in ["asha@shop.example", "farid@shop.example", "lata@shop.example"] {
             let id = operator(&test, new(email)).await.id;
-            door!(test, |tx| roles::grant(tx, id, shop, Role::Owner, now)).unwrap();
+            administered!(test, |tx| roles::grant(tx, id, shop, Role::Owner, now)).unwrap();
             owners.push(id);
         }
         let (asha, farid, lata) = (owners[0], owners[1], owners[2]);

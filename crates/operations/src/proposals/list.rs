@@ -28,8 +28,8 @@ impl Operation<HouseServices> for ListProposals {
     };
 
     async fn run(call: &HouseCall, input: ListInput) -> Result<ListView<ProposalView>, OperationError> {
-        let (request, now) = (input.page_request()?, call.now);
+        let (request, packs) = (input.page_request()?, call.services.parts.pack_operations()?);
         let page = call.read(move |tx| Ok(proposals::list(tx, &request)?)).await?;
-        Ok(ListView::from_page(page, |one| Some(ProposalView::new(one, now))))
+        Ok(ListView::from_page(page, |one| Some(ProposalView::new(call, &packs, one))))
     }
 }

@@ -7,7 +7,7 @@ mod propose;
 mod show;
 mod view;
 
-pub use decide::{GrantProposal, RefuseProposal};
+pub use decide::{GrantProposal, GrantProposalInput, RefuseProposal};
 pub use list::ListProposals;
 pub use propose::propose;
 pub use show::{ProposalInput, ShowProposal};

@@ -39,7 +39,7 @@ impl Operation<HouseServices> for ShowProposal {
 
     async fn run(call: &HouseCall, input: ProposalInput) -> Result<ProposalView, OperationError> {
         let found = call.read(move |tx| find(tx, &input.id)).await?;
-        Ok(ProposalView::new(found, call.now))
+        Ok(ProposalView::new(call, &call.services.parts.pack_operations()?, found))
     }
 }
 

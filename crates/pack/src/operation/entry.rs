@@ -179,9 +179,15 @@ impl OperationShape {
         self.render?(view)
     }
 
+    /// Whether its view may be kept, and so shown to others than whoever did it.
+    pub const fn keeps_view(&self) -> bool {
+        self.keeps_view
+    }
+
     /// Whether the caller may do it, with such an input. Nothing is done.
-    pub fn check<S>(&self, call: &OperationCall<S>, input: &Value) -> Result<(), OperationError> {
+    pub async fn check<S: Sync>(&self, call: &OperationCall<S>, input: &Value) -> Result<(), OperationError> {
         check(&self.spec, call)?;
+        check_policy(&self.spec, call).await?;
         (self.describe)(input).map(drop)
     }
 }

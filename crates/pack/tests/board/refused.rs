@@ -86,6 +86,7 @@ const PLAIN: OperationSpec = OperationSpec {
 
 odd_operation!(Plain, verb: "show");
 odd_operation!(OtherCommand, command: "jobs thing");
+odd_operation!(OtherNoun, noun: "person");
 odd_operation!(OtherPath, path: "/v1/keys");
 odd_operation!(OtherScope, needs: CallerClass::Scope { scope: "board.notice", access: ApiAccess::Read, least: Role::Viewer });
 odd_operation!(Open, needs: CallerClass::Keeper);
@@ -206,7 +207,7 @@ fn phrases_are_whole_and_the_packs_own() {
 
 #[test]
 fn what_a_pack_may_not_or_can_not_is_refused() {
-    let cases: [(Install, &str); 15] = [
+    let cases: [(Install, &str); 16] = [
         (|room| room.add_tool(spec("look", "board.notice.read"), look()), "must start with `odd.`"),
         (
             |room| {
@@ -225,6 +226,7 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
         (|room| room.add_tool(searching("find_notice", "title"), look()), "has no argument `title`"),
         (|room| room.add_command(Typed), "is reserved: every command has it"),
         (|room| room.add_operation::<OtherCommand>(), "its command must be `odd` and a word"),
+        (|room| room.add_operation::<OtherNoun>(), "its noun must begin with `odd `"),
         (|room| room.add_operation::<OtherPath>(), "its path must begin with `/v1/packs/odd/`"),
         (|room| room.add_operation::<OtherScope>(), "must start with `odd.`"),
         (|room| room.add_operation::<Open>(), "it must need a scope of the pack"),

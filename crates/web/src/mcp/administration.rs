@@ -7,7 +7,7 @@ use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
 use munshi_mcp::{CallToolResult, JsonObject, Tool, ToolAnnotations};
 use munshi_operations::proposals::propose;
 use munshi_operations::{ListedOperation, is_offered_to_agents, list_operations};
-use munshi_pack::operation::{OperationCaller, OperationError, OperationScope};
+use munshi_pack::operation::{OperationCaller, OperationError, OperationErrorCode, OperationScope};
 use munshi_server::error::ApiError;
 use serde_json::{Value, json};
 
@@ -33,14 +33,25 @@ pub(crate) async fn call(
     let arguments = Value::Object(arguments.clone());
     if entry.spec.writes() {
         let proposal = propose(&call, &entry, arguments).await?;
+        let of = match call.tenant.is_installation() {
+            true => String::new(),
+            false => format!(" --tenant {}", call.tenant.name),
+        };
         let words = format!(
-            "Nothing is changed yet: a person has to grant proposal {} (`munshi proposals grant`). Look at it with read_proposal.",
-            proposal.id
+            "Nothing is changed yet: a person has to grant it, with `munshi proposals grant {} --digest {}{of}`. Look at it with read_proposal.",
+            proposal.id, proposal.digest
         );
         let shown = serde_json::to_value(&proposal).map_err(OperationError::internal)?;
         return Ok(Some(results::structured(words, shown)));
     }
-    let view = entry.execute(&call, arguments).await?;
+    let mut view = entry.execute(&call, arguments.clone()).await;
+    // What a keeper's key asked for may be the installation's own.
+    let is_missing = view.as_ref().is_err_and(|error| error.code == OperationErrorCode::NotFound);
+    if is_missing && name == "read_proposal" && key.caller.keeper {
+        let call = build_call(&key.api, Arc::clone(&key.caller), OperationScope::Installation).await?;
+        view = entry.execute(&call, arguments).await;
+    }
+    let view = view?;
     Ok(Some(results::structured(view.to_string(), view)))
 }
 
@@ -55,11 +66,14 @@ fn list_entries(key: &AuthorizedCaller) -> Result<Vec<ListedOperation>, ApiError
         return Ok(Vec::new());
     }
     let asked = OperationCaller::api(Arc::clone(&key.caller));
+    let may_propose =
+        key.caller.keeper || key.caller.authorize(Area::Administration, ApiAccess::Write).is_ok();
     let packs = key.api.house.parts.pack_operations()?;
     let reached = list_operations(&packs).filter(|entry| {
         let spec = &entry.spec;
         let is_installation = spec.needs.scope() == OperationScope::Installation;
-        is_offered_to_agents(spec) && asked.authorize_for(spec.needs, is_installation).is_ok()
+        let is_asked_for = !spec.writes() || (may_propose && entry.keeps_view());
+        is_offered_to_agents(spec) && is_asked_for && asked.authorize_for(spec.needs, is_installation).is_ok()
     });
     Ok(reached.collect())
 }

@@ -39,8 +39,8 @@ pub(super) struct Subjects {
     operators: Vec<String>,
     /// One for each that may take it back.
     invitations: Vec<String>,
-    /// One for each that may grant it, and one for each that may refuse it.
-    proposals: Vec<String>,
+    /// One for each that may grant it, and one for each that may refuse it, with its digest.
+    proposals: Vec<(String, String)>,
 }
 
 /// How many turns of the model [`subjects`] takes: as many runs are stopped as approvals are granted and refused.
@@ -75,8 +75,12 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
             let (id, digest) = &subjects.approvals[from + number % EACH];
             (path(id), Some(json!({ "digest": digest })))
         }
-        "read_proposal" | "grant_proposal" => (path(&subjects.proposals[number % EACH]), None),
-        "refuse_proposal" => (path(&subjects.proposals[EACH + number % EACH]), None),
+        "read_proposal" => (path(&subjects.proposals[number % EACH].0), None),
+        "grant_proposal" => {
+            let (id, digest) = &subjects.proposals[number % EACH];
+            (path(id), Some(json!({ "digest": digest })))
+        }
+        "refuse_proposal" => (path(&subjects.proposals[EACH + number % EACH].0), None),
         "read_tier" | "list_tier_versions" | "diff_tier" => {
             (spec.path.replace("{kind}", "binding").replace("{name}", "counter"), None)
         }
@@ -195,7 +199,7 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
 }
 
 /// What a program asks for, and nobody has decided on.
-async fn ask_for_changes(house: &Installation) -> Vec<String> {
+async fn ask_for_changes(house: &Installation) -> Vec<(String, String)> {
     let (shop, role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
     let open = (Some(["administration", "persons"].as_slice()), None);
     let program = house.key_speaking(KeySpeaker::Program, shop, role, open).await;
@@ -203,7 +207,8 @@ async fn ask_for_changes(house: &Installation) -> Vec<String> {
     for number in 0..2 * EACH {
         let asked =
             mcp::call(house, &program, "add_person", json!({ "name": format!("Asked {number}") })).await;
-        proposals.push(asked["structuredContent"]["id"].as_str().unwrap().to_owned());
+        let text = |name: &str| asked["structuredContent"][name].as_str().unwrap().to_owned();
+        proposals.push((text("id"), text("digest")));
     }
     proposals
 }
@@ -397,7 +402,8 @@ impl Walk {
             let shown = reply.is(status).to_string();
             let Subjects { key, act, person, session, runs, approvals, operators, proposals, .. } =
                 &self.subjects;
-            let others = [key, act, person, session, &runs[0], &approvals[0].0, &operators[0], &proposals[0]];
+            let others =
+                [key, act, person, session, &runs[0], &approvals[0].0, &operators[0], &proposals[0].0];
             assert!(others.iter().all(|one| !shown.contains(*one)), "{} shows another tenant's", spec.id());
         }
     }

@@ -74,7 +74,7 @@ on_both! {
         let (owner, keeper) = (house.naming_key(Role::Owner, Some(Area::Operators)).await, house.keeper_key("keeper").await);
         let both = house.add_operator("both@shop.example", shop, Role::Staff).await;
         house.vouch("both@shop.example").await;
-        let grant = move |tx: &mut munshi_store::PlatformTx<'_>| roles::grant(tx, both, other, Role::Viewer, now);
+        let grant = move |tx: &mut munshi_store::PlatformTx<'_>| munshi_test_support::administer_platform(tx, |tx| roles::grant(tx, both, other, Role::Viewer, now));
         house.db.platform(OPERATORS).write(grant).await.unwrap();
         house.add_operator("far@other.example", other, Role::Owner).await;
         let listed = house.get("/v1/operators", &owner).await.is(200);

@@ -52,7 +52,7 @@ on_both! {
         house.get(COUNT, &keeper).await.refused(422, "invalid");
         house.call_in("shop", ("GET", COUNT), &keeper, None).await.is(200);
         let document = house.get("/openapi.json", "").await.is(200);
-        assert_eq!(document["paths"][FORGET]["post"]["operationId"], "forget_notes");
+        assert_eq!(document["paths"][FORGET]["post"]["operationId"], "forget_notes_entries");
     }
 
     async fn a_policy_closes_a_packs_operation(test: TestDb) {
@@ -72,13 +72,14 @@ on_both! {
         let (shop, role) = (house.shop.tenant, KeySubject::Role(Role::Owner));
         let open = ["administration", "packs"];
         let program = house.key_speaking(KeySpeaker::Program, shop, role, (Some(&open), None)).await;
-        let looked = mcp::call(&house, &program, "read_note_count", json!({})).await;
+        let looked = mcp::call(&house, &program, "read_notes_count", json!({})).await;
         assert_eq!(looked["structuredContent"], json!({ "count": 0 }));
-        let asked = mcp::call(&house, &program, "forget_notes", eggs()).await;
+        let asked = mcp::call(&house, &program, "forget_notes_entries", eggs()).await;
         assert_eq!((&asked["structuredContent"]["state"], house.number(shop, TOLD).await), (&json!("waiting"), 0));
         let grant = format!("/v1/proposals/{}/grant", asked["structuredContent"]["id"].as_str().unwrap());
         let boss = house.key_with(shop, role, Some(&open), None).await;
-        let done = house.call("POST", &grant, &boss, None).await.is(200);
+        let digest = json!({ "digest": asked["structuredContent"]["digest"] });
+        let done = house.call("POST", &grant, &boss, Some(digest)).await.is(200);
         assert_eq!((&done["state"], &done["outcome"]), (&json!("done"), &json!({ "count": 0 })));
         assert_eq!(house.number(shop, TOLD).await, 1);
     }

@@ -113,10 +113,11 @@ impl Operation<PackServices> for ChangeProfile {
 
     async fn run(call: &PackCall, input: ChangeProfileInput) -> Result<ShopProfile, OperationError> {
         let now = call.now;
-        if input.upi.is_some() && call.caller.speaks_as() == KeySpeaker::Program {
-            let what = "Where people pay to is changed by a person: a program's key does not.";
+        let is_for_people = input.upi.is_some() || input.confirm_above.is_some();
+        if is_for_people && call.caller.speaks_as() == KeySpeaker::Program {
+            let what = "Where people pay to, and above what the owner is asked, is changed by a person.";
             return Err(OperationError::new(OperationErrorCode::Forbidden, what)
-                .hint("Use a key that speaks as a person, or `munshi ledger profile --upi`."));
+                .hint("Use a key that speaks as a person, or `munshi ledger profile`."));
         }
         call.write(move |tx| {
             let before = profile::get(tx)?;

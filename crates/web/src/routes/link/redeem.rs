@@ -180,7 +180,7 @@ pub(crate) fn apply_invitation(
     if let InvitationScope::Workspace { tenant, role } = place {
         let before = roles::find_granted(tx, operator.id, tenant)?;
         if before.is_none_or(|before| role < before) {
-            roles::grant(tx, operator.id, tenant, role, access.clock.now())?;
+            roles::grant_invited(tx, operator.id, tenant, role, access.clock.now())?;
         }
     }
     Ok(())

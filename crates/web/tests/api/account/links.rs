@@ -4,7 +4,7 @@ use munshi_identity::links::{self, LinkPurpose};
 use munshi_identity::operators::{self, OPERATORS, roles};
 use munshi_identity::{Role, SecretToken};
 use munshi_store::PlatformTx;
-use munshi_test_support::{DatabaseEngine, UnitHold};
+use munshi_test_support::{DatabaseEngine, UnitHold, administer_platform};
 use munshi_types::{OperatorId, SystemRandom};
 
 use crate::api::support::{Installation, PASSWORD};
@@ -168,7 +168,7 @@ on_both! {
         house.vouch("vik@shop.example").await;
         let (other, now) = (house.other.tenant, house.now());
         let id: munshi_types::OperatorId = vik.parse().unwrap();
-        house.db.platform(OPERATORS).write(move |tx| roles::grant(tx, id, other, Role::Owner, now)).await.unwrap();
+        house.db.platform(OPERATORS).write(move |tx| administer_platform(tx, |tx| roles::grant(tx, id, other, Role::Owner, now))).await.unwrap();
         house.browser().get(&two).await.says(410, "not good any more");
         house.browser().post(&two, &[("password", "another good password")]).await.says(410, "not good any more");
         // Whoever made it is sent away.

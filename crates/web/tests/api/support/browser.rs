@@ -9,6 +9,7 @@ use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATORS, roles};
 use munshi_identity::{Error, Role};
 use munshi_store::{PlatformTx, across_tenants, params};
+use munshi_test_support::administer_platform;
 use munshi_types::{OperatorId, SystemRandom, TenantId};
 use munshi_web::Peer;
 
@@ -67,7 +68,7 @@ impl Installation {
             let AddOperatorOutcome::Made(made) = operators::add(tx, &ids, &new, now)? else {
                 panic!("the e-mail is taken")
             };
-            roles::grant(tx, made.id, tenant, role, now)?;
+            administer_platform(tx, |tx| roles::grant(tx, made.id, tenant, role, now))?;
             Ok(made.id)
         };
         self.db.platform(OPERATORS).write(unit).await.unwrap()

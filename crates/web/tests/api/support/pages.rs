@@ -48,8 +48,8 @@ struct NoteCount {
 }
 
 const COUNT: OperationSpec = OperationSpec {
-    resource: "note-counts",
-    noun: "note count",
+    resource: "notes-counts",
+    noun: "notes count",
     command: "notes count",
     verb: "show",
     about: "Count the notes.",
@@ -86,8 +86,8 @@ impl Operation<PackServices> for ForgetNotes {
     type View = NoteCount;
 
     const SPEC: OperationSpec = OperationSpec {
-        resource: "notes",
-        noun: "notes",
+        resource: "notes-entries",
+        noun: "notes entries",
         command: "notes forget",
         verb: "forget",
         about: "Forget all notes of one text.",
