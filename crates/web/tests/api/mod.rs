@@ -52,6 +52,7 @@ mod pack_pages;
 mod persons;
 mod programs;
 mod reads;
+mod secrets;
 mod streams;
 mod support;
 mod visits;
