@@ -48,6 +48,8 @@ serve() {
   key=$("$bin" key add schemathesis --role owner --speaks-as person --tenant "$tenant" $areas --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
   keeper=$("$bin" keeper-key add schemathesis --speaks-as person --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
   "$bin" keeper-key add spare --speaks-as program >/dev/null
+  agent=$("$bin" key add agent --role owner --speaks-as program --tenant "$tenant" --area administration --area persons --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
   "$bin" serve >"$work/log" 2>&1 &
   server=$!
   for _ in $(seq 1200); do
@@ -69,7 +71,7 @@ run() {
   server=
   trap '[ -z "$server" ] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; }; rm -rf "$work"' EXIT
   serve
-  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$keeper" "$tenant" "$work/data/munshi.db" "$work/visitor" >"$work/openapi.json"
+  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$keeper" "$agent" "$tenant" "$work/data/munshi.db" "$work/visitor" >"$work/openapi.json"
   local failed=0
   # What only a keeper may do, some of it about one tenant; and what would take away what the owner's run needs.
   local kept='^/v1/(tenants|backups|jobs|keeper-keys|host-keys|audit/anchor|model-targets/.*/test|model-capabilities/|usage/(plan|limits)|keepers|proposals/|invitations/withdraw|operators/.*/(prove|remove)|connectors/.*/(logs|remove|test))'

@@ -1,6 +1,6 @@
 """Makes something of everything, and writes the document with it as examples: so every operation can answer 2xx.
 
-    prepare.py URL KEY KEEPER TENANT DATABASE VISITOR > openapi.json      the token of a visitor goes into the file VISITOR
+    prepare.py URL KEY KEEPER AGENT TENANT DATABASE VISITOR > openapi.json      the token of a visitor goes into the file VISITOR
 """
 
 import json
@@ -12,7 +12,7 @@ import urllib.parse
 import urllib.request
 import uuid
 
-url, key, keeper, tenant, database, visitor = sys.argv[1:]
+url, key, keeper, agent, tenant, database, visitor = sys.argv[1:]
 
 
 def call(method, path, body=None, key=key):
@@ -89,7 +89,7 @@ def proposal(name):
     params = {"name": "add_person", "arguments": {"name": name}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     headers = {
-        "authorization": f"Bearer {key}", "content-type": "application/json",
+        "authorization": f"Bearer {agent}", "content-type": "application/json",
         "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18",
     }
     request = urllib.request.Request(url + "/mcp", json.dumps(body).encode(), headers, method="POST")
