@@ -8,8 +8,10 @@ use crate::amounts::{self, NumberMention};
 use crate::dates::times::TimeMention;
 use crate::dates::{self, DateMention};
 use crate::detect::{self, LanguageDetection, ScriptForm};
+use crate::lexicon::{Languages, Meaning, Sense};
 use crate::name_likelihood;
 use crate::names::directory::{ContactDirectory, NameMention};
+use crate::numbers;
 use crate::token::{MAX_TOKENS, MessageToken, tokenize};
 use crate::tokenized_message::TokenizedMessage;
 
@@ -61,7 +63,7 @@ pub fn understand(message: &str, context: &UnderstandingContext<'_>) -> MessageU
         (None, None) => 0.0,
     };
     // Latin letters and Devanagari serve many languages, whose numbers differ: a few words of them tell little.
-    let many = tokens.iter().filter(|token| token.is_word()).count() > 3;
+    let many = tokens.iter().filter(|token| token.is_word()).count() > 3 && tokens.iter().any(says_more);
     let told = |found: &LanguageDetection| {
         found.is_sure() && (many || !matches!(found.script, Script::Latin | Script::Devanagari))
     };
@@ -96,6 +98,15 @@ pub fn understand(message: &str, context: &UnderstandingContext<'_>) -> MessageU
         cut,
         times: timed.iter().map(|timed| dates::times::to_mention(&reader, message, timed)).collect(),
     }
+}
+
+/// Whether a word is no number in any language. A number alone does not tell its language, however long it is: sattar
+/// hajar ek so saath is 70,160 in Hindi and 17,160 in Gujarati.
+fn says_more(token: &MessageToken<'_>) -> bool {
+    let number = |sense: &Sense| matches!(sense.meaning, Meaning::Cardinal(_) | Meaning::Scale(_));
+    token.is_word()
+        && !token.senses.iter().any(number)
+        && numbers::find_number_languages(token, Languages::EVERY).count() == 0
 }
 
 /// Whether anything but space lies behind the last token that is read.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::environment;
+use crate::port::choose_port;
 use crate::wait::PATIENCE;
 
 /// Whether the authorization server lets people in by a code, too.
@@ -54,7 +55,7 @@ impl GuardedService {
         BufReader::new(authority.stdout.take().unwrap()).read_line(&mut issuer).unwrap();
         let (issuer, notes) = (issuer.trim().to_owned(), folder.join("notes"));
         assert!(issuer.starts_with("http://"), "the authorization server does not start");
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = choose_port();
         let service = build_command("python3")
             .arg(build_server_path("guarded.py"))
             .args([&port.to_string(), &issuer])

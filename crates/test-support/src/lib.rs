@@ -11,6 +11,7 @@
 //! - [`unit_hold`]: a unit of the store that waits before its commit, and whether another waits for it
 //! - [`model_server`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`models`]: models without a wire: scripted, faulty, hostile
+//! - [`port`]: ports for programs that have to be told one
 //! - [`process`]: running the test program again as a child that may be killed
 //! - [`proxy`]: a line to a server that can be cut; [`private_server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
@@ -27,6 +28,7 @@ pub mod guarded_service;
 
 pub mod model_server;
 pub mod models;
+pub mod port;
 pub mod private_server;
 pub mod process;
 pub mod proxy;
@@ -37,6 +39,7 @@ pub mod wait;
 
 pub use administration::{administer, administer_platform};
 pub use database::{DatabaseEngine, TestDb};
+pub use port::choose_port;
 pub use unit_hold::UnitHold;
 pub use wait::{PATIENCE, wait_until};
 

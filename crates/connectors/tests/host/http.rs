@@ -4,17 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use munshi_connectors::{AllowedHosts, ConnectorState, InProcessConnector};
-use munshi_test_support::{environment, wait_until};
+use munshi_test_support::{choose_port, environment, wait_until};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::net::TcpListener;
 
 use crate::behaving::sqlite;
 use crate::support::{Shop, basics};
-
-fn port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 /// The reference server over HTTP; killed when dropped.
 async fn reference(port: u16) -> tokio::process::Child {
@@ -35,7 +31,7 @@ async fn reference(port: u16) -> tokio::process::Child {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_reference_server_answers_over_http() {
-    let port = port();
+    let port = choose_port();
     let mut child = reference(port).await;
     let file = format!("[far]\nurl = \"http://localhost:{port}/mcp\"\n[far.tools.echo]\neffect = \"read\"\n");
     let shop =
@@ -52,7 +48,7 @@ async fn the_reference_server_answers_over_http() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_private_address_is_not_reached_by_name_or_number() {
     for host in ["localhost", "127.0.0.1", "[::1]", "169.254.169.254"] {
-        let file = format!("[far]\nurl = \"http://{host}:{}/mcp\"\n", port());
+        let file = format!("[far]\nurl = \"http://{host}:{}/mcp\"\n", choose_port());
         let shop = Shop::open(sqlite().await, &file).await;
         shop.start().await;
         let standing = shop.until_state("far", ConnectorState::Degraded).await;

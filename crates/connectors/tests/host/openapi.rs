@@ -4,17 +4,13 @@ use std::collections::BTreeMap;
 
 use munshi_connectors::conformance::{self, ConnectorVerdict, WriteTestMode};
 use munshi_connectors::{AllowedHosts, ConnectorState};
-use munshi_test_support::{environment, wait_until};
+use munshi_test_support::{choose_port, environment, wait_until};
 use munshi_tools::ToolAnswer;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
 use crate::behaving::sqlite;
 use crate::support::{Shop, basics, server};
-
-fn port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 /// Waits until somebody listens.
 async fn listening(child: Child, port: u16) -> Child {
@@ -50,7 +46,7 @@ async fn contents(folder: &std::path::Path, port: u16) -> Child {
 }
 
 async fn small(mood: &str) -> (Child, u16) {
-    let port = port();
+    let port = choose_port();
     let child = quiet(Command::new("python3").args([&server("service.py"), &port.to_string(), mood]));
     (listening(child, port).await, port)
 }
@@ -81,7 +77,7 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
     let share = test.place.folder().join("share");
     std::fs::create_dir_all(&share).unwrap();
     std::fs::write(share.join("hello.txt"), "namaste").unwrap();
-    let port = port();
+    let port = choose_port();
     let _child = contents(&share, port).await;
     let file = format!(
         "[jupyter]\nopenapi = \"http://127.0.0.1:{port}/openapi.json\"\ntimeout_seconds = 120\n\

@@ -23,7 +23,7 @@ def asked(token: str) -> dict:
     form = urllib.parse.urlencode({"token": token}).encode()
     login = base64.b64encode(b"service:" + urllib.parse.quote_plus("the service's own").encode()).decode()
     request = urllib.request.Request(f"{issuer}/token/introspection", form, {"authorization": f"Basic {login}"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return json.load(answer)
 
 

@@ -56,7 +56,8 @@ areas! {
     Vault = "vault";
     /// The record of what was done.
     Audit = "audit";
-    /// Looking at how the tenant is run by MCP. Only keys that name it have it.
+    /// Looking at how the tenant is run over MCP, proposing changes there, and deciding on what was proposed. Only keys that
+    /// name it have it.
     Administration = "administration";
     /// The test door: a turn, and all that happened in it.
     Test = "test";

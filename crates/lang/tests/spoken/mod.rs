@@ -81,6 +81,16 @@ fn with_no_language_told_no_number_below_a_thousand_is_exact_and_wrong() {
     assert!(wrong.is_empty(), "{}: {:#?}", wrong.len(), wrong.iter().take(25).collect::<Vec<_>>());
 }
 
+/// Words that mean "with" or "so" elsewhere do not make a number's language certain: 17,160 is no 70,160.
+#[test]
+fn a_long_number_alone_does_not_tell_its_language() {
+    for number in [17_160, 17_060, 70_160, 1_717_160] {
+        for language in Language::ALL {
+            check_untold(number, language).unwrap();
+        }
+    }
+}
+
 #[test]
 fn every_number_below_a_thousand_is_read_back() {
     for language in Language::ALL {

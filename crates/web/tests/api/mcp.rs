@@ -7,6 +7,8 @@ use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
 use munshi_identity::keys::{KeySpeaker, KeySubject};
+use munshi_operations::HOUSE;
+use munshi_pack::operation::OperationEffect;
 use munshi_store::Tx;
 use munshi_test_support::PATIENCE;
 use munshi_test_support::models::ScriptedTurn;
@@ -155,6 +157,44 @@ on_both! {
         send(&house, &keeper, &body).await.refused(422, "invalid");
         let told = send_in(&house, Some("shop"), &keeper, &body).await;
         assert!(String::from_utf8_lossy(&told.body).contains("other"), "{told:?}");
+    }
+
+    async fn each_operation_is_offered_to_those_it_is_for_and_to_nobody_else(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop.tenant;
+        // What the house never offers, whoever asks: what lets people in, decides, or holds secrets and files.
+        let withheld = ["approvals", "folders", "host-keys", "invitations", "keeper-keys", "keepers", "keys", "operators", "policy", "secrets"];
+        for entry in HOUSE.iter().filter(|entry| entry.spec.has_route()) {
+            let (spec, id) = (&entry.spec, entry.spec.id());
+            let area = spec.grant().map(|grant| grant.to_string());
+            // With `chat` every key has something here, and none is refused whole.
+            let named: Vec<&str> = ["administration", "chat"].into_iter().chain(area.as_deref()).collect();
+            let offers = |key: String| async { let key = key; names(&house, &key).await.contains(&id) };
+            let role = |role| KeySubject::Role(role);
+            let owner = offers(house.key_with(shop, role(Role::Owner), Some(&named), None).await).await;
+            if withheld.contains(&spec.resource) || area.is_none() {
+                assert!(!owner, "{id} is offered to an owner");
+            }
+            let looks = spec.effect == OperationEffect::Read;
+            if looks && area.is_some() && !withheld.contains(&spec.resource) {
+                assert!(owner, "{id} is not offered to an owner");
+            }
+            if spec.resource == "proposals" {
+                assert_eq!(owner, !spec.writes(), "{id}");
+            }
+            // Owners alone, with both areas, and to change something with the whole of administration.
+            let admin = offers(house.key_with(shop, role(Role::Admin), Some(&named), None).await).await;
+            assert!(!admin, "{id} is offered to an admin");
+            if let Some(area) = area.as_deref().filter(|area| !area.starts_with("administration") && !area.starts_with("chat")) {
+                let without = [area, "chat"];
+                assert!(!offers(house.key_with(shop, role(Role::Owner), Some(&without), None).await).await, "{id} without administration");
+                let looks = ["administration:read", "chat", area];
+                let looks = offers(house.key_with(shop, role(Role::Owner), Some(&looks), None).await).await;
+                assert_eq!(looks, owner && !spec.writes(), "{id} to one who looks");
+                let only = offers(house.key_with(shop, role(Role::Owner), Some(&["administration", "chat"]), None).await).await;
+                assert!(!only, "{id} without its area");
+            }
+        }
     }
 
     async fn what_a_program_wants_changed_waits_for_a_person(test: TestDb) {
