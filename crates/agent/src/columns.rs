@@ -12,6 +12,13 @@ pub(crate) fn read_enum<T: FromStr<Err = String>>(row: &Row<'_>, at: impl Column
     row.get::<String>(at)?.parse().map_err(Error::Decode)
 }
 
+pub(crate) fn read_optional_enum<T: FromStr<Err = String>>(
+    row: &Row<'_>,
+    at: impl ColumnIndex,
+) -> Result<Option<T>> {
+    row.get::<Option<String>>(at)?.map(|text| text.parse().map_err(Error::Decode)).transpose()
+}
+
 pub(crate) fn read_language(row: &Row<'_>, at: impl ColumnIndex) -> Result<Option<LanguageCode>> {
     row.get::<Option<String>>(at)?.map(|text| text.parse().map_err(Error::Decode)).transpose()
 }

@@ -57,7 +57,8 @@ pub(crate) fn save_turn(
 
 fn tell(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, answer: &ToolAnswer) -> Result<()> {
     let Some(run) = runs::find(tx, run)? else { return Ok(()) };
-    let Some(session) = sessions::find_current(tx, run.session)? else { return Ok(()) };
+    let Some(conversation) = &run.conversation else { return Ok(()) };
+    let Some(session) = sessions::find_current(tx, conversation.session)? else { return Ok(()) };
     let voice = notify::find_voice(tx, &session)?;
     let phrase = match answer {
         ToolAnswer::Done(_) => return start_follow_up_run(tx, inner, &run, &session, answer),
@@ -78,6 +79,7 @@ fn start_follow_up_run(
     session: &Session,
     answer: &ToolAnswer,
 ) -> Result<()> {
+    let conversation = run.conversation()?;
     let Some(act) = find_act_id(answer) else { return Ok(()) };
     let Some(known) = acts::find(tx, act)? else { return Ok(()) };
     let now = inner.clock.now();
@@ -100,13 +102,13 @@ fn start_follow_up_run(
     let new = NewRun {
         id: inner.ids.next(),
         session: session.id,
-        number: run.number,
-        binding: run.binding,
-        person: run.person,
-        message: run.message,
+        number: conversation.number,
+        binding: conversation.binding,
+        person: conversation.person,
+        message: conversation.message,
         kind: runs::LATE,
         key_use: run.key_use.as_ref(),
-        channel: run.channel,
+        channel: conversation.channel,
         outside_id: &format!("late {act}"),
         reply_to: session.reply_to.as_ref(),
         reservation: None,

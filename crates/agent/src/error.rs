@@ -24,6 +24,9 @@ pub enum Error {
     /// Another process has taken the run up; this one has nothing more to say.
     #[error("run {0} was taken over by another process")]
     LostRun(RunId),
+    /// What was asked for has to do with a conversation, and the run takes part in none.
+    #[error("run {0} takes part in no conversation")]
+    NoConversation(RunId),
     /// Nothing was removed. Somebody has to look after the folder.
     #[error("writing the archive failed: {0}")]
     Archive(String),

@@ -68,7 +68,8 @@ fn notify_expiry(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpi
     let Some(run) = runs::find(tx, run)? else { return Ok(()) };
     // Its words are those of whoever asked, and of what their turn had read.
     let mut tainted = act.rests_on.taint.sources;
-    if persons::find(tx, run.person)?.is_none_or(|asker| asker.role.is_none()) {
+    let asker = run.person().map(|person| persons::find(tx, person)).transpose()?.flatten();
+    if asker.is_none_or(|asker| asker.role.is_none()) {
         tainted.insert(TaintSource::Visitor);
     }
     let mut notices = match &expiry.outcome {
@@ -83,7 +84,7 @@ fn notify_expiry(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpi
 /// Whoever asked hears that it is not done: from the run that waits for it and is woken, or from here where none does.
 /// Whether something happened that nobody could see is not known any better for nobody having answered.
 fn build_dropped_notices(tx: &mut Tx<'_>, approval: &Approval, run: &Run) -> Result<Vec<Notice>> {
-    let session = sessions::find_current(tx, run.session)?;
+    let session = find_current_session(tx, run)?;
     let is_told = match &session {
         Some(session) => runs::list_open(tx, session.id)?
             .iter()
@@ -104,12 +105,12 @@ fn build_escalation_notices(
     to: &[PersonId],
 ) -> Result<Vec<Notice>> {
     let mut notices = Vec::new();
-    if let Some(session) = sessions::find_current(tx, run.session)? {
+    if let Some(session) = find_current_session(tx, run)? {
         notices.push(Notice { session, phrases: ("approval-escalated", None), asks: false });
     }
     // Whether it happened is asked in the words of the question itself.
     let after = (approval.kind == ApprovalKind::Act).then_some("ask-go-ahead");
-    for person in to.iter().filter(|person| **person != run.person) {
+    for person in to.iter().filter(|person| Some(**person) != run.person()) {
         if let Some(session) = find_conversation(tx, run, *person)? {
             notices.push(Notice { session, phrases: ("approval-asked", after), asks: true });
         }
@@ -117,9 +118,16 @@ fn build_escalation_notices(
     Ok(notices)
 }
 
+/// The conversation a run takes part in by now; none where it takes part in none.
+fn find_current_session(tx: &mut Tx<'_>, run: &Run) -> Result<Option<Session>> {
+    Ok(run.session().map(|session| sessions::find_current(tx, session)).transpose()?.flatten())
+}
+
 /// Where somebody is met: with the same binding, or where they spoke last.
 pub(crate) fn find_conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Result<Option<Session>> {
-    if let Some(session) = sessions::find_by_person(tx, run.binding, person)? {
+    if let Some(binding) = run.binding()
+        && let Some(session) = sessions::find_by_person(tx, binding, person)?
+    {
         return Ok(Some(session));
     }
     let newest = PageRequest::new(None, 1);

@@ -35,7 +35,8 @@ impl TurnEngineInner {
         loop {
             let found = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
             let run = found.ok_or(Error::NoRun)?;
-            match self.resolve_binding(lease.tenant, run.binding, run.person).await {
+            let conversation = run.conversation()?;
+            match self.resolve_binding(lease.tenant, conversation.binding, conversation.person).await {
                 Err(Error::TenantPaused { .. }) if run.cancel_asked || stop.is_cancelled() => {
                     return Ok(None);
                 }

@@ -113,4 +113,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0045_run_holders"),
     migration!("0032_key_use"),
     migration!("0040_aside"),
+    migration!("0052_run_causes"),
 ];

@@ -90,7 +90,10 @@ impl TurnEngine {
     pub async fn note_shown(&self, tenant: TenantId, run: RunId, reply: MessageId, client: Option<String>) {
         let note = move |tx: &mut Tx<'_>| -> Result<()> {
             match runs::find(tx, run)? {
-                Some(run) => Ok(messages::note_answered(tx, run.message, reply, client.as_deref())?),
+                Some(run) => {
+                    let message = run.conversation()?.message;
+                    Ok(messages::note_answered(tx, message, reply, client.as_deref())?)
+                }
                 None => Ok(()),
             }
         };
@@ -128,7 +131,7 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     };
     Ok(Some(RunOutcome {
         run: run.id,
-        session: run.session,
+        session: run.conversation()?.session,
         message,
         text,
         language,
@@ -189,7 +192,8 @@ fn find_pending_approval(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId
     if run.state != RunState::WaitingApproval {
         return Ok(None);
     }
-    let pending = munshi_safety::approvals::list_pending(tx, munshi_types::Id::as_uuid(run.session))?;
+    let pending =
+        munshi_safety::approvals::list_pending(tx, munshi_types::Id::as_uuid(run.conversation()?.session))?;
     let waits = |id: ApprovalId| {
         run.snapshot.iter_calls().any(|called| {
             matches!(called.outcome, crate::snapshot::ExchangeCallOutcome::Waiting { approval, .. } if approval == id)

@@ -12,6 +12,10 @@ pub enum RunState {
     CheckingSafety,
     /// A person is asked; nobody works on it.
     WaitingApproval,
+    /// Other runs that it began are waited for; nobody works on it.
+    WaitingChild,
+    /// A time is waited for; nobody works on it.
+    WaitingTimer,
     Acting,
     Observing,
     Responding,
@@ -21,12 +25,14 @@ pub enum RunState {
 }
 
 impl RunState {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Created,
         Self::Preparing,
         Self::Thinking,
         Self::CheckingSafety,
         Self::WaitingApproval,
+        Self::WaitingChild,
+        Self::WaitingTimer,
         Self::Acting,
         Self::Observing,
         Self::Responding,
@@ -41,6 +47,8 @@ impl RunState {
             Self::Thinking => "thinking",
             Self::CheckingSafety => "checking_safety",
             Self::WaitingApproval => "waiting_approval",
+            Self::WaitingChild => "waiting_child",
+            Self::WaitingTimer => "waiting_timer",
             Self::Acting => "acting",
             Self::Observing => "observing",
             Self::Responding => "responding",

@@ -53,7 +53,7 @@ pub(crate) fn find_resumption(
     let Some(last) = client_context.since.last() else { return Ok(None) };
     let theirs = || Ok(Some(ClientResumption::Theirs(client_context.since.clone())));
     let Some((by, _)) = last.calls.first().and_then(|call| parse_call_id(&call.id)) else { return theirs() };
-    let known = runs::find(tx, by)?.filter(|by| by.person == run.person && by.binding == run.binding);
+    let known = runs::find(tx, by)?.filter(|by| by.person() == run.person() && by.binding() == run.binding());
     let Some(known) = known else { return theirs() };
     let Some(mut snapshot) = find_snapshot(tx, known.id)? else { return theirs() };
     let all = last.calls.iter().all(|call| apply_result(&mut snapshot, known.id, call));

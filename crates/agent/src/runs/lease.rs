@@ -39,7 +39,8 @@ pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> StoreR
                 state = CASE WHEN state = 'waiting_approval' THEN 'acting' ELSE state END
          WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
-                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use,
+                   cause, parent_id, principal, lane",
         params![id, now, now.plus(LEASE), holder],
         read,
     )
@@ -56,7 +57,8 @@ pub(crate) fn claim_from_dead(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
-                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use,
+                   cause, parent_id, principal, lane",
         params![lease.run, lease.epoch, now.plus(LEASE), holder],
         read,
     )
@@ -68,7 +70,8 @@ pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> StoreResult<Opti
         "UPDATE runs SET epoch = epoch + 1, state = 'done', ended_at = $3
          WHERE tenant_id = $1 AND id = $2 AND state = 'waiting_approval' AND lease_until IS NULL AND ended_at IS NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
-                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use,
+                   cause, parent_id, principal, lane",
         params![id, now],
         read,
     )

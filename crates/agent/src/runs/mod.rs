@@ -4,10 +4,12 @@
 //! one it was made under, so that a process which was thought dead can write nothing more. Runs of one session follow
 //! each other by the number of their message; one that waits for a person stands in nobody's way.
 
+mod cause;
 mod end;
 mod lease;
 mod view;
 
+pub use cause::{RunCause, RunLane, ServicePrincipal};
 pub use end::find_next_claimed;
 pub(crate) use end::{RunEndUpdate, end};
 pub use lease::{
@@ -66,20 +68,33 @@ pub struct RunLease {
     pub until: Timestamp,
 }
 
-/// A run as those who work on it see it.
+/// A run's part in a conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    pub id: RunId,
+pub struct RunConversation {
     pub session: SessionId,
     /// Its message's place in the session.
     pub number: i64,
     pub binding: BindingId,
     pub person: PersonId,
     pub message: MessageId,
-    pub kind: String,
     pub channel: Channel,
     /// Where the answer goes when nobody waits for it.
     pub reply_to: Option<ReplyAddress>,
+}
+
+/// A run as those who work on it see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: RunId,
+    pub kind: String,
+    pub cause: RunCause,
+    pub lane: RunLane,
+    /// The run that began it.
+    pub parent: Option<RunId>,
+    /// As whom it acts where nobody typed anything.
+    pub principal: Option<ServicePrincipal>,
+    /// None for a run that takes part in no conversation.
+    pub conversation: Option<RunConversation>,
     pub state: RunState,
     pub halt: Option<HaltReason>,
     pub epoch: i64,
@@ -96,6 +111,23 @@ pub struct Run {
 }
 
 impl Run {
+    /// What it says and hears; an error for a run that takes part in no conversation.
+    pub fn conversation(&self) -> crate::error::Result<&RunConversation> {
+        self.conversation.as_ref().ok_or(crate::error::Error::NoConversation(self.id))
+    }
+
+    pub fn session(&self) -> Option<SessionId> {
+        self.conversation.as_ref().map(|conversation| conversation.session)
+    }
+
+    pub fn binding(&self) -> Option<BindingId> {
+        self.conversation.as_ref().map(|conversation| conversation.binding)
+    }
+
+    pub fn person(&self) -> Option<PersonId> {
+        self.conversation.as_ref().map(|conversation| conversation.person)
+    }
+
     /// The key of the program whose words its message has.
     pub fn program_key(&self) -> Option<KeyId> {
         self.key_use.as_ref().and_then(KeyUse::program_key)
@@ -119,7 +151,8 @@ impl FromStr for RunState {
 pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.optional(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
-                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use, cause, parent_id, principal,
+                lane
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -130,7 +163,8 @@ pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
 pub(crate) fn list_open(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
     tx.all(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
-                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use, cause, parent_id, principal,
+                lane
          FROM runs WHERE tenant_id = $1 AND session_id = $2 AND number > 0 AND ended_at IS NULL ORDER BY number",
         params![session],
         read,
@@ -141,7 +175,7 @@ pub(crate) fn list_open(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>>
 pub(crate) fn find_without_snapshot(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.optional(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
-                lease_until, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
+                lease_until, reservation, reply_id, cancel_asked, began_at, ended_at, key_use, cause, parent_id, principal, lane
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
         |row| read_with(row, RunSnapshot::default()),
@@ -313,14 +347,12 @@ fn read(row: &Row<'_>) -> Result<Run> {
 fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
     Ok(Run {
         id: row.get("id")?,
-        session: row.get("session_id")?,
-        number: row.get("number")?,
-        binding: row.get("binding_id")?,
-        person: row.get("person_id")?,
-        message: row.get("message_id")?,
         kind: row.get("kind")?,
-        channel: read_enum(row, "channel")?,
-        reply_to: read_optional_json(row, "reply_to")?,
+        cause: read_enum(row, "cause")?,
+        lane: read_enum(row, "lane")?,
+        parent: row.get("parent_id")?,
+        principal: read_optional_json(row, "principal")?,
+        conversation: read_conversation(row)?,
         state: read_enum(row, "state")?,
         halt: read_halt(row)?,
         epoch: row.get("epoch")?,
@@ -333,6 +365,19 @@ fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
         ended_at: row.get("ended_at")?,
         key_use: read_optional_json(row, "key_use")?,
     })
+}
+
+fn read_conversation(row: &Row<'_>) -> Result<Option<RunConversation>> {
+    let Some(session) = row.get("session_id")? else { return Ok(None) };
+    Ok(Some(RunConversation {
+        session,
+        number: row.get("number")?,
+        binding: row.get("binding_id")?,
+        person: row.get("person_id")?,
+        message: row.get("message_id")?,
+        channel: read_enum(row, "channel")?,
+        reply_to: read_optional_json(row, "reply_to")?,
+    }))
 }
 
 /// Kept as the JSON of it, so that it reads back whole.

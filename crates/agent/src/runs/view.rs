@@ -5,19 +5,22 @@ use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::{Run, read_halt};
-use crate::columns::read_enum;
+use super::{Run, RunCause, read_halt};
+use crate::columns::{read_enum, read_optional_enum};
 use crate::state::{HaltReason, RunState};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunView {
     pub id: RunId,
-    pub session: SessionId,
-    pub binding: BindingId,
-    pub person: PersonId,
-    pub message: MessageId,
     pub kind: String,
-    pub channel: Channel,
+    pub cause: RunCause,
+    pub parent: Option<RunId>,
+    /// None of these where it takes part in no conversation.
+    pub session: Option<SessionId>,
+    pub binding: Option<BindingId>,
+    pub person: Option<PersonId>,
+    pub message: Option<MessageId>,
+    pub channel: Option<Channel>,
     pub state: RunState,
     pub halt: Option<HaltReason>,
     /// How often it was taken up.
@@ -32,12 +35,14 @@ impl From<Run> for RunView {
     fn from(run: Run) -> Self {
         Self {
             id: run.id,
-            session: run.session,
-            binding: run.binding,
-            person: run.person,
-            message: run.message,
+            session: run.session(),
+            binding: run.binding(),
+            person: run.person(),
+            message: run.conversation.as_ref().map(|conversation| conversation.message),
+            channel: run.conversation.as_ref().map(|conversation| conversation.channel),
             kind: run.kind,
-            channel: run.channel,
+            cause: run.cause,
+            parent: run.parent,
             state: run.state,
             halt: run.halt,
             epoch: run.epoch,
@@ -65,7 +70,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result
         RunFilter::All => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
-                        cancel_asked, began_at, ended_at
+                        cancel_asked, began_at, ended_at, cause, parent_id
                  FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
                  ORDER BY began_at DESC, id DESC LIMIT $4"
             )),
@@ -75,7 +80,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result
         RunFilter::Session(session) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
-                        cancel_asked, began_at, ended_at
+                        cancel_asked, began_at, ended_at, cause, parent_id
                  FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND session_id = $5
                  ORDER BY began_at DESC, id DESC LIMIT $4"
             )),
@@ -85,7 +90,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result
         RunFilter::State(state) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
-                        cancel_asked, began_at, ended_at
+                        cancel_asked, began_at, ended_at, cause, parent_id
                  FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND state = $5
                  ORDER BY began_at DESC, id DESC LIMIT $4"
             )),
@@ -104,7 +109,9 @@ fn read(row: &Row<'_>) -> Result<RunView> {
         person: row.get("person_id")?,
         message: row.get("message_id")?,
         kind: row.get("kind")?,
-        channel: read_enum(row, "channel")?,
+        cause: read_enum(row, "cause")?,
+        parent: row.get("parent_id")?,
+        channel: read_optional_enum(row, "channel")?,
         state: read_enum(row, "state")?,
         halt: read_halt(row)?,
         epoch: row.get("epoch")?,

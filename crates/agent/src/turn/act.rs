@@ -369,9 +369,9 @@ impl TurnSetup {
         ActCaller {
             principal: self.prepared.principal.clone(),
             door: self.prepared.pack_context.door,
-            binding: Some(self.run.binding),
+            binding: Some(self.conversation.binding),
             run: Some(self.lease.run),
-            session: Some(self.run.session.as_uuid()),
+            session: Some(self.conversation.session.as_uuid()),
             zone: self.binding.zone.clone(),
             background: false,
             key: self.run.program_key(),

@@ -35,7 +35,7 @@ impl TurnEngineInner {
                 found => found,
             };
             let run = found?.ok_or(Error::NoRun)?;
-            let session = sessions::find(tx, run.session)?;
+            let session = sessions::find(tx, run.conversation()?.session)?;
             let acts = acts_of(tx, &run)?;
             let open = OpenActs::find(tx, &run, &acts)?;
             Ok((run, acts, open, session.and_then(|session| session.language)))
@@ -65,15 +65,16 @@ impl TurnEngineInner {
             marks: serde_json::to_value(&marks).unwrap_or_default(),
             suggestions: Vec::new(),
         };
+        let conversation = run.conversation()?.clone();
         let response = TurnCommit {
             lease,
-            session: run.session,
-            binding: run.binding,
-            channel: run.channel,
+            session: conversation.session,
+            binding: conversation.binding,
+            channel: conversation.channel,
             ending: TurnStatus::Halted(halt),
             is_read: run.snapshot.is_read,
             reply: Some(reply),
-            deliver: run.reply_to,
+            deliver: conversation.reply_to,
             settle: run.reservation.map(|id| (id, degraded_amount(run.snapshot.drawn))),
             learned: SessionUpdate::default(),
             steps: Vec::new(),

@@ -142,7 +142,7 @@ impl Turn {
         if acts.is_empty() {
             return Ok(());
         }
-        let session = self.setup.run.session.as_uuid();
+        let session = self.setup.conversation.session.as_uuid();
         let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::list_pending(tx, session)?) };
         let pending = self.setup.engine.db.read(self.setup.tenant(), read).await?;
         let about = |one: &&Approval| one.kind == ApprovalKind::Outcome && acts.contains(&one.act);
@@ -227,7 +227,7 @@ impl Turn {
         self.sync();
         let (lease, said) = (self.setup.lease, self.setup.build_chat_answer(answered));
         let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
-        let (engine, session) = (self.setup.engine.clone(), self.setup.run.session);
+        let (engine, session) = (self.setup.engine.clone(), self.setup.conversation.session);
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
             let waiting = find_waiting_run(tx, session, &act, said.approval)?;

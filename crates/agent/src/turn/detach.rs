@@ -56,7 +56,8 @@ impl Turn {
         let is_told = AtomicBool::new(false);
         let leaving = Arc::new(DetachableJournal { inner: self.setup.engine.clone(), journal, is_told });
         let asking = self.setup.send_to_dispatcher(asked, leaving.clone());
-        let (engine, session) = (TurnEngine { inner: self.setup.engine.clone() }, self.setup.run.session);
+        let (engine, session) =
+            (TurnEngine { inner: self.setup.engine.clone() }, self.setup.conversation.session);
         let tenant = self.setup.tenant();
         let abandon = self.setup.engine.abandon.clone();
         let call = self.setup.engine.tasks.spawn(async move {

@@ -25,7 +25,7 @@ impl Turn {
         if !self.state.snapshot.may_wait || !self.speaker_can_log_in() {
             return Ok(None);
         }
-        let (engine, person) = (self.setup.engine.clone(), self.setup.run.person);
+        let (engine, person) = (self.setup.engine.clone(), self.setup.conversation.person);
         let words = self.setup.prepared.message.text.clone();
         if extract_digits(&words).is_none() {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Turn {
                 .find(|(known, _)| *known == connector)
                 .map(|told| told.1);
             let (engine, run, person) =
-                (self.setup.engine.clone(), self.setup.lease.run, self.setup.run.person);
+                (self.setup.engine.clone(), self.setup.lease.run, self.setup.conversation.person);
             let is_theirs = self.speaker_can_log_in();
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {

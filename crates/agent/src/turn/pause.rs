@@ -56,9 +56,9 @@ impl Turn {
         let spent = self.setup.budget.drawn().amount();
         let response = TurnCommit {
             lease: self.setup.lease,
-            session: self.setup.run.session,
-            binding: self.setup.run.binding,
-            channel: self.setup.run.channel,
+            session: self.setup.conversation.session,
+            binding: self.setup.conversation.binding,
+            channel: self.setup.conversation.channel,
             ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch))),
             is_read: self.state.snapshot.is_read,
             reply: None,

@@ -24,7 +24,7 @@ use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::outbox::{self, OutboxState};
 use crate::reply_language::ReplyLanguage;
-use crate::runs::Run;
+use crate::runs::{Run, RunConversation};
 use crate::sessions::{self, Session};
 
 /// So many messages before this one tell a language.
@@ -76,17 +76,18 @@ pub(crate) fn read(
     now: Timestamp,
 ) -> Result<PreparedTurn> {
     let (packs, act_services) = (&engine.packs, &engine.act_services);
-    let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
+    let conversation = run.conversation()?;
+    let mut session = sessions::find(tx, conversation.session)?.ok_or(Error::NoRun)?;
     let Conversation { message, history, client_context, resumed, recalled, client_taint } =
         load_conversation(tx, run, &mut session)?;
-    let person = persons::find(tx, run.person)?;
+    let person = persons::find(tx, conversation.person)?;
     let principal = principal(tx, run, person.as_ref());
     let mut pack_context = PackTurnContext {
         principal: principal.clone(),
         door: CallerAudience::from(binding.binding.door),
-        binding: run.binding,
-        session: run.session,
-        channel: run.channel,
+        binding: conversation.binding,
+        session: conversation.session,
+        channel: conversation.channel,
         language: None,
         message: message.text.clone(),
         before: history.iter().map(to_earlier_message).collect(),
@@ -107,7 +108,7 @@ pub(crate) fn read(
         contributions.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
     contributions.recall.extend(recalled);
     let people = ProtectedPeople::from(std::mem::take(&mut contributions.people));
-    let mut pending = approvals::list_pending(tx, run.session.as_uuid())?;
+    let mut pending = approvals::list_pending(tx, conversation.session.as_uuid())?;
     pending.retain(|approval| approval.kind == ApprovalKind::Act);
     for asked in list_asked(tx, &history)? {
         if pending.iter().all(|known| known.id != asked.id) {
@@ -252,22 +253,25 @@ fn load_conversation(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Resul
 
 /// The run's own message and so many before it, however many have come since.
 fn load_window(tx: &mut Tx<'_>, run: &Run, session: &Session, most: u32) -> Result<(Message, Vec<Message>)> {
-    let mut read = messages::list_newest(tx, run.session, run.number, most)?;
-    if session.messages > run.number {
-        read.extend(messages::list_replies_after(tx, run.session, run.number, most)?);
+    let conversation = run.conversation()?;
+    let (id, number) = (conversation.session, conversation.number);
+    let mut read = messages::list_newest(tx, id, number, most)?;
+    if session.messages > number {
+        read.extend(messages::list_replies_after(tx, id, number, most)?);
     }
-    split_history(read, run).ok_or(Error::NoRun)
+    split_history(read, conversation).ok_or(Error::NoRun)
 }
 
 /// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were
 /// given after this one had come.
-fn split_history(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
+fn split_history(read: Vec<Message>, conversation: &RunConversation) -> Option<(Message, Vec<Message>)> {
     let earlier: HashSet<RunId> =
-        read.iter().filter(|said| said.number < run.number).map(|said| said.run).collect();
+        read.iter().filter(|said| said.number < conversation.number).map(|said| said.run).collect();
     let (own, mut others): (Vec<Message>, Vec<Message>) =
-        read.into_iter().partition(|said| said.id == run.message);
+        read.into_iter().partition(|said| said.id == conversation.message);
     others.retain(|said| {
-        said.number < run.number || (said.speaker == MessageSpeaker::Persona && earlier.contains(&said.run))
+        said.number < conversation.number
+            || (said.speaker == MessageSpeaker::Persona && earlier.contains(&said.run))
     });
     Some((own.into_iter().next()?, others))
 }
@@ -310,7 +314,7 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
         Some(used) => used.cap(known),
         None => known,
     };
-    Principal { person: Some(run.person), ..known }
+    Principal { person: run.person(), ..known }
 }
 
 /// By what the person has written; what a pack reads by itself is somebody else's words, and tells nothing of theirs.

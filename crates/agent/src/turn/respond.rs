@@ -70,7 +70,11 @@ impl Turn {
         let decision = response.decision.clone();
         let next = self.setup.store(response, message).await?;
         if let Some(decision) = decision.filter(|_| self.setup.run.kind == runs::MESSAGE) {
-            turn_metrics::record_turn(self.setup.run.channel, &decision, &self.timings.read(begun.elapsed()));
+            turn_metrics::record_turn(
+                self.setup.conversation.channel,
+                &decision,
+                &self.timings.read(begun.elapsed()),
+            );
         }
         for event in last {
             self.reply.record_event(event);
@@ -210,9 +214,9 @@ impl Turn {
         };
         TurnCommit {
             lease: self.setup.lease,
-            session: self.setup.run.session,
-            binding: self.setup.run.binding,
-            channel: self.setup.run.channel,
+            session: self.setup.conversation.session,
+            binding: self.setup.conversation.binding,
+            channel: self.setup.conversation.channel,
             ending: match end {
                 TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
                 TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
@@ -222,7 +226,7 @@ impl Turn {
             },
             is_read: self.state.snapshot.is_read,
             reply: Some(reply),
-            deliver: self.setup.run.reply_to.clone(),
+            deliver: self.setup.conversation.reply_to.clone(),
             settle: self.setup.run.reservation.map(|reservation| (reservation, spent)),
             learned: self.session_update(),
             steps: std::mem::take(&mut self.state.steps),

@@ -50,7 +50,7 @@ impl TurnSetup {
                 newest.is_some_and(|newest| said.number <= newest.number)
             }
             // Where answers are sent, what has left was shown.
-            (None, None) => self.run.reply_to.is_some() || self.was_answered_with(said),
+            (None, None) => self.conversation.reply_to.is_some() || self.was_answered_with(said),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::messages::{Message, MessageSpeaker};
 use crate::model_routing::{self, CallPayer};
 use crate::rules::BindingRules;
-use crate::runs::{self, Run, RunLease};
+use crate::runs::{self, Run, RunConversation, RunLease};
 use crate::snapshot::RunSnapshot;
 use crate::taint_bits::{self, WindowTaint};
 use crate::turn_budget::TurnBudget;
@@ -33,6 +33,7 @@ pub(crate) struct TurnSetup {
     pub(crate) lease: RunLease,
     /// As it was read, with the snapshot that the turn goes on from.
     pub(crate) run: Run,
+    pub(crate) conversation: RunConversation,
     pub(crate) binding: Arc<BindingResolution>,
     pub(crate) rules: BindingRules,
     pub(crate) prepared: PreparedTurn,
@@ -75,6 +76,7 @@ impl TurnSetup {
             redactor: build_redactor(&engine, &prepared, &snapshot)?,
             limit: RunBudget { seconds, ..limit },
             call_log: Arc::default(),
+            conversation: run.conversation()?.clone(),
             engine,
             lease,
             run,
@@ -231,7 +233,7 @@ fn build_budget(
     prepared: &PreparedTurn,
     snapshot: &RunSnapshot,
 ) -> TurnBudget {
-    let payer = CallPayer { person: Some(run.person), lane: BudgetLane::People, run: Some(run.id) };
+    let payer = CallPayer { person: run.person(), lane: BudgetLane::People, run: Some(run.id) };
     let more = engine.build_durable_budget(binding, payer);
     TurnBudget::new(more, engine.act_services.governor.settings().run, prepared.reservation, snapshot)
 }

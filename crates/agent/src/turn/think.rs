@@ -173,7 +173,7 @@ impl Turn {
     fn build_model_call(&self, request: ChatRequest) -> ModelCall {
         let about = CallSubject {
             run: Some(self.setup.lease.run.as_uuid()),
-            binding: Some(self.setup.run.binding.as_uuid()),
+            binding: Some(self.setup.conversation.binding.as_uuid()),
         };
         ModelCall {
             wanted: Capability::Default,
@@ -205,7 +205,8 @@ impl Turn {
             request.tool_choice = ToolChoice::None;
         }
         // Behind the cache boundary: what people may say next is of no use to those who listen.
-        if let Some(dynamic) = request.system.last_mut().filter(|_| self.setup.run.channel != Channel::Voice)
+        if let Some(dynamic) =
+            request.system.last_mut().filter(|_| self.setup.conversation.channel != Channel::Voice)
         {
             dynamic.push_str(ASKING);
         }
@@ -240,7 +241,7 @@ impl Turn {
             envelope: prompt::TurnEnvelope {
                 now: self.setup.engine.clock.now(),
                 zone: self.setup.binding.zone.clone(),
-                channel: self.setup.run.channel,
+                channel: self.setup.conversation.channel,
                 locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
                 language: Some(prepared.reply_language.person.clone()),
                 situation: Default::default(),
@@ -280,7 +281,7 @@ impl TurnSetup {
 
     fn hints(&self) -> RoutingHints {
         let language = Some(self.prepared.reply_language.voice.language);
-        RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
+        RoutingHints { is_voice: self.conversation.channel == Channel::Voice, language }
     }
 
     fn notes(&self) -> impl Iterator<Item = UntrustedText> {

@@ -22,7 +22,7 @@ tables! {
         let begun = first.begun.as_ref().unwrap();
         assert_eq!((begun.lease.epoch, begun.session.messages, begun.session.id), (1, 1, first.session));
         let run = shop.run(first.run).await;
-        assert_eq!((run.state, run.number, run.message), (RunState::Created, 1, first.message));
+        assert_eq!((run.state, run.conversation().unwrap().number, run.conversation().unwrap().message), (RunState::Created, 1, first.message));
         assert_eq!(run.lease_until, Some(shop.now().plus(munshi_agent::runs::LEASE)));
         assert_eq!(run.reservation, begun.reservation);
         assert!(run.reservation.is_some());
@@ -45,7 +45,7 @@ tables! {
         assert_eq!((shop.count("held").await, shop.count("reservations").await), (1, 1), "nothing more is set aside");
         assert_eq!(shop.messages(first.session).await[0].number, 1);
         let next = shop.say(MEERA, "w2", "and").await;
-        assert_eq!(shop.run(next.run).await.number, 2, "a message seen before takes no number");
+        assert_eq!(shop.run(next.run).await.conversation().unwrap().number, 2, "a message seen before takes no number");
     }
 
     async fn ten_at_once_from_several_connections_are_one_run(test: TestDb) {

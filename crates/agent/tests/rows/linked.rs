@@ -119,7 +119,7 @@ tables! {
         assert!(matches!(nowhere, Err(Error::Unfit(_))));
         let no_phone = linking.send_code(shop.tenant, visitor.session, "call me", &way).await;
         assert!(matches!(no_phone, Err(Error::Unfit(_))));
-        assert_eq!(shop.run(known.run).await.person, known.person);
+        assert_eq!(shop.run(known.run).await.conversation().unwrap().person, known.person);
         assert_eq!(shop.count("sessions").await, 2);
     }
 
@@ -204,7 +204,7 @@ tables! {
         let visitor = visit(&shop, "v1", "at another desk").await;
         let linked = link(&shop, visitor.session).await;
         assert_eq!((linked.person.id, linked.session), (known.person, visitor.session));
-        assert_eq!(shop.run(visitor.run).await.person, known.person);
+        assert_eq!(shop.run(visitor.run).await.conversation().unwrap().person, known.person);
         shop.answer(held(&visitor), "still here").await;
         assert_eq!(shop.run(visitor.run).await.state, RunState::Done);
     }
@@ -261,7 +261,7 @@ tables! {
         assert_eq!(linked.session, visitor.session);
         let address = ContactAddress::phone(MEERA).unwrap();
         assert_eq!(shop.read(move |tx| persons::find_by_address(tx, &address)).await.unwrap().id, member);
-        assert_eq!(shop.run(known.run).await.session, visitor.session);
+        assert_eq!(shop.run(known.run).await.conversation().unwrap().session, visitor.session);
     }
 
     async fn merged_threads_keep_their_order_whatever_the_clocks_said(test: TestDb) {
@@ -301,7 +301,7 @@ tables! {
             let numbers: Vec<i64> = merged.iter().map(|one| one.number).collect();
             assert_eq!(numbers, (1..).take(numbers.len()).collect::<Vec<_>>(), "seed {seed}");
             for message in merged.iter().filter(|one| one.outside_id.is_some()) {
-                assert_eq!(shop.run(message.run).await.number, message.number, "seed {seed}");
+                assert_eq!(shop.run(message.run).await.conversation().unwrap().number, message.number, "seed {seed}");
             }
             while !open.is_empty() {
                 let held = open.remove(0);

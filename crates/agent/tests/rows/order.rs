@@ -28,9 +28,16 @@ impl Play {
     /// A run begins: no other that is under way may be before it.
     async fn begin(&mut self, shop: &Shop, held: RunLease) {
         let run = shop.run(held.run).await;
-        let last = self.begun.insert(run.session, run.number).unwrap_or(0);
-        assert!(run.number > last, "run {} began after {last}", run.number);
-        let working = self.working.entry(run.session).or_default();
+        let last = self
+            .begun
+            .insert(run.conversation().unwrap().session, run.conversation().unwrap().number)
+            .unwrap_or(0);
+        assert!(
+            run.conversation().unwrap().number > last,
+            "run {} began after {last}",
+            run.conversation().unwrap().number
+        );
+        let working = self.working.entry(run.conversation().unwrap().session).or_default();
         assert!(working.is_empty(), "two runs at once in a session");
         working.push(held);
     }
@@ -43,7 +50,10 @@ impl Play {
             IngestStatus::Queued { behind } => {
                 let before = shop.run(behind).await;
                 assert!(!before.state.has_ended() && before.state != RunState::WaitingApproval);
-                assert!(before.number < shop.run(ingested.run).await.number);
+                assert!(
+                    before.conversation().unwrap().number
+                        < shop.run(ingested.run).await.conversation().unwrap().number
+                );
             }
             IngestStatus::SeenBefore => panic!("never sent before"),
         }
@@ -182,7 +192,7 @@ tables! {
                 let (mut holding, mut answered) = (ingested.begun.map(|begun| begun.lease), Vec::new());
                 while let Some(held) = holding {
                     let response = shop.response(held, "answer").await;
-                    answered.push(shop.run(held.run).await.number);
+                    answered.push(shop.run(held.run).await.conversation().unwrap().number);
                     holding = respond_on(&db, &shop.desk, response).await.unwrap().next;
                 }
                 answered

@@ -150,11 +150,12 @@ impl Shop {
     /// What a turn that says `text` stores at its end.
     pub(crate) async fn response(&self, held: RunLease, text: &str) -> TurnCommit {
         let run = self.run(held.run).await;
+        let conversation = run.conversation().unwrap().clone();
         TurnCommit {
             lease: held,
-            session: run.session,
-            binding: run.binding,
-            channel: run.channel,
+            session: conversation.session,
+            binding: conversation.binding,
+            channel: conversation.channel,
             ending: TurnStatus::Done,
             is_read: false,
             reply: Some(ReplyRecord {
@@ -167,7 +168,7 @@ impl Shop {
                 marks: json!([]),
                 suggestions: vec!["balance".to_owned()],
             }),
-            deliver: run.reply_to,
+            deliver: conversation.reply_to,
             settle: run
                 .reservation
                 .map(|id| (id, BudgetAmount { tokens: 900, ..BudgetAmount::interaction() })),

@@ -288,6 +288,7 @@ async fn ended(shop: &Shop, received: &munshi_agent::MessageReceipt) {
 /// Runs that wait and of which nothing can be answered: what they wait for is nothing.
 fn copies(tx: &mut Tx<'_>, of: RunId) -> munshi_store::Result<()> {
     let run = munshi_agent::runs::find(tx, of)?.unwrap();
+    let its = run.conversation().unwrap();
     let long_ago = Timestamp::EPOCH.plus(Duration::from_secs(9));
     for number in 1..=2_100 {
         let id: RunId = Id::from_uuid(Uuid::from_u128(number));
@@ -295,7 +296,7 @@ fn copies(tx: &mut Tx<'_>, of: RunId) -> munshi_store::Result<()> {
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel, state,
                epoch, snapshot, cancel_asked, began_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, 'message', 'web', 'waiting_approval', 1, '{}', FALSE, $8)",
-            params![id, run.session, run.number, run.binding, run.person, run.message, long_ago],
+            params![id, its.session, its.number, its.binding, its.person, its.message, long_ago],
         )?;
     }
     Ok(())

@@ -79,8 +79,12 @@ impl ApiCaller {
         Err(MissingPermission { what: format!("{grant} is not allowed for {who}"), ask })
     }
 
-    pub fn reaches(&self, binding: BindingId) -> bool {
-        self.bindings.as_ref().is_none_or(|bindings| bindings.contains(&binding))
+    /// A key for some bindings reaches nothing that belongs to none.
+    pub fn reaches(&self, binding: impl Into<Option<BindingId>>) -> bool {
+        let binding = binding.into();
+        self.bindings
+            .as_ref()
+            .is_none_or(|bindings| binding.is_some_and(|binding| bindings.contains(&binding)))
     }
 }
 

@@ -56,7 +56,7 @@ impl Operation<HouseServices> for CancelRun {
             };
             let is_asked = !matches!(asked, CancelRequestOutcome::Ended | CancelRequestOutcome::NoRun);
             if is_asked && !run.cancel_asked {
-                let payload = json!({ "person": run.person, "binding": run.binding });
+                let payload = json!({ "person": run.person(), "binding": run.binding() });
                 tx.note("run.cancelled", run.id.to_string(), payload);
             }
             Ok(is_asked)
@@ -72,6 +72,7 @@ impl Operation<HouseServices> for CancelRun {
 
 /// Somebody who may only chat stops their own turns.
 fn may_stop(caller: &OperationCaller, run: &runs::Run) -> bool {
-    let is_theirs = caller.person().is_none_or(|person| person == run.person) || caller.role().is_some();
-    is_theirs && caller.reaches(run.binding)
+    let is_theirs =
+        caller.person().is_none_or(|person| Some(person) == run.person()) || caller.role().is_some();
+    is_theirs && caller.reaches(run.binding())
 }

@@ -1,6 +1,6 @@
 //! Runs and their steps as they are shown.
 
-use munshi_agent::runs::RunView;
+use munshi_agent::runs::{RunCause, RunView};
 use munshi_agent::steps::RunStep;
 use munshi_agent::{HaltReason, RunState};
 use munshi_types::{BindingId, MessageId, PersonId, RunId, SessionId, Timestamp};
@@ -40,12 +40,48 @@ states! {
     CheckingSafety,
     /// A person is asked; nobody works on it.
     WaitingApproval,
+    /// Waits for the runs it began.
+    WaitingChild,
+    /// Waits for a time.
+    WaitingTimer,
     Acting,
     Observing,
     Responding,
     Done,
     /// Ended otherwise; `halt` says how, and the person was told.
     Halted,
+}
+
+/// What began a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = RunCause)]
+pub enum RunCauseView {
+    /// A person's message.
+    Message,
+    /// A schedule.
+    Clock,
+    /// Something that happened outside.
+    Event,
+    /// Somebody's command.
+    Operation,
+    /// Another run.
+    Run,
+    /// Somebody else's agent.
+    Agent,
+}
+
+impl From<RunCause> for RunCauseView {
+    fn from(cause: RunCause) -> Self {
+        match cause {
+            RunCause::Message => Self::Message,
+            RunCause::Clock => Self::Clock,
+            RunCause::Event => Self::Event,
+            RunCause::Operation => Self::Operation,
+            RunCause::Run => Self::Run,
+            RunCause::Agent => Self::Agent,
+        }
+    }
 }
 
 /// Why a run was halted.
@@ -81,20 +117,25 @@ impl RunHaltView {
 pub struct RunSummaryView {
     #[schema(value_type = uuid::Uuid)]
     pub id: RunId,
-    #[schema(value_type = uuid::Uuid)]
-    pub session: SessionId,
-    #[schema(value_type = uuid::Uuid)]
-    pub binding: BindingId,
-    #[schema(value_type = uuid::Uuid)]
-    pub person: PersonId,
+    /// The conversation it takes part in; null for work that nobody typed.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub session: Option<SessionId>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub binding: Option<BindingId>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub person: Option<PersonId>,
     /// The message to answer.
-    #[schema(value_type = uuid::Uuid)]
-    pub message: MessageId,
-    /// `message`, or `rehearsal` for a dry run.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub message: Option<MessageId>,
+    /// `message`, `rehearsal` for a dry run, `late` for a result that came after its turn, or a pack's kind of work.
     #[schema(example = "message")]
     pub kind: String,
+    pub cause: RunCauseView,
+    /// The run that began it.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub parent: Option<RunId>,
     #[schema(example = "api")]
-    pub channel: String,
+    pub channel: Option<String>,
     pub state: RunStateView,
     pub halt: Option<RunHaltView>,
     /// How often a node started work on it: more than once after a crash or an approval.
@@ -119,7 +160,9 @@ impl From<RunView> for RunSummaryView {
             person: run.person,
             message: run.message,
             kind: run.kind,
-            channel: run.channel.as_str().to_owned(),
+            cause: run.cause.into(),
+            parent: run.parent,
+            channel: run.channel.map(|channel| channel.as_str().to_owned()),
             state: run.state.into(),
             halt: run.halt.as_ref().map(RunHaltView::of),
             epoch: run.epoch,

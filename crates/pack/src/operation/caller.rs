@@ -128,7 +128,7 @@ impl OperationCaller {
         }
     }
 
-    pub fn reaches(&self, binding: BindingId) -> bool {
+    pub fn reaches(&self, binding: impl Into<Option<BindingId>>) -> bool {
         self.key().is_none_or(|caller| caller.reaches(binding))
     }
 

@@ -197,7 +197,7 @@ impl AuthorizedCaller {
         self.caller.authorize(area, access).map_err(forbidden_error)
     }
 
-    pub(crate) fn reaches(&self, binding: BindingId) -> bool {
+    pub(crate) fn reaches(&self, binding: impl Into<Option<BindingId>>) -> bool {
         self.caller.reaches(binding)
     }
 

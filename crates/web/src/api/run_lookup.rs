@@ -14,6 +14,7 @@ pub(crate) async fn load_run(key: &AuthorizedCaller, id: RunId) -> Result<RunVie
     let run = found.map(RunView::from).ok_or_else(missing)?;
     // Somebody who may only chat hears their own turns.
     let own = key.caller.principal.person;
-    let is_theirs = own.is_none_or(|person| person == run.person) || key.caller.principal.role().is_some();
+    let is_theirs =
+        own.is_none_or(|person| Some(person) == run.person) || key.caller.principal.role().is_some();
     if is_theirs && key.reaches(run.binding) { Ok(run) } else { Err(missing()) }
 }

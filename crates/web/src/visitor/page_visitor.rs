@@ -176,8 +176,9 @@ impl PageVisitor {
         let read = move |tx: &mut Tx<'_>| {
             let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
             let Some(run) = runs::find(tx, id)?.map(RunView::from) else { return Ok(None) };
-            let theirs = persons::find_living(tx, run.person)?.is_some_and(|whose| whose.id == person.id);
-            Ok::<_, ApiError>((theirs && run.binding == binding).then_some(run))
+            let whose = run.person.map(|person| persons::find_living(tx, person)).transpose()?.flatten();
+            let theirs = whose.is_some_and(|whose| whose.id == person.id);
+            Ok::<_, ApiError>((theirs && run.binding == Some(binding)).then_some(run))
         };
         let found = self.api.db.read(self.binding.tenant, read).await?;
         found.ok_or_else(|| ApiError::new(ApiErrorCode::NotFound, "No such run of yours."))
