@@ -3,11 +3,11 @@
 use munshi_store::Tx;
 use munshi_types::{IdGenerator, RunId, TenantId, Timestamp};
 
-use crate::commit;
 use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
-use crate::runs::{self, CancelRequestOutcome, LeaseTerms, Run};
+use crate::runs::{self, CancelRequestOutcome, LeaseTerms, Run, RunLane};
 use crate::state::HaltReason;
+use crate::{background, commit};
 
 /// What came of asking a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +59,14 @@ impl TurnEngine {
     async fn stop(&self, tenant: TenantId, run: RunId) -> Result<RunCancelOutcome> {
         let now = self.inner.clock.now();
         let (ids, terms) = (self.inner.ids.clone(), self.inner.ingest_services.terms(now));
+        let queue = self.inner.ingest_services.queue.clone();
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let asked = runs::request_cancel(tx, run, now)?;
             if asked != CancelRequestOutcome::Unheld {
+                return Ok((asked, None));
+            }
+            if runs::find(tx, run)?.is_some_and(|run| run.lane == RunLane::Background) {
+                background::enqueue_run(tx, &queue, run, "cancel", None)?;
                 return Ok((asked, None));
             }
             Ok((asked, claim_and_withdraw(tx, &ids, run, terms)?))

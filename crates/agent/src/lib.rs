@@ -19,6 +19,7 @@
 //! - `reply_language`: in which language somebody is answered; `phrases`: our own words; `mask_people`: whose names no
 //!   model elsewhere reads
 //! - `model_routing`: which models are asked, and who pays; `turn_budget`: what their calls may cost; `rules`: a binding's guardrails, read once
+//! - [`background`]: runs that nobody typed
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
@@ -31,6 +32,7 @@
 //! - [`key_use`]: what a message that came through an API key may do
 //! - [`client_context`]: the conversation and the tools of a program that keeps them itself
 
+pub mod background;
 mod background_jobs;
 pub mod cancel;
 pub mod client_context;

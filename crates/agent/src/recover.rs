@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::RUNS;
+use crate::background;
 use crate::engine::{RecoveryCursor, TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::expired_approvals::ConversationJournal;
-use crate::runs::{self, LEASE, Run, RunRecoveryScope};
+use crate::runs::{self, LEASE, Run, RunLane, RunRecoveryScope};
 use crate::snapshot::ExchangeCallOutcome;
 use crate::state::RunState;
 
@@ -144,10 +145,15 @@ impl TurnEngine {
         let (now, inner) = (self.inner.clock.now(), self.inner.clone());
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
-            match known.state == RunState::WaitingApproval && can_resume(tx, &inner, &known, now)? {
-                true => Ok(runs::claim(tx, run, inner.ingest_services.terms(now))?),
-                false => Ok(None),
+            if known.state != RunState::WaitingApproval || !can_resume(tx, &inner, &known, now)? {
+                return Ok(None);
             }
+            if known.lane == RunLane::Background {
+                let queue = &inner.ingest_services.queue;
+                background::enqueue_run(tx, queue, run, &format!("answer/{}", known.epoch), None)?;
+                return Ok(None);
+            }
+            Ok(runs::claim(tx, run, inner.ingest_services.terms(now))?)
         };
         if let Some(run) = self.inner.db.write(tenant, unit).await? {
             self.start(run.lease(tenant), None);
@@ -185,7 +191,17 @@ impl TurnEngine {
         let forgotten = self.inner.db.platform(RUNS).write(unit).await?;
         taken += forgotten.len();
         forgotten.into_iter().for_each(|lease| self.start(lease, None));
-        Ok(taken + self.sweep_answered().await?)
+        Ok(taken + self.requeue_lapsed(terms.now).await? + self.sweep_answered().await?)
+    }
+
+    /// Runs of the background that nobody holds any more go back into the queue.
+    async fn requeue_lapsed(&self, now: Timestamp) -> Result<usize> {
+        let read = move |tx: &mut PlatformTx<'_>| background::requeue_lapsed(tx, now, MOST);
+        let lapsed = self.inner.db.platform(RUNS).read(read).await?;
+        for (tenant, run, epoch) in &lapsed {
+            self.wake(*tenant, *run, format!("lapsed/{epoch}")).await?;
+        }
+        Ok(lapsed.len())
     }
 
     /// Runs whose question was answered, or ran out of time, while nobody was there to go on. However many wait unanswered,

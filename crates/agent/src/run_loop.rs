@@ -107,7 +107,7 @@ impl TurnEngineInner {
     }
 
     /// Does the work and keeps the run meanwhile. None where it was lost.
-    async fn run_under_lease<T>(
+    pub(crate) async fn run_under_lease<T>(
         &self,
         lease: RunLease,
         stop: &CancellationToken,

@@ -6,11 +6,12 @@ use std::time::Duration;
 use munshi_llm::gateway::CallSpend;
 use munshi_llm::pricing::Cost;
 use munshi_llm::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
+use munshi_pack::StepOutcome;
 use munshi_safety::audit::to_canonical_json;
 use munshi_safety::budget::{BudgetAmount, RunUse};
 use munshi_safety::pipeline::{RefusalCode, Taint, TaintSource};
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
-use munshi_types::{ActId, ApprovalId, HolderId, Timestamp};
+use munshi_types::{ActId, ApprovalId, HolderId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,6 +81,24 @@ pub struct RunSnapshot {
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
     pub halt: Option<HaltReason>,
+    /// How far work has come that nobody typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkProgress>,
+}
+
+/// How far a run of a pack's kind has come; a part of the snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkProgress {
+    /// What it was begun with.
+    pub input: Value,
+    /// What came of its steps but the calls of tools, by how many of those came before.
+    pub outcomes: Vec<(usize, StepOutcome)>,
+    /// The runs that it waits for, in the order they were begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<RunId>,
+    /// The time that it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 /// What the calls took out of the message's reservation; a part of the snapshot.

@@ -49,6 +49,15 @@ pub fn authorize(
             ask: Some(Role::Owner),
         });
     }
+    if who.standing == PrincipalStanding::Service {
+        let is_open = who.opened.iter().any(|glob| glob.matches(scope));
+        let what = || format!("{scope} is not opened to this work");
+        return if is_open {
+            Ok(())
+        } else {
+            Err(MissingPermission { what: what(), ask: Some(Role::Owner) })
+        };
+    }
     let PrincipalStanding::Member(role) = who.standing else {
         let open = match who.standing {
             PrincipalStanding::Known => reach >= Reach::Person,

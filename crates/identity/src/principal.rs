@@ -15,6 +15,8 @@ pub enum PrincipalStanding {
     Known,
     /// Anybody.
     Anonymous,
+    /// Work that nobody typed: it may do what is opened to it, and nothing by a role.
+    Service,
 }
 
 /// The person a turn is for. Made from what the channel proved, never from what was said.
@@ -44,6 +46,11 @@ impl Principal {
         Self::with_standing(tenant, PrincipalStanding::Anonymous)
     }
 
+    /// For work that nobody typed, with the scopes it may use.
+    pub fn service(tenant: TenantId, opened: Vec<ScopeGlob>) -> Self {
+        Self { opened, ..Self::with_standing(tenant, PrincipalStanding::Service) }
+    }
+
     fn with_standing(tenant: TenantId, standing: PrincipalStanding) -> Self {
         Self { tenant, person: None, standing, opened: Vec::new(), closed: Vec::new() }
     }
@@ -51,7 +58,7 @@ impl Principal {
     pub fn role(&self) -> Option<Role> {
         match self.standing {
             PrincipalStanding::Member(role) => Some(role),
-            PrincipalStanding::Known | PrincipalStanding::Anonymous => None,
+            PrincipalStanding::Known | PrincipalStanding::Anonymous | PrincipalStanding::Service => None,
         }
     }
 }

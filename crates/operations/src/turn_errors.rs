@@ -1,6 +1,6 @@
 //! What goes wrong with a turn that is stopped or taken up again, as an answer.
 
-use munshi_pack::operation::{OperationError, OperationErrorCode};
+use munshi_pack::operation::{OperationError, OperationErrorCode, sentence};
 
 /// For `map_err`: errors of the floors below the agent's become answers by `?` alone.
 pub(crate) fn convert_turn_error(error: munshi_agent::Error) -> OperationError {
@@ -8,6 +8,9 @@ pub(crate) fn convert_turn_error(error: munshi_agent::Error) -> OperationError {
     match error {
         E::NoRun => OperationError::new(OperationErrorCode::NotFound, "No such run.")
             .hint("List the accessible ones with GET /v1/runs or `munshi runs list`."),
+        E::NoConversation(_) => {
+            OperationError::new(OperationErrorCode::Conflict, sentence(&error.to_string()))
+        }
         E::Store(error) => error.into(),
         E::Identity(error) => error.into(),
         E::Safety(error) => error.into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_identity::keys::ApiAccess;
 use munshi_lang::{Locale, Phrasebook};
 use munshi_tools::{ConnectorOrigin, ToolConnector, ToolHandler};
-use munshi_types::{Conduct, ToolSpec};
+use munshi_types::{Conduct, ScopeGlob, ToolSpec};
 
 use crate::check::PackCheck;
 use crate::command::{self, PackCommand};
@@ -16,6 +16,7 @@ use crate::operation::{CallerClass, Operation, OperationEntry, OperationSpec, Pa
 use crate::page::PackPageHandler;
 use crate::reader::PackReader;
 use crate::registry::{FromPack, PackRegistry};
+use crate::run_kind::RunKind;
 use crate::tenant_template::{self, TenantTemplate};
 
 /// The pack's part of the registry while it is installed. What is put in belongs to the pack, and what would clash with
@@ -99,6 +100,17 @@ impl<'h> PackInstaller<'h> {
         let is_taken = self.packs.heartbeats.iter().any(|of| of.pack == self.pack && of.what.name() == name);
         self.validate_name(name, is_taken, "heartbeat")?;
         self.packs.heartbeats.push(FromPack { pack: self.pack, what: Arc::new(heartbeat) });
+        Ok(())
+    }
+
+    pub fn add_run_kind(&mut self, kind: impl RunKind + 'static) -> Result<(), InvalidPack> {
+        let name = kind.name();
+        let is_taken = self.packs.run_kinds.iter().any(|of| of.pack == self.pack && of.what.name() == name);
+        self.validate_name(name, is_taken, "run kind")?;
+        if let Some(scope) = kind.scopes().iter().find(|scope| scope.parse::<ScopeGlob>().is_err()) {
+            return self.reject(format!("run kind {name}: `{scope}` is not a scope"));
+        }
+        self.packs.run_kinds.push(FromPack { pack: self.pack, what: Arc::new(kind) });
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use crate::installer::{PackInstaller, is_plain};
 use crate::operation::{OperationEntry, PackServices};
 use crate::page::PackPageHandler;
 use crate::reader::PackReader;
+use crate::run_kind::RunKind;
 use crate::tenant_template::TenantTemplate;
 
 pub trait Pack: Send + Sync {
@@ -50,6 +51,7 @@ pub struct PackRegistry {
     /// The core's phrases and every pack's.
     pub book: Phrasebook,
     pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
+    pub run_kinds: Vec<FromPack<dyn RunKind>>,
     pub pages: Vec<FromPack<dyn PackPageHandler>>,
     pub commands: Vec<FromPack<dyn PackCommand>>,
     pub operations: Vec<OperationEntry<PackServices>>,
@@ -77,6 +79,12 @@ impl RefusalObserver for PackRegistry {
 }
 
 impl PackRegistry {
+    /// A kind of run by the name it is stored under, `PACK.NAME`.
+    pub fn find_run_kind(&self, kind: &str) -> Option<&FromPack<dyn RunKind>> {
+        let (pack, name) = kind.split_once('.')?;
+        self.run_kinds.iter().find(|of| of.pack == pack && of.what.name() == name)
+    }
+
     /// A registry with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
     pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
         Self::install_with_tools(ToolRegistry::default(), packs)

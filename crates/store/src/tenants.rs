@@ -1,6 +1,6 @@
 //! The tenants of the installation. The store owns this one table, since every other table hangs from it.
 
-use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
+use munshi_types::{Tenant, TenantId, TenantName, TenantStatus, Zone};
 
 use crate::admin_tx::PlatformAdminTx;
 use crate::error::{Error, Result};
@@ -51,6 +51,12 @@ pub fn find_by_name(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Option
 pub fn find_status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
     let own = across_tenants("SELECT status FROM tenants WHERE id = $1");
     tx.optional(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(Error::Decode))
+}
+
+/// The time zone of the transaction's tenant.
+pub fn find_zone(tx: &mut Tx<'_>) -> Result<Zone> {
+    let own = across_tenants("SELECT zone FROM tenants WHERE id = $1");
+    tx.one(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(|error| Error::Decode(format!("{error}"))))
 }
 
 /// Newest first, or the other way round.

@@ -36,7 +36,7 @@ pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> StoreR
     let LeaseTerms { now, holder } = terms.into();
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5,
-                state = CASE WHEN state = 'waiting_approval' THEN 'acting' ELSE state END
+                state = CASE WHEN state IN ('waiting_approval', 'waiting_child', 'waiting_timer') THEN 'acting' ELSE state END, due_at = NULL
          WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
                    epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use,
@@ -136,11 +136,11 @@ pub fn claim_due(
     tx.all(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 WHERE (tenant_id, id) IN
-               (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
+               (SELECT tenant_id, id FROM runs WHERE (lease_until <= $1 OR lease_until > $4) AND lane = 'chat'
                 ORDER BY lease_until LIMIT $3)
              RETURNING tenant_id, id, epoch, lease_until",
             "WITH picked AS MATERIALIZED (
-               SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
+               SELECT tenant_id, id FROM runs WHERE (lease_until <= $1 OR lease_until > $4) AND lane = 'chat'
                ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 FROM picked
@@ -163,11 +163,11 @@ pub fn claim_from_holder(
     tx.all(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
-               (SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
+               (SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1 AND lane = 'chat'
                 ORDER BY lease_until LIMIT $3)
              RETURNING tenant_id, id, epoch, lease_until",
             "WITH picked AS MATERIALIZED (
-               SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
+               SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1 AND lane = 'chat'
                ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
@@ -191,7 +191,7 @@ pub fn claim_forgotten(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
                (SELECT q.tenant_id, q.id FROM runs q
-                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
+                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.lane = 'chat' AND q.began_at <= $1 AND NOT EXISTS (
                   SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
                     AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
                     AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
@@ -199,7 +199,7 @@ pub fn claim_forgotten(
              RETURNING tenant_id, id, epoch, lease_until",
             "WITH picked AS MATERIALIZED (
                SELECT q.tenant_id, q.id FROM runs q
-               WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
+               WHERE q.state = 'created' AND q.lease_until IS NULL AND q.lane = 'chat' AND q.began_at <= $1 AND NOT EXISTS (
                  SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
                    AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
                    AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))

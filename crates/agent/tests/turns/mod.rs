@@ -16,6 +16,7 @@ macro_rules! on_both {
 mod alone;
 mod approvals;
 mod aside;
+mod background;
 mod brought;
 mod connectors;
 mod connectors_away;

@@ -130,7 +130,8 @@ pub(super) fn reaches(standing: PrincipalStanding, area: Area, access: ApiAccess
     match (standing, minimum_role(area, access)) {
         (PrincipalStanding::Member(role), Some(least)) => role <= least,
         (PrincipalStanding::Member(_) | PrincipalStanding::Known, None) => true,
-        (PrincipalStanding::Known, Some(_)) | (PrincipalStanding::Anonymous, _) => false,
+        (PrincipalStanding::Known, Some(_))
+        | (PrincipalStanding::Anonymous | PrincipalStanding::Service, _) => false,
     }
 }
 

@@ -41,9 +41,10 @@ impl CallerAudience {
     pub fn minimum_reach(self, standing: PrincipalStanding) -> Option<Reach> {
         match (self, standing) {
             (Self::Private, PrincipalStanding::Member(Role::Owner)) => Some(Reach::Owner),
-            (Self::Private | Self::Work, PrincipalStanding::Member(_)) => Some(Reach::Business),
+            (Self::Private | Self::Work, PrincipalStanding::Member(_))
+            | (Self::Work, PrincipalStanding::Service) => Some(Reach::Business),
             (Self::Private | Self::Work, _) => None,
-            (_, PrincipalStanding::Anonymous) => Some(Reach::Anyone),
+            (_, PrincipalStanding::Anonymous | PrincipalStanding::Service) => Some(Reach::Anyone),
             (Self::Public | Self::Distribution | Self::Agents, _) => Some(Reach::Person),
         }
     }
@@ -107,6 +108,8 @@ mod tests {
             (CallerAudience::Work, owner, Some(Reach::Business)),
             (CallerAudience::Work, staff, Some(Reach::Business)),
             (CallerAudience::Work, PrincipalStanding::Anonymous, None),
+            (CallerAudience::Work, PrincipalStanding::Service, Some(Reach::Business)),
+            (CallerAudience::Private, PrincipalStanding::Service, None),
             (CallerAudience::Public, owner, Some(Reach::Person)),
             (CallerAudience::Public, PrincipalStanding::Known, Some(Reach::Person)),
             (CallerAudience::Public, PrincipalStanding::Anonymous, Some(Reach::Anyone)),

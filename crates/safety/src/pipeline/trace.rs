@@ -65,6 +65,7 @@ fn describe_standing(standing: PrincipalStanding) -> String {
         PrincipalStanding::Member(role) => format!("the role {role}"),
         PrincipalStanding::Known => "a known person".to_owned(),
         PrincipalStanding::Anonymous => "anybody".to_owned(),
+        PrincipalStanding::Service => "work that nobody typed".to_owned(),
     }
 }
 

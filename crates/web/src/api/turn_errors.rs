@@ -18,6 +18,8 @@ pub(crate) fn convert_turn_error(error: munshi_agent::Error) -> ApiError {
         E::Unfit(what) => ApiError::new(ApiErrorCode::Invalid, sentence(&what)),
         E::NoRun => ApiError::new(ApiErrorCode::NotFound, "No such run.")
             .hint("List the accessible ones with GET /v1/runs."),
+        E::NoConversation(_) => ApiError::new(ApiErrorCode::Conflict, sentence(&error.to_string()))
+            .hint("Look at it with GET /v1/runs/{id}."),
         E::Store(error) => error.into(),
         E::Identity(error) => error.into(),
         E::Safety(error) => error.into(),

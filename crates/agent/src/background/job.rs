@@ -1,0 +1,156 @@
+//! The job that works on a run: takes it up where there is something to go on with, and keeps it meanwhile.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobRegistry};
+use munshi_store::{Tx, params};
+use munshi_types::{RunId, TenantId, TenantStatus, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::store::{RUN_JOB, RunJobPayload, collect_children};
+use super::walk::BackgroundWalk;
+use crate::engine::{TurnEngine, TurnEngineInner};
+use crate::error::{Error, Result};
+use crate::recover;
+use crate::runs::{self, Run, RunLease};
+use crate::state::{HaltReason, RunState};
+
+/// A run that another process holds is asked for again after this.
+const HELD: Duration = Duration::from_secs(5);
+/// Work of a tenant that rests is asked for again after this.
+const PAUSED: Duration = Duration::from_secs(60);
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(300) };
+
+/// Whether a run can be gone on with.
+enum Readiness {
+    Now,
+    /// There is nothing to do: it has ended, or what it waits for brings another job.
+    Not,
+    Later(Duration),
+}
+
+impl TurnEngine {
+    /// Teaches a runner to work on runs that nobody typed, so many at once.
+    pub fn install_background(&self, registry: &mut JobRegistry, most: usize) {
+        let engine = self.clone();
+        let kind = JobKind::new(RUN_JOB).limit(most).backoff(BACKOFF);
+        registry.add(kind, move |job| {
+            let engine = engine.clone();
+            async move { engine.work_on(job).await }
+        });
+    }
+
+    async fn work_on(&self, job: Job) -> std::result::Result<(), JobFailure> {
+        let RunJobPayload { run } = job.read()?;
+        let (inner, terms) = (self.inner.clone(), self.inner.ingest_services.terms(self.inner.clock.now()));
+        let taken = self.inner.db.write(job.tenant, move |tx| -> Result<_> {
+            let Some(known) = runs::find(tx, run)? else { return Ok((Readiness::Not, None)) };
+            let readiness = check_readiness(tx, &inner, &known, terms.now)?;
+            let taken = match readiness {
+                Readiness::Now => runs::claim(tx, run, terms)?,
+                Readiness::Not | Readiness::Later(_) => None,
+            };
+            Ok((readiness, taken))
+        });
+        let run = match taken.await.map_err(fail)? {
+            (Readiness::Now, Some(run)) => run,
+            // Somebody else was quicker.
+            (Readiness::Now, None) => return Err(later("the run is held", HELD)),
+            (Readiness::Later(after), _) => return Err(later("the run can't be taken up yet", after)),
+            (Readiness::Not, _) => return Ok(()),
+        };
+        let lease = run.lease(job.tenant);
+        let worked = tokio::select! {
+            biased;
+            () = job.cancelled.cancelled() => {
+                self.inner.release(lease).await;
+                return Err(JobFailure::Passing("the process is shutting down".to_owned()));
+            }
+            worked = self.inner.clone().walk_under_lease(run, lease) => worked,
+        };
+        match worked {
+            Ok(()) | Err(Error::LostRun(_)) => Ok(()),
+            Err(error) => {
+                self.inner.release(lease).await;
+                Err(fail(error))
+            }
+        }
+    }
+}
+
+impl TurnEngineInner {
+    async fn walk_under_lease(self: std::sync::Arc<Self>, run: Run, lease: RunLease) -> Result<()> {
+        let stop = CancellationToken::new();
+        if run.cancel_asked {
+            stop.cancel();
+        }
+        let walk = BackgroundWalk::new(self.clone(), run, lease, stop.clone())?;
+        let walking = AssertUnwindSafe(walk.walk()).catch_unwind();
+        match self.run_under_lease(lease, &stop, walking).await {
+            Some(Ok(walked)) => walked,
+            Some(Err(_)) => {
+                tracing::error!(run = %lease.run, "background run panicked");
+                self.end_broken(lease, HaltReason::Broken("the work panicked".to_owned())).await
+            }
+            None => Err(Error::LostRun(lease.run)),
+        }
+    }
+
+    /// Gives the run back, so that whoever comes next need not wait for the lease to pass.
+    async fn release(&self, lease: RunLease) {
+        let now = self.clock.now();
+        let unit = move |tx: &mut Tx<'_>| {
+            tx.execute(
+                "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3
+                   AND lease_until IS NOT NULL",
+                params![lease.run, lease.epoch, now],
+            )
+        };
+        if let Err(error) = self.db.write(lease.tenant, unit).await {
+            tracing::debug!(run = %lease.run, %error, "releasing a run failed; its lease passes by itself");
+        }
+    }
+}
+
+fn check_readiness(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: &Run, now: Timestamp) -> Result<Readiness> {
+    if run.ended_at.is_some() {
+        return Ok(Readiness::Not);
+    }
+    if run.lease_until.is_some_and(|until| until > now) {
+        return Ok(Readiness::Later(HELD));
+    }
+    let is_stopped = run.cancel_asked;
+    if !is_stopped && munshi_store::tenants::find_status(tx)? != Some(TenantStatus::Active) {
+        return Ok(Readiness::Later(PAUSED));
+    }
+    let work = run.snapshot.work.as_ref();
+    let is_ready = match run.state {
+        RunState::WaitingApproval => recover::can_resume(tx, inner, run, now)?,
+        RunState::WaitingChild => {
+            let children = work.map(|work| work.children.as_slice()).unwrap_or_default();
+            collect_children(tx, children)?.is_some()
+        }
+        RunState::WaitingTimer => work.and_then(|work| work.until).is_none_or(|until| until <= now),
+        _ => true,
+    };
+    Ok(if is_ready || is_stopped { Readiness::Now } else { Readiness::Not })
+}
+
+fn fail(error: Error) -> JobFailure {
+    JobFailure::Passing(error.to_string())
+}
+
+fn later(why: &str, after: Duration) -> JobFailure {
+    JobFailure::Later { why: why.to_owned(), after }
+}
+
+impl TurnEngine {
+    /// Has somebody go on with a run of the background; nothing happens where there is nothing to go on with.
+    pub(crate) async fn wake(&self, tenant: TenantId, run: RunId, reason: String) -> Result<()> {
+        let queue = self.inner.ingest_services.queue.clone();
+        let unit = move |tx: &mut Tx<'_>| super::enqueue_run(tx, &queue, run, &reason, None);
+        self.inner.db.write(tenant, unit).await
+    }
+}

@@ -1,0 +1,156 @@
+//! What is stored of work that nobody typed: that somebody should go on with it, that it waits, how it ended.
+
+use std::time::Duration;
+
+use munshi_jobs::{JobQueue, NewJob, Priority};
+use munshi_pack::ChildOutcome;
+use munshi_safety::pipeline::TaintSource;
+use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{RunId, TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::runs::RunLease;
+use crate::snapshot::RunSnapshot;
+use crate::state::{HaltReason, RunState};
+
+/// The kind of job that works on a run.
+pub(super) const RUN_JOB: &str = "agent.run";
+/// A run that somebody else holds is looked at again until its lease has passed, and some more.
+const ATTEMPTS: u32 = 40;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct RunJobPayload {
+    pub run: RunId,
+}
+
+/// Has somebody go on with a run. `reason` is part of what the job is known by: two reasons are two jobs, so that neither is
+/// lost while the other is worked on.
+pub(crate) fn enqueue_run(
+    tx: &mut Tx<'_>,
+    queue: &JobQueue,
+    run: RunId,
+    reason: &str,
+    at: Option<Timestamp>,
+) -> Result<()> {
+    let job = NewJob::new(RUN_JOB, &RunJobPayload { run })?
+        .priority(Priority::Background)
+        .attempts(ATTEMPTS)
+        .unique(format!("{run}/{reason}"));
+    let job = match at {
+        Some(at) => job.run_at(at),
+        None => job,
+    };
+    queue.enqueue(tx, &job)?;
+    Ok(())
+}
+
+/// Runs of all tenants whose holder has not renewed: their job died with it, or somebody without a queue wants them seen to.
+pub(crate) fn requeue_lapsed(
+    tx: &mut PlatformTx<'_>,
+    now: Timestamp,
+    limit: u32,
+) -> munshi_store::Result<Vec<(TenantId, RunId, i64)>> {
+    // Whoever renews every few seconds is not among these.
+    let lapsed = now.minus(Duration::from_secs(5));
+    tx.all(
+        across_tenants(
+            "SELECT tenant_id, id, epoch FROM runs WHERE lease_until <= $1 AND lane = 'background'
+             ORDER BY lease_until LIMIT $2",
+        ),
+        params![lapsed, i64::from(limit)],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )
+}
+
+/// What a run waits for.
+pub(super) struct RunPause {
+    pub state: RunState,
+    pub due_at: Option<Timestamp>,
+}
+
+pub(super) fn pause(
+    tx: &mut Tx<'_>,
+    lease: RunLease,
+    snapshot: &RunSnapshot,
+    pause: &RunPause,
+) -> Result<()> {
+    let changed = tx.execute(
+        "UPDATE runs SET state = $4, snapshot = $5, due_at = $6, lease_until = NULL, holder = NULL
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
+        params![lease.run, lease.epoch, pause.state.as_str(), JsonText::of(snapshot)?, pause.due_at],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
+}
+
+/// What came of a run, and whose words stand in it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RunResult {
+    pub ok: bool,
+    pub result: Value,
+    #[serde(default)]
+    pub tainted: Vec<TaintSource>,
+}
+
+pub(super) fn end(
+    tx: &mut Tx<'_>,
+    lease: RunLease,
+    halt: Option<&HaltReason>,
+    result: &RunResult,
+    now: Timestamp,
+) -> Result<()> {
+    let state = if halt.is_some() { RunState::Halted } else { RunState::Done };
+    let reason = halt.map(JsonText::of).transpose()?;
+    let changed = tx.execute(
+        "UPDATE runs SET state = $4, reason = $5, result = $6, ended_at = $7, snapshot = '{}', due_at = NULL,
+                lease_until = NULL, holder = NULL
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
+        params![
+            lease.run,
+            lease.epoch,
+            state.as_str(),
+            reason.as_ref().map(JsonText::as_str),
+            JsonText::of(result)?,
+            now
+        ],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
+}
+
+/// How those that a run began have ended, in their order; none while one of them goes on.
+pub(super) fn collect_children(
+    tx: &mut Tx<'_>,
+    children: &[RunId],
+) -> Result<Option<Vec<(ChildOutcome, Vec<TaintSource>)>>> {
+    let mut outcomes = Vec::new();
+    for run in children {
+        let found: Option<(bool, Option<JsonText>)> = tx.optional(
+            "SELECT ended_at IS NOT NULL, result FROM runs WHERE tenant_id = $1 AND id = $2",
+            params![run],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let (outcome, tainted) = match found {
+            Some((false, _)) => return Ok(None),
+            Some((true, Some(result))) => {
+                let result: RunResult = result.read()?;
+                (ChildOutcome { run: *run, ok: result.ok, result: result.result }, result.tainted)
+            }
+            Some((true, None)) | None => {
+                let result = json!({ "code": "gone" });
+                (ChildOutcome { run: *run, ok: false, result }, Vec::new())
+            }
+        };
+        outcomes.push((outcome, tainted));
+    }
+    Ok(Some(outcomes))
+}
+
+/// Those of a run that have not ended.
+pub(super) fn list_open_children(tx: &mut Tx<'_>, parent: RunId) -> Result<Vec<RunId>> {
+    Ok(tx.all(
+        "SELECT id FROM runs WHERE tenant_id = $1 AND parent_id = $2 AND ended_at IS NULL",
+        params![parent],
+        |row| row.get(0),
+    )?)
+}

@@ -1,0 +1,415 @@
+//! One run of the background, from where it is to its next pause or its end.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use munshi_identity::Principal;
+use munshi_pack::{ChildRun, NextStep, RunHistory, StepOutcome};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
+use munshi_store::Tx;
+use munshi_tools::{ToolAnswer, ToolCallRequest};
+use munshi_types::{ActId, Conduct, Effect, ToolName, Zone};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::begin::NewBackgroundRun;
+use super::store::{self, RunPause, RunResult, enqueue_run};
+use crate::commit;
+use crate::engine::TurnEngineInner;
+use crate::error::{Error, Result};
+use crate::runs::{self, Run, RunCause, RunLease, ServicePrincipal};
+use crate::snapshot::{
+    CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
+};
+use crate::state::{HaltReason, RunState};
+use crate::steps::{self, NewRunStep};
+use crate::turn::CallJournal;
+
+/// So many steps a run takes at most: more is a kind that never comes to its end.
+const MOST_STEPS: usize = 500;
+/// So many runs one step begins at most.
+const MOST_CHILDREN: usize = 200;
+/// How often one asks for an act that somebody else is doing, and for how long.
+const PAUSE: Duration = Duration::from_millis(250);
+const ACT_TIMEOUT: Duration = Duration::from_secs(900);
+
+pub(super) struct BackgroundWalk {
+    engine: Arc<TurnEngineInner>,
+    lease: RunLease,
+    run: Run,
+    principal: ServicePrincipal,
+    snapshot: RunSnapshot,
+    /// What was not written down yet.
+    steps: Vec<NewRunStep>,
+    /// Acts that may stand in the books: those of an earlier process, and those begun here.
+    begun: BTreeSet<ActId>,
+    stop: CancellationToken,
+}
+
+/// What came of the calls that were open.
+enum CallProgress {
+    On,
+    Waiting,
+}
+
+impl BackgroundWalk {
+    pub(super) fn new(
+        engine: Arc<TurnEngineInner>,
+        run: Run,
+        lease: RunLease,
+        stop: CancellationToken,
+    ) -> Result<Self> {
+        let principal = run.principal.clone();
+        let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
+        let (snapshot, begun) =
+            (run.snapshot.clone(), run.snapshot.iter_calls().map(|called| called.act).collect());
+        Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop })
+    }
+
+    pub(super) async fn walk(mut self) -> Result<()> {
+        let Some(kind) = self.engine.packs.find_run_kind(&self.run.kind).cloned() else {
+            let what = format!("no pack has a run kind `{}`", self.run.kind);
+            return self.halt(HaltReason::Broken(what)).await;
+        };
+        self.settle_wait().await?;
+        loop {
+            if self.stop.is_cancelled() {
+                return self.halt(HaltReason::Cancelled).await;
+            }
+            if let CallProgress::Waiting = self.make_calls().await? {
+                return self.pause(RunPause { state: RunState::WaitingApproval, due_at: None }, &[]).await;
+            }
+            if self.stop.is_cancelled() {
+                return self.halt(HaltReason::Cancelled).await;
+            }
+            let history = self.build_history();
+            if history.outcomes.len() >= MOST_STEPS {
+                let what = format!("more than {MOST_STEPS} steps");
+                return self.halt(HaltReason::RunSpent(what)).await;
+            }
+            match kind.what.next_step(&history).await {
+                Ok(NextStep::Call { tool, arguments }) => self.queue_call(tool, arguments),
+                Ok(NextStep::WaitUntil(until)) => {
+                    self.work_mut().until = Some(until);
+                    let waits = RunPause { state: RunState::WaitingTimer, due_at: Some(until) };
+                    return self.pause(waits, &[]).await;
+                }
+                Ok(NextStep::Begin(children)) if children.len() > MOST_CHILDREN => {
+                    let what = format!("a step begins more than {MOST_CHILDREN} runs");
+                    return self.halt(HaltReason::RunSpent(what)).await;
+                }
+                Ok(NextStep::Begin(children)) => {
+                    if let Some(unknown) =
+                        children.iter().find(|child| self.engine.find_run_kind(&child.kind).is_err())
+                    {
+                        let what = format!("no pack has a run kind `{}`", unknown.kind);
+                        return self.halt(HaltReason::Broken(what)).await;
+                    }
+                    let waits = RunPause { state: RunState::WaitingChild, due_at: None };
+                    return self.pause(waits, &children).await;
+                }
+                Ok(NextStep::End(result)) => return self.end(None, true, result).await,
+                Ok(NextStep::Fail(why)) | Err(why) => return self.halt(HaltReason::Broken(why)).await,
+            }
+        }
+    }
+
+    fn work_mut(&mut self) -> &mut crate::snapshot::WorkProgress {
+        self.snapshot.work.get_or_insert_default()
+    }
+
+    /// What was waited for is there: it becomes the outcome of its step.
+    async fn settle_wait(&mut self) -> Result<()> {
+        let calls = self.snapshot.exchanges.len();
+        let work = self.work_mut();
+        if work.until.take().is_some() {
+            work.outcomes.push((calls, StepOutcome::Waited));
+        }
+        let children = std::mem::take(&mut work.children);
+        if children.is_empty() || self.stop.is_cancelled() {
+            return Ok(());
+        }
+        let read = move |tx: &mut Tx<'_>| store::collect_children(tx, &children);
+        let ended = self.engine.db.read(self.lease.tenant, read).await?;
+        let (outcomes, tainted): (Vec<_>, Vec<_>) = ended.unwrap_or_default().into_iter().unzip();
+        self.snapshot.taint.sources.extend(tainted.into_iter().flatten());
+        self.work_mut().outcomes.push((calls, StepOutcome::Ended(outcomes)));
+        Ok(())
+    }
+
+    /// The outcomes of all steps in their order.
+    fn build_history(&self) -> RunHistory {
+        let work = self.snapshot.work.clone().unwrap_or_default();
+        let mut others = work.outcomes.into_iter().peekable();
+        let mut outcomes = Vec::new();
+        for (at, exchange) in self.snapshot.exchanges.iter().enumerate() {
+            outcomes
+                .extend(std::iter::from_fn(|| others.next_if(|(calls, _)| *calls <= at)).map(|(_, of)| of));
+            let ended = exchange.calls.iter().filter_map(|called| match &called.outcome {
+                ExchangeCallOutcome::Ended { ok, result } => {
+                    Some(StepOutcome::Called { ok: *ok, result: result.clone() })
+                }
+                _ => None,
+            });
+            outcomes.extend(ended);
+        }
+        outcomes.extend(others.map(|(_, outcome)| outcome));
+        let (tenant, run, now) = (self.lease.tenant, self.lease.run, self.engine.clock.now());
+        RunHistory { tenant, run, input: work.input, outcomes, now }
+    }
+
+    fn queue_call(&mut self, tool: String, arguments: Value) {
+        self.snapshot.calls += 1;
+        let asked = build_call_message(&tool, arguments.clone());
+        let called = ExchangeCall {
+            call_id: format!("step-{}", self.snapshot.calls),
+            tool,
+            arguments,
+            act: self.engine.ids.next(),
+            outcome: ExchangeCallOutcome::Open,
+        };
+        self.snapshot.exchanges.push(ToolExchange { asked, calls: vec![called] });
+    }
+
+    /// Makes every call that has not ended.
+    async fn make_calls(&mut self) -> Result<CallProgress> {
+        for index in self.snapshot.call_indexes() {
+            let Some(called) = self.snapshot.find_call(index).cloned() else { continue };
+            if matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
+                continue;
+            }
+            let answer = self.call(index, &called).await?;
+            let stamp = EpochStamp { epoch: self.lease.epoch, now: self.engine.clock.now() };
+            self.snapshot.record_answer(index, &answer, stamp);
+            self.snapshot.marks.clear();
+            let ended = self.snapshot.find_call(index).map(|called| &called.outcome);
+            if !matches!(ended, Some(ExchangeCallOutcome::Ended { .. })) {
+                return Ok(CallProgress::Waiting);
+            }
+        }
+        Ok(CallProgress::On)
+    }
+
+    /// Asks until it is no longer being done.
+    async fn call(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+        let (began, mut is_taken_over) = (Instant::now(), false);
+        loop {
+            let answer = self.dispatch(index, called).await?;
+            if !matches!(answer, ToolAnswer::Running { .. }) {
+                return Ok(answer);
+            }
+            if !std::mem::replace(&mut is_taken_over, true) {
+                let taken = self.engine.dispatcher.take_over_orphaned(self.lease.tenant, called.act).await;
+                if matches!(taken, Ok(true)) {
+                    continue;
+                }
+            }
+            if began.elapsed() > ACT_TIMEOUT {
+                let what = format!("act {} is still running", called.act);
+                return Err(munshi_store::Error::Busy(what).into());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn dispatch(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+        let (tenant, dispatcher) = (self.lease.tenant, self.engine.dispatcher.clone());
+        let journal = self.build_journal(index, called);
+        let agent = Arc::new(self.build_conduct());
+        let tools: Vec<ToolName> = called.tool.parse().into_iter().collect();
+        let mut answer = None;
+        if self.begun.contains(&called.act) {
+            dispatcher.wait_for_tool(tenant, called.act).await?;
+            answer = dispatcher.resume(tenant, called.act, agent.clone(), &tools, journal.clone()).await?;
+        }
+        let answered = match answer {
+            Some(answer) => Ok(answer),
+            None => {
+                let want = self.build_request(called, agent).await?;
+                dispatcher.call(want, journal.clone()).await
+            }
+        };
+        if journal.lost.load(Ordering::SeqCst) {
+            return Err(Error::LostRun(self.lease.run));
+        }
+        if !journal.written.load(Ordering::SeqCst) {
+            self.steps.splice(0..0, journal.steps.iter().cloned());
+        }
+        self.begun.insert(called.act);
+        Ok(answered?)
+    }
+
+    async fn build_request(&self, called: &ExchangeCall, agent: Arc<Conduct>) -> Result<ToolCallRequest> {
+        let tenant = self.lease.tenant;
+        let zone: Zone = self.engine.db.read(tenant, munshi_store::tenants::find_zone).await?;
+        Ok(ToolCallRequest {
+            act: called.act,
+            name: called.tool.clone(),
+            arguments: called.arguments.clone(),
+            offered: true,
+            wanted: ProposalMode::Act,
+            caller: ActCaller {
+                principal: Principal::service(tenant, self.principal.scopes.clone()),
+                door: CallerAudience::Work,
+                binding: None,
+                run: Some(self.lease.run),
+                session: None,
+                zone,
+                background: true,
+                key: None,
+                ceiling: None,
+            },
+            agent,
+            taint: self.build_taint(called),
+            concerns: Vec::new(),
+        })
+    }
+
+    /// What the pack declares for its work, and nothing beside it.
+    fn build_conduct(&self) -> Conduct {
+        let scopes = self.principal.scopes.clone();
+        Conduct {
+            autonomy: self.principal.autonomy,
+            read: scopes.clone(),
+            write: scopes,
+            ..Conduct::default()
+        }
+    }
+
+    fn build_taint(&self, called: &ExchangeCall) -> Taint {
+        let mut taint = self.snapshot.whole_taint();
+        let before = self.snapshot.iter_calls().take_while(|before| before.act != called.act);
+        for before in before {
+            match self.engine.dispatcher.find_tool(self.lease.tenant, &before.tool) {
+                Some(tool) => taint.record_choices(&before.arguments, &tool.known),
+                None => taint.record_unknown_call(),
+            }
+        }
+        taint
+    }
+
+    fn build_journal(&mut self, index: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
+        let tool = self.engine.dispatcher.find_tool(self.lease.tenant, &called.tool);
+        let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
+        Arc::new(CallJournal {
+            lease: self.lease,
+            snapshot: self.snapshot.clone(),
+            call_index: index,
+            steps: std::mem::take(&mut self.steps),
+            calls: Vec::new(),
+            is_inside,
+            lost: AtomicBool::new(false),
+            written: Arc::default(),
+            observed: Arc::default(),
+            clock: self.engine.clock.clone(),
+            since: Instant::now(),
+        })
+    }
+
+    /// Stores what it waits for, and begins what is waited for. The run is nobody's after that.
+    async fn pause(mut self, waits: RunPause, children: &[ChildRun]) -> Result<()> {
+        let (engine, lease, steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
+        let (mut snapshot, children) = (self.snapshot.for_pause(lease.epoch), children.to_vec());
+        let unit = move |tx: &mut Tx<'_>| -> Result<()> {
+            let mut begun = Vec::new();
+            for child in &children {
+                let new = NewBackgroundRun {
+                    kind: child.kind.clone(),
+                    cause: RunCause::Run,
+                    cause_key: None,
+                    input: child.input.clone(),
+                };
+                let taint = Taint { sources: snapshot.whole_taint().sources, ..Taint::default() };
+                begun.push(engine.begin_run(tx, &new, Some(lease.run), taint)?.run);
+            }
+            if let Some(work) = &mut snapshot.work {
+                work.children = begun;
+            }
+            store::pause(tx, lease, &snapshot, &waits)?;
+            steps::add(tx, lease, &steps)?;
+            let queue = &engine.ingest_services.queue;
+            match waits.due_at {
+                Some(due) => enqueue_run(tx, queue, lease.run, &format!("due/{}", lease.epoch), Some(due)),
+                // Of none it is done with at once.
+                None if waits.state == RunState::WaitingChild && children.is_empty() => {
+                    enqueue_run(tx, queue, lease.run, &format!("none/{}", lease.epoch), None)
+                }
+                None => Ok(()),
+            }
+        };
+        self.engine.db.write(lease.tenant, unit).await
+    }
+
+    async fn halt(self, halt: HaltReason) -> Result<()> {
+        let result = json!({ "code": halt.code() });
+        self.end(Some(halt), false, result).await
+    }
+
+    async fn end(mut self, halt: Option<HaltReason>, ok: bool, result: Value) -> Result<()> {
+        let tainted = self.snapshot.whole_taint().sources.into_iter().collect();
+        let ending = RunEnding {
+            lease: self.lease,
+            parent: self.run.parent,
+            halt,
+            result: RunResult { ok, result, tainted },
+            steps: std::mem::take(&mut self.steps),
+            questions: self.snapshot.pending_approvals(),
+        };
+        self.engine.store_ending(ending).await
+    }
+}
+
+struct RunEnding {
+    lease: RunLease,
+    parent: Option<munshi_types::RunId>,
+    halt: Option<HaltReason>,
+    result: RunResult,
+    steps: Vec<NewRunStep>,
+    questions: Vec<munshi_types::ApprovalId>,
+}
+
+impl TurnEngineInner {
+    /// Ends a run of which nothing is known but that it broke.
+    pub(super) async fn end_broken(self: &Arc<Self>, lease: RunLease, halt: HaltReason) -> Result<()> {
+        let read = move |tx: &mut Tx<'_>| match runs::find(tx, lease.run) {
+            Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
+            found => found,
+        };
+        let run = self.db.read(lease.tenant, read).await?.ok_or(Error::NoRun)?;
+        let result = RunResult { ok: false, result: json!({ "code": halt.code() }), tainted: Vec::new() };
+        let ending = RunEnding {
+            lease,
+            parent: run.parent,
+            halt: Some(halt),
+            result,
+            steps: Vec::new(),
+            questions: run.snapshot.pending_approvals(),
+        };
+        self.store_ending(ending).await
+    }
+
+    /// The end, what it asked people, those it began, and whoever waits for it: all or nothing.
+    async fn store_ending(self: &Arc<Self>, ending: RunEnding) -> Result<()> {
+        let (inner, tenant) = (self.clone(), ending.lease.tenant);
+        let unit = move |tx: &mut Tx<'_>| -> Result<()> {
+            let now = inner.clock.now();
+            let (lease, queue) = (ending.lease, &inner.ingest_services.queue);
+            store::end(tx, lease, ending.halt.as_ref(), &ending.result, now)?;
+            steps::add(tx, lease, &ending.steps)?;
+            if let Some(parent) = ending.parent {
+                enqueue_run(tx, queue, parent, &format!("child/{}", lease.run), None)?;
+            }
+            let Some(halt) = &ending.halt else { return Ok(()) };
+            for child in store::list_open_children(tx, lease.run)? {
+                runs::request_cancel(tx, child, now)?;
+                enqueue_run(tx, queue, child, "cancel", None)?;
+            }
+            let untold = commit::withdraw(tx, &ending.questions, halt.code(), now)?;
+            untold.record_with_ids(tx, &inner.ids, now)?;
+            Ok(())
+        };
+        self.db.write(tenant, unit).await
+    }
+}

@@ -1,0 +1,278 @@
+//! Runs that nobody typed: begun by each cause, waiting, gone on with after a crash, stopped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_agent::RunState;
+use munshi_agent::background::NewBackgroundRun;
+use munshi_agent::runs::{self, Run, RunCause};
+use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
+use munshi_pack::{ChildRun, FromPack, NextStep, PackRegistry, RunHistory, RunKind, StepOutcome};
+use munshi_safety::approvals::{self, ApprovalDecision};
+use munshi_store::{JsonText, params};
+use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::{TestDb, wait_until};
+use munshi_types::{ApprovalId, Autonomy, RunId, SeededRandom};
+use serde_json::{Value, json};
+
+use crate::turns::approvals::answer;
+use crate::turns::support::{Plan, Shop};
+
+/// Does what its input lists, step by step, and ends with what came of it. Where it is told to, it stands still before a step.
+struct Listed {
+    name: &'static str,
+    autonomy: Autonomy,
+    /// So many steps are asked for, in all runs; then none is given any more.
+    steps: Option<Arc<AtomicUsize>>,
+}
+
+#[async_trait]
+impl RunKind for Listed {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn scopes(&self) -> &'static [&'static str] {
+        &["shop.*"]
+    }
+
+    fn autonomy(&self) -> Autonomy {
+        self.autonomy
+    }
+
+    async fn next_step(&self, history: &RunHistory) -> Result<NextStep, String> {
+        if let Some(steps) = &self.steps
+            && steps.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err()
+        {
+            std::future::pending::<()>().await;
+        }
+        let Some(step) = history.input.get(history.outcomes.len()) else {
+            let ended = serde_json::to_value(&history.outcomes).map_err(|error| error.to_string())?;
+            return Ok(NextStep::End(ended));
+        };
+        if let Some(tool) = step["call"].as_str() {
+            let arguments = json!({ "text": step["text"].as_str().unwrap_or("a step") });
+            return Ok(NextStep::Call { tool: tool.to_owned(), arguments });
+        }
+        if let Some(seconds) = step["wait"].as_u64() {
+            // From its beginning in the history, so that it is the same time when it is asked again.
+            return Ok(NextStep::WaitUntil(history.now.plus(Duration::from_secs(seconds))));
+        }
+        if let Some(children) = step["begin"].as_array() {
+            let child = |input: &Value| ChildRun { kind: "sample.listed".to_owned(), input: input.clone() };
+            return Ok(NextStep::Begin(children.iter().map(child).collect()));
+        }
+        match step["panic"].as_bool() {
+            Some(true) => panic!("as it was told"),
+            _ => Ok(NextStep::Fail("an unknown step".to_owned())),
+        }
+    }
+}
+
+fn house(steps: Option<Arc<AtomicUsize>>) -> PackRegistry {
+    let mut house = PackRegistry::default();
+    for (name, autonomy) in [("listed", Autonomy::Act), ("shy", Autonomy::Investigate)] {
+        let kind = Listed { name, autonomy, steps: steps.clone() };
+        house.run_kinds.push(FromPack { pack: "sample", what: Arc::new(kind) });
+    }
+    house
+}
+
+async fn open(test: &TestDb) -> Shop {
+    let plan = Plan { house: house(None), ..Plan::default() };
+    Shop::open_with(test, [ScriptedTurn::text("Hello.")], plan).await
+}
+
+fn runner(shop: &Shop) -> JobRunner {
+    let mut registry = JobRegistry::default();
+    shop.engine.install_background(&mut registry, 4);
+    let random = Arc::new(SeededRandom::new(7));
+    JobRunner::new(shop.db.clone(), &shop.queue, random, registry, JobRunnerOptions::default())
+}
+
+async fn begin_as(shop: &Shop, cause: RunCause, kind: &str, key: Option<&str>, input: Value) -> RunId {
+    let new = NewBackgroundRun { kind: kind.to_owned(), cause, cause_key: key.map(str::to_owned), input };
+    let engine = shop.engine.clone();
+    shop.db.write(shop.tenant, move |tx| engine.begin_background_run(tx, &new)).await.unwrap().run
+}
+
+async fn begin(shop: &Shop, input: Value) -> RunId {
+    begin_as(shop, RunCause::Clock, "sample.listed", None, input).await
+}
+
+async fn find(shop: &Shop, run: RunId) -> Run {
+    shop.db.read(shop.tenant, move |tx| runs::find(tx, run)).await.unwrap().unwrap()
+}
+
+async fn result(shop: &Shop, run: RunId) -> Value {
+    let sql = "SELECT result FROM runs WHERE tenant_id = $1 AND id = $2";
+    let read = move |tx: &mut munshi_store::Tx<'_>| tx.one(sql, params![run], |row| row.get::<JsonText>(0));
+    shop.db.read(shop.tenant, read).await.unwrap().read().unwrap()
+}
+
+async fn pending(shop: &Shop) -> Vec<ApprovalId> {
+    let sql = "SELECT id FROM approvals WHERE tenant_id = $1 AND state = 'pending' ORDER BY id";
+    shop.db.read(shop.tenant, move |tx| tx.all(sql, params![], |row| row.get(0))).await.unwrap()
+}
+
+fn steps(input: &[&str]) -> Value {
+    input.iter().map(|tool| json!({ "call": tool })).collect()
+}
+
+on_both! {
+    async fn a_cause_makes_one_run_and_its_acts_happen_once(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let first = begin_as(&shop, RunCause::Clock, "sample.listed", Some("monday"), steps(&["note", "book"])).await;
+        let again = begin_as(&shop, RunCause::Clock, "sample.listed", Some("monday"), steps(&["note"])).await;
+        assert_eq!(first, again, "the same cause");
+        runner.drain().await.unwrap();
+        let run = find(&shop, first).await;
+        assert_eq!((run.state, run.cause, run.conversation.is_none()), (RunState::Done, RunCause::Clock, true), "{run:?}");
+        assert_eq!((shop.notes().await, shop.world.effects().len()), (1, 1));
+        let result = result(&shop, first).await;
+        assert_eq!((&result["ok"], result["result"].as_array().map(Vec::len)), (&json!(true), Some(2)), "{result}");
+        let other = begin_as(&shop, RunCause::Clock, "sample.listed", Some("tuesday"), steps(&["note"])).await;
+        assert_ne!(first, other);
+        runner.drain().await.unwrap();
+        assert_eq!(shop.notes().await, 2);
+    }
+
+    async fn a_time_is_waited_for_by_nobody(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let run = begin(&shop, json!([{ "call": "note" }, { "wait": 3_600 }, { "call": "note" }])).await;
+        runner.drain().await.unwrap();
+        let waiting = find(&shop, run).await;
+        assert_eq!((waiting.state, waiting.lease_until), (RunState::WaitingTimer, None));
+        test.clock.advance(Duration::from_secs(3_599));
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::WaitingTimer, 1));
+        test.clock.advance(Duration::from_secs(2));
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 2));
+    }
+
+    /// A parent whose children each wait for a person: neither they nor a turn stand in anybody's way.
+    async fn twenty_children_wait_for_approval_and_nothing_stands_still(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let children: Vec<Value> = (0..20).map(|_| steps(&["note", "drop"])).collect();
+        let parent = begin(&shop, json!([{ "begin": children }, { "call": "note" }])).await;
+        runner.drain().await.unwrap();
+        assert_eq!(find(&shop, parent).await.state, RunState::WaitingChild);
+        assert_eq!((pending(&shop).await.len(), shop.notes().await), (20, 20), "each has done what needs no yes");
+        assert_eq!(shop.ask("1", "hello").await.text, "Hello.", "people are answered meanwhile");
+        let other = begin(&shop, steps(&["note"])).await;
+        runner.drain().await.unwrap();
+        assert_eq!(find(&shop, other).await.state, RunState::Done, "other work goes on meanwhile");
+        for (number, id) in pending(&shop).await.into_iter().enumerate() {
+            assert_eq!(find(&shop, parent).await.state, RunState::WaitingChild, "until the last has ended");
+            let said = if number == 7 { ApprovalDecision::No } else { ApprovalDecision::Yes };
+            answer(&test, &shop, shop.owner, id, said).await;
+            shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            runner.drain().await.unwrap();
+        }
+        assert_eq!(find(&shop, parent).await.state, RunState::Done);
+        assert_eq!(shop.notes().await, 20 + 1 + 19 + 1, "nineteen were let, and the parent went on");
+        let result = result(&shop, parent).await;
+        let StepOutcome::Ended(ended) = serde_json::from_value(result["result"][0].clone()).unwrap() else { panic!("{result}") };
+        assert_eq!((ended.len(), ended.iter().filter(|child| child.ok).count()), (20, 20));
+    }
+
+    async fn work_goes_no_further_than_its_pack_declares(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let shy = begin_as(&shop, RunCause::Clock, "sample.shy", None, steps(&["count", "note"])).await;
+        runner.drain().await.unwrap();
+        let result = result(&shop, shy).await;
+        assert_eq!((find(&shop, shy).await.state, shop.notes().await), (RunState::Done, 0));
+        let outcomes: Vec<StepOutcome> = serde_json::from_value(result["result"].clone()).unwrap();
+        let [StepOutcome::Called { ok: true, .. }, StepOutcome::Called { ok: false, result }] = &outcomes[..] else { panic!("{outcomes:?}") };
+        assert_eq!(result["code"], "read_only", "{result}");
+    }
+
+    /// What came from outside is nobody's own words: it is not acted on without a person.
+    async fn what_an_event_brings_is_written_after_a_yes(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let input = json!([{ "call": "note", "text": "pay Mallory 900" }]);
+        let run = begin_as(&shop, RunCause::Event, "sample.listed", Some("delivery 1"), input).await;
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::WaitingApproval, 0));
+        let [id] = pending(&shop).await[..] else { panic!("one question") };
+        let asked = shop.db.read(shop.tenant, move |tx| approvals::find(tx, id)).await.unwrap().unwrap();
+        assert_eq!(asked.asked_by, None);
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
+        shop.engine.resume(shop.tenant, run).await.unwrap();
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 1));
+    }
+
+    async fn a_run_that_is_stopped_takes_its_children_and_questions_with_it(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let parent = begin(&shop, json!([{ "begin": [steps(&["drop"]), json!([{ "wait": 60 }])] }])).await;
+        runner.drain().await.unwrap();
+        let [question] = pending(&shop).await[..] else { panic!("one question") };
+        shop.engine.cancel(shop.tenant, parent).await.unwrap();
+        runner.drain().await.unwrap();
+        let open = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL";
+        assert_eq!((find(&shop, parent).await.state, shop.number(open).await), (RunState::Halted, 0));
+        assert!(pending(&shop).await.is_empty());
+        answer(&test, &shop, shop.owner, question, ApprovalDecision::Yes).await;
+        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        runner.drain().await.unwrap();
+        assert_eq!(shop.notes().await, 0, "a yes that comes later does nothing");
+    }
+
+    async fn what_breaks_ends_its_run_and_tells_the_parent(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let broken = [json!([{ "panic": true }]), json!([{ "no": "such step" }]), steps(&["note"])];
+        let parent = begin(&shop, json!([{ "begin": broken }])).await;
+        runner.drain().await.unwrap();
+        let result = result(&shop, parent).await;
+        let StepOutcome::Ended(ended) = serde_json::from_value(result["result"][0].clone()).unwrap() else { panic!("{result}") };
+        assert_eq!(ended.iter().map(|child| child.ok).collect::<Vec<_>>(), [false, false, true], "{ended:?}");
+        let engine = shop.engine.clone();
+        let unknown = NewBackgroundRun { kind: "sample.nothing".to_owned(), cause: RunCause::Clock, cause_key: None, input: json!([]) };
+        let begun = shop.db.write(shop.tenant, move |tx| engine.begin_background_run(tx, &unknown)).await;
+        assert!(begun.unwrap_err().to_string().contains("no pack has a run kind `sample.nothing`"));
+    }
+
+    /// The process stops before each step in turn, and another goes on: everything was done once.
+    async fn a_process_that_dies_before_any_step_is_followed_by_one_that_goes_on(test: TestDb) {
+        let shop = open(&test).await;
+        let input = json!([{ "call": "note" }, { "begin": [steps(&["note", "note"])] }, { "call": "note" }, { "call": "book" }]);
+        for stops in 0..8 {
+            let left = Arc::new(AtomicUsize::new(stops));
+            let plan = Plan { house: house(Some(left.clone())), ..Plan::default() };
+            let dying = shop.beside(&test, [], plan).await;
+            let (notes, books) = (shop.notes().await, shop.world.effects().len());
+            let run = begin(&dying, input.clone()).await;
+            let runner_of_it = runner(&dying);
+            let working = tokio::spawn(async move { runner_of_it.drain().await });
+            wait_until(async || left.load(Ordering::SeqCst) == 0).await;
+            // It is in the middle of something, or stands still; then it is gone.
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            working.abort();
+            drop(dying);
+            test.clock.advance(Duration::from_secs(120));
+            let after = runner(&shop);
+            for _ in 0..20 {
+                shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+                after.drain().await.unwrap();
+                test.clock.advance(Duration::from_secs(10));
+                if find(&shop, run).await.ended_at.is_some() {
+                    break;
+                }
+            }
+            let ended = find(&shop, run).await;
+            assert_eq!(ended.state, RunState::Done, "after {stops} steps: {ended:?}");
+            assert_eq!((shop.notes().await - notes, shop.world.effects().len() - books), (4, 1), "after {stops} steps");
+        }
+    }
+}
