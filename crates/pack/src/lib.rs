@@ -10,7 +10,7 @@
 //! - [`PackTurnContext`]: for whom and when something is asked
 //! - [`ContextSource`]: what a prompt should know; [`PackReader`]: messages that are read without a model
 //! - [`PackCheck`]: before an act, after it, and before the reply
-//! - [`RunKind`]: work that goes on in steps without a conversation
+//! - [`RunKind`]: work that goes on in steps without a conversation; [`RunStarter`]: how a pack begins it
 //! - [`Heartbeat`]: what is looked at by the clock; [`PackPageHandler`], [`Html`]: what the console shows; [`operation`]: administrative
 //!   verbs; [`PackCommand`]: what is typed beside them, for work with files; [`TenantTemplate`]: folders that come with it
 //! - `cross_check`: what is seen when all packs are in
@@ -28,6 +28,7 @@ mod page;
 mod reader;
 mod registry;
 mod run_kind;
+mod run_starter;
 mod tenant_template;
 mod turn_context;
 
@@ -45,5 +46,6 @@ pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 pub use reader::{PackReader, PackReading};
 pub use registry::{FromPack, Pack, PackRegistry};
 pub use run_kind::{ChildOutcome, ChildRun, NextStep, RunHistory, RunKind, StepOutcome};
+pub use run_starter::{NewPackRun, PackRunCause, RunStarter};
 pub use tenant_template::{TenantTemplate, TenantTemplateFile};
 pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext};

@@ -275,7 +275,9 @@ impl From<munshi_agent::Error> for CommandFailure {
             Error::TenantPaused { tenant } => {
                 Self::refused(text).hint(format!("run `munshi tenant resume {tenant}`"))
             }
-            Error::TenantArchived { .. } | Error::BindingArchived { .. } => Self::refused(text),
+            Error::TenantArchived { .. } | Error::BindingArchived { .. } | Error::NoConversation(_) => {
+                Self::refused(text)
+            }
             Error::Unfit(_) => Self::usage(text),
             Error::LostRun(_) | Error::Archive(_) | Error::Tools(_) => Self::failed(text),
         }

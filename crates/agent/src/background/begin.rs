@@ -1,10 +1,12 @@
 //! How work begins that nobody typed.
 
-use munshi_pack::FromPack;
-use munshi_pack::RunKind;
+use std::sync::Arc;
+
+use munshi_jobs::JobQueue;
+use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunKind, RunStarter};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_store::{JsonText, Tx, params};
-use munshi_types::{RunId, Timestamp};
+use munshi_types::{Clock, IdGenerator, RunId, Timestamp};
 use serde_json::Value;
 
 use super::store::enqueue_run;
@@ -32,49 +34,81 @@ pub struct BackgroundRunBegun {
     pub is_new: bool,
 }
 
+/// Where work is begun, with an engine at hand or without: somebody works on it when a node is there. Clones share everything.
+#[derive(Clone)]
+pub struct RunQueue {
+    pub packs: Arc<PackRegistry>,
+    pub queue: JobQueue,
+    pub ids: IdGenerator,
+    pub clock: Arc<dyn Clock>,
+}
+
 impl TurnEngine {
+    pub fn run_starter(&self) -> RunQueue {
+        self.inner.run_starter()
+    }
+}
+
+impl TurnEngineInner {
+    pub(super) fn run_starter(&self) -> RunQueue {
+        RunQueue {
+            packs: self.packs.clone(),
+            queue: self.ingest_services.queue.clone(),
+            ids: self.ids.clone(),
+            clock: self.clock.clone(),
+        }
+    }
+}
+
+impl RunQueue {
     /// Begins work in the caller's transaction: it is there when that commits, and only then.
-    pub fn begin_background_run(
-        &self,
-        tx: &mut Tx<'_>,
-        new: &NewBackgroundRun,
-    ) -> Result<BackgroundRunBegun> {
+    pub fn begin(&self, tx: &mut Tx<'_>, new: &NewBackgroundRun) -> Result<BackgroundRunBegun> {
         if new.cause == RunCause::Message {
             return Err(Error::Unfit("a message begins a turn, and no work in the background".to_owned()));
         }
         let foreign = matches!(new.cause, RunCause::Event | RunCause::Agent);
         let sources = foreign.then_some(TaintSource::Connector).into_iter().collect();
-        let taint = Taint { sources, ..Taint::default() };
-        self.inner.begin_run(tx, new, None, taint)
-    }
-}
-
-impl TurnEngineInner {
-    pub(super) fn find_run_kind(&self, kind: &str) -> Result<&FromPack<dyn RunKind>> {
-        let found = self.packs.find_run_kind(kind);
-        found.ok_or_else(|| Error::Unfit(format!("no pack has a run kind `{kind}`")))
+        self.begin_for(tx, new, None, Taint { sources, ..Taint::default() })
     }
 
-    pub(super) fn begin_run(
+    pub(super) fn begin_for(
         &self,
         tx: &mut Tx<'_>,
         new: &NewBackgroundRun,
         parent: Option<RunId>,
         taint: Taint,
     ) -> Result<BackgroundRunBegun> {
-        let kind = self.find_run_kind(&new.kind)?;
-        let now = self.clock.now();
+        let kind = self.packs.find_run_kind(&new.kind);
+        let kind = kind.ok_or_else(|| Error::Unfit(format!("no pack has a run kind `{}`", new.kind)))?;
         let work = WorkProgress { input: new.input.clone(), ..WorkProgress::default() };
         let snapshot = RunSnapshot { taint, work: Some(work), ..RunSnapshot::default() };
-        let row = NewRow { new, parent, principal: &build_principal(kind)?, snapshot: &snapshot, now };
+        let (principal, now) = (build_principal(kind)?, self.clock.now());
+        let row = NewRow { new, parent, principal: &principal, snapshot: &snapshot, now };
         let id: RunId = self.ids.next();
         if !add(tx, id, &row)? {
             let key = new.cause_key.as_deref().unwrap_or_default();
             let run = find_by_cause(tx, &new.kind, key)?.ok_or(Error::NoRun)?;
             return Ok(BackgroundRunBegun { run, is_new: false });
         }
-        enqueue_run(tx, &self.ingest_services.queue, id, "begin", None)?;
+        enqueue_run(tx, &self.queue, id, "begin", None)?;
         Ok(BackgroundRunBegun { run: id, is_new: true })
+    }
+}
+
+impl RunStarter for RunQueue {
+    fn begin(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
+        let cause = match new.cause {
+            PackRunCause::Clock => RunCause::Clock,
+            PackRunCause::Event => RunCause::Event,
+            PackRunCause::Operation => RunCause::Operation,
+        };
+        let new = NewBackgroundRun {
+            kind: new.kind.clone(),
+            cause,
+            cause_key: new.cause_key.clone(),
+            input: new.input.clone(),
+        };
+        Self::begin(self, tx, &new).map(|begun| begun.run).map_err(Error::into_store)
     }
 }
 

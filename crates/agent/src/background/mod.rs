@@ -10,5 +10,5 @@ mod job;
 mod store;
 mod walk;
 
-pub use begin::{BackgroundRunBegun, NewBackgroundRun};
+pub use begin::{BackgroundRunBegun, NewBackgroundRun, RunQueue};
 pub(crate) use store::{enqueue_run, requeue_lapsed};

@@ -102,7 +102,7 @@ impl BackgroundWalk {
                 }
                 Ok(NextStep::Begin(children)) => {
                     if let Some(unknown) =
-                        children.iter().find(|child| self.engine.find_run_kind(&child.kind).is_err())
+                        children.iter().find(|child| self.engine.packs.find_run_kind(&child.kind).is_none())
                     {
                         let what = format!("no pack has a run kind `{}`", unknown.kind);
                         return self.halt(HaltReason::Broken(what)).await;
@@ -313,7 +313,7 @@ impl BackgroundWalk {
         let (engine, lease, steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
         let (mut snapshot, children) = (self.snapshot.for_pause(lease.epoch), children.to_vec());
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
-            let mut begun = Vec::new();
+            let (mut begun, run_queue) = (Vec::new(), engine.run_starter());
             for child in &children {
                 let new = NewBackgroundRun {
                     kind: child.kind.clone(),
@@ -322,7 +322,7 @@ impl BackgroundWalk {
                     input: child.input.clone(),
                 };
                 let taint = Taint { sources: snapshot.whole_taint().sources, ..Taint::default() };
-                begun.push(engine.begin_run(tx, &new, Some(lease.run), taint)?.run);
+                begun.push(run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run);
             }
             if let Some(work) = &mut snapshot.work {
                 work.children = begun;

@@ -94,8 +94,8 @@ fn runner(shop: &Shop) -> JobRunner {
 
 async fn begin_as(shop: &Shop, cause: RunCause, kind: &str, key: Option<&str>, input: Value) -> RunId {
     let new = NewBackgroundRun { kind: kind.to_owned(), cause, cause_key: key.map(str::to_owned), input };
-    let engine = shop.engine.clone();
-    shop.db.write(shop.tenant, move |tx| engine.begin_background_run(tx, &new)).await.unwrap().run
+    let run_queue = shop.engine.run_starter();
+    shop.db.write(shop.tenant, move |tx| run_queue.begin(tx, &new)).await.unwrap().run
 }
 
 async fn begin(shop: &Shop, input: Value) -> RunId {
@@ -237,9 +237,9 @@ on_both! {
         let result = result(&shop, parent).await;
         let StepOutcome::Ended(ended) = serde_json::from_value(result["result"][0].clone()).unwrap() else { panic!("{result}") };
         assert_eq!(ended.iter().map(|child| child.ok).collect::<Vec<_>>(), [false, false, true], "{ended:?}");
-        let engine = shop.engine.clone();
+        let run_queue = shop.engine.run_starter();
         let unknown = NewBackgroundRun { kind: "sample.nothing".to_owned(), cause: RunCause::Clock, cause_key: None, input: json!([]) };
-        let begun = shop.db.write(shop.tenant, move |tx| engine.begin_background_run(tx, &unknown)).await;
+        let begun = shop.db.write(shop.tenant, move |tx| run_queue.begin(tx, &unknown)).await;
         assert!(begun.unwrap_err().to_string().contains("no pack has a run kind `sample.nothing`"));
     }
 

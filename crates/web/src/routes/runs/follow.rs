@@ -46,10 +46,11 @@ pub(crate) async fn follow_run(
 ) -> Result<Response, ApiError> {
     let after = stream::parse_last_event_id(id, &headers, from.after.as_deref())?;
     let run = load_run(&key, id).await?;
+    let missing = || convert_turn_error(munshi_agent::Error::NoConversation(id));
+    let person = run.person.ok_or_else(missing)?;
     let following = key.api.engine.follow(key.tenant(), id, after).await.map_err(convert_turn_error)?;
     let insides = DetailLevel::for_role(key.role());
     let client = Some(key_client_id(&key));
-    let told =
-        RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, client, first: None };
+    let told = RunStreamSource { tenant: key.tenant(), person, run: id, insides, client, first: None };
     Ok(stream::respond(&key.api, told, following, app.shutdown_token().clone()))
 }

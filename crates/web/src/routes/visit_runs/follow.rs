@@ -34,6 +34,8 @@ pub(crate) async fn follow_visit_run(
 ) -> Result<Response, ApiError> {
     let after = stream::parse_last_event_id(id, &headers, None)?;
     let run = visitor.load_run(id).await?;
+    let missing = || convert_turn_error(munshi_agent::Error::NoConversation(id));
+    let person = run.person.ok_or_else(missing)?;
     let language =
         visitor.find_thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(to_locale));
     let voice = language.unwrap_or_else(|| phrases::choose_locale(&visitor.binding, &headers));
@@ -41,7 +43,7 @@ pub(crate) async fn follow_visit_run(
         visitor.api.engine.follow(visitor.binding.tenant, id, after).await.map_err(convert_turn_error)?;
     let told = RunStreamSource {
         tenant: visitor.binding.tenant,
-        person: run.person,
+        person,
         run: id,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         insides: DetailLevel::Shown,
