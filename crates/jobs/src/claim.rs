@@ -216,7 +216,8 @@ fn successor(tenant: TenantId) -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(tenant.as_uuid().as_u128().wrapping_add(1)))
 }
 
-/// Claims up to `share` jobs of each tenant, the oldest first.
+/// Claims up to `share` jobs of each tenant, the oldest first. Postgres can't guess how many those are, and looks an array of
+/// ids up by its index whatever it guesses.
 fn claim_for_tenants(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
@@ -252,8 +253,8 @@ fn claim_for_tenants(
              WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id = one.value::uuid
              ORDER BY run_at, id LIMIT $4 FOR UPDATE SKIP LOCKED) AS next)
          UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
-         FROM picked WHERE jobs.id = picked.id
-         RETURNING jobs.id, tenant_id, kind, payload, attempt, max_attempts",
+         WHERE id = ANY (ARRAY(SELECT id FROM picked))
+         RETURNING id, tenant_id, kind, payload, attempt, max_attempts",
     );
     let ids = JsonText::of(&tenants.iter().map(|id| id.as_uuid().simple().to_string()).collect::<Vec<_>>())?;
     let (share, rank) = (i64::try_from(share).unwrap_or(i64::MAX), priority.rank());

@@ -68,14 +68,19 @@ impl PackJob for WriteLine {
         if call.payload.text == "never" {
             return Err(JobFailure::Passing("no ink".to_owned()));
         }
-        let (id, now, text) = (call.ids.next::<ActId>(), call.now, call.payload.text.clone());
-        call.finish(move |tx| {
-            let sql = "INSERT INTO diary (tenant_id, id, text, written_at) VALUES ($1, $2, $3, $4)";
-            tx.execute(sql, params![id, text, now])?;
-            Ok(())
-        })
-        .await
+        let (step, id) = (call.ids.next::<ActId>(), call.ids.next::<ActId>());
+        let (now, text) = (call.now, call.payload.text.clone());
+        if text == "steps" {
+            call.write(move |tx| add_line(tx, step, "step", now)).await?;
+        }
+        call.finish(move |tx| add_line(tx, id, &text, now)).await
     }
+}
+
+fn add_line(tx: &mut Tx<'_>, id: ActId, text: &str, now: Timestamp) -> Result<(), JobFailure> {
+    let sql = "INSERT INTO diary (tenant_id, id, text, written_at) VALUES ($1, $2, $3, $4)";
+    tx.execute(sql, params![id, text, now])?;
+    Ok(())
 }
 
 fn queue(test: &TestDb) -> JobQueue {
@@ -227,7 +232,7 @@ on_both_engines! {
         let hold = Arc::new(Notify::new());
         let packs = install(&[Arc::new(Diary { hold: Some(hold.clone()) })]);
         let tenant = test.add_tenant("shop").await;
-        enqueue(&test, tenant, line("one")).await;
+        enqueue(&test, tenant, line("steps")).await;
         let (first, second) = (runner(&test, &test.db, &packs), runner(&test, &test.open_again().await, &packs));
         let mut stuck = tokio::task::JoinSet::new();
         stuck.spawn(async move { first.drain().await });
@@ -235,10 +240,10 @@ on_both_engines! {
         // The first worker hangs between its claim and its end for longer than its lease.
         test.clock.advance(Duration::from_secs(120));
         assert_eq!(second.drain().await.unwrap(), 1);
-        assert_eq!(lines(&test.db, tenant).await.len(), 1);
+        assert_eq!(lines(&test.db, tenant).await.len(), 2);
         hold.notify_one();
         stuck.join_next().await.unwrap().unwrap().unwrap();
-        assert_eq!(lines(&test.db, tenant).await.len(), 1, "the first one's line was rolled back");
+        assert_eq!(lines(&test.db, tenant).await.len(), 2, "the first one's step was refused");
         assert_eq!((count_in(&test, JobState::Done).await, count_in(&test, JobState::Dead).await), (1, 0));
     }
 
