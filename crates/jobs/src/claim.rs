@@ -76,7 +76,8 @@ struct ReadyWork {
 }
 
 /// What has work ready, each a step in the index: most kinds are idle most of the time. SQLite has to be told which
-/// index, or it takes one by state and sorts the whole backlog.
+/// index, or it takes one by state and sorts the whole backlog; Postgres is told by an order, or it reads the whole table
+/// to find that a priority has none.
 fn list_ready_work(tx: &mut PlatformTx<'_>) -> Result<Vec<ReadyWork>> {
     let text = (
         "WITH RECURSIVE busy (kind) AS (
@@ -99,7 +100,8 @@ fn list_ready_work(tx: &mut PlatformTx<'_>) -> Result<Vec<ReadyWork>> {
          ), ranks (priority) AS (VALUES (0), (1), (2))
          SELECT busy.kind, ranks.priority::bigint AS priority FROM busy CROSS JOIN ranks CROSS JOIN LATERAL (
            SELECT 1 FROM jobs
-           WHERE jobs.state = 'ready' AND jobs.kind = busy.kind AND jobs.priority = ranks.priority LIMIT 1) AS one
+           WHERE jobs.state = 'ready' AND jobs.kind = busy.kind AND jobs.priority = ranks.priority
+           ORDER BY jobs.tenant_id LIMIT 1) AS one
          WHERE busy.kind IS NOT NULL",
     );
     let read = |row: &Row<'_>| Ok(ReadyWork { kind: row.get("kind")?, priority_rank: row.get("priority")? });
@@ -171,7 +173,8 @@ fn claim_for_kind(
 }
 
 /// The tenants with this work ready after the one served last, going on from the beginning at the end of the circle, and
-/// whether each may have work done now. Each is one step in the index, however many jobs it has.
+/// whether each may have work done now. Each is one step in the index, however many jobs it has and however many tenants there
+/// are: a join would read all of them.
 fn list_next_tenants(
     tx: &mut PlatformTx<'_>,
     kind: &str,
@@ -202,9 +205,9 @@ fn list_next_tenants(
                     ORDER BY jobs.tenant_id LIMIT 1)), waiting.first_id), waiting.first_id, place + 1
                FROM waiting WHERE waiting.tenant_id IS NOT NULL AND place < $4
              )
-             SELECT waiting.tenant_id, coalesce(tenants.status, 'active') = 'active' AS active
-             FROM waiting LEFT JOIN tenants ON tenants.id = waiting.tenant_id
-             WHERE waiting.tenant_id IS NOT NULL ORDER BY place",
+             SELECT waiting.tenant_id,
+                    coalesce((SELECT status FROM tenants WHERE tenants.id = waiting.tenant_id), 'active') = 'active' AS active
+             FROM waiting WHERE waiting.tenant_id IS NOT NULL ORDER BY place",
         ),
         params![kind, priority.rank(), from, i64::try_from(count).unwrap_or(i64::MAX)],
         |row| Ok((row.get(0)?, row.get(1)?)),
