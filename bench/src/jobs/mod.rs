@@ -15,7 +15,7 @@ use crate::report::{Table, render_count};
 use crate::rerun;
 use backlog::Backlog;
 
-const TENANTS: [usize; 2] = [1, 1000];
+const TENANTS: [usize; 4] = [1, 10, 100, 1000];
 const ENQUEUERS: usize = 64;
 const WORKERS: [usize; 2] = [8, 64];
 

@@ -3,10 +3,13 @@
 //! Priorities are asked in order. Within one, kinds take turns, and within a kind tenants stand in a circle, where each
 //! claim goes on from the last tenant served: a tenant with a hundred thousand jobs gets its turn and then everybody
 //! else does, whatever kinds of work they have.
+//!
+//! A claim takes as many statements for a thousand tenants as for one: one says which work is ready, and for each such
+//! kind one finds the next tenants and one takes their jobs.
 
 use std::collections::{HashMap, HashSet};
 
-use munshi_store::{PlatformTx, across_tenants, params};
+use munshi_store::{JsonText, PlatformTx, Row, across_tenants, params};
 use munshi_types::{Id, LeaseId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -15,8 +18,8 @@ use crate::error::Result;
 use crate::job::{Job, Priority, decode_count};
 use crate::lease::JobLease;
 
-/// At least this many tenants are looked at in one step, so that paused ones cost little.
-const TENANTS_A_STEP: usize = 32;
+/// How many tenants are looked at in one step after only paused ones were found, at least and at most.
+const PAUSED_STEP: std::ops::RangeInclusive<usize> = 32..=1024;
 
 /// Where the turns stopped. Kept by one runner, in memory: losing it costs nobody more than a turn.
 #[derive(Clone, Debug, Default)]
@@ -44,11 +47,12 @@ pub(crate) fn claim(
     wanted: &ClaimRequest,
     turns: &mut ClaimRotation,
 ) -> Result<Vec<Job>> {
-    let ready = ready_kinds(tx)?;
+    let ready = list_ready_work(tx)?;
+    let is_ready = |kind: &str| ready.iter().any(|work| work.kind == kind);
     let mut kinds: Vec<(&str, usize)> = wanted
         .kinds
         .iter()
-        .filter(|(kind, _)| ready.contains(kind))
+        .filter(|(kind, _)| is_ready(kind))
         .map(|(kind, free)| (kind.as_str(), *free))
         .collect();
     let start = turns.first_kind % kinds.len().max(1);
@@ -56,14 +60,25 @@ pub(crate) fn claim(
     turns.first_kind = turns.first_kind.wrapping_add(1);
     let mut claimed = Vec::new();
     for priority in Priority::ALL {
-        claim_priority(tx, wanted, priority, &mut kinds, turns, &mut claimed)?;
+        let has_work =
+            |kind: &str| ready.iter().any(|work| work.kind == kind && work.priority_rank == priority.rank());
+        let mut with_work: Vec<(&str, &mut usize)> =
+            kinds.iter_mut().filter(|(kind, _)| has_work(kind)).map(|(kind, room)| (*kind, room)).collect();
+        claim_priority(tx, wanted, priority, &mut with_work, turns, &mut claimed)?;
     }
     Ok(claimed)
 }
 
-/// The kinds that have work ready, each one step in the index: most kinds are idle most of the time. SQLite has to be
-/// told which index, or it takes one by state and sorts the whole backlog.
-fn ready_kinds(tx: &mut PlatformTx<'_>) -> Result<HashSet<String>> {
+/// A kind that has work of a priority ready.
+struct ReadyWork {
+    kind: String,
+    priority_rank: i64,
+}
+
+/// What has work ready, each a step in the index: most kinds are idle most of the time. SQLite has to be told which
+/// index, or it takes one by state and sorts the whole backlog; Postgres is told by an order, or it reads the whole table
+/// to find that a priority has none.
+fn list_ready_work(tx: &mut PlatformTx<'_>) -> Result<Vec<ReadyWork>> {
     let text = (
         "WITH RECURSIVE busy (kind) AS (
            SELECT (SELECT kind FROM jobs INDEXED BY jobs_ready WHERE state = 'ready' ORDER BY kind LIMIT 1)
@@ -71,19 +86,26 @@ fn ready_kinds(tx: &mut PlatformTx<'_>) -> Result<HashSet<String>> {
            SELECT (SELECT jobs.kind FROM jobs INDEXED BY jobs_ready
                    WHERE jobs.state = 'ready' AND jobs.kind > busy.kind ORDER BY jobs.kind LIMIT 1)
            FROM busy WHERE busy.kind IS NOT NULL
-         )
-         SELECT kind FROM busy WHERE kind IS NOT NULL",
+         ), ranks (priority) AS (VALUES (0), (1), (2))
+         SELECT busy.kind, ranks.priority FROM busy, ranks
+         WHERE busy.kind IS NOT NULL AND EXISTS (
+           SELECT 1 FROM jobs INDEXED BY jobs_ready
+           WHERE jobs.state = 'ready' AND jobs.kind = busy.kind AND jobs.priority = ranks.priority)",
         "WITH RECURSIVE busy (kind) AS (
            SELECT (SELECT kind FROM jobs WHERE state = 'ready' ORDER BY kind LIMIT 1)
            UNION ALL
            SELECT (SELECT jobs.kind FROM jobs
                    WHERE jobs.state = 'ready' AND jobs.kind > busy.kind ORDER BY jobs.kind LIMIT 1)
            FROM busy WHERE busy.kind IS NOT NULL
-         )
-         SELECT kind FROM busy WHERE kind IS NOT NULL",
+         ), ranks (priority) AS (VALUES (0), (1), (2))
+         SELECT busy.kind, ranks.priority::bigint AS priority FROM busy CROSS JOIN ranks CROSS JOIN LATERAL (
+           SELECT 1 FROM jobs
+           WHERE jobs.state = 'ready' AND jobs.kind = busy.kind AND jobs.priority = ranks.priority
+           ORDER BY jobs.tenant_id LIMIT 1) AS one
+         WHERE busy.kind IS NOT NULL",
     );
-    let kinds = tx.all(across_tenants(text), &[], |row| row.get(0))?;
-    Ok(kinds.into_iter().collect())
+    let read = |row: &Row<'_>| Ok(ReadyWork { kind: row.get("kind")?, priority_rank: row.get("priority")? });
+    Ok(tx.all(across_tenants(text), &[], read)?)
 }
 
 /// Goes round the kinds, an equal share each, until there is no room or nothing of this priority left.
@@ -91,7 +113,7 @@ fn claim_priority(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
     priority: Priority,
-    kinds: &mut [(&str, usize)],
+    kinds: &mut [(&str, &mut usize)],
     turns: &mut ClaimRotation,
     claimed: &mut Vec<Job>,
 ) -> Result<()> {
@@ -104,9 +126,9 @@ fn claim_priority(
         }
         let share = (left / open).max(1);
         for ((kind, room), open) in kinds.iter_mut().zip(&mut asked).filter(|(_, open)| **open) {
-            let limit = share.min(*room).min(wanted.slots.saturating_sub(claimed.len()));
+            let limit = share.min(**room).min(wanted.slots.saturating_sub(claimed.len()));
             let taken = claim_for_kind(tx, wanted, kind, priority, limit, turns)?;
-            *room -= taken.len().min(*room);
+            **room -= taken.len().min(**room);
             *open = limit > 0 && taken.len() == limit;
             claimed.extend(taken);
         }
@@ -125,53 +147,35 @@ fn claim_for_kind(
     let key = (kind.to_owned(), priority);
     let mut claimed = Vec::new();
     let mut passed_by = HashSet::new();
+    let mut paused_step = 0;
     while claimed.len() < free {
         let left = free - claimed.len();
-        let circle = list_next_tenants(tx, kind, priority, turns.tenants.get(&key).copied(), left)?;
-        let active = circle.iter().filter(|(_, active)| *active).count();
-        let share = (left / active.max(1)).max(1);
-        let before = claimed.len();
-        let mut fresh = false;
-        for (tenant, active) in circle {
-            if claimed.len() == free {
-                break;
-            }
-            // Paused tenants, and on Postgres rows that another node is just claiming, are passed by once.
-            fresh |= passed_by.insert(tenant);
-            turns.tenants.insert(key.clone(), tenant);
-            if active {
-                let limit = share.min(free - claimed.len());
-                claimed.extend(claim_for_tenant(tx, wanted, kind, priority, tenant, limit)?);
-            }
-        }
-        if claimed.len() == before && !fresh {
+        let look = left.max(paused_step);
+        let circle = list_next_tenants(tx, kind, priority, turns.tenants.get(&key).copied(), look)?;
+        let is_whole = circle.len() < look;
+        // Those who may have work done, as many as there is room for.
+        let active: Vec<TenantId> =
+            circle.iter().filter(|(_, active)| *active).map(|(id, _)| *id).take(left).collect();
+        let Some(last) = active.last().copied().or_else(|| circle.last().map(|(id, _)| *id)) else { break };
+        let is_fresh = circle.iter().fold(false, |fresh, (id, _)| passed_by.insert(*id) || fresh);
+        turns.tenants.insert(key.clone(), last);
+        paused_step =
+            if active.is_empty() { (look * 4).clamp(*PAUSED_STEP.start(), *PAUSED_STEP.end()) } else { 0 };
+        let share = (left / active.len().max(1)).max(1);
+        let taken = claim_for_tenants(tx, wanted, kind, priority, &active, share)?;
+        // On Postgres, rows that another node is just claiming are passed by once, as paused tenants are.
+        if taken.is_empty() && (is_whole || !is_fresh) {
             break;
         }
+        claimed.extend(taken);
     }
     Ok(claimed)
 }
 
-/// Some tenants after the one served last, going on from the beginning at the end of the circle.
+/// The tenants with this work ready after the one served last, going on from the beginning at the end of the circle, and
+/// whether each may have work done now. Each is one step in the index, however many jobs it has and however many tenants there
+/// are: a join would read all of them.
 fn list_next_tenants(
-    tx: &mut PlatformTx<'_>,
-    kind: &str,
-    priority: Priority,
-    after: Option<TenantId>,
-    wanted: usize,
-) -> Result<Vec<(TenantId, bool)>> {
-    let count = wanted.max(TENANTS_A_STEP);
-    let mut circle = list_ready_tenants(tx, kind, priority, after, count)?;
-    if after.is_some() && circle.len() < count {
-        let rest = list_ready_tenants(tx, kind, priority, None, count - circle.len())?;
-        let known: HashSet<TenantId> = circle.iter().map(|(id, _)| *id).collect();
-        circle.extend(rest.into_iter().filter(|(id, _)| !known.contains(id)));
-    }
-    Ok(circle)
-}
-
-/// Tenants with this work ready, by id, and whether each may have work done now. Each is one step in the index,
-/// however many jobs it has.
-fn list_ready_tenants(
     tx: &mut PlatformTx<'_>,
     kind: &str,
     priority: Priority,
@@ -182,20 +186,28 @@ fn list_ready_tenants(
     let from = after.map_or(TenantId::PLATFORM, successor);
     Ok(tx.all(
         across_tenants(
-            "WITH RECURSIVE waiting (tenant_id, place) AS (
-               SELECT (SELECT tenant_id FROM jobs
-                       WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id >= $3
-                       ORDER BY tenant_id LIMIT 1), 1
+            "WITH RECURSIVE beginning (tenant_id) AS MATERIALIZED (
+               SELECT coalesce(
+                 (SELECT tenant_id FROM jobs WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id >= $3
+                  ORDER BY tenant_id LIMIT 1),
+                 (SELECT tenant_id FROM jobs WHERE state = 'ready' AND kind = $1 AND priority = $2
+                  ORDER BY tenant_id LIMIT 1))
+             ), waiting (tenant_id, first_id, place) AS (
+               SELECT tenant_id, tenant_id, 1 FROM beginning
                UNION ALL
-               SELECT (SELECT jobs.tenant_id FROM jobs
-                       WHERE jobs.state = 'ready' AND jobs.kind = $1 AND jobs.priority = $2
-                         AND jobs.tenant_id > waiting.tenant_id
-                       ORDER BY jobs.tenant_id LIMIT 1), place + 1
+               SELECT nullif(coalesce(
+                   (SELECT jobs.tenant_id FROM jobs
+                    WHERE jobs.state = 'ready' AND jobs.kind = $1 AND jobs.priority = $2
+                      AND jobs.tenant_id > waiting.tenant_id
+                    ORDER BY jobs.tenant_id LIMIT 1),
+                   (SELECT jobs.tenant_id FROM jobs
+                    WHERE jobs.state = 'ready' AND jobs.kind = $1 AND jobs.priority = $2
+                    ORDER BY jobs.tenant_id LIMIT 1)), waiting.first_id), waiting.first_id, place + 1
                FROM waiting WHERE waiting.tenant_id IS NOT NULL AND place < $4
              )
-             SELECT waiting.tenant_id, coalesce(tenants.status, 'active') = 'active' AS active
-             FROM waiting LEFT JOIN tenants ON tenants.id = waiting.tenant_id
-             WHERE waiting.tenant_id IS NOT NULL ORDER BY place",
+             SELECT waiting.tenant_id,
+                    coalesce((SELECT status FROM tenants WHERE tenants.id = waiting.tenant_id), 'active') = 'active' AS active
+             FROM waiting WHERE waiting.tenant_id IS NOT NULL ORDER BY place",
         ),
         params![kind, priority.rank(), from, i64::try_from(count).unwrap_or(i64::MAX)],
         |row| Ok((row.get(0)?, row.get(1)?)),
@@ -207,28 +219,49 @@ fn successor(tenant: TenantId) -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(tenant.as_uuid().as_u128().wrapping_add(1)))
 }
 
-fn claim_for_tenant(
+/// Claims up to `share` jobs of each tenant, the oldest first. Postgres can't guess how many those are, and looks an array of
+/// ids up by its index whatever it guesses.
+fn claim_for_tenants(
     tx: &mut PlatformTx<'_>,
     wanted: &ClaimRequest,
     kind: &str,
     priority: Priority,
-    tenant: TenantId,
-    limit: usize,
+    tenants: &[TenantId],
+    share: usize,
 ) -> Result<Vec<Job>> {
+    if tenants.is_empty() {
+        return Ok(Vec::new());
+    }
     let text = (
-        "UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
-         WHERE id IN (SELECT id FROM jobs WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id = $3
-                      ORDER BY run_at, id LIMIT $4)
+        "WITH RECURSIVE picked (tenant_id, id, place) AS (
+           SELECT unhex(one.value), (SELECT id FROM jobs INDEXED BY jobs_ready
+                                     WHERE state = 'ready' AND kind = $1 AND priority = $2
+                                       AND tenant_id = unhex(one.value)
+                                     ORDER BY run_at, id LIMIT 1), 1
+           FROM json_each($3) AS one
+           UNION ALL
+           SELECT picked.tenant_id, (SELECT later.id FROM jobs AS later INDEXED BY jobs_ready
+                                     WHERE later.state = 'ready' AND later.kind = $1 AND later.priority = $2
+                                       AND later.tenant_id = picked.tenant_id
+                                       AND (later.run_at, later.id)
+                                           > ((SELECT run_at FROM jobs WHERE jobs.id = picked.id), picked.id)
+                                     ORDER BY later.run_at, later.id LIMIT 1), place + 1
+           FROM picked WHERE picked.id IS NOT NULL AND place < $4)
+         UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
+         WHERE id IN (SELECT id FROM picked WHERE id IS NOT NULL)
          RETURNING id, tenant_id, kind, payload, attempt, max_attempts",
         "WITH picked AS MATERIALIZED (
-           SELECT id FROM jobs WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id = $3
-           ORDER BY run_at, id LIMIT $4 FOR UPDATE SKIP LOCKED)
+           SELECT next.id FROM jsonb_array_elements_text($3::jsonb) AS one CROSS JOIN LATERAL (
+             SELECT id FROM jobs
+             WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id = one.value::uuid
+             ORDER BY run_at, id LIMIT $4 FOR UPDATE SKIP LOCKED) AS next)
          UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
-         FROM picked WHERE jobs.id = picked.id
-         RETURNING jobs.id, tenant_id, kind, payload, attempt, max_attempts",
+         WHERE id = ANY (ARRAY(SELECT id FROM picked))
+         RETURNING id, tenant_id, kind, payload, attempt, max_attempts",
     );
-    let (limit, rank) = (i64::try_from(limit).unwrap_or(i64::MAX), priority.rank());
-    let params = params![kind, rank, tenant, limit, wanted.lease, wanted.until, wanted.worker];
+    let ids = JsonText::of(&tenants.iter().map(|id| id.as_uuid().simple().to_string()).collect::<Vec<_>>())?;
+    let (share, rank) = (i64::try_from(share).unwrap_or(i64::MAX), priority.rank());
+    let params = params![kind, rank, ids, share, wanted.lease, wanted.until, wanted.worker];
     let lease = wanted.lease;
     Ok(tx.all(across_tenants(text), params, |row| {
         let (id, tenant) = (row.get("id")?, row.get("tenant_id")?);

@@ -26,6 +26,17 @@ impl JobLease {
         if changed == 1 { Ok(()) } else { Err(Error::LeaseLost(self.job)) }
     }
 
+    /// Refuses where the job is no longer this worker's, and keeps it so until the transaction ends: for a handler that writes
+    /// in several transactions.
+    pub fn verify(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let text = (
+            "SELECT 1 FROM jobs WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            "SELECT 1 FROM jobs WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running' FOR SHARE",
+        );
+        let held = tx.optional(text, params![self.job, self.id], |_| Ok(()))?;
+        held.ok_or(Error::LeaseLost(self.job))
+    }
+
     /// Whether the handler has finished the job itself.
     pub(crate) fn is_done(&self, tx: &mut Tx<'_>) -> Result<bool> {
         let done = tx.optional(

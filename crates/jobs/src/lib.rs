@@ -10,7 +10,7 @@
 //! # Layout
 //! - [`JobQueue`], [`NewJob`]: putting work in; [`JobRegistry`], [`JobKind`]: who does it; [`JobRunner`]: the loop
 //! - [`Job`], [`JobLease`]: what a handler holds; [`JobFailure`]: how it says that it could not
-//! - `claim`: fairness between tenants; `upkeep`: retries, lost leases, sweeping; [`schedule`]: jobs by the clock
+//! - `claim`: fairness between tenants; `upkeep`: retries, lost leases, sweeping; [`schedule`]: jobs by the clock, of one tenant or of every one
 //! - [`dead_letters`]: lists for people, and running dead jobs again
 //!
 //! # To add a kind of job

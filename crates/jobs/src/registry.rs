@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 use crate::backoff::Backoff;
 use crate::error::JobFailure;
 use crate::job::Job;
+use crate::schedule::Schedule;
 
 pub(crate) type JobHandler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), JobFailure>> + Send + Sync>;
 
@@ -30,6 +31,10 @@ impl JobKind {
         Self { name, limit: usize::MAX, backoff }
     }
 
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// At most this many of the kind run at once on one node.
     pub const fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -42,7 +47,10 @@ impl JobKind {
 
 /// The kinds of work, each with what does it. A kind that is not here is left for a node that knows it.
 #[derive(Clone, Default)]
-pub struct JobRegistry(BTreeMap<&'static str, JobHandlerEntry>);
+pub struct JobRegistry {
+    kinds: BTreeMap<&'static str, JobHandlerEntry>,
+    tenant_schedules: Vec<Schedule>,
+}
 
 #[derive(Clone)]
 pub(crate) struct JobHandlerEntry {
@@ -61,14 +69,28 @@ impl JobRegistry {
         R: Future<Output = Result<(), JobFailure>> + Send + 'static,
     {
         let handler: JobHandler = Arc::new(move |job| handler(job).boxed());
-        self.0.insert(kind.name, JobHandlerEntry { limit: kind.limit, backoff: kind.backoff, handler });
+        self.kinds.insert(kind.name, JobHandlerEntry { limit: kind.limit, backoff: kind.backoff, handler });
+    }
+
+    pub fn has_kind(&self, kind: &str) -> bool {
+        self.kinds.contains_key(kind)
+    }
+
+    /// A schedule that every active tenant has, in its own zone unless the schedule names one. The runner gives it to tenants
+    /// that lack it, and takes it from all when no process knows it any more.
+    pub fn add_tenant_schedule(&mut self, schedule: Schedule) {
+        self.tenant_schedules.push(schedule);
+    }
+
+    pub(crate) fn tenant_schedules(&self) -> &[Schedule] {
+        &self.tenant_schedules
     }
 
     pub(crate) fn get(&self, kind: &str) -> Option<&JobHandlerEntry> {
-        self.0.get(kind)
+        self.kinds.get(kind)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &JobHandlerEntry)> {
-        self.0.iter().map(|(name, entry)| (*name, entry))
+        self.kinds.iter().map(|(name, entry)| (*name, entry))
     }
 }

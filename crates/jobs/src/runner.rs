@@ -1,6 +1,6 @@
 //! The loop that claims jobs and runs them, until told to stop.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -70,6 +70,8 @@ pub struct JobRunner {
     turns: Mutex<ClaimRotation>,
     /// When the queue was last looked at with success, in microseconds; 0 before the first time.
     last_look: AtomicI64,
+    /// Whether the stored schedules of tenants are those that this process knows.
+    has_replaced_schedules: AtomicBool,
 }
 
 impl JobRunner {
@@ -95,6 +97,7 @@ impl JobRunner {
             tasks: TaskTracker::new(),
             turns: Mutex::default(),
             last_look: AtomicI64::new(0),
+            has_replaced_schedules: AtomicBool::new(false),
         }
     }
 
@@ -124,7 +127,7 @@ impl JobRunner {
                 () = stop.cancelled() => return,
                 () = self.wake.notified() => {}
                 _ = look.tick() => self.report(self.poll().await, "queue upkeep"),
-                _ = slow.tick() => self.report(self.sweep().await, "removal of finished jobs"),
+                _ = slow.tick() => self.report(self.sweep().await, "upkeep of schedules and finished jobs"),
             }
             let claimed = self.claim().await.map(|jobs| jobs.into_iter().for_each(|job| self.start(job)));
             self.report(claimed, "job claim");
@@ -142,6 +145,7 @@ impl JobRunner {
     /// Does everything that is due now and waits for it to end: what tests use instead of waiting.
     pub async fn drain(&self) -> Result<usize> {
         let mut done = 0;
+        self.sync_tenant_schedules().await?;
         loop {
             let more = self.maintain().await?;
             let jobs = self.claim().await?;
@@ -183,15 +187,38 @@ impl JobRunner {
                 tracing::warn!(jobs = back, "requeued jobs with an expired lease");
             }
             let promoted = upkeep::promote(tx, now)?;
-            schedule::fire(tx, &ids, now)?;
-            Ok::<_, Error>((lost, back == upkeep::STEP || promoted == upkeep::STEP))
+            let fired = schedule::fire(tx, &ids, now)?;
+            let more = back == upkeep::STEP || promoted == upkeep::STEP || fired == schedule::LARGEST_FIRING;
+            Ok::<_, Error>((lost, more))
         };
         let (lost, more) = self.db.platform(JOBS).write(unit).await?;
         self.running.cancel(&lost);
         Ok(more)
     }
 
+    /// Gives every tenant the schedules that this process knows. What changed with a new version is replaced once, when it
+    /// starts, so that two versions side by side do not undo each other's.
+    async fn sync_tenant_schedules(&self) -> Result<()> {
+        let schedules: Arc<[_]> = self.registry.tenant_schedules().into();
+        let (now, platform) = (self.clock.now(), self.db.platform(JOBS));
+        if !self.has_replaced_schedules.load(Ordering::Acquire) {
+            let known = schedules.clone();
+            platform.write(move |tx| schedule::replace_changed(tx, &known)).await?;
+            self.has_replaced_schedules.store(true, Ordering::Release);
+        }
+        if schedules.is_empty() {
+            return Ok(());
+        }
+        loop {
+            let known = schedules.clone();
+            if !platform.write(move |tx| schedule::add_missing(tx, &known, now)).await? {
+                return Ok(());
+            }
+        }
+    }
+
     async fn sweep(&self) -> Result<()> {
+        self.sync_tenant_schedules().await?;
         let now = self.clock.now();
         let before = now.minus(self.options.keep_done);
         let platform = self.db.platform(JOBS);

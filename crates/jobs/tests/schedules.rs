@@ -19,6 +19,14 @@ async fn set(test: &TestDb, tenant: TenantId, schedule: Schedule, zone: &str) {
     test.db.write(tenant, move |tx| schedule::set(tx, &schedule, &zone, now)).await.unwrap();
 }
 
+/// A runner whose process knows a schedule that every tenant has.
+fn runner_with(test: &TestDb, log: &Log, seconds: u64) -> munshi_jobs::JobRunner {
+    let mut registry = logging(log);
+    let every = ScheduleRule::every(Duration::from_secs(seconds)).unwrap();
+    registry.add_tenant_schedule(Schedule::new("beat", "note", &"beat", every).unwrap());
+    runner(&test.db, &queue(test), registry, quick())
+}
+
 on_both_engines! {
     with [MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS];
 
@@ -79,6 +87,32 @@ on_both_engines! {
         assert_eq!(log.lock().unwrap().len(), 2);
         assert!(test.db.write(tenant, |tx| schedule::remove(tx, "beat")).await.unwrap());
         assert!(!test.db.write(tenant, |tx| schedule::remove(tx, "beat")).await.unwrap());
+    }
+
+    async fn every_tenants_schedule_keeps_its_beat_over_restarts_until_it_changes(test: TestDb) {
+        let (_, log) = (test.add_tenant("shop").await, Log::default());
+        for _ in 0..6 {
+            runner_with(&test, &log, 3600).drain().await.unwrap();
+            test.clock.advance(Duration::from_secs(600));
+        }
+        runner_with(&test, &log, 3600).drain().await.unwrap();
+        assert_eq!(log.lock().unwrap().len(), 1);
+        // The next version beats every minute; one of the old version that still runs does not undo it.
+        let old = runner_with(&test, &log, 3600);
+        old.drain().await.unwrap();
+        let new = runner_with(&test, &log, 60);
+        for _ in 0..3 {
+            new.drain().await.unwrap();
+            old.drain().await.unwrap();
+            test.clock.advance(Duration::from_secs(60));
+        }
+        new.drain().await.unwrap();
+        assert_eq!(log.lock().unwrap().len(), 4);
+        // A process that knows none of it takes it away.
+        runner(&test.db, &queue(&test), logging(&log), quick()).drain().await.unwrap();
+        test.clock.advance(Duration::from_secs(3600));
+        runner(&test.db, &queue(&test), logging(&log), quick()).drain().await.unwrap();
+        assert_eq!(log.lock().unwrap().len(), 4);
     }
 
     async fn a_paused_tenants_schedules_wait(test: TestDb) {

@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //! - [`HOUSE`]: all of them; [`ListedOperation`]: with those of packs, as surfaces run them; [`HouseServices`], [`HouseParts`]: what they need besides a database
-//! - [`acts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
+//! - [`acts`], [`alerts`], [`approvals`], [`audit`], [`backups`], [`bindings`], [`connectors`], [`folders`], [`host_keys`], [`invitations`], [`jobs`],
 //!   [`keeper_keys`], [`keys`], [`limits`], [`messages`], [`models`], [`operators`], [`persons`], [`policy`], [`proposals`], [`runs`], [`sessions`],
 //!   [`stats`], [`tenants`], [`tiers`], [`usage`], [`vault`],
 //!   [`violations`]: a module a resource, a file a verb
@@ -13,6 +13,7 @@
 //! To add one, see [`munshi_pack::operation`].
 
 pub mod acts;
+pub mod alerts;
 pub mod approvals;
 pub mod audit;
 pub mod backups;
@@ -107,6 +108,7 @@ pub fn is_offered_to_agents(spec: &OperationSpec) -> bool {
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<acts::ListActs>(),
     OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<alerts::ListAlerts>(),
     OperationEntry::of::<approvals::GrantApproval>(),
     OperationEntry::of::<approvals::ListApprovals>(),
     OperationEntry::of::<approvals::RefuseApproval>(),

@@ -3,9 +3,16 @@
 use munshi_store::{Result, Tx};
 use munshi_types::{Timestamp, Zone};
 
+use crate::schedule::PackScheduleTime;
+
 pub trait Heartbeat: Send + Sync {
     /// A plain word, the only one of its pack: `overdue`.
     fn name(&self) -> &'static str;
+
+    /// When it beats, for each tenant.
+    fn schedule(&self) -> PackScheduleTime {
+        PackScheduleTime::every_minutes(30)
+    }
 
     /// Looks at one tenant, that of the transaction, and says what its people should know. It only reads.
     fn collect_alerts(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>>;
@@ -40,4 +47,25 @@ pub enum AlertSeverity {
     Warning,
     /// At once, whatever the hour.
     Urgent,
+}
+
+impl AlertSeverity {
+    pub const ALL: [Self; 3] = [Self::Notice, Self::Warning, Self::Urgent];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Urgent => "urgent",
+        }
+    }
+}
+
+impl std::str::FromStr for AlertSeverity {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|severity| severity.as_str() == text);
+        found.ok_or_else(|| format!("`{text}` is not a severity"))
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::keys::ApiAccess;
+use munshi_jobs::schedule::Schedule;
 use munshi_lang::{Locale, Phrasebook};
 use munshi_tools::{ConnectorOrigin, ToolConnector, ToolHandler};
 use munshi_types::{Conduct, ScopeGlob, ToolSpec};
@@ -12,11 +13,13 @@ use crate::command::{self, PackCommand};
 use crate::context::ContextSource;
 use crate::error::InvalidPack;
 use crate::heartbeat::Heartbeat;
+use crate::job::{PackJob, PackJobEntry};
 use crate::operation::{CallerClass, Operation, OperationEntry, OperationSpec, PackServices, RouteMethod};
 use crate::page::PackPageHandler;
 use crate::reader::PackReader;
 use crate::registry::{FromPack, PackRegistry};
 use crate::run_kind::RunKind;
+use crate::schedule::PackScheduleTime;
 use crate::tenant_template::{self, TenantTemplate};
 
 /// The pack's part of the registry while it is installed. What is put in belongs to the pack, and what would clash with
@@ -95,10 +98,46 @@ impl<'h> PackInstaller<'h> {
         Ok(own)
     }
 
+    /// A kind of job, as the pack itself enqueues it or a schedule does.
+    pub fn add_job<J: PackJob>(&mut self, job: J) -> Result<(), InvalidPack> {
+        let kind = J::KIND.name();
+        let word = kind.strip_prefix(self.pack).and_then(|rest| rest.strip_prefix('.'));
+        if !word.is_some_and(is_plain) {
+            return self.reject(format!("job kind `{kind}` must be `{}.` and a plain word", self.pack));
+        }
+        if self.packs.jobs.iter().any(|other| other.kind.name() == kind) {
+            return self.reject(format!("duplicate job kind {kind}"));
+        }
+        self.packs.jobs.push(PackJobEntry::new(self.pack, job));
+        Ok(())
+    }
+
+    /// Has a job made by the clock for every active tenant: once, whatever number of nodes there are, and once for all the
+    /// times that were missed while none was up. While the last one is waiting or running, no other is made.
+    pub fn add_schedule<J: PackJob>(
+        &mut self,
+        name: &str,
+        time: PackScheduleTime,
+        payload: &J::Payload,
+    ) -> Result<(), InvalidPack> {
+        let (full_name, kind) = (format!("{}.{name}", self.pack), J::KIND.name());
+        let is_taken = self.packs.schedules.iter().any(|other| other.name == full_name);
+        self.validate_name(name, is_taken, "schedule")?;
+        if !self.packs.jobs.iter().any(|job| job.pack == self.pack && job.kind.name() == kind) {
+            return self.reject(format!("schedule {name}: add its job {kind} first"));
+        }
+        let rule = time.to_rule().or_else(|why| self.reject(format!("schedule {name}: {why}")))?;
+        let schedule = Schedule::new(full_name, kind, payload, rule)
+            .or_else(|error| self.reject(format!("schedule {name}: {error}")))?;
+        self.packs.schedules.push(schedule);
+        Ok(())
+    }
+
     pub fn add_heartbeat(&mut self, heartbeat: impl Heartbeat + 'static) -> Result<(), InvalidPack> {
         let name = heartbeat.name();
         let is_taken = self.packs.heartbeats.iter().any(|of| of.pack == self.pack && of.what.name() == name);
         self.validate_name(name, is_taken, "heartbeat")?;
+        heartbeat.schedule().to_rule().or_else(|why| self.reject(format!("heartbeat {name}: {why}")))?;
         self.packs.heartbeats.push(FromPack { pack: self.pack, what: Arc::new(heartbeat) });
         Ok(())
     }

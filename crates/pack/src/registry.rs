@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use munshi_jobs::schedule::Schedule;
 use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue};
 use munshi_safety::acts::{Act, RefusalObserver};
 use munshi_store::{Migration, Tx};
@@ -16,6 +17,7 @@ use crate::cross_check;
 use crate::error::InvalidPack;
 use crate::heartbeat::Heartbeat;
 use crate::installer::{PackInstaller, is_plain};
+use crate::job::PackJobEntry;
 use crate::operation::{OperationEntry, PackServices};
 use crate::page::PackPageHandler;
 use crate::reader::PackReader;
@@ -52,6 +54,9 @@ pub struct PackRegistry {
     pub book: Phrasebook,
     pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
     pub run_kinds: Vec<FromPack<dyn RunKind>>,
+    pub jobs: Vec<PackJobEntry>,
+    /// Those that packs gave names; heartbeats have theirs beside them.
+    pub schedules: Vec<Schedule>,
     pub pages: Vec<FromPack<dyn PackPageHandler>>,
     pub commands: Vec<FromPack<dyn PackCommand>>,
     pub operations: Vec<OperationEntry<PackServices>>,

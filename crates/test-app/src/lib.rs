@@ -34,7 +34,7 @@ use munshi_store::Migration;
 
 /// Every table that a turn needs, and more.
 pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration]> {
-    let turns = [
+    let turns: [&'static [Migration]; 8] = [
         munshi_store::MIGRATIONS,
         munshi_jobs::MIGRATIONS,
         munshi_llm::MIGRATIONS,
@@ -42,6 +42,7 @@ pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration
         munshi_identity::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
+        munshi_pack::MIGRATIONS,
     ];
     turns.into_iter().chain(more.iter().copied()).collect()
 }

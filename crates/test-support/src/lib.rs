@@ -15,6 +15,7 @@
 //! - [`process`]: running the test program again as a child that may be killed
 //! - [`proxy`]: a line to a server that can be cut; [`private_server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
+//! - [`statement_counter`]: a line to Postgres that counts statements
 //! - `template`: the migrated databases that tests copy
 //! - [`wait`]: for what has to come, and how long
 //!
@@ -33,6 +34,7 @@ pub mod private_server;
 pub mod process;
 pub mod proxy;
 pub mod shim;
+pub mod statement_counter;
 mod template;
 pub mod unit_hold;
 pub mod wait;
@@ -40,6 +42,7 @@ pub mod wait;
 pub use administration::{administer, administer_platform};
 pub use database::{DatabaseEngine, TestDb};
 pub use port::choose_port;
+pub use statement_counter::StatementCounter;
 pub use unit_hold::UnitHold;
 pub use wait::{PATIENCE, wait_until};
 

@@ -108,6 +108,8 @@ macro_rules! for_each_id {
             ApprovalId = "approval";
             /// An administrative change that a program asked for.
             ProposalId = "proposal";
+            /// Something that a pack's heartbeat found, from its first beat to its last.
+            AlertId = "alert";
             /// One entry of a tenant's audit.
             EntryId = "entry";
             /// Somebody who looks after tenants through the web, with an account of the installation.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use munshi_config::Config;
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
+use munshi_pack::PackJobParts;
 use munshi_store::Db;
-use munshi_types::{Clock, SystemRandom};
+use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use crate::engine::ConfiguredEngine;
-use crate::failure::Result;
-use crate::{audit, budget, housekeeping, tools};
+use crate::failure::{CommandFailure, Result};
+use crate::{audit, budget, housekeeping, packs, tools};
 
 pub async fn build_runner(
     config: &Config,
@@ -44,7 +45,7 @@ async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     housekeeping::schedule(db, clock).await
 }
 
-/// Every kind of work there is. A crate that has jobs adds its own here.
+/// Every kind of work there is. A crate that has jobs adds its own here, before those of packs.
 fn register_kinds(
     config: &Config,
     db: &Db,
@@ -61,5 +62,13 @@ fn register_kinds(
     turns.engine.install_background(&mut registry, background_slots(config));
     housekeeping::register(&mut registry, config, db, queue, clock);
     munshi_agent::rollups::job::install(&mut registry, db, clock);
+    let parts = PackJobParts {
+        db: db.clone(),
+        clock: clock.clone(),
+        ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
+        queue: queue.clone(),
+    };
+    let registered = packs::load_registry()?.register_jobs(&mut registry, &parts);
+    registered.map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(registry)
 }

@@ -59,6 +59,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
         munshi_connectors::MIGRATIONS,
+        munshi_pack::MIGRATIONS,
     ];
     lists.extend(packs::migrations());
     Ok(Migrations::new(&lists)?)

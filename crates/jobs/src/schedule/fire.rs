@@ -10,6 +10,9 @@ use crate::job::NewJob;
 /// Clocks of nodes may differ by this much without anything being wrong.
 const CLOCK_ERROR: std::time::Duration = std::time::Duration::from_secs(120);
 
+/// At most this many schedules fire in one step.
+pub(crate) const LARGEST_FIRING: usize = 500;
+
 struct Due {
     tenant: TenantId,
     name: String,
@@ -23,13 +26,13 @@ struct Due {
 
 /// Fires what is due and sets the next time, in one transaction: on SQLite the writer, on Postgres the row's lock
 /// keeps any other node from firing the same. While a schedule's last job is still waiting or running no other is
-/// made. Paused tenants' schedules wait.
-pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &IdGenerator, now: Timestamp) -> Result<u64> {
-    let mut fired = 0;
-    for due in list_due(tx, now)? {
-        let next = next_time(&due, now);
+/// made. Paused tenants' schedules wait. Gives how many were due.
+pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &IdGenerator, now: Timestamp) -> Result<usize> {
+    let all_due = list_due(tx, now)?;
+    for due in &all_due {
+        let next = next_time(due, now);
         match &next {
-            Ok(_) => fired += enqueue(tx, &due, ids, now)?,
+            Ok(_) => enqueue(tx, due, ids, now)?,
             Err(error) => {
                 tracing::error!(%error, schedule = due.name, "invalid schedule; skipped for a day");
             }
@@ -42,7 +45,7 @@ pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &IdGenerator, now: Timestamp) -
             params![due.tenant, due.name, next, now],
         )?;
     }
-    Ok(fired)
+    Ok(all_due.len())
 }
 
 fn next_time(due: &Due, now: Timestamp) -> Result<Timestamp> {
@@ -86,10 +89,10 @@ pub(crate) fn reset_future_schedules(tx: &mut PlatformTx<'_>, now: Timestamp) ->
     )?)
 }
 
-fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &IdGenerator, now: Timestamp) -> Result<u64> {
+fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &IdGenerator, now: Timestamp) -> Result<()> {
     let id: munshi_types::JobId = ids.next();
     let key = format!("schedule {}", due.name);
-    Ok(tx.execute(
+    tx.execute(
         across_tenants(
             "INSERT INTO jobs (id, tenant_id, kind, priority, payload, unique_key, state, run_at, attempt,
                                max_attempts, created_at)
@@ -98,5 +101,6 @@ fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &IdGenerator, now: Timestamp
                WHERE unique_key IS NOT NULL AND state IN ('scheduled', 'ready', 'running') DO NOTHING",
         ),
         params![id, due.tenant, due.kind, due.priority, due.payload, key, now, NewJob::ATTEMPTS],
-    )?)
+    )?;
+    Ok(())
 }

@@ -2,9 +2,11 @@
 
 mod fire;
 mod rule;
+mod tenant_schedules;
 
-pub(crate) use fire::{fire, reset_future_schedules};
+pub(crate) use fire::{LARGEST_FIRING, fire, reset_future_schedules};
 pub use rule::ScheduleRule;
+pub(crate) use tenant_schedules::{add_missing, replace_changed};
 
 use munshi_store::{JsonText, Tx, params};
 use munshi_types::{Timestamp, Zone};

@@ -33,6 +33,24 @@ impl ScheduleRule {
         Ok(Self::Every(Duration::from_secs(pause.as_secs())))
     }
 
+    /// Every day at a local time.
+    pub fn daily(hour: u8, minute: u8) -> Result<Self> {
+        Self::cron(&format!("{minute} {hour} * * *"))
+    }
+
+    /// Every week on a day at a local time; 0 is Sunday.
+    pub fn weekly(day: u8, hour: u8, minute: u8) -> Result<Self> {
+        Self::cron(&format!("{minute} {hour} * * {day}"))
+    }
+
+    /// Every month on a day that every month has, at a local time.
+    pub fn monthly(day: u8, hour: u8, minute: u8) -> Result<Self> {
+        if !(1..=28).contains(&day) {
+            return Err(Error::Rule(format!("not every month has a day {day}: use 1 to 28")));
+        }
+        Self::cron(&format!("{minute} {hour} {day} * *"))
+    }
+
     /// The first time strictly after `moment`.
     pub fn next_after(&self, moment: Timestamp, zone: &Zone) -> Result<Timestamp> {
         match self {
@@ -104,6 +122,34 @@ mod tests {
         // 1:30 does not exist when they go forward: it fires once that night, at 2:00, not never.
         assert_eq!(next("cron 30 1 * * *", "2027-03-27T12:00:00Z", "Europe/London"), "2027-03-28T01:00:00Z");
         assert_eq!(next("cron 30 1 * * *", "2027-03-28T01:00:00Z", "Europe/London"), "2027-03-29T00:30:00Z");
+        // 1:30 is there twice when they go back: it fires the first time, and then not before the next night.
+        assert_eq!(next("cron 30 1 * * *", "2026-10-24T12:00:00Z", "Europe/London"), "2026-10-25T00:30:00Z");
+        assert_eq!(next("cron 30 1 * * *", "2026-10-25T00:30:00Z", "Europe/London"), "2026-10-26T01:30:00Z");
+        // Half an hour is skipped and doubled on Lord Howe Island.
+        assert_eq!(
+            next("cron 15 2 * * *", "2026-10-03T00:00:00Z", "Australia/Lord_Howe"),
+            "2026-10-03T15:30:00Z"
+        );
+        assert_eq!(
+            next("cron 45 1 * * *", "2027-04-03T00:00:00Z", "Australia/Lord_Howe"),
+            "2027-04-03T14:45:00Z"
+        );
+        assert_eq!(
+            next("cron 45 1 * * *", "2027-04-03T14:45:00Z", "Australia/Lord_Howe"),
+            "2027-04-04T15:15:00Z"
+        );
+    }
+
+    #[test]
+    fn days_weeks_and_months_are_checked() {
+        let shown =
+            |rule: Result<ScheduleRule>| rule.map(|rule| rule.to_string()).map_err(|error| error.to_string());
+        assert_eq!(shown(ScheduleRule::daily(2, 30)), Ok("cron 30 2 * * *".to_owned()));
+        assert_eq!(shown(ScheduleRule::weekly(1, 9, 0)), Ok("cron 0 9 * * 1".to_owned()));
+        assert_eq!(shown(ScheduleRule::monthly(28, 9, 0)), Ok("cron 0 9 28 * *".to_owned()));
+        assert!(ScheduleRule::monthly(31, 9, 0).is_err() && ScheduleRule::monthly(0, 9, 0).is_err());
+        assert!(ScheduleRule::daily(24, 0).is_err() && ScheduleRule::daily(0, 60).is_err());
+        assert!(ScheduleRule::weekly(8, 9, 0).is_err());
     }
 
     #[test]

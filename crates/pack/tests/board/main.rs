@@ -1,6 +1,7 @@
 //! What a pack brings, through a small real one: on both engines, through the whole pipeline.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod clockwork;
 mod guide;
 mod pack;
 mod refused;
@@ -135,7 +136,7 @@ impl PackCommandOutput for Heard {
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS,
-          pack::MIGRATIONS];
+          munshi_pack::MIGRATIONS, pack::MIGRATIONS];
 
     async fn its_tools_write_and_look_through_the_pipeline(test: TestDb) {
         let shop = Shop::open(&test).await;

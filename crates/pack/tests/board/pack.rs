@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use askama::Template;
 use async_trait::async_trait;
 use munshi_identity::Role;
 use munshi_identity::keys::ApiAccess;
+use munshi_jobs::{JobFailure, JobKind};
 use munshi_lang::{fold, phrase_files};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, PackCall, PackServices,
@@ -15,8 +17,8 @@ use munshi_pack::operation::{
 use munshi_pack::{
     Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, Objection, Pack,
     PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackInstaller,
-    PackPageContent, PackPageHandler, PackPageRequest, PackReader, PackReading, PackTurnContext,
-    PromptContribution, TenantTemplate, ready_files,
+    PackJob, PackJobCall, PackPageContent, PackPageHandler, PackPageRequest, PackReader, PackReading,
+    PackScheduleTime, PackTurnContext, PromptContribution, TenantTemplate, ready_files,
 };
 use munshi_safety::acts::Permit;
 use munshi_safety::pipeline::ActConcern;
@@ -66,6 +68,9 @@ impl Pack for Board {
         room.add_context_source(Waiting);
         room.add_reader(Forwarded);
         room.add_check(Sober);
+        room.add_job(Sweep)?;
+        let night = PackScheduleTime::Daily { hour: 2, minute: 30 };
+        room.add_schedule::<Sweep>("sweep", night, &SweepPayload { days: 90 })?;
         room.add_heartbeat(Stale)?;
         room.add_page(Notices)?;
         room.add_command(Count)?;
@@ -289,12 +294,39 @@ impl PackCheck for Sober {
     }
 }
 
+/// Takes down what has been up for long.
+struct Sweep;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SweepPayload {
+    /// Notices that have been up for more days than this go.
+    days: u32,
+}
+
+impl PackJob for Sweep {
+    const KIND: JobKind = JobKind::new("board.sweep").limit(1);
+    type Payload = SweepPayload;
+
+    async fn run(&self, call: PackJobCall<SweepPayload>) -> Result<(), JobFailure> {
+        let before = call.now.minus(Duration::from_secs(u64::from(call.payload.days) * 86_400));
+        call.finish(move |tx| {
+            tx.execute("DELETE FROM notices WHERE tenant_id = $1 AND pinned_at < $2", params![before])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
 /// A notice that hangs for more than thirty days.
 struct Stale;
 
 impl Heartbeat for Stale {
     fn name(&self) -> &'static str {
         "stale"
+    }
+
+    fn schedule(&self) -> PackScheduleTime {
+        PackScheduleTime::every_hours(1)
     }
 
     fn collect_alerts(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use munshi_identity::Role;
 use munshi_identity::keys::ApiAccess;
+use munshi_jobs::{JobFailure, JobKind};
 use munshi_lang::{Language, Locale, ScriptForm, phrase_files};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, PackCall, PackServices,
@@ -11,7 +12,7 @@ use munshi_pack::operation::{
 };
 use munshi_pack::{
     InvalidPack, Pack, PackArgument, PackArgumentKind, PackCommand, PackCommandCall, PackCommandError,
-    PackInstaller, PackRegistry, TenantTemplate, TenantTemplateFile,
+    PackInstaller, PackJob, PackJobCall, PackRegistry, PackScheduleTime, TenantTemplate, TenantTemplateFile,
 };
 use munshi_safety::acts::Permit;
 use munshi_store::{Migration, Tx};
@@ -207,7 +208,7 @@ fn phrases_are_whole_and_the_packs_own() {
 
 #[test]
 fn what_a_pack_may_not_or_can_not_is_refused() {
-    let cases: [(Install, &str); 16] = [
+    let cases: [(Install, &str); 22] = [
         (|room| room.add_tool(spec("look", "board.notice.read"), look()), "must start with `odd.`"),
         (
             |room| {
@@ -239,6 +240,21 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
             },
             "another has its name, its path or its command",
         ),
+        (|room| room.add_job(OtherKind), "job kind `board.sweep` must be `odd.` and a plain word"),
+        (
+            |room| {
+                room.add_job(OwnKind)?;
+                room.add_job(OwnKind)
+            },
+            "duplicate job kind odd.work",
+        ),
+        (
+            |room| room.add_schedule::<OwnKind>("work", PackScheduleTime::every_hours(1), &()),
+            "add its job odd.work first",
+        ),
+        (|room| add_work(room, PackScheduleTime::every_minutes(0)), "more than once a minute"),
+        (|room| add_work(room, PackScheduleTime::Daily { hour: 24, minute: 0 }), "invalid cron"),
+        (|room| add_work(room, PackScheduleTime::Monthly { day: 31, hour: 9, minute: 0 }), "use 1 to 28"),
         (|room| room.add_tenant_template(ready("board")), "board already has a tenant template board"),
         (|room| room.add_tenant_template(ready("No Name")), "is not a valid tenant name"),
     ];
@@ -255,4 +271,31 @@ fn searching(tool: &str, argument: &str) -> ToolSpec {
 
 fn ready(name: &'static str) -> TenantTemplate {
     TenantTemplate { name, about: "", files: &[TenantTemplateFile { path: "humans/a.md", text: "" }] }
+}
+
+struct OtherKind;
+
+impl PackJob for OtherKind {
+    const KIND: JobKind = JobKind::new("board.sweep");
+    type Payload = ();
+
+    async fn run(&self, _: PackJobCall<()>) -> Result<(), JobFailure> {
+        Ok(())
+    }
+}
+
+struct OwnKind;
+
+impl PackJob for OwnKind {
+    const KIND: JobKind = JobKind::new("odd.work");
+    type Payload = ();
+
+    async fn run(&self, _: PackJobCall<()>) -> Result<(), JobFailure> {
+        Ok(())
+    }
+}
+
+fn add_work(room: &mut PackInstaller<'_>, time: PackScheduleTime) -> Result<(), InvalidPack> {
+    room.add_job(OwnKind)?;
+    room.add_schedule::<OwnKind>("work", time, &())
 }

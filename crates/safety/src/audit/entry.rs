@@ -75,6 +75,10 @@ impl AuditEvent {
     pub const APPROVAL_ESCALATED: Self = Self::from_static("approval.escalated");
     pub const APPROVAL_WITHDRAWN: Self = Self::from_static("approval.withdrawn");
     pub const APPROVAL_EXPIRED: Self = Self::from_static("approval.expired");
+    /// A pack's heartbeat found something that it had not found before.
+    pub const ALERT_RAISED: Self = Self::from_static("alert.raised");
+    /// A heartbeat no longer finds it.
+    pub const ALERT_CLEARED: Self = Self::from_static("alert.cleared");
     pub const PERSON_ADDED: Self = Self::from_static("person.added");
     pub const PERSON_CHANGED: Self = Self::from_static("person.changed");
     pub const PERSON_ROLE_CHANGED: Self = Self::from_static("person.role_changed");

@@ -61,6 +61,18 @@ async fn add_rows(house: &Installation, keeper: &str, test: &TestDb) {
         Ok(())
     };
     house.db.write(house.shop.tenant, break_rules).await.unwrap();
+    let raise_alerts = move |tx: &mut Tx<'_>| -> Result<()> {
+        for number in 1..4 {
+            tx.execute(
+                "INSERT INTO pack_alerts (tenant_id, id, pack, heartbeat, key, severity, text, phrase, slots, first_seen,
+                                          last_seen)
+                 VALUES ($1, $2, 'board', 'stale', $3, 'notice', 'It is old.', 'board-stale', '[]', $4, $4)",
+                params![Uuid::from_u128(number), number.to_string(), now.plus(Duration::from_secs(u64::from(number == 3)))],
+            )?;
+        }
+        Ok(())
+    };
+    house.db.write(house.shop.tenant, raise_alerts).await.unwrap();
 }
 
 /// A list as its keeper reads it.

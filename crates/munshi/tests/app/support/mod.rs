@@ -26,6 +26,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_safety::MIGRATIONS,
     munshi_agent::MIGRATIONS,
     munshi_connectors::MIGRATIONS,
+    munshi_pack::MIGRATIONS,
     munshi_ledger::MIGRATIONS,
 ];
 

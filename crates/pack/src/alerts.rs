@@ -1,0 +1,170 @@
+//! What heartbeats found: stored under its key, told once, cleared when a beat comes without it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_types::{AlertId, Id, IdGenerator, Timestamp};
+use serde_json::json;
+
+use crate::heartbeat::{Alert, AlertSeverity};
+
+/// A stored alert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAlert {
+    pub id: AlertId,
+    pub pack: String,
+    pub heartbeat: String,
+    pub key: String,
+    pub severity: AlertSeverity,
+    /// In English.
+    pub text: String,
+    pub phrase: String,
+    pub slots: Vec<(String, String)>,
+    pub first_seen: Timestamp,
+    pub last_seen: Timestamp,
+    /// When it was told: today in the log and the tenant's audit.
+    pub told_at: Option<Timestamp>,
+    /// When a beat came without it; none while it is open.
+    pub cleared_at: Option<Timestamp>,
+}
+
+/// An alert with its words, as a beat found it.
+pub(crate) struct WordedAlert {
+    pub(crate) alert: Alert,
+    pub(crate) text: String,
+}
+
+/// Whose alerts are brought up to date, and when.
+pub(crate) struct AlertSource {
+    pub(crate) pack: &'static str,
+    pub(crate) heartbeat: &'static str,
+    pub(crate) now: Timestamp,
+    pub(crate) ids: IdGenerator,
+}
+
+/// What a beat changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AlertChanges {
+    pub(crate) raised: usize,
+    pub(crate) cleared: usize,
+}
+
+/// Makes the open alerts of a heartbeat what this beat found. What is new is told, in the audit of the same transaction; what
+/// was there is seen once more; what is gone is cleared.
+pub(crate) fn record_beat(
+    tx: &mut Tx<'_>,
+    source: &AlertSource,
+    found: Vec<WordedAlert>,
+) -> Result<AlertChanges, munshi_safety::Error> {
+    let open = list_open_keys(tx, source)?;
+    let mut keys = BTreeSet::new();
+    let mut entries = Vec::new();
+    let mut changes = AlertChanges::default();
+    for one in found.iter().filter(|one| keys.insert(one.alert.key.clone())) {
+        match open.get(&one.alert.key) {
+            Some(id) => update_seen(tx, source, *id, one)?,
+            None => {
+                insert(tx, source, one)?;
+                changes.raised += 1;
+                entries.push(build_entry(source, AuditEvent::ALERT_RAISED, &one.alert.key, Some(one)));
+            }
+        }
+    }
+    for (key, id) in open.iter().filter(|(key, _)| !keys.contains(*key)) {
+        let clear = "UPDATE pack_alerts SET cleared_at = $3 WHERE tenant_id = $1 AND id = $2";
+        tx.execute(clear, params![*id, source.now])?;
+        changes.cleared += 1;
+        entries.push(build_entry(source, AuditEvent::ALERT_CLEARED, key, None));
+    }
+    audit::append_all(tx, &entries, source.now, &source.ids)?;
+    Ok(changes)
+}
+
+fn list_open_keys(tx: &mut Tx<'_>, source: &AlertSource) -> Result<BTreeMap<String, AlertId>> {
+    let rows = tx.all(
+        "SELECT key, id FROM pack_alerts
+         WHERE tenant_id = $1 AND pack = $2 AND heartbeat = $3 AND cleared_at IS NULL",
+        params![source.pack, source.heartbeat],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The words may have changed: a balance is lower than it was.
+fn update_seen(tx: &mut Tx<'_>, source: &AlertSource, id: AlertId, one: &WordedAlert) -> Result<()> {
+    let Alert { severity, phrase, slots, .. } = &one.alert;
+    tx.execute(
+        "UPDATE pack_alerts SET last_seen = $3, severity = $4, text = $5, phrase = $6, slots = $7
+         WHERE tenant_id = $1 AND id = $2",
+        params![id, source.now, severity.as_str(), one.text, phrase, JsonText::of(slots)?],
+    )?;
+    Ok(())
+}
+
+fn insert(tx: &mut Tx<'_>, source: &AlertSource, one: &WordedAlert) -> Result<()> {
+    let (id, Alert { key, severity, phrase, slots }) = (source.ids.next::<AlertId>(), &one.alert);
+    let (pack, heartbeat, now, slots) = (source.pack, source.heartbeat, source.now, JsonText::of(slots)?);
+    tx.execute(
+        "INSERT INTO pack_alerts (tenant_id, id, pack, heartbeat, key, severity, text, phrase, slots, first_seen,
+                                  last_seen, told_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $10)",
+        params![id, pack, heartbeat, key, severity.as_str(), one.text, phrase, slots, now],
+    )?;
+    Ok(())
+}
+
+fn build_entry(
+    source: &AlertSource,
+    event: AuditEvent,
+    key: &str,
+    one: Option<&WordedAlert>,
+) -> NewAuditEntry {
+    let mut payload = json!({ "key": key });
+    if let Some(one) = one {
+        payload["severity"] = json!(one.alert.severity.as_str());
+        payload["phrase"] = json!(one.alert.phrase);
+    }
+    let subject = format!("{}.{}", source.pack, source.heartbeat);
+    let actor = AuditActor::new(AuditActorKind::System, format!("heartbeat {subject}"));
+    NewAuditEntry { actor, event, subject, payload }
+}
+
+/// Which alerts are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertFilter {
+    Open,
+    All,
+}
+
+/// Alerts by when they were first seen.
+pub fn list(tx: &mut Tx<'_>, filter: AlertFilter, request: &PageRequest) -> Result<Page<StoredAlert>> {
+    let rows = tx.all(
+        request.choose(sql_in_both_orders!(
+            "SELECT id, pack, heartbeat, key, severity, text, phrase, slots, first_seen, last_seen, told_at, cleared_at
+             FROM pack_alerts
+             WHERE tenant_id = $1 AND (first_seen, id) < ($2, $3) AND (cleared_at IS NULL OR $4)
+             ORDER BY first_seen DESC, id DESC LIMIT $5"
+        )),
+        params![request.after.time, request.after.id, filter == AlertFilter::All, request.fetch_limit()],
+        read,
+    )?;
+    Ok(Page::from_rows(rows, request, |alert| Cursor { time: alert.first_seen, id: alert.id.as_uuid() }))
+}
+
+fn read(row: &Row<'_>) -> Result<StoredAlert> {
+    Ok(StoredAlert {
+        id: row.get("id")?,
+        pack: row.get("pack")?,
+        heartbeat: row.get("heartbeat")?,
+        key: row.get("key")?,
+        severity: row.get::<String>("severity")?.parse().map_err(Error::Decode)?,
+        text: row.get("text")?,
+        phrase: row.get("phrase")?,
+        slots: row.get::<JsonText>("slots")?.read()?,
+        first_seen: row.get("first_seen")?,
+        last_seen: row.get("last_seen")?,
+        told_at: row.get("told_at")?,
+        cleared_at: row.get("cleared_at")?,
+    })
+}

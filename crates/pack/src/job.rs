@@ -1,0 +1,155 @@
+//! Work that a pack does by itself: jobs of its own kinds, in the queue that everything else uses.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use munshi_jobs::{Job, JobFailure, JobKind, JobLease, JobQueue, NewJob};
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PlatformTx, Tx};
+use munshi_types::{Clock, IdGenerator, Tenant, TenantStatus, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use crate::operation::PackServices;
+
+/// A kind of job. It writes the pack's own tables; it sends nothing, spends nothing and calls no tool.
+pub trait PackJob: Send + Sync + 'static {
+    /// Its name is the pack's, a dot and a plain word: `board.sweep`.
+    const KIND: JobKind;
+
+    /// What a job is told. Stored as JSON: a later version of the pack may read what an earlier one wrote.
+    type Payload: Serialize + DeserializeOwned + Send + 'static;
+
+    /// Does one job of one tenant. It may run again after a crash or a failure: end the job in the transaction of its effect
+    /// ([`PackJobCall::finish`]), or let the effect bear repeating.
+    fn run(&self, call: PackJobCall<Self::Payload>) -> impl Future<Output = Result<(), JobFailure>> + Send;
+
+    /// A job to enqueue, with a unique key or a time of its own where it should have one.
+    fn request(payload: &Self::Payload) -> munshi_store::Result<NewJob> {
+        NewJob::new(Self::KIND.name(), payload)
+    }
+}
+
+/// One job, as the pack gets it.
+pub struct PackJobCall<P> {
+    /// Whose job it is; its zone says when its days begin.
+    pub tenant: Tenant,
+    pub payload: P,
+    /// When this try began.
+    pub now: Timestamp,
+    /// 1 the first time.
+    pub attempt: u32,
+    pub ids: IdGenerator,
+    /// For jobs that this one leads to.
+    pub queue: JobQueue,
+    pub services: PackServices,
+    db: Db,
+    clock: Arc<dyn Clock>,
+    lease: JobLease,
+    cancelled: CancellationToken,
+}
+
+impl<P> PackJobCall<P> {
+    pub async fn read<T, F>(&self, unit: F) -> Result<T, JobFailure>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, JobFailure> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.db.read(self.tenant.id, unit).await
+    }
+
+    /// Writes a part of the work, only while the job is this worker's. The job goes on.
+    pub async fn write<T, F>(&self, unit: F) -> Result<T, JobFailure>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, JobFailure> + Send + 'static,
+        T: Send + 'static,
+    {
+        let lease = self.lease;
+        let unit = move |tx: &mut Tx<'_>| {
+            lease.verify(tx)?;
+            unit(tx)
+        };
+        self.db.write(self.tenant.id, unit).await
+    }
+
+    /// Writes the last of the work and ends the job in the same transaction, so that it happens once. If another worker has
+    /// the job by now, nothing is written.
+    pub async fn finish<T, F>(&self, unit: F) -> Result<T, JobFailure>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, JobFailure> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (lease, now) = (self.lease, self.clock.now());
+        let unit = move |tx: &mut Tx<'_>| {
+            lease.complete(tx, now)?;
+            unit(tx)
+        };
+        self.db.write(self.tenant.id, unit).await
+    }
+
+    /// False once the job was given to another worker, or the process stops: then leave off. Long work asks between steps.
+    pub fn is_leased(&self) -> bool {
+        !self.cancelled.is_cancelled()
+    }
+}
+
+/// What jobs of packs are run with.
+#[derive(Clone)]
+pub struct PackJobParts {
+    pub db: Db,
+    pub clock: Arc<dyn Clock>,
+    pub ids: IdGenerator,
+    pub queue: JobQueue,
+}
+
+pub(crate) type PackJobHandler =
+    Arc<dyn Fn(PackJobParts, Job) -> BoxFuture<'static, Result<(), JobFailure>> + Send + Sync>;
+
+/// A kind of job that a pack brought.
+#[derive(Clone)]
+pub struct PackJobEntry {
+    pub pack: &'static str,
+    pub kind: JobKind,
+    pub(crate) handler: PackJobHandler,
+}
+
+impl PackJobEntry {
+    pub(crate) fn new<J: PackJob>(pack: &'static str, job: J) -> Self {
+        let job = Arc::new(job);
+        let handler: PackJobHandler =
+            Arc::new(move |parts, claimed| run_one(job.clone(), parts, claimed).boxed());
+        Self { pack, kind: J::KIND, handler }
+    }
+}
+
+async fn run_one<J: PackJob>(job: Arc<J>, parts: PackJobParts, claimed: Job) -> Result<(), JobFailure> {
+    let payload = claimed.read().map_err(|error| JobFailure::Lasting(error.to_string()))?;
+    let tenant = find_active_tenant(&parts.db, &claimed).await?;
+    let call = PackJobCall {
+        tenant,
+        payload,
+        now: parts.clock.now(),
+        attempt: claimed.attempt,
+        ids: parts.ids,
+        queue: parts.queue,
+        services: PackServices,
+        db: parts.db,
+        clock: parts.clock,
+        lease: claimed.lease,
+        cancelled: claimed.cancelled,
+    };
+    job.run(call).await
+}
+
+/// The tenant of a job; one that was closed meanwhile has no more work.
+async fn find_active_tenant(db: &Db, claimed: &Job) -> Result<Tenant, JobFailure> {
+    let id = claimed.tenant;
+    let find = move |tx: &mut PlatformTx<'_>| tenants::find(tx, id).map_err(JobFailure::from);
+    match db.platform(TENANTS).read(find).await? {
+        Some(tenant) if tenant.status != TenantStatus::Archived => Ok(tenant),
+        _ => Err(JobFailure::Lasting(format!("tenant {id} is gone"))),
+    }
+}
