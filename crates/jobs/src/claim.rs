@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use munshi_store::{JsonText, PlatformTx, Row, across_tenants, params};
+use munshi_store::{JsonText, PlatformSql, PlatformTx, Row, across_tenants, params};
 use munshi_types::{Id, LeaseId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -219,20 +219,28 @@ fn successor(tenant: TenantId) -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(tenant.as_uuid().as_u128().wrapping_add(1)))
 }
 
-/// Claims up to `share` jobs of each tenant, the oldest first. Postgres can't guess how many those are, and looks an array of
-/// ids up by its index whatever it guesses.
-fn claim_for_tenants(
-    tx: &mut PlatformTx<'_>,
-    wanted: &ClaimRequest,
-    kind: &str,
-    priority: Priority,
-    tenants: &[TenantId],
-    share: usize,
-) -> Result<Vec<Job>> {
-    if tenants.is_empty() {
-        return Ok(Vec::new());
+/// Takes up to $4 jobs of each of the tenants in $3. Those of one alone are found in one go, which on SQLite costs far less than
+/// going from each job to the next. Postgres can't guess how many there are, and looks an array of ids up by its index
+/// whatever it guesses.
+fn choose_claim_statement(tenants: &[TenantId]) -> PlatformSql {
+    if tenants.len() == 1 {
+        return across_tenants((
+            "UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
+             WHERE id IN (SELECT id FROM jobs INDEXED BY jobs_ready
+                          WHERE state = 'ready' AND kind = $1 AND priority = $2
+                            AND tenant_id = unhex(json_extract($3, '$[0]'))
+                          ORDER BY run_at, id LIMIT $4)
+             RETURNING id, tenant_id, kind, payload, attempt, max_attempts",
+            "WITH picked AS MATERIALIZED (
+               SELECT id FROM jobs
+               WHERE state = 'ready' AND kind = $1 AND priority = $2 AND tenant_id = ($3::jsonb ->> 0)::uuid
+               ORDER BY run_at, id LIMIT $4 FOR UPDATE SKIP LOCKED)
+             UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
+             WHERE id = ANY (ARRAY(SELECT id FROM picked))
+             RETURNING id, tenant_id, kind, payload, attempt, max_attempts",
+        ));
     }
-    let text = (
+    across_tenants((
         "WITH RECURSIVE picked (tenant_id, id, place) AS (
            SELECT unhex(one.value), (SELECT id FROM jobs INDEXED BY jobs_ready
                                      WHERE state = 'ready' AND kind = $1 AND priority = $2
@@ -258,12 +266,26 @@ fn claim_for_tenants(
          UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = $5, lease_until = $6, worker = $7
          WHERE id = ANY (ARRAY(SELECT id FROM picked))
          RETURNING id, tenant_id, kind, payload, attempt, max_attempts",
-    );
+    ))
+}
+
+/// Claims up to `share` jobs of each tenant, the oldest first.
+fn claim_for_tenants(
+    tx: &mut PlatformTx<'_>,
+    wanted: &ClaimRequest,
+    kind: &str,
+    priority: Priority,
+    tenants: &[TenantId],
+    share: usize,
+) -> Result<Vec<Job>> {
+    if tenants.is_empty() {
+        return Ok(Vec::new());
+    }
     let ids = JsonText::of(&tenants.iter().map(|id| id.as_uuid().simple().to_string()).collect::<Vec<_>>())?;
     let (share, rank) = (i64::try_from(share).unwrap_or(i64::MAX), priority.rank());
     let params = params![kind, rank, ids, share, wanted.lease, wanted.until, wanted.worker];
     let lease = wanted.lease;
-    Ok(tx.all(across_tenants(text), params, |row| {
+    Ok(tx.all(choose_claim_statement(tenants), params, |row| {
         let (id, tenant) = (row.get("id")?, row.get("tenant_id")?);
         Ok(Job {
             id,

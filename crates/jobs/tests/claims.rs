@@ -51,11 +51,16 @@ async fn a_claim_reads_no_backlog_row_by_row() {
     let (queue, log) = (queue(&test), Log::default());
     let (paused, active) = (test.add_tenant("paused").await, test.add_tenant("active").await);
     pause(&test, vec![paused]).await;
-    test.place.run_as_superuser(&format!(
-        "INSERT INTO jobs (id, tenant_id, kind, priority, payload, state, run_at, attempt, max_attempts, created_at)
-         SELECT gen_random_uuid(), '{paused}', 'note', 1, '\"x\"', 'ready', now(), 0, 8, now() FROM generate_series(1, 20000);
-         ANALYZE jobs;"
-    ));
+    let fill = move |tx: &mut PlatformTx<'_>| {
+        let sql = across_tenants(
+            "INSERT INTO jobs (id, tenant_id, kind, priority, payload, state, run_at, attempt, max_attempts, created_at)
+             SELECT gen_random_uuid(), $1, 'note', 1, '1', 'ready', now(), 0, 8, now() FROM generate_series(1, 20000)",
+        );
+        tx.execute(sql, params![paused])
+    };
+    let added: munshi_store::Result<u64> = test.db.platform(JOBS).write(fill).await;
+    assert_eq!(added.unwrap(), 20_000);
+    test.place.run_as_superuser("ANALYZE jobs");
     for number in 0..20 {
         enqueue(&test.db, &queue, active, note(&number.to_string())).await;
     }

@@ -55,7 +55,7 @@ pub(crate) struct AlertChanges {
 pub(crate) fn record_beat(
     tx: &mut Tx<'_>,
     source: &AlertSource,
-    found: Vec<WordedAlert>,
+    found: &[WordedAlert],
 ) -> Result<AlertChanges, munshi_safety::Error> {
     let open = list_open_keys(tx, source)?;
     let mut keys = BTreeSet::new();

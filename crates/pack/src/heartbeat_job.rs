@@ -46,7 +46,7 @@ impl PackJob for HeartbeatJob {
         let (pack, heartbeat) = (of.pack, of.what.name());
         let source = AlertSource { pack, heartbeat, now: call.now, ids: call.ids.clone() };
         let record = move |tx: &mut Tx<'_>| {
-            alerts::record_beat(tx, &source, found).map_err(|error| JobFailure::Passing(error.to_string()))
+            alerts::record_beat(tx, &source, &found).map_err(|error| JobFailure::Passing(error.to_string()))
         };
         let changes = call.finish(record).await?;
         if changes.raised + changes.cleared > 0 {
