@@ -32,7 +32,10 @@ impl ListedOperation {
     pub async fn execute(&self, call: &HouseCall, input: Value) -> Result<Value, OperationError> {
         match self {
             Self::House(entry) => entry.execute(call, input).await,
-            Self::Pack(entry) => entry.execute(&call.with_services(PackServices), input).await,
+            Self::Pack(entry) => {
+                let services = PackServices::new(call.services.run_starter()?);
+                entry.execute(&call.with_services(services), input).await
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{AllowedHosts, ConnectorLogins};
 use munshi_http::Url;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_pack::RunStarter;
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_safety::acts::ActServices;
 use munshi_safety::audit::anchors::AnchorService;
@@ -34,6 +35,16 @@ pub struct HouseServices {
     pub parts: Arc<dyn HouseParts>,
 }
 
+impl HouseServices {
+    /// What begins runs: the engine's own, or where none is at hand one that leaves them to a node.
+    pub(crate) fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError> {
+        match &self.engine {
+            Some(engine) => Ok(Arc::new(engine.run_starter())),
+            None => self.parts.run_starter(),
+        }
+    }
+}
+
 pub type ActServicesSource = Arc<dyn Fn() -> Result<Arc<ActServices>, OperationError> + Send + Sync>;
 
 /// What is made of the settings, when an operation needs it: most need none of it.
@@ -44,6 +55,9 @@ pub trait HouseParts: Send + Sync {
 
     /// How long an invitation waits.
     fn invitation_life(&self) -> Duration;
+
+    /// What begins runs where no engine is at hand.
+    fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError>;
 
     /// What plans and limits are by default.
     fn budget(&self) -> BudgetSettings;

@@ -103,6 +103,7 @@ pub struct PackJobParts {
     pub clock: Arc<dyn Clock>,
     pub ids: IdGenerator,
     pub queue: JobQueue,
+    pub services: PackServices,
 }
 
 pub(crate) type PackJobHandler =
@@ -135,7 +136,7 @@ async fn run_one<J: PackJob>(job: Arc<J>, parts: PackJobParts, claimed: Job) -> 
         attempt: claimed.attempt,
         ids: parts.ids,
         queue: parts.queue,
-        services: PackServices,
+        services: parts.services,
         db: parts.db,
         clock: parts.clock,
         lease: claimed.lease,

@@ -5,12 +5,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_agent::background::RunQueue;
 use munshi_config::Config;
 use munshi_connectors::conformance::ConnectorTest;
 use munshi_connectors::{ConnectorLogins, build_folder_path, build_logs_path};
 use munshi_jobs::JobQueue;
 use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
+use munshi_pack::RunStarter;
 use munshi_pack::operation::{OperationEntry, OperationError, OperationErrorCode, PackServices, sentence};
 use munshi_safety::audit::anchors::AnchorService;
 use munshi_safety::budget::BudgetSettings;
@@ -73,6 +75,16 @@ impl HouseParts for ConfiguredParts {
 
     fn pack_operations(&self) -> Result<Vec<OperationEntry<PackServices>>, OperationError> {
         Ok(packs::load_registry().map_err(to_operation_error)?.operations.clone())
+    }
+
+    fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError> {
+        let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
+        Ok(Arc::new(RunQueue {
+            packs: packs::load_registry().map_err(to_operation_error)?,
+            queue: JobQueue::new(self.clock.clone(), ids.clone()),
+            ids,
+            clock: self.clock.clone(),
+        }))
     }
 
     fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {

@@ -8,6 +8,7 @@ use munshi_jobs::{
     dead_letters,
 };
 use munshi_pack::alerts::{self, AlertFilter, StoredAlert};
+use munshi_pack::operation::PackServices;
 use munshi_pack::{
     InvalidPack, Pack, PackInstaller, PackJob, PackJobCall, PackJobParts, PackRegistry, PackScheduleTime,
 };
@@ -94,6 +95,7 @@ fn runner(test: &TestDb, db: &Db, packs: &Arc<PackRegistry>) -> JobRunner {
         clock: test.clock.clone(),
         ids: test.ids.clone(),
         queue: queue.clone(),
+        services: PackServices::default(),
     };
     let mut registry = JobRegistry::default();
     packs.register_jobs(&mut registry, &parts).unwrap();

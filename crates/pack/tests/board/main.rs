@@ -248,7 +248,7 @@ on_both_engines! {
             caller: OperationCaller::machine(AuditActor::new(AuditActorKind::Operator, "asha")),
             tenant,
             idempotency: IdempotencyKey::new(Some(key.to_owned())),
-            services: PackServices,
+            services: PackServices::default(),
         };
         let (own, others) = (find_tenant(&test, shop.tenant).await, find_tenant(&test, other).await);
         let input = json!({ "id": id });

@@ -15,10 +15,11 @@ use munshi_pack::operation::{
     RouteMethod,
 };
 use munshi_pack::{
-    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, Objection, Pack,
+    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, NextStep, Objection, Pack,
     PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackInstaller,
     PackJob, PackJobCall, PackPageContent, PackPageHandler, PackPageRequest, PackReader, PackReading,
-    PackScheduleTime, PackTurnContext, PromptContribution, TenantTemplate, ready_files,
+    PackScheduleTime, PackTurnContext, PromptContribution, RunHistory, RunKind, StepOutcome, TenantTemplate,
+    ready_files,
 };
 use munshi_safety::acts::Permit;
 use munshi_safety::pipeline::ActConcern;
@@ -72,6 +73,7 @@ impl Pack for Board {
         let night = PackScheduleTime::Daily { hour: 2, minute: 30 };
         room.add_schedule::<Sweep>("sweep", night, &SweepPayload { days: 90 })?;
         room.add_heartbeat(Stale)?;
+        room.add_run_kind(Remind)?;
         room.add_page(Notices)?;
         room.add_command(Count)?;
         room.add_operation::<Unpin>()?;
@@ -319,6 +321,39 @@ impl PackJob for Sweep {
 
 /// A notice that hangs for more than thirty days.
 struct Stale;
+
+/// Puts a notice up, and again a day later.
+struct Remind;
+
+#[async_trait]
+impl RunKind for Remind {
+    fn name(&self) -> &'static str {
+        "remind"
+    }
+
+    fn scopes(&self) -> &'static [&'static str] {
+        &["board.notice.*"]
+    }
+
+    fn autonomy(&self) -> Autonomy {
+        Autonomy::Act
+    }
+
+    async fn next_step(&self, history: &RunHistory) -> Result<NextStep, String> {
+        let pin = |title: String| NextStep::Call {
+            tool: "pin_notice".to_owned(),
+            arguments: json!({ "title": title, "text": history.input["text"] }),
+        };
+        let title = history.input["title"].as_str().ok_or("a reminder needs a title")?;
+        Ok(match history.outcomes.as_slice() {
+            [] => pin(title.to_owned()),
+            [StepOutcome::Called { ok: false, result }, ..] => NextStep::Fail(result.to_string()),
+            [_] => NextStep::WaitUntil(history.now.plus(Duration::from_secs(86_400))),
+            [_, _] => pin(format!("Reminder: {title}")),
+            _ => NextStep::End(json!({ "reminded": title })),
+        })
+    }
+}
 
 impl Heartbeat for Stale {
     fn name(&self) -> &'static str {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_agent::background::RunQueue;
 use munshi_connectors::conformance::{ConnectorTest, WriteTestMode};
 use munshi_connectors::entries::ConnectorEntry;
 use munshi_connectors::{
@@ -20,8 +21,8 @@ use munshi_llm::{Gateway, ModelTarget};
 use munshi_offline::OfflineProvider;
 use munshi_operations::models::HouseModels;
 use munshi_operations::{ConnectorRules, HouseParts};
-use munshi_pack::PackRegistry;
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
+use munshi_pack::{PackRegistry, RunStarter};
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
 use munshi_safety::budget::{BudgetSettings, ModelClasses};
 use munshi_safety::pipeline::CompiledTool;
@@ -51,6 +52,15 @@ impl HouseParts for TestParts {
 
     fn pack_operations(&self) -> Result<Vec<OperationEntry<PackServices>>, OperationError> {
         Ok(self.packs.operations.clone())
+    }
+
+    fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError> {
+        Ok(Arc::new(RunQueue {
+            packs: self.packs.clone(),
+            queue: self.queue.clone(),
+            ids: self.ids.clone(),
+            clock: self.clock.clone(),
+        }))
     }
 
     fn invitation_life(&self) -> Duration {
