@@ -25,8 +25,6 @@ const ALIKE: &[&[&str]] = &[
     &["acts", "show", "00000000-0000-0000-0000-000000000001"],
     &["acts", "show", "nonsense"],
     &["violations", "list"],
-    &["alerts", "list"],
-    &["alerts", "list", "--all"],
     &["sessions", "list"],
     &["sessions", "show", "00000000-0000-0000-0000-000000000001"],
     &["messages", "list", "00000000-0000-0000-0000-000000000001"],
