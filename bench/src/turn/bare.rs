@@ -127,6 +127,7 @@ impl Ready {
     /// What a turn reads before it thinks.
     fn read_turn_state(&self, tx: &mut Tx<'_>, id: munshi_types::RunId) -> munshi_agent::Result<()> {
         let run = runs::find(tx, id)?.ok_or(munshi_agent::Error::NoRun)?;
+        let run = run.conversation()?;
         sessions::find(tx, run.session)?;
         messages::list_newest(tx, run.session, i64::MAX, messages::READ)?;
         persons::find(tx, run.person)?;

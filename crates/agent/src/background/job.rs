@@ -54,7 +54,7 @@ impl TurnEngine {
             };
             Ok((readiness, taken))
         });
-        let run = match taken.await.map_err(fail)? {
+        let run = match taken.await.map_err(|error: Error| fail(&error))? {
             (Readiness::Now, Some(run)) => run,
             // Somebody else was quicker.
             (Readiness::Now, None) => return Err(later("the run is held", HELD)),
@@ -74,7 +74,7 @@ impl TurnEngine {
             Ok(()) | Err(Error::LostRun(_)) => Ok(()),
             Err(error) => {
                 self.inner.release(lease).await;
-                Err(fail(error))
+                Err(fail(&error))
             }
         }
     }
@@ -138,7 +138,7 @@ fn check_readiness(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: &Run, now: Tim
     Ok(if is_ready || is_stopped { Readiness::Now } else { Readiness::Not })
 }
 
-fn fail(error: Error) -> JobFailure {
+fn fail(error: &Error) -> JobFailure {
     JobFailure::Passing(error.to_string())
 }
 

@@ -118,11 +118,11 @@ pub(super) fn end(
     if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
 }
 
+/// How one has ended, and whose words stand in what it ended with.
+pub(super) type EndedChild = (ChildOutcome, Vec<TaintSource>);
+
 /// How those that a run began have ended, in their order; none while one of them goes on.
-pub(super) fn collect_children(
-    tx: &mut Tx<'_>,
-    children: &[RunId],
-) -> Result<Option<Vec<(ChildOutcome, Vec<TaintSource>)>>> {
+pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Option<Vec<EndedChild>>> {
     let mut outcomes = Vec::new();
     for run in children {
         let found: Option<(bool, Option<JsonText>)> = tx.optional(

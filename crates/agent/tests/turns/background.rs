@@ -71,10 +71,10 @@ impl RunKind for Listed {
     }
 }
 
-fn house(steps: Option<Arc<AtomicUsize>>) -> PackRegistry {
+fn house(steps: Option<&Arc<AtomicUsize>>) -> PackRegistry {
     let mut house = PackRegistry::default();
     for (name, autonomy) in [("listed", Autonomy::Act), ("shy", Autonomy::Investigate)] {
-        let kind = Listed { name, autonomy, steps: steps.clone() };
+        let kind = Listed { name, autonomy, steps: steps.cloned() };
         house.run_kinds.push(FromPack { pack: "sample", what: Arc::new(kind) });
     }
     house
@@ -249,16 +249,17 @@ on_both! {
         let input = json!([{ "call": "note" }, { "begin": [steps(&["note", "note"])] }, { "call": "note" }, { "call": "book" }]);
         for stops in 0..8 {
             let left = Arc::new(AtomicUsize::new(stops));
-            let plan = Plan { house: house(Some(left.clone())), ..Plan::default() };
+            let plan = Plan { house: house(Some(&left)), ..Plan::default() };
             let dying = shop.beside(&test, [], plan).await;
             let (notes, books) = (shop.notes().await, shop.world.effects().len());
             let run = begin(&dying, input.clone()).await;
             let runner_of_it = runner(&dying);
-            let working = tokio::spawn(async move { runner_of_it.drain().await });
+            let mut working = tokio::task::JoinSet::new();
+            working.spawn(async move { runner_of_it.drain().await });
             wait_until(async || left.load(Ordering::SeqCst) == 0).await;
             // It is in the middle of something, or stands still; then it is gone.
             tokio::time::sleep(Duration::from_millis(30)).await;
-            working.abort();
+            working.abort_all();
             drop(dying);
             test.clock.advance(Duration::from_secs(120));
             let after = runner(&shop);

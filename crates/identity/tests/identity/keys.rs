@@ -56,7 +56,7 @@ on_both_engines! {
 
         let staff = caller(&test, &made.text).await.unwrap();
         assert_eq!((staff.tenant, staff.key, staff.principal.standing), (shop, made.key.id, PrincipalStanding::Member(Role::Staff)));
-        assert!(staff.reaches(binding) && !staff.reaches(test.ids.next()));
+        assert!(staff.reaches(binding) && !staff.reaches(test.ids.next::<BindingId>()));
         assert!(staff.authorize(Area::Chat, ApiAccess::Write).is_ok() && staff.authorize(Area::Persons, ApiAccess::Read).is_ok());
         assert!(staff.authorize(Area::Persons, ApiAccess::Write).is_err() && staff.authorize(Area::Usage, ApiAccess::Read).is_err());
         let owner = caller(&test, &other.text).await.unwrap();

@@ -154,6 +154,7 @@ fn permitted(ask: &PolicyRequest<'_>, tool: &CompiledTool, scope: &str) -> bool 
     let role = match who.standing {
         PrincipalStanding::Anonymous => return tool.spec.reach == Reach::Anyone,
         PrincipalStanding::Known => return tool.spec.reach >= Reach::Person,
+        PrincipalStanding::Service => return any(&who.opened, scope),
         PrincipalStanding::Member(Role::Owner) => return true,
         PrincipalStanding::Member(role) => role,
     };
@@ -173,11 +174,13 @@ fn permitted(ask: &PolicyRequest<'_>, tool: &CompiledTool, scope: &str) -> bool 
 
 fn in_palette(ask: &PolicyRequest<'_>, tool: &CompiledTool) -> bool {
     let member = matches!(ask.caller.principal.standing, PrincipalStanding::Member(_));
+    let service = ask.caller.principal.standing == PrincipalStanding::Service;
     let owner = ask.caller.principal.standing == PrincipalStanding::Member(Role::Owner);
     match ask.caller.door {
         CallerAudience::Private if owner => true,
+        CallerAudience::Work if service => tool.spec.reach != Reach::Owner,
         CallerAudience::Private | CallerAudience::Work => member && tool.spec.reach != Reach::Owner,
-        _ if ask.caller.principal.standing == PrincipalStanding::Anonymous => {
+        _ if service || ask.caller.principal.standing == PrincipalStanding::Anonymous => {
             tool.spec.reach == Reach::Anyone
         }
         _ => matches!(tool.spec.reach, Reach::Person | Reach::Anyone),

@@ -199,13 +199,19 @@ fn caller(dice: &Dice, tenant: TenantId) -> ActCaller {
         PrincipalStanding::Member(Role::Viewer),
         PrincipalStanding::Known,
         PrincipalStanding::Anonymous,
+        PrincipalStanding::Service,
     ]);
     let closed = if dice.one_in(8) { globs(dice, 1) } else { Vec::new() };
     let principal = Principal {
         tenant,
-        person: (standing != PrincipalStanding::Anonymous).then_some(person),
+        person: (!matches!(standing, PrincipalStanding::Anonymous | PrincipalStanding::Service))
+            .then_some(person),
         standing,
-        opened: if dice.one_in(6) { globs(dice, 1) } else { Vec::new() },
+        opened: if standing == PrincipalStanding::Service || dice.one_in(6) {
+            globs(dice, 1)
+        } else {
+            Vec::new()
+        },
         closed,
     };
     let door = *dice.pick(&[

@@ -193,15 +193,18 @@ fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
 fn permitted(want: &ToolCallRequest, tool: &Tool, policy: &Policy, scope: &str) -> bool {
     let (who, reach) = (&want.caller.principal, tool.known.spec.reach);
     let member = matches!(who.standing, PrincipalStanding::Member(_));
+    let service = who.standing == PrincipalStanding::Service;
     let through = match want.caller.door {
         CallerAudience::Private if who.standing == PrincipalStanding::Member(Role::Owner) => true,
+        CallerAudience::Work if service => reach != Reach::Owner,
         CallerAudience::Private | CallerAudience::Work => member && reach != Reach::Owner,
-        _ if who.standing == PrincipalStanding::Anonymous => reach == Reach::Anyone,
+        _ if service || who.standing == PrincipalStanding::Anonymous => reach == Reach::Anyone,
         _ => reach >= Reach::Person,
     };
     let may = match who.standing {
         PrincipalStanding::Anonymous => reach == Reach::Anyone,
         PrincipalStanding::Known => reach >= Reach::Person,
+        PrincipalStanding::Service => any(&who.opened, scope),
         PrincipalStanding::Member(Role::Owner) => true,
         PrincipalStanding::Member(role) => {
             let rules = policy.roles.0.get(&role);
