@@ -84,7 +84,6 @@ ALTER TABLE runs_new RENAME TO runs;
 CREATE INDEX runs_open ON runs (tenant_id, session_id, number) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX runs_outside ON runs (tenant_id, binding_id, channel, outside_id) WHERE outside_id IS NOT NULL;
 CREATE INDEX runs_due ON runs (lease_until) WHERE lease_until IS NOT NULL;
-CREATE INDEX runs_queued ON runs (tenant_id, session_id, began_at) WHERE state = 'created' AND lease_until IS NULL;
 CREATE INDEX runs_waiting ON runs (began_at, id) WHERE state = 'waiting_approval';
 CREATE INDEX runs_session ON runs (tenant_id, session_id, began_at, id);
 CREATE INDEX runs_newest ON runs (tenant_id, began_at, id);
@@ -108,7 +107,10 @@ ALTER TABLE runs ALTER COLUMN session_id DROP NOT NULL, ALTER COLUMN number DROP
     'waiting_child', 'waiting_timer', 'acting', 'observing', 'responding', 'done', 'halted'));
 ALTER TABLE runs ADD CONSTRAINT runs_conversation CHECK (cause <> 'message' OR (session_id IS NOT NULL AND number IS NOT NULL
     AND binding_id IS NOT NULL AND person_id IS NOT NULL AND message_id IS NOT NULL AND channel IS NOT NULL));
+DROP INDEX runs_queued;
 -- both
+CREATE INDEX runs_queued ON runs (tenant_id, session_id, began_at)
+  WHERE state = 'created' AND lease_until IS NULL AND lane = 'chat';
 CREATE UNIQUE INDEX runs_cause ON runs (tenant_id, kind, cause_key) WHERE cause_key IS NOT NULL;
 CREATE INDEX runs_children ON runs (tenant_id, parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX runs_timed ON runs (due_at) WHERE due_at IS NOT NULL;

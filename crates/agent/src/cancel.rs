@@ -65,8 +65,11 @@ impl TurnEngine {
             if asked != CancelRequestOutcome::Unheld {
                 return Ok((asked, None));
             }
-            if runs::find(tx, run)?.is_some_and(|run| run.lane == RunLane::Background) {
+            if let Some(known) = runs::find(tx, run)?.filter(|run| run.lane == RunLane::Background) {
                 background::enqueue_run(tx, &queue, run, "cancel", None)?;
+                let questions = known.snapshot.pending_approvals();
+                let untold = commit::withdraw(tx, &questions, HaltReason::Cancelled.code(), now)?;
+                untold.record_with_ids(tx, &ids, now)?;
                 return Ok((asked, None));
             }
             Ok((asked, claim_and_withdraw(tx, &ids, run, terms)?))

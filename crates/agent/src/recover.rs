@@ -191,17 +191,20 @@ impl TurnEngine {
         let forgotten = self.inner.db.platform(RUNS).write(unit).await?;
         taken += forgotten.len();
         forgotten.into_iter().for_each(|lease| self.start(lease, None));
-        Ok(taken + self.requeue_lapsed(terms.now).await? + self.sweep_answered().await?)
+        Ok(taken + self.requeue_stranded(terms.now).await? + self.sweep_answered().await?)
     }
 
-    /// Runs of the background that nobody holds any more go back into the queue.
-    async fn requeue_lapsed(&self, now: Timestamp) -> Result<usize> {
-        let read = move |tx: &mut PlatformTx<'_>| background::requeue_lapsed(tx, now, MOST);
-        let lapsed = self.inner.db.platform(RUNS).read(read).await?;
-        for (tenant, run, epoch) in &lapsed {
-            self.wake(*tenant, *run, format!("lapsed/{epoch}")).await?;
+    /// Runs of the background that nobody goes on with any more go back into the queue.
+    async fn requeue_stranded(&self, now: Timestamp) -> Result<usize> {
+        let read = move |tx: &mut PlatformTx<'_>| background::list_stranded(tx, now, MOST);
+        let stranded = self.inner.db.platform(RUNS).read(read).await?;
+        let count = stranded.len();
+        for run in stranded {
+            if let Err(error) = self.wake(run.tenant, run.run, run.reason).await {
+                tracing::warn!(run = %run.run, %error, "requeueing a background run failed; the next sweep retries");
+            }
         }
-        Ok(lapsed.len())
+        Ok(count)
     }
 
     /// Runs whose question was answered, or ran out of time, while nobody was there to go on. However many wait unanswered,

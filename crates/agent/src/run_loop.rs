@@ -218,7 +218,7 @@ async fn keep_lease<F>(
     }
 }
 
-fn crash_loop_halt() -> HaltReason {
+pub(crate) fn crash_loop_halt() -> HaltReason {
     HaltReason::Broken("aborted after repeated crashes".to_owned())
 }
 

@@ -68,7 +68,8 @@ impl RunQueue {
         }
         let foreign = matches!(new.cause, RunCause::Event | RunCause::Agent);
         let sources = foreign.then_some(TaintSource::Connector).into_iter().collect();
-        self.begin_for(tx, new, None, Taint { sources, ..Taint::default() })
+        // What it is begun with may be anything of the tenant's.
+        self.begin_for(tx, new, None, Taint { sources, holds_private: true, ..Taint::default() })
     }
 
     pub(super) fn begin_for(

@@ -1,6 +1,7 @@
 //! The job that works on a run: takes it up where there is something to go on with, and keeps it meanwhile.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -13,7 +14,9 @@ use super::store::{RUN_JOB, RunJobPayload, collect_children};
 use super::walk::BackgroundWalk;
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
+use crate::isolation::TurnPass;
 use crate::recover;
+use crate::run_loop::crash_loop_halt;
 use crate::runs::{self, Run, RunLease};
 use crate::state::{HaltReason, RunState};
 
@@ -21,6 +24,8 @@ use crate::state::{HaltReason, RunState};
 const HELD: Duration = Duration::from_secs(5);
 /// Work of a tenant that rests is asked for again after this.
 const PAUSED: Duration = Duration::from_secs(60);
+/// A time that is nearly there is looked at again after this.
+const SOON: Duration = Duration::from_millis(50);
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(300) };
 
 /// Whether a run can be gone on with.
@@ -44,6 +49,29 @@ impl TurnEngine {
 
     async fn work_on(&self, job: Job) -> std::result::Result<(), JobFailure> {
         let RunJobPayload { run } = job.read()?;
+        let (is_last, tenant) = (job.attempt >= job.max_attempts, job.tenant);
+        let worked = self.work_once(job, run).await;
+        match &worked {
+            Err(JobFailure::Passing(why)) if is_last => self.give_up(tenant, run, why).await,
+            _ => {}
+        }
+        worked
+    }
+
+    /// Ends a run that nobody could work on: one whose row can't be read, say.
+    async fn give_up(&self, tenant: TenantId, run: RunId, why: &str) {
+        let terms = self.inner.ingest_services.terms(self.inner.clock.now());
+        let ended = async {
+            let taken = self.inner.db.write(tenant, move |tx| runs::claim_bare(tx, run, terms)).await?;
+            let Some(lease) = taken else { return Ok(()) };
+            self.inner.end_broken(lease, HaltReason::Broken(why.to_owned())).await
+        };
+        if let Err(error) = ended.await {
+            tracing::error!(%run, %error, "failed to end a background run that nobody could work on");
+        }
+    }
+
+    async fn work_once(&self, job: Job, run: RunId) -> std::result::Result<(), JobFailure> {
         let (inner, terms) = (self.inner.clone(), self.inner.ingest_services.terms(self.inner.clock.now()));
         let taken = self.inner.db.write(job.tenant, move |tx| -> Result<_> {
             let Some(known) = runs::find(tx, run)? else { return Ok((Readiness::Not, None)) };
@@ -68,26 +96,22 @@ impl TurnEngine {
                 self.inner.release(lease).await;
                 return Err(JobFailure::Passing("the process is shutting down".to_owned()));
             }
-            worked = self.inner.clone().walk_under_lease(run, lease) => worked,
+            worked = self.inner.clone().walk_under_lease(run.cancel_asked, lease) => worked,
         };
         match worked {
             Ok(()) | Err(Error::LostRun(_)) => Ok(()),
-            Err(error) => {
-                self.inner.release(lease).await;
-                Err(fail(&error))
-            }
+            Err(error) => Err(fail(&error)),
         }
     }
 }
 
 impl TurnEngineInner {
-    async fn walk_under_lease(self: std::sync::Arc<Self>, run: Run, lease: RunLease) -> Result<()> {
+    async fn walk_under_lease(self: Arc<Self>, is_stopped: bool, lease: RunLease) -> Result<()> {
         let stop = CancellationToken::new();
-        if run.cancel_asked {
+        if is_stopped {
             stop.cancel();
         }
-        let walk = BackgroundWalk::new(self.clone(), run, lease, stop.clone())?;
-        let walking = AssertUnwindSafe(walk.walk()).catch_unwind();
+        let walking = AssertUnwindSafe(self.walk_guarded(lease, stop.clone())).catch_unwind();
         match self.run_under_lease(lease, &stop, walking).await {
             Some(Ok(walked)) => walked,
             Some(Err(_)) => {
@@ -96,6 +120,17 @@ impl TurnEngineInner {
             }
             None => Err(Error::LostRun(lease.run)),
         }
+    }
+
+    /// As a turn is worked on: alone where it may have broken processes before, and no more where it did.
+    async fn walk_guarded(self: &Arc<Self>, lease: RunLease, stop: CancellationToken) -> Result<()> {
+        let pass = self.admit(lease).await?;
+        if matches!(pass, TurnPass::SetAside) {
+            return self.end_broken(lease, crash_loop_halt()).await;
+        }
+        let run = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
+        let walk = BackgroundWalk::new(self.clone(), run.ok_or(Error::NoRun)?, lease, stop)?;
+        pass.run_guarded(self, Box::pin(walk.walk())).await
     }
 
     /// Gives the run back, so that whoever comes next need not wait for the lease to pass.
@@ -132,7 +167,11 @@ fn check_readiness(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: &Run, now: Tim
             let children = work.map(|work| work.children.as_slice()).unwrap_or_default();
             collect_children(tx, children)?.is_some()
         }
-        RunState::WaitingTimer => work.and_then(|work| work.until).is_none_or(|until| until <= now),
+        RunState::WaitingTimer => match work.and_then(|work| work.until).filter(|until| *until > now) {
+            // Another node's clock may be ahead of this one's.
+            Some(until) if !is_stopped => return Ok(Readiness::Later(until.since(now).max(SOON))),
+            _ => true,
+        },
         _ => true,
     };
     Ok(if is_ready || is_stopped { Readiness::Now } else { Readiness::Not })

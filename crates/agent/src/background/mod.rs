@@ -11,4 +11,4 @@ mod store;
 mod walk;
 
 pub use begin::{BackgroundRunBegun, NewBackgroundRun, RunQueue};
-pub(crate) use store::{enqueue_run, requeue_lapsed};
+pub(crate) use store::{enqueue_run, list_stranded};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use munshi_jobs::{JobQueue, NewJob, Priority};
 use munshi_pack::ChildOutcome;
-use munshi_safety::pipeline::TaintSource;
+use munshi_safety::pipeline::Taint;
 use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{RunId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,10 @@ use crate::state::{HaltReason, RunState};
 
 /// The kind of job that works on a run.
 pub(super) const RUN_JOB: &str = "agent.run";
+/// Whoever renews every few seconds is not held for dead so soon after the end of its lease.
+const LAPSED: Duration = Duration::from_secs(5);
+/// What should have begun or gone on for so long has lost its job.
+const OVERDUE: Duration = Duration::from_secs(600);
 /// A run that somebody else holds is looked at again until its lease has passed, and some more.
 const ATTEMPTS: u32 = 40;
 
@@ -46,22 +50,50 @@ pub(crate) fn enqueue_run(
     Ok(())
 }
 
-/// Runs of all tenants whose holder has not renewed: their job died with it, or somebody without a queue wants them seen to.
-pub(crate) fn requeue_lapsed(
+/// A run that somebody should go on with, and why.
+pub(crate) struct StrandedRun {
+    pub tenant: TenantId,
+    pub run: RunId,
+    pub reason: String,
+}
+
+/// Runs of all tenants that nobody goes on with though somebody should: their holder has not renewed, or their job was given up.
+/// Under the reason that the job had, no second one is made where it is still there.
+pub(crate) fn list_stranded(
     tx: &mut PlatformTx<'_>,
     now: Timestamp,
     limit: u32,
-) -> munshi_store::Result<Vec<(TenantId, RunId, i64)>> {
-    // Whoever renews every few seconds is not among these.
-    let lapsed = now.minus(Duration::from_secs(5));
-    tx.all(
-        across_tenants(
-            "SELECT tenant_id, id, epoch FROM runs WHERE lease_until <= $1 AND lane = 'background'
-             ORDER BY lease_until LIMIT $2",
+) -> munshi_store::Result<Vec<StrandedRun>> {
+    let (lapsed, overdue) = (now.minus(LAPSED), now.minus(OVERDUE));
+    let mut stranded = Vec::new();
+    let lists = [
+        (
+            across_tenants(
+                "SELECT tenant_id, id, 'lapsed' AS reason FROM runs WHERE lease_until <= $1 AND lane = 'background'
+                 ORDER BY lease_until LIMIT $2",
+            ),
+            lapsed,
         ),
-        params![lapsed, i64::from(limit)],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-    )
+        (
+            across_tenants(
+                "SELECT tenant_id, id, 'begin' AS reason FROM runs WHERE lane = 'background' AND state = 'created'
+                   AND lease_until IS NULL AND began_at <= $1 LIMIT $2",
+            ),
+            overdue,
+        ),
+        (
+            across_tenants(
+                "SELECT tenant_id, id, 'due/' || epoch AS reason FROM runs WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
+            ),
+            overdue,
+        ),
+    ];
+    for (text, before) in lists {
+        stranded.extend(tx.all(text, params![before, i64::from(limit)], |row| {
+            Ok(StrandedRun { tenant: row.get(0)?, run: row.get(1)?, reason: row.get(2)? })
+        })?);
+    }
+    Ok(stranded)
 }
 
 /// What a run waits for.
@@ -70,27 +102,31 @@ pub(super) struct RunPause {
     pub due_at: Option<Timestamp>,
 }
 
+/// Stores what a run waits for. Says whether somebody has asked meanwhile that it stop.
 pub(super) fn pause(
     tx: &mut Tx<'_>,
     lease: RunLease,
     snapshot: &RunSnapshot,
     pause: &RunPause,
-) -> Result<()> {
-    let changed = tx.execute(
+) -> Result<bool> {
+    let is_stopped: Option<bool> = tx.optional(
         "UPDATE runs SET state = $4, snapshot = $5, due_at = $6, lease_until = NULL, holder = NULL
-         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
+         RETURNING cancel_asked",
         params![lease.run, lease.epoch, pause.state.as_str(), JsonText::of(snapshot)?, pause.due_at],
+        |row| row.get(0),
     )?;
-    if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
+    is_stopped.ok_or(Error::LostRun(lease.run))
 }
 
-/// What came of a run, and whose words stand in it.
+/// What came of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RunResult {
     pub ok: bool,
     pub result: Value,
+    /// Whose words stand in it, and what was carried out on the way to it.
     #[serde(default)]
-    pub tainted: Vec<TaintSource>,
+    pub taint: Taint,
 }
 
 pub(super) fn end(
@@ -119,7 +155,7 @@ pub(super) fn end(
 }
 
 /// How one has ended, and whose words stand in what it ended with.
-pub(super) type EndedChild = (ChildOutcome, Vec<TaintSource>);
+pub(super) type EndedChild = (ChildOutcome, Taint);
 
 /// How those that a run began have ended, in their order; none while one of them goes on.
 pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Option<Vec<EndedChild>>> {
@@ -130,18 +166,18 @@ pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Op
             params![run],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let (outcome, tainted) = match found {
+        let (outcome, taint) = match found {
             Some((false, _)) => return Ok(None),
             Some((true, Some(result))) => {
                 let result: RunResult = result.read()?;
-                (ChildOutcome { run: *run, ok: result.ok, result: result.result }, result.tainted)
+                (ChildOutcome { run: *run, ok: result.ok, result: result.result }, result.taint)
             }
             Some((true, None)) | None => {
                 let result = json!({ "code": "gone" });
-                (ChildOutcome { run: *run, ok: false, result }, Vec::new())
+                (ChildOutcome { run: *run, ok: false, result }, Taint::default())
             }
         };
-        outcomes.push((outcome, tainted));
+        outcomes.push((outcome, taint));
     }
     Ok(Some(outcomes))
 }

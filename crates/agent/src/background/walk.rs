@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::runs::{self, Run, RunCause, RunLease, ServicePrincipal};
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
+    merge_taint,
 };
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
@@ -31,6 +32,8 @@ use crate::turn::CallJournal;
 const MOST_STEPS: usize = 500;
 /// So many runs one step begins at most.
 const MOST_CHILDREN: usize = 200;
+/// So long a kind may take to say what comes next.
+const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often one asks for an act that somebody else is doing, and for how long.
 const PAUSE: Duration = Duration::from_millis(250);
 const ACT_TIMEOUT: Duration = Duration::from_secs(900);
@@ -89,7 +92,11 @@ impl BackgroundWalk {
                 let what = format!("more than {MOST_STEPS} steps");
                 return self.halt(HaltReason::RunSpent(what)).await;
             }
-            match kind.what.next_step(&history).await {
+            let step = tokio::select! {
+                () = self.stop.cancelled() => continue,
+                step = tokio::time::timeout(STEP_TIMEOUT, kind.what.next_step(&history)) => step,
+            };
+            match step.unwrap_or_else(|_| Err("no next step came in time".to_owned())) {
                 Ok(NextStep::Call { tool, arguments }) => self.queue_call(tool, arguments),
                 Ok(NextStep::WaitUntil(until)) => {
                     self.work_mut().until = Some(until);
@@ -133,8 +140,11 @@ impl BackgroundWalk {
         }
         let read = move |tx: &mut Tx<'_>| store::collect_children(tx, &children);
         let ended = self.engine.db.read(self.lease.tenant, read).await?;
-        let (outcomes, tainted): (Vec<_>, Vec<_>) = ended.unwrap_or_default().into_iter().unzip();
-        self.snapshot.taint.sources.extend(tainted.into_iter().flatten());
+        let (outcomes, taints): (Vec<_>, Vec<_>) = ended.unwrap_or_default().into_iter().unzip();
+        for theirs in taints {
+            let own = std::mem::take(&mut self.snapshot.taint);
+            self.snapshot.taint = merge_taint(own, theirs);
+        }
         self.work_mut().outcomes.push((calls, StepOutcome::Ended(outcomes)));
         Ok(())
     }
@@ -220,6 +230,13 @@ impl BackgroundWalk {
         let agent = Arc::new(self.build_conduct());
         let tools: Vec<ToolName> = called.tool.parse().into_iter().collect();
         let mut answer = None;
+        // Its connector may be about to start.
+        if dispatcher.find_tool(tenant, &called.tool).is_none() {
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = dispatcher.wait_for_connectors(tenant) => {}
+            }
+        }
         if self.begun.contains(&called.act) {
             dispatcher.wait_for_tool(tenant, called.act).await?;
             answer = dispatcher.resume(tenant, called.act, agent.clone(), &tools, journal.clone()).await?;
@@ -321,15 +338,18 @@ impl BackgroundWalk {
                     cause_key: None,
                     input: child.input.clone(),
                 };
-                let taint = Taint { sources: snapshot.whole_taint().sources, ..Taint::default() };
+                let taint = Taint { own_words: Vec::new(), ..snapshot.whole_taint() };
                 begun.push(run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run);
             }
             if let Some(work) = &mut snapshot.work {
                 work.children = begun;
             }
-            store::pause(tx, lease, &snapshot, &waits)?;
+            let is_stopped = store::pause(tx, lease, &snapshot, &waits)?;
             steps::add(tx, lease, &steps)?;
             let queue = &engine.ingest_services.queue;
+            if is_stopped {
+                enqueue_run(tx, queue, lease.run, "cancel", None)?;
+            }
             match waits.due_at {
                 Some(due) => enqueue_run(tx, queue, lease.run, &format!("due/{}", lease.epoch), Some(due)),
                 // Of none it is done with at once.
@@ -348,12 +368,12 @@ impl BackgroundWalk {
     }
 
     async fn end(mut self, halt: Option<HaltReason>, ok: bool, result: Value) -> Result<()> {
-        let tainted = self.snapshot.whole_taint().sources.into_iter().collect();
+        let taint = Taint { own_words: Vec::new(), ..self.snapshot.whole_taint() };
         let ending = RunEnding {
             lease: self.lease,
             parent: self.run.parent,
             halt,
-            result: RunResult { ok, result, tainted },
+            result: RunResult { ok, result, taint },
             steps: std::mem::take(&mut self.steps),
             questions: self.snapshot.pending_approvals(),
         };
@@ -378,7 +398,11 @@ impl TurnEngineInner {
             found => found,
         };
         let run = self.db.read(lease.tenant, read).await?.ok_or(Error::NoRun)?;
-        let result = RunResult { ok: false, result: json!({ "code": halt.code() }), tainted: Vec::new() };
+        let result = RunResult {
+            ok: false,
+            result: json!({ "code": halt.code() }),
+            taint: run.snapshot.whole_taint(),
+        };
         let ending = RunEnding {
             lease,
             parent: run.parent,

@@ -46,6 +46,19 @@ pub fn claim(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> StoreR
     )
 }
 
+/// As [`claim`], without reading what the run carries: for one that can't be worked on, to end it.
+pub(crate) fn claim_bare(tx: &mut Tx<'_>, id: RunId, terms: LeaseTerms) -> StoreResult<Option<RunLease>> {
+    let LeaseTerms { now, holder } = terms;
+    let (tenant, until) = (tx.tenant(), now.plus(LEASE));
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
+         WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
+         RETURNING epoch",
+        params![id, now, until, holder],
+        |row| Ok(RunLease { tenant, run: id, epoch: row.get(0)?, until }),
+    )
+}
+
 /// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
 pub(crate) fn claim_from_dead(
     tx: &mut Tx<'_>,

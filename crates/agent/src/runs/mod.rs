@@ -16,7 +16,7 @@ pub use lease::{
     CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_forgotten,
     claim_from_holder, renew, request_cancel, supersede,
 };
-pub(crate) use lease::{advance, claim_from_dead};
+pub(crate) use lease::{advance, claim_bare, claim_from_dead};
 pub use view::{RunFilter, RunView, list};
 
 use std::str::FromStr;

@@ -276,4 +276,54 @@ on_both! {
             assert_eq!((shop.notes().await - notes, shop.world.effects().len() - books), (4, 1), "after {stops} steps");
         }
     }
+
+    /// Whatever becomes of the jobs, a run is not forgotten.
+    async fn a_run_whose_job_is_gone_is_found_again(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let waiting = begin(&shop, json!([{ "wait": 60 }, { "call": "note" }])).await;
+        runner.drain().await.unwrap();
+        let fresh = begin(&shop, steps(&["note"])).await;
+        let give_up = "UPDATE jobs SET state = 'dead' WHERE tenant_id = $1 AND state <> 'done'";
+        shop.db.write(shop.tenant, move |tx| tx.execute(give_up, params![])).await.unwrap();
+        test.clock.advance(Duration::from_secs(120));
+        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        runner.drain().await.unwrap();
+        assert_eq!(shop.notes().await, 0, "its job may still come");
+        test.clock.advance(Duration::from_secs(600));
+        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        runner.drain().await.unwrap();
+        for run in [waiting, fresh] {
+            assert_eq!(find(&shop, run).await.state, RunState::Done);
+        }
+        assert_eq!(shop.notes().await, 2);
+    }
+
+    /// A row that can't be read any more ends its run, and the parent goes on.
+    async fn what_can_not_be_read_is_given_up_and_told_to_the_parent(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let parent = begin(&shop, json!([{ "begin": [json!([{ "wait": 60 }])] }])).await;
+        runner.drain().await.unwrap();
+        let break_it = "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1 AND parent_id IS NOT NULL";
+        let hurry = "UPDATE jobs SET max_attempts = 1 WHERE tenant_id = $1 AND state = 'scheduled'";
+        shop.db.write(shop.tenant, move |tx| tx.execute(break_it, params![])).await.unwrap();
+        shop.db.write(shop.tenant, move |tx| tx.execute(hurry, params![])).await.unwrap();
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        let result = result(&shop, parent).await;
+        let StepOutcome::Ended(ended) = serde_json::from_value(result["result"][0].clone()).unwrap() else { panic!("{result}") };
+        assert_eq!((ended.len(), ended[0].ok, &ended[0].result["code"]), (1, false, &json!("broken")));
+    }
+
+    /// What a run knows and has read goes to those it begins, and comes back with what they end with.
+    async fn taint_goes_down_to_children_and_comes_back(test: TestDb) {
+        let shop = open(&test).await;
+        let runner = runner(&shop);
+        let parent = begin(&shop, json!([{ "begin": [steps(&["fetch"])] }, { "call": "note" }])).await;
+        runner.drain().await.unwrap();
+        let waiting = find(&shop, parent).await;
+        assert_eq!((waiting.state, shop.notes().await), (RunState::WaitingApproval, 0), "the child has read a stranger's words");
+        assert!(waiting.snapshot.taint.holds_private && !waiting.snapshot.taint.is_clean());
+    }
 }
