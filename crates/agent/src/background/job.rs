@@ -100,7 +100,13 @@ impl TurnEngine {
         };
         match worked {
             Ok(()) | Err(Error::LostRun(_)) => Ok(()),
-            Err(error) => Err(fail(&error)),
+            Err(error) => {
+                // Whoever gives it up takes it once more; before that its lease keeps others from trying at once.
+                if job.attempt >= job.max_attempts {
+                    self.inner.release(lease).await;
+                }
+                Err(fail(&error))
+            }
         }
     }
 }

@@ -118,7 +118,10 @@ impl BackgroundWalk {
                     return self.pause(waits, &children).await;
                 }
                 Ok(NextStep::End(result)) => return self.end(None, true, result).await,
-                Ok(NextStep::Fail(why)) | Err(why) => return self.halt(HaltReason::Broken(why)).await,
+                Ok(NextStep::Fail(why)) | Err(why) => {
+                    let result = json!({ "code": "failed", "reason": why });
+                    return self.end(Some(HaltReason::Broken(why)), false, result).await;
+                }
             }
         }
     }
@@ -140,7 +143,8 @@ impl BackgroundWalk {
         }
         let read = move |tx: &mut Tx<'_>| store::collect_children(tx, &children);
         let ended = self.engine.db.read(self.lease.tenant, read).await?;
-        let (outcomes, taints): (Vec<_>, Vec<_>) = ended.unwrap_or_default().into_iter().unzip();
+        let open = || munshi_store::Error::Busy("a run that is waited for has not ended".to_owned());
+        let (outcomes, taints): (Vec<_>, Vec<_>) = ended.ok_or_else(open)?.into_iter().unzip();
         for theirs in taints {
             let own = std::mem::take(&mut self.snapshot.taint);
             self.snapshot.taint = merge_taint(own, theirs);

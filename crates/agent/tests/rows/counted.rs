@@ -1,92 +1,24 @@
 //! How many statements and transactions a plain turn costs, counted on the wire.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use munshi_agent::RunState;
 use munshi_agent::decisions::TurnDecision;
 use munshi_agent::ingest::receive;
 use munshi_agent::steps::NewRunStep;
 use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit};
-use munshi_store::{Db, StoreOptions};
-use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_store::Db;
+use munshi_test_support::{DatabaseEngine, StatementCounter, TestDb};
 use munshi_types::tier::Channel;
 use munshi_types::{InboundSender, ReplyAddress};
 
 use crate::rows::support::{Shop, held, respond_on};
 
-/// Stands between the store and Postgres and counts what is asked.
-#[derive(Clone, Default)]
-struct Counter {
-    statements: Arc<AtomicU64>,
-    commits: Arc<AtomicU64>,
-}
-
-impl Counter {
-    fn listen(&self, server: SocketAddr) -> SocketAddr {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, counter) = (listener.local_addr().unwrap(), self.clone());
-        thread::spawn(move || {
-            while let Ok((client, _)) = listener.accept() {
-                let (counter, server) = (counter.clone(), TcpStream::connect(server).unwrap());
-                client.set_nodelay(true).unwrap();
-                server.set_nodelay(true).unwrap();
-                let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-                thread::spawn(move || std::io::copy(&mut from, &mut to));
-                thread::spawn(move || counter.carry(client, server));
-            }
-        });
-        address
-    }
-
-    /// One message after the other, as the protocol frames them; the first has no letter before its length.
-    fn carry(&self, mut client: TcpStream, mut server: TcpStream) -> Option<()> {
-        let mut is_first = true;
-        loop {
-            let mut head = vec![0; if is_first { 4 } else { 5 }];
-            client.read_exact(&mut head).ok()?;
-            let length = u32::from_be_bytes(head[head.len() - 4..].try_into().ok()?);
-            let mut body = vec![0; usize::try_from(length).ok()?.checked_sub(4)?];
-            client.read_exact(&mut body).ok()?;
-            match head[0] {
-                b'E' if !is_first => {
-                    self.statements.fetch_add(1, Ordering::SeqCst);
-                }
-                b'Q' if !is_first && body.windows(6).any(|word| word == b"COMMIT") => {
-                    self.commits.fetch_add(1, Ordering::SeqCst);
-                }
-                _ => {}
-            }
-            is_first = false;
-            server.write_all(&head).ok()?;
-            server.write_all(&body).ok()?;
-        }
-    }
-
-    fn take(&self) -> (u64, u64) {
-        (self.statements.swap(0, Ordering::SeqCst), self.commits.swap(0, Ordering::SeqCst))
-    }
-}
-
-/// The shop's database through a line that counts, on one connection.
-async fn counted(shop: &Shop) -> (Db, Counter) {
-    let url = shop.test.place.postgres_url("munshi_owner");
-    let place = url.split_once('@').unwrap().1.split_once('/').unwrap().0;
-    let counter = Counter::default();
-    let line = counter.listen(place.replace("localhost", "127.0.0.1").parse().unwrap());
-    let address = url.replace(place, &line.to_string()).parse().unwrap();
-    let options = StoreOptions { connections: 1, ..shop.test.options.clone() };
-    (Db::open(&address, &options, &shop.test.migrations).await.unwrap(), counter)
-}
-
 /// A turn as most are: somebody known, one model call, one step, one decision. Gives both counts, then those of its end.
 async fn turn(
     shop: &Shop,
     db: &Db,
-    counter: &Counter,
+    counter: &StatementCounter,
     number: u32,
     to: Option<ReplyAddress>,
     from: InboundSender,
@@ -124,7 +56,7 @@ async fn a_plain_turn_is_two_transactions_and_thirteen_statements() {
         munshi_agent::MIGRATIONS,
     ];
     let shop = Shop::open(TestDb::open(DatabaseEngine::Postgres, &lists).await).await;
-    let (db, counter) = counted(&shop).await;
+    let (db, counter) = StatementCounter::open(&shop.test).await;
     let meera = || InboundSender { phone: Some("+919812345678".to_owned()), ..InboundSender::default() };
     let first = turn(&shop, &db, &counter, 0, None, meera()).await;
     let plain = turn(&shop, &db, &counter, 1, None, meera()).await;

@@ -237,6 +237,7 @@ on_both! {
         let result = result(&shop, parent).await;
         let StepOutcome::Ended(ended) = serde_json::from_value(result["result"][0].clone()).unwrap() else { panic!("{result}") };
         assert_eq!(ended.iter().map(|child| child.ok).collect::<Vec<_>>(), [false, false, true], "{ended:?}");
+        assert_eq!(ended[1].result, json!({ "code": "failed", "reason": "an unknown step" }));
         let run_queue = shop.engine.run_starter();
         let unknown = NewBackgroundRun { kind: "sample.nothing".to_owned(), cause: RunCause::Clock, cause_key: None, input: json!([]) };
         let begun = shop.db.write(shop.tenant, move |tx| run_queue.begin(tx, &unknown)).await;
