@@ -78,7 +78,9 @@ impl TurnEngine {
             (CancelRequestOutcome::NoRun, _) => return Err(Error::NoRun),
             (CancelRequestOutcome::Ended, _) => return Ok(RunCancelOutcome::TooLate),
             // Nobody works on it: this process does, to end it.
-            (CancelRequestOutcome::Unheld, Some(run)) => self.start(run.lease(tenant), None),
+            (CancelRequestOutcome::Unheld, Some(run)) => {
+                self.start(run.lease(tenant), None, self.inner.places.take_beyond());
+            }
             (CancelRequestOutcome::Noted | CancelRequestOutcome::Unheld, _) => {}
         }
         if let Some(run_channel) = self.inner.run_channels.find(tenant, run) {

@@ -166,7 +166,8 @@ pub fn save_turn(
         settle(tx, ingest_services, *reservation, spent)?;
     }
     let position = number_reply(tx, response)?;
-    let next = runs::end(tx, lease, position.session, &build_run_end(response)?, ingest_services.terms(now))?;
+    let terms = (ingest_services.terms(now), !ingest_services.places.is_contested());
+    let next = runs::end(tx, lease, position.session, &build_run_end(response)?, terms)?;
     let reply = response.reply.as_ref().map(|reply| message(response, reply, position));
     if let Some(reply) = &reply {
         messages::add(tx, reply)?;

@@ -113,6 +113,7 @@ fn start_follow_up_run(
         reply_to: session.reply_to.as_ref(),
         reservation: None,
         holder: None,
+        may_begin: true,
         now,
     };
     runs::add_unclaimed(tx, &new, &snapshot)?;

@@ -22,11 +22,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use crate::chat_places::{ChatPlace, ChatPlaces};
 use crate::error::Result;
 use crate::ingest::IngestServices;
 use crate::outbox;
 use crate::rules::BindingRulesCache;
 use crate::run_channels::RunChannels;
+use crate::run_load::WaitingCounts;
 use crate::runs::RunLease;
 use crate::settings::TurnSettings;
 
@@ -73,6 +75,10 @@ pub(crate) struct TurnEngineInner {
     pub(crate) rules: BindingRulesCache,
     pub(crate) people: KnownPeopleCache,
     pub(crate) run_channels: RunChannels,
+    /// Of which every turn under way here has one.
+    pub(crate) places: Arc<ChatPlaces>,
+    /// How many wait for one, here and elsewhere.
+    pub(crate) waiting: WaitingCounts,
     /// Held by every turn under way here, and whole by one that goes on alone.
     pub(crate) turns: Arc<RwLock<()>>,
     /// What this process calls itself where it marks a run.
@@ -112,7 +118,9 @@ impl TurnEngine {
         let ids = IdGenerator::new(parts.clock.clone(), parts.random);
         let governor = Arc::new(parts.act_services.governor.clone());
         let holder = parts.settings.process.is_some().then(|| ids.next());
-        let ingest_services = IngestServices { governor, queue: parts.queue, ids: ids.clone(), holder };
+        let most = parts.settings.chat_places;
+        let ingest_services = IngestServices::new(governor, parts.queue, ids.clone(), holder, most);
+        let places = ingest_services.places.clone();
         let (process, holding_since) = (holder.unwrap_or_else(|| ids.next()), parts.clock.now());
         Self {
             inner: Arc::new(TurnEngineInner {
@@ -133,6 +141,8 @@ impl TurnEngine {
                 rules: BindingRulesCache::default(),
                 people: KnownPeopleCache::default(),
                 run_channels: RunChannels::default(),
+                places,
+                waiting: WaitingCounts::default(),
                 turns: Arc::default(),
                 process,
                 started: tokio::time::Instant::now(),
@@ -158,7 +168,7 @@ impl TurnEngine {
     }
 
     /// Works on a run that this process holds, and on those behind it in its session.
-    pub(crate) fn start(&self, lease: RunLease, waiting: Option<PendingTurn>) {
+    pub(crate) fn start(&self, lease: RunLease, waiting: Option<PendingTurn>, place: ChatPlace) {
         let engine = self.clone();
         self.inner.run_channels.open(lease, self.inner.clock.now());
         self.inner.tasks.spawn(async move {
@@ -166,7 +176,7 @@ impl TurnEngine {
             tokio::select! {
                 biased;
                 () = abandon.cancelled() => {}
-                () = engine.run_queue(lease, waiting) => {}
+                () = engine.run_queue(lease, waiting, place) => {}
             }
         });
     }

@@ -43,12 +43,13 @@ impl TurnEngine {
                 Some(DeathProof::NodeRestarted) => inner.holding_since.plus(runs::LEASE),
                 None => continue,
             };
+            let places = inner.places.take_free(MOST);
             let terms = inner.ingest_services.terms(inner.clock.now());
-            let unit =
-                move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, (dead, latest), terms, MOST);
+            let (limit, whose) = (places.len(), (dead, latest));
+            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, whose, terms, limit);
             let leases: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
             taken += leases.len();
-            leases.into_iter().for_each(|lease| self.start(lease, None));
+            self.start_all(leases, places);
         }
         Ok(taken)
     }

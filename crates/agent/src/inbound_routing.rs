@@ -12,6 +12,7 @@ use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, RunId, TenantId, ToolName};
 use tokio_util::sync::CancellationToken;
 
+use crate::chat_places::ChatPlace;
 use crate::client_context::ClientContext;
 use crate::decisions::TurnDecision;
 use crate::engine::{PendingTurn, TurnEngineInner};
@@ -26,11 +27,12 @@ use crate::state::HaltReason;
 const MAX_PENDING_TURNS: usize = 10_000;
 
 impl TurnEngineInner {
-    /// A tenant that rests is waited for; the run stays ours meanwhile. None where somebody wants it stopped while it waits.
+    /// A tenant that rests is waited for; the run stays ours meanwhile, and its place is others'. None where somebody wants it stopped while it waits.
     pub(crate) async fn resolve_when_active(
         &self,
         lease: RunLease,
         stop: &CancellationToken,
+        place: &ChatPlace,
     ) -> Result<Option<Arc<BindingResolution>>> {
         loop {
             let found = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
@@ -40,7 +42,9 @@ impl TurnEngineInner {
                 Err(Error::TenantPaused { .. }) if run.cancel_asked || stop.is_cancelled() => {
                     return Ok(None);
                 }
-                Err(Error::TenantPaused { .. }) => tokio::time::sleep(self.settings.renew).await,
+                Err(Error::TenantPaused { .. }) => {
+                    place.lend_during(tokio::time::sleep(self.settings.renew)).await;
+                }
                 found => return found.map(Some),
             }
         }
@@ -121,6 +125,7 @@ impl TurnEngineInner {
             door,
             limit_reached: Arc::new(move |refused| build_fixed_reply(&book, refused.phrase(), &heard)),
             decision: Some(Box::new(TurnDecision::for_rejection(binding, &reply_language.person))),
+            may_begin: true,
             limits: Vec::new(),
             now: self.clock.now(),
             client_context: client_context

@@ -35,6 +35,7 @@
 pub mod background;
 mod background_jobs;
 pub mod cancel;
+mod chat_places;
 pub mod client_context;
 mod columns;
 pub mod commit;
@@ -71,6 +72,7 @@ pub mod retention;
 pub mod rollups;
 mod rules;
 mod run_channels;
+pub mod run_load;
 mod run_loop;
 pub mod runs;
 mod sender_identity;
@@ -84,6 +86,7 @@ mod turn;
 mod turn_budget;
 mod turn_metrics;
 pub mod violations;
+mod waiting_turns;
 
 pub use cancel::RunCancelOutcome;
 pub use decisions::TurnTimings;

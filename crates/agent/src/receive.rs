@@ -78,8 +78,10 @@ impl TurnEngine {
         let binding = inner.resolve_target(&inbound.to, inbound.from.person).await?;
         let (to, channel, known) = (inbound.to.clone(), inbound.channel, inbound.from.person);
         let ReceiveOptions { client_context, limits, key_use } = options;
+        let place = inner.places.try_take();
         let incoming = RoutedMessage {
             kind,
+            may_begin: place.is_some(),
             limits,
             key_use,
             ..inner.build_routed_message(inbound, client_context, &binding)
@@ -109,8 +111,16 @@ impl TurnEngine {
         };
         let waiting = PendingTurn { binding, person: taken.person, ingest: begun.elapsed() };
         match taken.begun {
-            Some(begun) => self.start(begun.lease, Some(waiting)),
-            None => inner.remember_pending_turn(taken.run, waiting),
+            Some(begun) => {
+                let place = place.unwrap_or_else(|| inner.places.take_beyond());
+                self.start(begun.lease, Some(waiting), place);
+            }
+            None => {
+                inner.remember_pending_turn(taken.run, waiting);
+                if received.status == (IngestStatus::Queued { behind: None }) {
+                    inner.places.set_contested(true);
+                }
+            }
         }
         Ok(received)
     }

@@ -13,15 +13,16 @@ use uuid::Uuid;
 
 use crate::RUNS;
 use crate::background;
+use crate::chat_places::ChatPlace;
 use crate::engine::{RecoveryCursor, TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::expired_approvals::ConversationJournal;
-use crate::runs::{self, LEASE, Run, RunLane, RunRecoveryScope};
+use crate::runs::{self, LEASE, Run, RunLane, RunLease, RunRecoveryScope};
 use crate::snapshot::ExchangeCallOutcome;
 use crate::state::RunState;
 
 /// So many are taken up in one go.
-pub(crate) const MOST: u32 = 64;
+pub(crate) const MOST: usize = 64;
 /// How often it is asked whether the processes that hold runs live.
 const HOLDER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a process says again that it is there: one that said so a week ago and holds nothing is forgotten.
@@ -42,7 +43,7 @@ impl TurnEngine {
         let mut registers = tokio::time::interval(REGISTER);
         registers.tick().await;
         self.report(self.register().await.map(|()| 0));
-        self.report(self.sweep(first).await);
+        let mut scope = self.sweep_within(first).await;
         if first != RunRecoveryScope::Lapsed {
             self.spawn_act_recovery();
         }
@@ -53,8 +54,13 @@ impl TurnEngine {
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                _ = ticks.tick() => self.report(self.sweep(RunRecoveryScope::Lapsed).await),
-                _ = looks.tick() => self.report(self.sweep_dead_holders().await),
+                _ = ticks.tick() => scope = self.sweep_within(scope).await,
+                _ = looks.tick() => {
+                    self.report(self.sweep_dead_holders().await);
+                    self.report(self.sweep_waiting().await);
+                    self.report(self.measure_load().await.map(|()| 0));
+                }
+                () = self.inner.places.wait_for_free() => self.report(self.sweep_waiting().await),
                 _ = registers.tick() => self.report(self.register().await.map(|()| 0)),
             }
         }
@@ -96,7 +102,9 @@ impl TurnEngine {
         };
         let taken = self.inner.db.write(tenant, unit).await?;
         let count = taken.len();
-        taken.into_iter().for_each(|run| self.start(run.lease(tenant), None));
+        for run in taken {
+            self.start(run.lease(tenant), None, self.inner.places.take_beyond());
+        }
         Ok(count)
     }
 
@@ -143,6 +151,9 @@ impl TurnEngine {
 
     async fn resume_if_answered(&self, tenant: TenantId, run: RunId) -> Result<()> {
         let (now, inner) = (self.inner.clock.now(), self.inner.clone());
+        // Without a place no turn is taken up: the sweep comes back to it.
+        let place = self.inner.places.try_take();
+        let has_place = place.is_some();
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
             if known.state != RunState::WaitingApproval || !can_resume(tx, &inner, &known, now)? {
@@ -153,10 +164,13 @@ impl TurnEngine {
                 background::enqueue_run(tx, queue, run, &format!("answer/{}", known.epoch), None)?;
                 return Ok(None);
             }
+            if !has_place {
+                return Ok(None);
+            }
             Ok(runs::claim(tx, run, inner.ingest_services.terms(now))?)
         };
-        if let Some(run) = self.inner.db.write(tenant, unit).await? {
-            self.start(run.lease(tenant), None);
+        if let (Some(run), Some(place)) = (self.inner.db.write(tenant, unit).await?, place) {
+            self.start(run.lease(tenant), None, place);
         }
         Ok(())
     }
@@ -164,6 +178,20 @@ impl TurnEngine {
     /// Stops every turn of this process where it is, as a crash would. Another takes them up.
     pub fn abandon(&self) {
         self.inner.abandon.cancel();
+    }
+
+    /// Sweeps, and says what is to be swept next: what a dead process left is looked for until there was a place for all.
+    async fn sweep_within(&self, scope: RunRecoveryScope) -> RunRecoveryScope {
+        match self.sweep_left(scope).await {
+            Ok((taken, is_all)) => {
+                self.report(self.sweep_rest().await.map(|more| taken + more));
+                if is_all { RunRecoveryScope::Lapsed } else { scope }
+            }
+            Err(error) => {
+                self.report(Err(error));
+                scope
+            }
+        }
     }
 
     fn report(&self, swept: Result<usize>) {
@@ -176,22 +204,42 @@ impl TurnEngine {
 
     /// Takes up every run that nobody works on and somebody should. Safe on every node at once: each goes to one.
     pub async fn sweep(&self, due: RunRecoveryScope) -> Result<usize> {
+        let (taken, _) = self.sweep_left(due).await?;
+        Ok(taken + self.sweep_rest().await?)
+    }
+
+    async fn sweep_rest(&self) -> Result<usize> {
+        let now = self.inner.clock.now();
+        let begun = self.sweep_waiting().await?;
+        Ok(begun + self.requeue_stranded(now).await? + self.sweep_answered().await?)
+    }
+
+    /// Takes up what was left, as far as there are places, and says whether that was all.
+    async fn sweep_left(&self, due: RunRecoveryScope) -> Result<(usize, bool)> {
         let (terms, mut taken) = (self.inner.ingest_services.terms(self.inner.clock.now()), 0);
         loop {
-            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, terms, MOST);
+            let places = self.inner.places.take_free(MOST);
+            let limit = places.len();
+            if limit == 0 {
+                return Ok((taken, false));
+            }
+            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, terms, limit);
             let leases = self.inner.db.platform(RUNS).write(unit).await?;
             let count = leases.len();
-            leases.into_iter().for_each(|lease| self.start(lease, None));
+            self.start_all(leases, places);
             taken += count;
-            if count < MOST as usize {
-                break;
+            if count < limit {
+                return Ok((taken, true));
             }
         }
-        let unit = move |tx: &mut PlatformTx<'_>| runs::claim_forgotten(tx, terms, MOST);
-        let forgotten = self.inner.db.platform(RUNS).write(unit).await?;
-        taken += forgotten.len();
-        forgotten.into_iter().for_each(|lease| self.start(lease, None));
-        Ok(taken + self.requeue_stranded(terms.now).await? + self.sweep_answered().await?)
+    }
+
+    pub(crate) fn start_all(&self, leases: Vec<RunLease>, places: Vec<ChatPlace>) {
+        let mut places = places.into_iter();
+        for lease in leases {
+            let place = places.next().unwrap_or_else(|| self.inner.places.take_beyond());
+            self.start(lease, None, place);
+        }
     }
 
     /// Runs of the background that nobody goes on with any more go back into the queue.

@@ -9,6 +9,7 @@ use munshi_tiers::BindingResolution;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::chat_places::ChatPlace;
 use crate::engine::{PendingTurn, TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::isolation::TurnPass;
@@ -23,10 +24,24 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A holder that could not renew for so long stops: before the lease passes, by its own clock.
 const STOP: Duration = LEASE.saturating_sub(Duration::from_secs(5));
 
+/// What a turn begins with.
+struct TurnBeginning {
+    lease: RunLease,
+    /// None where it is looked up.
+    waiting: Option<PendingTurn>,
+    /// Why it can't be done, where all that is left is to say so.
+    broken: Option<HaltReason>,
+}
+
 impl TurnEngine {
-    pub(crate) async fn run_queue(&self, mut lease: RunLease, mut waiting: Option<PendingTurn>) {
+    pub(crate) async fn run_queue(
+        &self,
+        mut lease: RunLease,
+        mut waiting: Option<PendingTurn>,
+        place: ChatPlace,
+    ) {
         loop {
-            let next = self.inner.clone().run_one(lease, waiting.take()).await;
+            let next = self.inner.clone().run_one(lease, waiting.take(), &place).await;
             let Some(next) = next else { return };
             lease = next;
             waiting = self.inner.take_pending_turn(lease).await;
@@ -37,12 +52,18 @@ impl TurnEngine {
 
 impl TurnEngineInner {
     /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
-    async fn run_one(self: Arc<Self>, lease: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
+    async fn run_one(
+        self: Arc<Self>,
+        lease: RunLease,
+        waiting: Option<PendingTurn>,
+        place: &ChatPlace,
+    ) -> Option<RunLease> {
         let run_channel = self.run_channels.open(lease, self.clock.now());
         let stop = run_channel.stop_token();
         let (mut tries, mut waiting) = (1, waiting);
         let failed = loop {
-            let work = self.clone().run_turn(lease, waiting.take(), run_channel.clone(), stop.clone(), None);
+            let begin = TurnBeginning { lease, waiting: waiting.take(), broken: None };
+            let work = self.clone().run_turn(begin, run_channel.clone(), stop.clone(), place);
             match self.run_under_lease(lease, &stop, AssertUnwindSafe(work).catch_unwind()).await {
                 Some(Ok(Ok(next))) => return next,
                 None | Some(Ok(Err(Error::LostRun(_)))) => {
@@ -60,7 +81,8 @@ impl TurnEngineInner {
         };
         tracing::error!(run = %lease.run, error = %failed, "turn failed");
         let halt = HaltReason::Broken(failed);
-        let excuse = self.clone().run_turn(lease, None, run_channel, stop.clone(), Some(halt.clone()));
+        let begin = TurnBeginning { lease, waiting: None, broken: Some(halt.clone()) };
+        let excuse = self.clone().run_turn(begin, run_channel, stop.clone(), place);
         match self.run_under_lease(lease, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
             Some(Ok(Ok(next))) => return next,
             Some(Ok(Err(Error::LostRun(_)))) | None => {}
@@ -144,15 +166,14 @@ impl TurnEngineInner {
 
     async fn run_turn(
         self: Arc<Self>,
-        lease: RunLease,
-        waiting: Option<PendingTurn>,
+        TurnBeginning { lease, waiting, broken }: TurnBeginning,
         run_channel: Arc<RunChannel>,
         stop: CancellationToken,
-        broken: Option<HaltReason>,
+        place: &ChatPlace,
     ) -> Result<Option<RunLease>> {
         let (binding, ingest) = match waiting {
             Some(waiting) => (waiting.binding, waiting.ingest),
-            None => match self.resolve_when_active(lease, &stop).await? {
+            None => match self.resolve_when_active(lease, &stop, place).await? {
                 Some(binding) => {
                     self.wait_for_connectors(lease, &binding, &stop).await;
                     (binding, Duration::ZERO)

@@ -19,6 +19,8 @@ pub struct TurnSettings {
     /// How other processes can tell whether this one lives; none for one that only asks.
     pub process: Option<ProcessIdentity>,
     pub isolation: IsolationTimes,
+    /// How many turns this process works on at a time; messages beyond wait.
+    pub chat_places: usize,
 }
 
 /// How long a run that may have broken processes has this one to itself.
@@ -48,6 +50,7 @@ impl Default for TurnSettings {
             classes: ModelClasses::default(),
             process: None,
             isolation: IsolationTimes::default(),
+            chat_places: 256,
         }
     }
 }

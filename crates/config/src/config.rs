@@ -10,7 +10,8 @@ use crate::secret::RedactedUrl;
 use crate::section::ConfigSection;
 use crate::sections::{
     AuditSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, LogSection, ModelsSection,
-    RoutesSection, ServerSection, SignInSection, StoreSection, TelemetrySection, VaultSection, WebSection,
+    RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection, TelemetrySection, VaultSection,
+    WebSection,
 };
 use crate::show::{EffectiveConfig, EffectiveSetting};
 use crate::sources::ConfigSources;
@@ -43,6 +44,7 @@ sections! {
     data: DataSection,
     store: StoreSection,
     jobs: JobsSection,
+    runs: RunsSection,
     vault: VaultSection,
     audit: AuditSection,
     models: ModelsSection,
@@ -103,6 +105,11 @@ impl Config {
         self.jobs.workers.unwrap_or(if self.store_url().is_postgres() { 16 } else { 8 })
     }
 
+    /// How many background runs this node works on at a time: `runs.background_places`, or what suits the engine.
+    pub fn background_places(&self) -> usize {
+        self.runs.background_places.unwrap_or(if self.store_url().is_postgres() { 16 } else { 8 })
+    }
+
     /// The models for everything that has none of its own: `routes.default`, or all in the order of the file.
     pub fn default_route(&self) -> Vec<String> {
         if !self.routes.default.is_empty() {
@@ -138,11 +145,17 @@ impl Config {
     /// Says beside an empty value what it comes to.
     fn explain(&mut self) {
         let (url, workers) = (self.store_url(), self.job_workers());
+        let background = self.background_places();
         let owner = (self.store.owner_url.is_none() && url.is_postgres()).then(|| url.to_string());
         let meanings = [
             ("store", "url", self.store.url.is_none().then(|| url.to_string())),
             ("store", "owner_url", owner),
             ("jobs", "workers", self.jobs.workers.is_none().then(|| workers.to_string())),
+            (
+                "runs",
+                "background_places",
+                self.runs.background_places.is_none().then(|| background.to_string()),
+            ),
             (
                 "vault",
                 "key_file",

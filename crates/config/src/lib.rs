@@ -54,8 +54,8 @@ pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
     AuditSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice, LogFormat,
     LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice, ProviderChoice,
-    RoutesSection, RoutingStrategyChoice, ServerSection, SignInSection, StoreSection, TelemetrySection,
-    TenantPlan, ThinkingModeChoice, VaultSection,
+    RoutesSection, RoutingStrategyChoice, RunsSection, ServerSection, SignInSection, StoreSection,
+    TelemetrySection, TenantPlan, ThinkingModeChoice, VaultSection,
 };
 pub use show::{EffectiveConfig, EffectiveSetting};
 pub use sources::{ConfigSources, has_display};

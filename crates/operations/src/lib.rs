@@ -183,6 +183,7 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<runs::CancelRun>(),
     OperationEntry::of::<runs::ListRuns>(),
     OperationEntry::of::<runs::ShowRun>(),
+    OperationEntry::of::<runs::ShowRunQueue>(),
     OperationEntry::of::<sessions::ListSessions>(),
     OperationEntry::of::<sessions::ShowSession>(),
     OperationEntry::of::<stats::ShowStats>(),

@@ -48,6 +48,12 @@ pub enum NextStep {
     WaitUntil(Timestamp),
     /// Begins other runs, and waits until all of them have ended.
     Begin(Vec<ChildRun>),
+    /// A step that the work can do without. While more than fifty runs wait it is left out, and the run's record says so.
+    Optional {
+        /// What is left out, in a few words.
+        what: String,
+        step: Box<NextStep>,
+    },
     /// It is done, with this.
     End(Value),
     /// It can't be done, for this reason.
@@ -70,6 +76,8 @@ pub enum StepOutcome {
     Called { ok: bool, result: Value },
     /// The time is there.
     Waited,
+    /// It was optional, and too many others waited.
+    Skipped { what: String },
     /// The runs it began have ended, in the order they were begun.
     Ended(Vec<ChildOutcome>),
 }

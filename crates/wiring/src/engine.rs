@@ -71,6 +71,7 @@ impl ConfiguredEngine {
                 classes: wired.classes,
                 grace: config.server.shutdown_grace,
                 process,
+                chat_places: config.runs.chat_places,
                 ..TurnSettings::default()
             },
             senders: Vec::new(),

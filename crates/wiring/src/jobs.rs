@@ -21,7 +21,7 @@ pub async fn build_runner(
     turns: &ConfiguredEngine,
 ) -> Result<JobRunner> {
     let options = munshi_jobs::JobRunnerOptions {
-        workers: config.job_workers() + background_slots(config),
+        workers: config.job_workers() + config.background_places(),
         poll: config.jobs.poll,
         lease: config.jobs.lease,
         keep_done: config.jobs.keep_done,
@@ -30,11 +30,6 @@ pub async fn build_runner(
     set_schedules(db, clock.as_ref()).await?;
     let registry = register_kinds(config, db, clock, queue, turns)?;
     Ok(JobRunner::new(db.clone(), queue, Arc::new(SystemRandom), registry, options))
-}
-
-/// So many runs that nobody typed are worked on at once, in places of their own: messages leave beside them.
-fn background_slots(config: &Config) -> usize {
-    if config.store_url().is_postgres() { 16 } else { 8 }
 }
 
 /// Has every kind of work run when it is due, on one node. A crate whose work comes by the clock adds its own here.
@@ -60,7 +55,7 @@ fn register_kinds(
     budget::register(&mut registry, config, db, clock.clone());
     tools::register(&mut registry, turns.engine.clone());
     turns.engine.install(&mut registry, turns.engine.summariser());
-    turns.engine.install_background(&mut registry, background_slots(config));
+    turns.engine.install_background(&mut registry, config.background_places());
     housekeeping::register(&mut registry, config, db, queue, clock);
     munshi_agent::rollups::job::install(&mut registry, db, clock);
     let parts = PackJobParts {

@@ -62,7 +62,7 @@ pub(crate) struct StrandedRun {
 pub(crate) fn list_stranded(
     tx: &mut PlatformTx<'_>,
     now: Timestamp,
-    limit: u32,
+    limit: usize,
 ) -> munshi_store::Result<Vec<StrandedRun>> {
     let (lapsed, overdue) = (now.minus(LAPSED), now.minus(OVERDUE));
     let mut stranded = Vec::new();
@@ -89,7 +89,7 @@ pub(crate) fn list_stranded(
         ),
     ];
     for (text, before) in lists {
-        stranded.extend(tx.all(text, params![before, i64::from(limit)], |row| {
+        stranded.extend(tx.all(text, params![before, i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
             Ok(StrandedRun { tenant: row.get(0)?, run: row.get(1)?, reason: row.get(2)? })
         })?);
     }

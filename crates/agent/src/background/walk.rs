@@ -19,7 +19,7 @@ use super::store::{self, RunPause, RunResult, enqueue_run};
 use crate::commit;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
-use crate::runs::{self, Run, RunCause, RunLease, ServicePrincipal};
+use crate::runs::{self, Run, RunCause, RunLane, RunLease, ServicePrincipal};
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
     merge_taint,
@@ -96,18 +96,21 @@ impl BackgroundWalk {
                 () = self.stop.cancelled() => continue,
                 step = tokio::time::timeout(STEP_TIMEOUT, kind.what.next_step(&history)) => step,
             };
-            match step.unwrap_or_else(|_| Err("no next step came in time".to_owned())) {
-                Ok(NextStep::Call { tool, arguments }) => self.queue_call(tool, arguments),
-                Ok(NextStep::WaitUntil(until)) => {
+            let step = step.unwrap_or_else(|_| Err("no next step came in time".to_owned()));
+            match step.map(|step| self.skip_optional(step)) {
+                // What was optional is a plain step by now, or none.
+                Ok(None | Some(NextStep::Optional { .. })) => {}
+                Ok(Some(NextStep::Call { tool, arguments })) => self.queue_call(tool, arguments),
+                Ok(Some(NextStep::WaitUntil(until))) => {
                     self.work_mut().until = Some(until);
                     let waits = RunPause { state: RunState::WaitingTimer, due_at: Some(until) };
                     return self.pause(waits, &[]).await;
                 }
-                Ok(NextStep::Begin(children)) if children.len() > MOST_CHILDREN => {
+                Ok(Some(NextStep::Begin(children))) if children.len() > MOST_CHILDREN => {
                     let what = format!("a step begins more than {MOST_CHILDREN} runs");
                     return self.halt(HaltReason::RunSpent(what)).await;
                 }
-                Ok(NextStep::Begin(children)) => {
+                Ok(Some(NextStep::Begin(children))) => {
                     if let Some(unknown) =
                         children.iter().find(|child| self.engine.packs.find_run_kind(&child.kind).is_none())
                     {
@@ -117,13 +120,26 @@ impl BackgroundWalk {
                     let waits = RunPause { state: RunState::WaitingChild, due_at: None };
                     return self.pause(waits, &children).await;
                 }
-                Ok(NextStep::End(result)) => return self.end(None, true, result).await,
-                Ok(NextStep::Fail(why)) | Err(why) => {
+                Ok(Some(NextStep::End(result))) => return self.end(None, true, result).await,
+                Ok(Some(NextStep::Fail(why))) | Err(why) => {
                     let result = json!({ "code": "failed", "reason": why });
                     return self.end(Some(HaltReason::Broken(why)), false, result).await;
                 }
             }
         }
+    }
+
+    /// The step, or none where it can be done without and too many others wait.
+    fn skip_optional(&mut self, step: NextStep) -> Option<NextStep> {
+        let NextStep::Optional { what, step } = step else { return Some(step) };
+        if !self.engine.waiting.is_busy(RunLane::Background) {
+            return self.skip_optional(*step);
+        }
+        let calls = self.snapshot.exchanges.len();
+        let (body, at) = (json!({ "skipped": what }), self.engine.clock.now());
+        self.steps.push(NewRunStep { state: RunState::Acting, body, micros: 0, at });
+        self.work_mut().outcomes.push((calls, StepOutcome::Skipped { what }));
+        None
     }
 
     fn work_mut(&mut self) -> &mut crate::snapshot::WorkProgress {

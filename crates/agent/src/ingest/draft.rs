@@ -35,6 +35,7 @@ impl IngestDraft {
             reply_to: inbound.reply_to.as_ref(),
             reservation: self.reservation,
             holder: None,
+            may_begin: incoming.may_begin,
             now: incoming.now,
         }
     }

@@ -222,7 +222,7 @@ fn begin_run(
         client_context::add(tx, new.run, client_context, incoming.now)?;
     }
     if epoch == 0 {
-        let behind = runs::find_preceding(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
+        let behind = runs::find_preceding(tx, new.session.id, new.session.messages)?;
         return Ok(new.build_outcome(IngestStatus::Queued { behind }));
     }
     let ingested = new.build_outcome(IngestStatus::Begun);

@@ -11,9 +11,9 @@ use crate::state::HaltReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngestStatus {
     Begun,
-    /// Another turn of the session is under way; this one follows by itself.
+    /// It follows by itself: another turn of the session is under way, or, where there is none, this node has no free place.
     Queued {
-        behind: RunId,
+        behind: Option<RunId>,
     },
     /// It was taken before; the ids are those of then.
     SeenBefore,

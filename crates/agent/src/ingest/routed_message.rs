@@ -40,6 +40,8 @@ pub struct RoutedMessage {
     pub decision: Option<Box<TurnDecision>>,
     /// How often whoever sent it may; counted before anything is stored.
     pub limits: Vec<RateLimit>,
+    /// Whether there is a place for its turn here; without one it waits.
+    pub may_begin: bool,
     pub now: Timestamp,
 }
 

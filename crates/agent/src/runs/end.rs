@@ -19,14 +19,14 @@ pub(crate) struct RunEndUpdate {
 }
 
 /// Ends or pauses a run, and takes up the next of its session where nobody else is at work there: one statement for
-/// both. The session is held by the caller, so that no message comes in between. `lease_until` goes by `nullif`, which
+/// both. Where `takes_next` is false the next is left for whoever gives out places. The session is held by the caller, so that no message comes in between. `lease_until` goes by `nullif`, which
 /// has the column's type on both engines; `number > 0` holds for all and leads SQLite to the index of what is open.
 pub(crate) fn end(
     tx: &mut Tx<'_>,
     lease: RunLease,
     session: SessionId,
     end: &RunEndUpdate,
-    terms: LeaseTerms,
+    (terms, takes_next): (LeaseTerms, bool),
 ) -> Result<Option<RunLease>> {
     let LeaseTerms { now, holder } = terms;
     let ended_at = end.state.has_ended().then_some(now);
@@ -40,12 +40,12 @@ pub(crate) fn end(
                 epoch = CASE WHEN id = $2 THEN epoch ELSE epoch + 1 END,
                 lease_until = CASE WHEN id = $2 THEN nullif(lease_until, lease_until) ELSE $11 END,
                 holder = CASE WHEN id = $2 THEN nullif(holder, holder) ELSE $12 END
-         WHERE tenant_id = $1 AND ((id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL) OR id = (
+         WHERE tenant_id = $1 AND ((id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL) OR ($13 AND id = (
            SELECT q.id FROM runs q WHERE q.tenant_id = $1 AND q.session_id = $4 AND q.number > 0 AND q.ended_at IS NULL
              AND q.state = 'created' AND q.lease_until IS NULL AND q.id <> $2
              AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = $1 AND o.session_id = $4 AND o.number > 0
                                AND o.ended_at IS NULL AND o.lease_until IS NOT NULL AND o.id <> $2)
-           ORDER BY q.number LIMIT 1))
+           ORDER BY q.number LIMIT 1)))
          RETURNING id, epoch",
         params![
             lease.run,
@@ -58,7 +58,8 @@ pub(crate) fn end(
             end.is_settled,
             ended_at,
             now.plus(LEASE),
-            holder
+            holder,
+            takes_next
         ],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

@@ -135,7 +135,7 @@ pub fn claim_due(
     tx: &mut PlatformTx<'_>,
     due: RunRecoveryScope,
     terms: impl Into<LeaseTerms>,
-    limit: u32,
+    limit: usize,
 ) -> StoreResult<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
     // A lease taken before `since` ends by `latest`. One that ends after `longest` was taken by a clock that ran ahead.
@@ -160,7 +160,7 @@ pub fn claim_due(
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
         )),
-        params![latest, now.plus(LEASE), i64::from(limit), longest, holder],
+        params![latest, now.plus(LEASE), to_limit(limit), longest, holder],
         read_lease,
     )
 }
@@ -170,7 +170,7 @@ pub fn claim_from_holder(
     tx: &mut PlatformTx<'_>,
     (dead, latest): (HolderId, Timestamp),
     terms: LeaseTerms,
-    limit: u32,
+    limit: usize,
 ) -> StoreResult<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms;
     tx.all(
@@ -187,43 +187,13 @@ pub fn claim_from_holder(
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
         )),
-        params![dead, now.plus(LEASE), i64::from(limit), holder, latest],
+        params![dead, now.plus(LEASE), to_limit(limit), holder, latest],
         read_lease,
     )
 }
 
-/// Takes up runs that wait for a turn before them though there is none. Whoever ends a run takes up the next in the same
-/// transaction, so there should be none of these; a person would wait for ever if there were.
-pub fn claim_forgotten(
-    tx: &mut PlatformTx<'_>,
-    terms: impl Into<LeaseTerms>,
-    limit: u32,
-) -> StoreResult<Vec<RunLease>> {
-    let LeaseTerms { now, holder } = terms.into();
-    tx.all(
-        across_tenants((
-            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
-               (SELECT q.tenant_id, q.id FROM runs q
-                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.lane = 'chat' AND q.began_at <= $1 AND NOT EXISTS (
-                  SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
-                    AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
-                    AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
-                LIMIT $3)
-             RETURNING tenant_id, id, epoch, lease_until",
-            "WITH picked AS MATERIALIZED (
-               SELECT q.tenant_id, q.id FROM runs q
-               WHERE q.state = 'created' AND q.lease_until IS NULL AND q.lane = 'chat' AND q.began_at <= $1 AND NOT EXISTS (
-                 SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
-                   AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
-                   AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
-               LIMIT $3 FOR UPDATE OF q SKIP LOCKED)
-             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
-             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
-             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
-        )),
-        params![now.minus(LEASE), now.plus(LEASE), i64::from(limit), holder],
-        read_lease,
-    )
+pub(super) fn to_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 fn read_lease(row: &munshi_store::Row<'_>) -> StoreResult<RunLease> {

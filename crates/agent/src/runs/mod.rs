@@ -8,16 +8,18 @@ mod cause;
 mod end;
 mod lease;
 mod view;
+mod waiting;
 
 pub use cause::{RunCause, RunLane, ServicePrincipal};
 pub use end::find_next_claimed;
 pub(crate) use end::{RunEndUpdate, end};
 pub use lease::{
-    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_forgotten,
-    claim_from_holder, renew, request_cancel, supersede,
+    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_from_holder, renew,
+    request_cancel, supersede,
 };
 pub(crate) use lease::{advance, claim_bare, claim_from_dead};
 pub use view::{RunFilter, RunView, list};
+pub use waiting::{claim_waiting, list_waiting};
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -197,18 +199,21 @@ pub(crate) struct NewRun<'a> {
     pub reply_to: Option<&'a ReplyAddress>,
     pub reservation: Option<ReservationId>,
     pub holder: Option<HolderId>,
+    /// Whether somebody here has a place for it.
+    pub may_begin: bool,
     pub now: Timestamp,
 }
 
-/// Stores a run. Where nothing is before it in its session it is held at once and the epoch is 1; else it waits, 0. The
+/// Stores a run. Where nothing is before it in its session and there is a place for it, it is held at once and the epoch is
+/// 1; else it waits, 0. The
 /// session is held by the caller, so that nobody ends the run before it meanwhile.
 pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
     tx.one(
         (
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
                outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, key_use, holder)
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', ahead.of_it IS NULL,
-                    CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE, $15, $16
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', ahead.of_it IS NULL AND $17,
+                    CASE WHEN ahead.of_it IS NULL AND $17 THEN $14 END, '{}', FALSE, $15, $16
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
@@ -216,8 +221,8 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
                outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, key_use, holder)
              SELECT $1, $2::uuid, $3::uuid, $4::bigint, $5::uuid, $6::uuid, $7::uuid, $8::text, $9::text, $10::text,
                     $11::jsonb, $12::uuid, $13::timestamptz, 'created',
-                    CASE WHEN ahead.of_it IS NULL THEN 1 ELSE 0 END,
-                    CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE, $15::jsonb, $16::uuid
+                    CASE WHEN ahead.of_it IS NULL AND $17::boolean THEN 1 ELSE 0 END,
+                    CASE WHEN ahead.of_it IS NULL AND $17::boolean THEN $14::timestamptz END, '{}', FALSE, $15::jsonb, $16::uuid
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3::uuid
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
@@ -237,7 +242,8 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
             run.now,
             run.now.plus(LEASE),
             crate::columns::encode_json(run.key_use)?,
-            run.holder
+            run.holder,
+            run.may_begin
         ],
         |row| row.get(0),
     )

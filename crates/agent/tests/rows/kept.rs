@@ -281,7 +281,7 @@ tables! {
 /// A message of today behind a run that is still under way.
 async fn turns_behind(shop: &Shop, run: munshi_types::RunId) {
     let fresh = shop.say(MEERA, "fresh", "fresh").await;
-    assert_eq!(fresh.status, munshi_agent::ingest::IngestStatus::Queued { behind: run });
+    assert_eq!(fresh.status, munshi_agent::ingest::IngestStatus::Queued { behind: Some(run) });
 }
 
 fn put_back(tx: &mut munshi_store::Tx<'_>, message: &Message) -> munshi_store::Result<()> {

@@ -44,12 +44,9 @@ impl Shop {
 
     pub(crate) async fn with(test: TestDb, settings: BudgetSettings) -> Self {
         let tenant = test.add_tenant("sharma").await;
-        let desk = IngestServices {
-            governor: Arc::new(BudgetGovernor::new(settings, test.ids.clone())),
-            queue: JobQueue::new(test.clock.clone(), test.ids.clone()),
-            ids: test.ids.clone(),
-            holder: None,
-        };
+        let governor = Arc::new(BudgetGovernor::new(settings, test.ids.clone()));
+        let queue = JobQueue::new(test.clock.clone(), test.ids.clone());
+        let desk = IngestServices::new(governor, queue, test.ids.clone(), None, 256);
         let binding = test.ids.next();
         Self { test, tenant, binding, desk }
     }
@@ -87,6 +84,7 @@ impl Shop {
                 ..FixedReply::default()
             }),
             decision: None,
+            may_begin: true,
             limits: Vec::new(),
             now: self.now(),
         }

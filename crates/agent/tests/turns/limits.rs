@@ -36,7 +36,7 @@ async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::RunOutcome) {
     assert!(matches!(shop.db.write(shop.tenant, unit).await.unwrap(), ApprovalAnswerOutcome::Granted(_)));
 }
 
-async fn set_status(shop: &Shop, status: TenantStatus) {
+pub(super) async fn set_status(shop: &Shop, status: TenantStatus) {
     let tenant = shop.tenant;
     let change = move |tx: &mut munshi_store::PlatformTx<'_>| -> munshi_tiers::Result<()> {
         administer_platform(tx, |tx| tenants::set_status(tx, tenant, status))?;

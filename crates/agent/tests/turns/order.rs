@@ -21,8 +21,8 @@ on_both! {
         let second = shop.say("2", "the second thing").await;
         let third = shop.say("3", "the third thing").await;
         assert_eq!(first.status, IngestStatus::Begun);
-        assert_eq!(second.status, IngestStatus::Queued { behind: first.run });
-        assert_eq!(third.status, IngestStatus::Queued { behind: second.run });
+        assert_eq!(second.status, IngestStatus::Queued { behind: Some(first.run) });
+        assert_eq!(third.status, IngestStatus::Queued { behind: Some(second.run) });
         gate.open();
         let texts = [shop.outcome(&first).await.text, shop.outcome(&second).await.text, shop.outcome(&third).await.text];
         assert_eq!(texts, ["First.", "Second.", "Third."]);

@@ -131,7 +131,7 @@ on_both! {
         test.clock.advance(Duration::from_secs(if test.engine() == DatabaseEngine::Sqlite { 1 } else { 31 }));
         let asking = shop.again(&test, [ScriptedTurn::text("First."), ScriptedTurn::text("Second.")]).await;
         let second = asking.say("2", "the second thing").await;
-        assert_eq!(second.status, munshi_agent::IngestStatus::Queued { behind: first.run });
+        assert_eq!(second.status, munshi_agent::IngestStatus::Queued { behind: Some(first.run) });
         assert_eq!(asking.engine.sweep_session(second.tenant, second.session).await.unwrap(), 1);
         assert_eq!(asking.outcome(&first).await.text, "First.");
         assert_eq!(asking.outcome(&second).await.text, "Second.");

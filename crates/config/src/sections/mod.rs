@@ -9,6 +9,7 @@ mod jobs;
 mod log;
 mod models;
 mod routes;
+mod runs;
 mod server;
 mod sign_in;
 mod store;
@@ -27,6 +28,7 @@ pub use models::{
     ThinkingModeChoice,
 };
 pub use routes::{RoutesSection, RoutingStrategyChoice};
+pub use runs::RunsSection;
 pub use server::ServerSection;
 pub use sign_in::{NewcomerRole, SignInSection};
 pub use store::StoreSection;

@@ -210,7 +210,7 @@ pub(crate) fn build_stream_source(
     client: Option<String>,
 ) -> RunStreamSource {
     let behind = match received.status {
-        IngestStatus::Queued { behind } => Some(behind),
+        IngestStatus::Queued { behind } => behind,
         IngestStatus::Begun | IngestStatus::SeenBefore => None,
     };
     let first = StreamEvent::Received {

@@ -1,0 +1,12 @@
+use crate::kinds::{CountKind, CountOrAutoKind};
+use crate::section::section;
+
+section! {
+    /// Runs: replies to messages, and work in the background. What finds no place waits; nothing is dropped.
+    RunsSection in "runs" {
+        /// Replies in progress at a time on this node.
+        chat_places: CountKind<1, 100_000> = 256,
+        /// Background runs in progress at a time on this node. 0 means 8 on SQLite and 16 on Postgres.
+        background_places: CountOrAutoKind<1024> = 0,
+    }
+}

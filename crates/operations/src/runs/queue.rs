@@ -1,0 +1,82 @@
+//! How much of a tenant's work waits, and for how long.
+
+use munshi_agent::run_load::{self, LaneLoad};
+use munshi_identity::keys::{ApiAccess, Area};
+use munshi_pack::operation::{
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+};
+use munshi_types::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{HouseCall, HouseServices};
+
+/// Nothing is asked for.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShowQueueInput {}
+
+/// What waits, by lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = RunQueue)]
+pub struct RunQueueView {
+    /// Replies to messages, and then work in the background.
+    pub lanes: Vec<RunLaneView>,
+}
+
+/// One lane of the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = RunLane)]
+pub struct RunLaneView {
+    /// `chat` or `background`.
+    pub lane: String,
+    /// Runs that nobody has begun on.
+    pub waiting: u64,
+    /// When the oldest of them came.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub oldest: Option<Timestamp>,
+    /// Runs in progress.
+    pub running: u64,
+    /// How long a new run would wait at the recent pace; null where nothing has ended recently.
+    pub expected_wait_seconds: Option<u64>,
+    /// Whether so many wait that optional steps are skipped.
+    pub skips_optional: bool,
+}
+
+impl From<LaneLoad> for RunLaneView {
+    fn from(load: LaneLoad) -> Self {
+        Self {
+            lane: load.lane.as_str().to_owned(),
+            waiting: load.waiting as u64,
+            oldest: load.oldest,
+            running: load.running as u64,
+            expected_wait_seconds: load.expected_wait.map(|wait| wait.as_secs()),
+            skips_optional: load.waiting > run_load::BUSY_ABOVE,
+        }
+    }
+}
+
+pub struct ShowRunQueue;
+
+impl Operation<HouseServices> for ShowRunQueue {
+    type Input = ShowQueueInput;
+    type View = RunQueueView;
+
+    const SPEC: OperationSpec = OperationSpec {
+        resource: "runs",
+        noun: "run",
+        command: "runs",
+        verb: "queue",
+        about: "Show how many runs wait, since when, and how long a new one would wait.",
+        needs: CallerClass::Member(Area::Runs, ApiAccess::Read),
+        effect: OperationEffect::Read,
+        method: RouteMethod::Get,
+        path: "/v1/queue",
+    };
+
+    async fn run(call: &HouseCall, _input: ShowQueueInput) -> Result<RunQueueView, OperationError> {
+        let now = call.now;
+        let lanes = call.read(move |tx| Ok(run_load::read_tenant(tx, now)?)).await?;
+        Ok(RunQueueView { lanes: lanes.into_iter().map(Into::into).collect() })
+    }
+}
