@@ -53,6 +53,7 @@ impl TurnEngine {
             budget: Arc::new(inner.build_durable_budget(binding, payer)),
             tab: tab.clone(),
             prices: None,
+            prompt: None,
         };
         let made = match inner.gateway.embedder(&route) {
             Ok(target) => inner.gateway.embed(&target, texts, &account).await,

@@ -1,4 +1,4 @@
-//! Questions that nobody answered in time: those whom it concerns are told in their conversations, in the transaction
+//! Questions of work that nobody typed are put before those who may answer; and those that nobody answered in time: those whom it concerns are told in their conversations, in the transaction
 //! that notes it, and whoever is asked next finds the question in theirs.
 
 use std::collections::BTreeSet;
@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use munshi_identity::persons;
 use munshi_safety::acts::{self, ActDecision};
-use munshi_safety::approvals::{Approval, ApprovalExpiry, ApprovalExpiryOutcome, ApprovalKind};
+use munshi_safety::approvals::{
+    self, Approval, ApprovalExpiry, ApprovalExpiryOutcome, ApprovalKind, ApprovalStatus, ApproverChain,
+};
 use munshi_safety::pipeline::TaintSource;
 use munshi_store::{PageRequest, Tx};
 use munshi_tools::{ActJournal, ActSweepReport, ToolAnswer};
-use munshi_types::PersonId;
+use munshi_types::{ApprovalId, PersonId};
 
 use crate::deferred_results;
 use crate::engine::{TurnEngine, TurnEngineInner};
@@ -116,6 +118,43 @@ fn build_escalation_notices(
         }
     }
     Ok(notices)
+}
+
+/// Puts the questions of work that nobody typed before those who may answer them, in the conversations they have: those of
+/// the lowest role first, and those above where none of them is met anywhere. Whoever is met nowhere finds them in the list.
+pub(crate) fn notify_asked(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    run: &Run,
+    asked: &[ApprovalId],
+) -> Result<()> {
+    for id in asked {
+        let Some(approval) = approvals::find(tx, *id)?.filter(|one| one.state == ApprovalStatus::Pending)
+        else {
+            continue;
+        };
+        let ApproverChain { first, above } =
+            approvals::resolve_approvers(tx, &inner.act_services, &approval)?;
+        let after = (approval.kind == ApprovalKind::Act).then_some("ask-go-ahead");
+        let mut notices = Vec::new();
+        for people in [first, above] {
+            for person in people {
+                if let Some(session) = find_conversation(tx, run, person)? {
+                    notices.push(Notice { session, phrases: ("approval-asked", after), asks: true });
+                }
+            }
+            if !notices.is_empty() {
+                break;
+            }
+        }
+        // One order for all who hold more than one session.
+        notices.sort_by_key(|notice| notice.session.id);
+        let tainted = acts::find(tx, approval.act)?.map(|act| act.rests_on.taint.sources).unwrap_or_default();
+        for notice in &notices {
+            send_notice(tx, inner, (&approval, &tainted), run, notice)?;
+        }
+    }
+    Ok(())
 }
 
 /// The conversation a run takes part in by now; none where it takes part in none.

@@ -58,7 +58,7 @@ impl WaitingCounts {
 
 impl TurnEngine {
     /// Counts what waits on the whole installation, for the metrics and for turns under way here.
-    pub(crate) async fn measure_load(&self) -> Result<()> {
+    pub async fn measure_load(&self) -> Result<()> {
         let now = self.inner.clock.now();
         let lanes = self.inner.db.platform(RUNS).read(count_all).await?;
         for (lane, waiting, oldest) in lanes {

@@ -96,6 +96,9 @@ pub struct WorkProgress {
     /// The runs that it waits for, in the order they were begun.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<RunId>,
+    /// Questions that were put before those who may answer them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<ApprovalId>,
     /// The time that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Db, Migration, Page, PageRequest, PlatformScope, PlatformTx, Result, Row, Tx, across_tenants,
-    migration, params, sql_in_both_orders,
+    Cursor, Db, JsonText, Migration, Page, PageRequest, PlatformScope, PlatformTx, Result, Row, Tx,
+    across_tenants, migration, params, sql_in_both_orders,
 };
 use munshi_types::{CallId, Id, Timestamp};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use crate::chat::TokenUsage;
 use crate::error;
@@ -20,19 +22,22 @@ use crate::pricing::Cost;
 /// Why the installation may look at all tenants' calls: to know how its models are.
 pub const MODELS: PlatformScope = PlatformScope::new("models");
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0004_models")];
+pub const MIGRATIONS: &[Migration] = &[migration!("0004_models"), migration!("0054_call_prompts")];
 
 /// Writes an attempt down in the caller's own transaction.
 pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
     let (usage, about) = (&call.usage, call.about);
     let detail = call.ending.fault().map(|fault| fault.to_string().replace('\0', "\u{fffd}"));
     let request_id = call.request_id.as_deref().map(|id| id.replace('\0', "\u{fffd}"));
+    let sections = call.prompt.as_ref().and_then(|prompt| prompt.sections.as_ref());
+    let sections = sections.map(JsonText::of).transpose()?;
     tx.send(
         "INSERT INTO llm_calls (tenant_id, id, run_id, binding_id, purpose, target, provider, model, attempt, outcome,
            is_failure, detail, request_id, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
-           cache_write_1h_tokens, thinking_tokens, is_estimated, cost, first_token_micros, total_micros, started_at)
+           cache_write_1h_tokens, thinking_tokens, is_estimated, cost, first_token_micros, total_micros, started_at, sections,
+           prompt_hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-           $23, $24)",
+           $23, $24, $25, $26)",
         params![
             call.id,
             about.run,
@@ -56,7 +61,9 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
             call.cost.map(|cost| cost.as_micros().min(1 << 50)),
             call.first_token.map(micros),
             micros(call.total),
-            call.started_at
+            call.started_at,
+            sections,
+            call.prompt.as_ref().map(|prompt| prompt.hash.as_str())
         ],
     )?;
     Ok(())
@@ -80,6 +87,10 @@ pub struct ModelCallView {
     pub first_token_micros: Option<i64>,
     pub total_micros: i64,
     pub started_at: Timestamp,
+    /// What its prompt was made of: tokens of each section, what was cut and why.
+    pub sections: Option<Value>,
+    /// Of its prompt's text.
+    pub prompt_hash: Option<String>,
 }
 
 impl ModelCallView {
@@ -108,6 +119,8 @@ impl ModelCallView {
             first_token_micros: row.get("first_token_micros")?,
             total_micros: row.get("total_micros")?,
             started_at: row.get("started_at")?,
+            sections: row.get::<Option<JsonText>>("sections")?.map(|text| text.read()).transpose()?,
+            prompt_hash: row.get("prompt_hash")?,
         })
     }
 }
@@ -118,7 +131,7 @@ pub fn list_newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ModelC
         request.choose(sql_in_both_orders!(
             "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
                     output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
-                    is_estimated, cost, first_token_micros, total_micros, started_at
+                    is_estimated, cost, first_token_micros, total_micros, started_at, sections, prompt_hash
              FROM llm_calls WHERE tenant_id = $1 AND (started_at, id) < ($2, $3)
              ORDER BY started_at DESC, id DESC LIMIT $4"
         )),
@@ -126,6 +139,18 @@ pub fn list_newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ModelC
         ModelCallView::read,
     )?;
     Ok(Page::from_rows(rows, request, |call| Cursor { time: call.started_at, id: call.id.as_uuid() }))
+}
+
+/// The attempts that one run made, in their order.
+pub fn list_of_run(tx: &mut Tx<'_>, run: Uuid) -> Result<Vec<ModelCallView>> {
+    tx.all(
+        "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
+                output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
+                is_estimated, cost, first_token_micros, total_micros, started_at, sections, prompt_hash
+         FROM llm_calls WHERE tenant_id = $1 AND run_id = $2 ORDER BY started_at, attempt, id",
+        params![run],
+        ModelCallView::read,
+    )
 }
 
 /// What a tenant has used since a moment. The cost is none where the price of any of it is unknown.

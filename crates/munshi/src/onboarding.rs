@@ -230,6 +230,7 @@ impl InstallationOnboarding {
             budget: Arc::new(UnlimitedBudget),
             tab: Arc::new(InMemoryCallLog::default()),
             prices: None,
+            prompt: None,
         };
         let call = ModelCall {
             wanted: Capability::Default,

@@ -71,7 +71,14 @@ impl CommandCallLog {
             Self::Nowhere => Arc::new(InMemoryCallLog::default()),
         };
         let budget: Arc<dyn CallBudget> = Arc::new(UnlimitedBudget);
-        CallBilling { tenant: TenantId::PLATFORM, about: CallSubject::default(), budget, tab, prices: None }
+        CallBilling {
+            tenant: TenantId::PLATFORM,
+            about: CallSubject::default(),
+            budget,
+            tab,
+            prices: None,
+            prompt: None,
+        }
     }
 
     pub async fn close(&self) {

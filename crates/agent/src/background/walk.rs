@@ -19,6 +19,7 @@ use super::store::{self, RunPause, RunResult, enqueue_run};
 use crate::commit;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
+use crate::expired_approvals::notify_asked;
 use crate::runs::{self, Run, RunCause, RunLane, RunLease, ServicePrincipal};
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
@@ -349,6 +350,7 @@ impl BackgroundWalk {
     async fn pause(mut self, waits: RunPause, children: &[ChildRun]) -> Result<()> {
         let (engine, lease, steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
         let (mut snapshot, children) = (self.snapshot.for_pause(lease.epoch), children.to_vec());
+        let run = self.run.clone();
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
             let (mut begun, run_queue) = (Vec::new(), engine.run_starter());
             for child in &children {
@@ -361,9 +363,14 @@ impl BackgroundWalk {
                 let taint = Taint { own_words: Vec::new(), ..snapshot.whole_taint() };
                 begun.push(run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run);
             }
+            let mut untold = snapshot.pending_approvals();
             if let Some(work) = &mut snapshot.work {
                 work.children = begun;
+                untold.retain(|id| !work.told.contains(id));
+                work.told.extend(&untold);
             }
+            // Sessions are held before the run, as everywhere.
+            notify_asked(tx, &engine, &run, &untold)?;
             let is_stopped = store::pause(tx, lease, &snapshot, &waits)?;
             steps::add(tx, lease, &steps)?;
             let queue = &engine.ingest_services.queue;

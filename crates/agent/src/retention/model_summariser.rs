@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use munshi_identity::{Principal, persons};
 use munshi_llm::calls::StoredCallLog;
-use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall};
+use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, PromptRecord};
 use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::PackTurnContext;
 use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
@@ -100,12 +100,13 @@ impl Cheap {
             max_output_tokens: OUTPUT,
             ..ChatRequest::default()
         };
+        let account = self.account(&binding, person, &request);
         let call = ModelCall {
             wanted: Capability::Summariser,
             route,
             request: Arc::new(request),
             veil: Some(Arc::new(self.build_redactor(tenant, &session, &people, material)?)),
-            account: self.account(&binding, person),
+            account,
         };
         match inner.gateway.complete(call).await {
             Ok(reply) => Ok(Some(reply.text())),
@@ -149,7 +150,7 @@ impl Cheap {
         Ok(veil)
     }
 
-    fn account(&self, binding: &BindingResolution, person: PersonId) -> CallBilling {
+    fn account(&self, binding: &BindingResolution, person: PersonId, request: &ChatRequest) -> CallBilling {
         let inner = &self.0;
         let payer = CallPayer { person: Some(person), lane: BudgetLane::Background, run: None };
         CallBilling {
@@ -158,6 +159,7 @@ impl Cheap {
             budget: Arc::new(inner.build_durable_budget(binding, payer)),
             tab: Arc::new(StoredCallLog::new(inner.db.clone())),
             prices: None,
+            prompt: Some(Arc::new(PromptRecord::new(request, None))),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use munshi_llm::chat::{ModelReplyAssembler, StopReason};
-use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, RoutingHints};
+use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, PromptRecord, RoutingHints};
 use munshi_llm::{
     ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelRole, ToolChoice,
 };
-use munshi_tiers::prompt::{self, PromptExchange, PromptTurn, UntrustedText, UtteranceText};
+use munshi_tiers::prompt::{self, PromptExchange, PromptReport, PromptTurn, UntrustedText, UtteranceText};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
@@ -112,7 +112,7 @@ impl Turn {
         request: ChatRequest,
         model: &mut LastModelCall,
     ) -> Result<ChatReply, ModelError> {
-        let (call, hints) = (self.build_model_call(request), self.setup.hints());
+        let (call, hints) = (self.build_model_call(request, &model.report), self.setup.hints());
         let (gateway, stop, left) =
             (self.setup.engine.gateway.clone(), self.setup.stop.clone(), self.time_left());
         let deadline = tokio::time::sleep(left);
@@ -170,7 +170,9 @@ impl Turn {
         }
     }
 
-    fn build_model_call(&self, request: ChatRequest) -> ModelCall {
+    fn build_model_call(&self, request: ChatRequest, report: &PromptReport) -> ModelCall {
+        let sections = serde_json::to_value(report).ok();
+        let prompt = Some(Arc::new(PromptRecord::new(&request, sections)));
         let about = CallSubject {
             run: Some(self.setup.lease.run.as_uuid()),
             binding: Some(self.setup.conversation.binding.as_uuid()),
@@ -186,6 +188,7 @@ impl Turn {
                 budget: self.setup.budget.clone(),
                 tab: self.setup.call_log.clone(),
                 prices: None,
+                prompt,
             },
         }
     }

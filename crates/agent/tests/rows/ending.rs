@@ -28,6 +28,7 @@ pub(crate) fn call(shop: &Shop, run: munshi_types::RunId) -> CallRecord {
         first_token: None,
         total: std::time::Duration::from_millis(12),
         ending: CallEnding::Finished(StopReason::EndTurn),
+        prompt: None,
         request_id: None,
     }
 }

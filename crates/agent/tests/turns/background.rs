@@ -64,6 +64,10 @@ impl RunKind for Listed {
             let child = |input: &Value| ChildRun { kind: "sample.listed".to_owned(), input: input.clone() };
             return Ok(NextStep::Begin(children.iter().map(child).collect()));
         }
+        if let Some(tool) = step["optional"].as_str() {
+            let step = NextStep::Call { tool: tool.to_owned(), arguments: json!({ "text": "extra" }) };
+            return Ok(NextStep::Optional { what: "the extra note".to_owned(), step: Box::new(step) });
+        }
         match step["panic"].as_bool() {
             Some(true) => panic!("as it was told"),
             _ => Ok(NextStep::Fail("an unknown step".to_owned())),
@@ -209,6 +213,54 @@ on_both! {
         shop.engine.resume(shop.tenant, run).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 1));
+    }
+
+    /// The owner is asked in the conversation they have, and a plain yes there is enough.
+    async fn whoever_may_answer_is_asked_where_they_are_met(test: TestDb) {
+        let shop = open(&test).await;
+        let received = shop.engine.receive(shop.message(shop.owner, "1", "good morning")).await.unwrap();
+        assert_eq!(shop.outcome(&received).await.text, "Hello.");
+        let runner = runner(&shop);
+        let run = begin(&shop, steps(&["drop", "note"])).await;
+        runner.drain().await.unwrap();
+        assert_eq!(find(&shop, run).await.state, RunState::WaitingApproval);
+        let asked = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona' AND number > 2";
+        assert_eq!(shop.number(asked).await, 1, "the question stands in the conversation, once");
+        // Whoever looks again asks no second time.
+        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        runner.drain().await.unwrap();
+        assert_eq!(shop.number(asked).await, 1);
+        let newest = "SELECT id FROM messages WHERE tenant_id = $1 ORDER BY number DESC LIMIT 1";
+        let seen = move |tx: &mut munshi_store::Tx<'_>| tx.one(newest, params![], |row| row.get(0));
+        let mut yes = shop.message(shop.owner, "2", "yes");
+        yes.screen.seen = Some(shop.db.read(shop.tenant, seen).await.unwrap());
+        let yes = shop.engine.receive(yes).await.unwrap();
+        assert_eq!(shop.outcome(&yes).await.state, RunState::Done);
+        shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 2));
+    }
+
+    async fn what_is_optional_is_left_out_while_many_wait_and_the_record_says_so(test: TestDb) {
+        let shop = open(&test).await;
+        let mut waiting = Vec::new();
+        for _ in 0..52 {
+            waiting.push(begin(&shop, json!([{ "optional": "note" }, { "call": "count" }])).await);
+        }
+        shop.engine.measure_load().await.unwrap();
+        runner(&shop).drain().await.unwrap();
+        assert_eq!(shop.notes().await, 0, "nobody did what was optional");
+        let ended = result(&shop, waiting[0]).await;
+        let outcomes: Vec<StepOutcome> = serde_json::from_value(ended["result"].clone()).unwrap();
+        let [StepOutcome::Skipped { what }, StepOutcome::Called { ok: true, .. }] = &outcomes[..] else { panic!("{outcomes:?}") };
+        assert_eq!(what, "the extra note");
+        let first = waiting[0];
+        let steps = shop.db.read(shop.tenant, move |tx| munshi_agent::steps::list(tx, first)).await.unwrap();
+        assert!(steps.iter().any(|step| step.body["skipped"] == "the extra note"), "{steps:?}");
+        shop.engine.measure_load().await.unwrap();
+        let calm = begin(&shop, json!([{ "optional": "note" }])).await;
+        runner(&shop).drain().await.unwrap();
+        assert_eq!((find(&shop, calm).await.state, shop.notes().await), (RunState::Done, 1));
     }
 
     async fn a_run_that_is_stopped_takes_its_children_and_questions_with_it(test: TestDb) {

@@ -4,6 +4,7 @@ use munshi_agent::{IngestStatus, RunEvent, RunState};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_types::Id;
 use serde_json::json;
 
 use crate::turns::meter::Writes;
@@ -48,6 +49,27 @@ async fn a_plain_turn_is_two_transactions_postgres() {
 }
 
 on_both! {
+    /// Of each call it is kept what its prompt was made of and which it was, and nothing of its text.
+    async fn a_call_keeps_what_its_prompt_was_made_of(test: TestDb) {
+        let shop = Shop::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("Hello.")]).await;
+        let mut hashes = Vec::new();
+        for id in ["1", "2"] {
+            let received = shop.say(id, "is the blue kettle there").await;
+            shop.outcome(&received).await;
+            let run = received.run.as_uuid();
+            let list = move |tx: &mut munshi_store::Tx<'_>| munshi_llm::calls::list_of_run(tx, run);
+            let [call] = &shop.db.read(shop.tenant, list).await.unwrap()[..] else { panic!("one call") };
+            let sections = call.sections.clone().unwrap();
+            let shares = sections["shares"].as_array().unwrap();
+            let tokens: u64 = shares.iter().map(|share| share["tokens"].as_u64().unwrap()).sum();
+            assert_eq!(Some(tokens), sections["total"].as_u64(), "{sections}");
+            assert!(shares.iter().any(|share| share["section"] == "message"), "{sections}");
+            assert!(!sections.to_string().contains("kettle"));
+            hashes.push(call.prompt_hash.clone().unwrap());
+        }
+        assert_eq!((hashes[0].len(), hashes[0] == hashes[1]), (64, false), "the second knew of the first");
+    }
+
     async fn a_message_is_answered(test: TestDb) {
         let shop = Shop::open(&test, [ScriptedTurn::text("Good morning. The shop opens at nine.")]).await;
         let received = shop.say("1", "When do you open, please?").await;

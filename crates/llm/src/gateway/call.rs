@@ -6,6 +6,7 @@ use munshi_types::TenantId;
 
 use super::budget::CallBudget;
 use super::call_log::{CallRecorder, CallSubject};
+use super::prompt_record::PromptRecord;
 use super::redaction::Redactor;
 use super::route::{Capability, ModelRoute};
 use crate::chat::ChatRequest;
@@ -33,4 +34,6 @@ pub struct CallBilling {
     pub tab: Arc<dyn CallRecorder>,
     /// The tenant's own prices, over the installation's.
     pub prices: Option<Arc<PriceBook>>,
+    /// What is kept of the prompt with every attempt.
+    pub prompt: Option<Arc<PromptRecord>>,
 }

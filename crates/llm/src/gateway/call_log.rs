@@ -1,11 +1,12 @@
 //! What calls came to, one record for each attempt.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use munshi_types::{CallId, TenantId, Timestamp};
 use uuid::Uuid;
 
+use super::prompt_record::PromptRecord;
 use super::route::Capability;
 use crate::chat::{StopReason, TokenUsage};
 use crate::error::ModelError;
@@ -32,6 +33,8 @@ pub struct CallRecord {
     pub total: Duration,
     pub ending: ModelCallOutcome,
     pub request_id: Option<String>,
+    /// What is kept of its prompt.
+    pub prompt: Option<Arc<PromptRecord>>,
 }
 
 /// What the call belongs to, on floors that this one does not know.

@@ -149,6 +149,7 @@ impl AttemptMeter {
             total: self.begun.elapsed(),
             ending,
             request_id,
+            prompt: self.account.prompt.clone(),
         }
     }
 }

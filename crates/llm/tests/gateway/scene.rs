@@ -110,7 +110,14 @@ impl Scene {
 
     pub(crate) fn account(&self) -> CallBilling {
         let (budget, tab) = (self.budget.clone() as Arc<dyn CallBudget>, self.tab.clone());
-        CallBilling { tenant: TenantId::PLATFORM, about: CallSubject::default(), budget, tab, prices: None }
+        CallBilling {
+            tenant: TenantId::PLATFORM,
+            about: CallSubject::default(),
+            budget,
+            tab,
+            prices: None,
+            prompt: None,
+        }
     }
 
     pub(crate) fn call(&self) -> ModelCall {

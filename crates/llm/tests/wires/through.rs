@@ -52,6 +52,7 @@ fn through(target: &ModelTarget, wire: &str) -> Through {
         budget: budget.clone(),
         tab: tab.clone(),
         prices: None,
+        prompt: None,
     };
     let route = ModelRoute {
         targets: [(Capability::Default, vec![target.name.clone()])].into(),

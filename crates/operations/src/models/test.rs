@@ -78,7 +78,14 @@ impl Operation<HouseServices> for TestModel {
 
 fn bill_to_installation(log: StoredCallLog) -> CallBilling {
     let (budget, tab) = (Arc::new(UnlimitedBudget), Arc::new(log));
-    CallBilling { tenant: TenantId::PLATFORM, about: CallSubject::default(), budget, tab, prices: None }
+    CallBilling {
+        tenant: TenantId::PLATFORM,
+        about: CallSubject::default(),
+        budget,
+        tab,
+        prices: None,
+        prompt: None,
+    }
 }
 
 /// Asks it for what every model should manage, and for what this one is said to.

@@ -10,4 +10,4 @@ pub use cancel::{CancelRun, CancelledRunView};
 pub use list::{ListRuns, ListRunsInput};
 pub use queue::{RunLaneView, RunQueueView, ShowQueueInput, ShowRunQueue};
 pub use show::{RunInput, ShowRun};
-pub use view::{RunHaltView, RunStateView, RunStepView, RunSummaryView, RunWithStepsView};
+pub use view::{RunHaltView, RunModelCallView, RunStateView, RunStepView, RunSummaryView, RunWithStepsView};

@@ -3,10 +3,11 @@
 use munshi_agent::runs::{self, RunView};
 use munshi_agent::steps;
 use munshi_identity::keys::{ApiAccess, Area};
+use munshi_llm::calls;
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
 };
-use munshi_types::RunId;
+use munshi_types::{Id, RunId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -33,7 +34,7 @@ impl Operation<HouseServices> for ShowRun {
         noun: "run",
         command: "runs",
         verb: "show",
-        about: "Get a run and its steps.",
+        about: "Get a run, its steps and its calls of models.",
         needs: CallerClass::Member(Area::Runs, ApiAccess::Read),
         effect: OperationEffect::Read,
         method: RouteMethod::Get,
@@ -46,9 +47,10 @@ impl Operation<HouseServices> for ShowRun {
             let run = runs::find(tx, input.id)?.map(RunView::from);
             let run = run.filter(|run| caller.reaches(run.binding));
             let run = run.ok_or_else(|| OperationError::not_found("run", &input.id.to_string()))?;
-            Ok((run, steps::list(tx, input.id)?))
+            Ok((run, steps::list(tx, input.id)?, calls::list_of_run(tx, input.id.as_uuid())?))
         });
-        let (run, steps) = read.await?;
-        Ok(RunWithStepsView { run: run.into(), steps: steps.into_iter().map(Into::into).collect() })
+        let (run, steps, calls) = read.await?;
+        let steps = steps.into_iter().map(Into::into).collect();
+        Ok(RunWithStepsView { run: run.into(), steps, calls: calls.into_iter().map(Into::into).collect() })
     }
 }

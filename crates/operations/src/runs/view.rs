@@ -3,7 +3,9 @@
 use munshi_agent::runs::{RunCause, RunView};
 use munshi_agent::steps::RunStep;
 use munshi_agent::{HaltReason, RunState};
-use munshi_types::{BindingId, MessageId, PersonId, RunId, SessionId, Timestamp};
+use munshi_llm::calls::ModelCallView;
+use munshi_llm::pricing::Cost;
+use munshi_types::{BindingId, CallId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -182,6 +184,56 @@ pub struct RunWithStepsView {
     pub run: RunSummaryView,
     /// In order.
     pub steps: Vec<RunStepView>,
+    /// The attempts at models, in order.
+    #[serde(default)]
+    pub calls: Vec<RunModelCallView>,
+}
+
+/// An attempt at a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = RunModelCall)]
+pub struct RunModelCallView {
+    #[schema(value_type = uuid::Uuid)]
+    pub id: CallId,
+    /// The model's name in the settings.
+    pub target: String,
+    pub model: String,
+    /// What it was asked for.
+    pub purpose: String,
+    /// From 1, over all models that were tried.
+    pub attempt: i64,
+    pub outcome: String,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Millionths of a dollar; null where the price is unknown.
+    pub cost_microdollars: Option<i64>,
+    pub total_micros: i64,
+    /// What the prompt was made of: the tokens of each section, what was cut and why.
+    pub sections: Option<Value>,
+    /// SHA-256 of the prompt's text, in hex: the same prompt has the same.
+    pub prompt_hash: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: Timestamp,
+}
+
+impl From<ModelCallView> for RunModelCallView {
+    fn from(call: ModelCallView) -> Self {
+        Self {
+            id: call.id,
+            target: call.target,
+            model: call.model,
+            purpose: call.purpose,
+            attempt: call.attempt,
+            outcome: call.outcome,
+            input_tokens: call.usage.input,
+            output_tokens: call.usage.output,
+            cost_microdollars: call.cost.map(Cost::as_micros),
+            total_micros: call.total_micros,
+            sections: call.sections,
+            prompt_hash: call.prompt_hash,
+            started_at: call.started_at,
+        }
+    }
 }
 
 /// One transition of a run.

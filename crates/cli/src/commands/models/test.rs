@@ -46,7 +46,7 @@ fn test_without_database(context: &CommandContext, name: &str) -> Result<ModelTe
     let target = find_target(&models.gateway, name)?;
     let (budget, tab) = (Arc::new(UnlimitedBudget), Arc::new(InMemoryCallLog::default()));
     let about = CallSubject::default();
-    let account = CallBilling { tenant: TenantId::PLATFORM, about, budget, tab, prices: None };
+    let account = CallBilling { tenant: TenantId::PLATFORM, about, budget, tab, prices: None, prompt: None };
     context.block_on(async { Ok(run_checks(&models, &target, &account, context.now()).await) })
 }
 

@@ -1,0 +1,63 @@
+//! What is kept of a prompt: what it was made of, and a hash of its text.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::chat::{ChatRequest, ModelMessagePart};
+
+/// What is kept of a call's prompt. The text itself is not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PromptRecord {
+    /// Tokens of each section, what was cut and why; none for prompts that are not made of sections.
+    pub sections: Option<Value>,
+    /// Of the system's text, the messages and the names of the tools, in hex. The same prompt has the same.
+    pub hash: String,
+}
+
+impl PromptRecord {
+    pub fn new(request: &ChatRequest, sections: Option<Value>) -> Self {
+        Self { sections, hash: hash_request(request) }
+    }
+}
+
+/// Each part with its length, so that no two prompts are cut into the same bytes.
+fn hash_request(request: &ChatRequest) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    };
+    add(&(request.system.len() as u64).to_le_bytes());
+    request.system.iter().for_each(|part| add(part.as_bytes()));
+    for message in &request.messages {
+        add(format!("{:?}", message.role).as_bytes());
+        for part in &message.parts {
+            match part {
+                ModelMessagePart::Text { text } => add(text.as_bytes()),
+                other => add(format!("{other:?}").as_bytes()),
+            }
+        }
+    }
+    request.tools.iter().for_each(|tool| add(tool.name.as_str().as_bytes()));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::ChatMessage;
+
+    fn hash(system: &[&str], said: &[&str]) -> String {
+        let system = system.iter().map(|&text| text.to_owned()).collect();
+        let messages = said.iter().map(|text| ChatMessage::user(*text)).collect();
+        hash_request(&ChatRequest { system, messages, ..ChatRequest::default() })
+    }
+
+    #[test]
+    fn the_same_prompt_has_the_same_hash_and_no_other_has_it() {
+        assert_eq!(hash(&["be kind"], &["hello"]), hash(&["be kind"], &["hello"]));
+        assert_ne!(hash(&["be kind"], &["hello"]), hash(&["be kind"], &["hello!"]));
+        assert_ne!(hash(&["be", "kind"], &[]), hash(&["bekind"], &[]));
+        assert_ne!(hash(&["a"], &["b"]), hash(&["a", "b"], &[]));
+    }
+}
