@@ -85,6 +85,7 @@ mod taint_bits;
 mod turn;
 mod turn_budget;
 mod turn_metrics;
+pub mod undo;
 pub mod violations;
 mod waiting_turns;
 

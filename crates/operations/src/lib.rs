@@ -108,6 +108,7 @@ pub fn is_offered_to_agents(spec: &OperationSpec) -> bool {
 pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<acts::ListActs>(),
     OperationEntry::of::<acts::ShowAct>(),
+    OperationEntry::of::<acts::UndoAct>(),
     OperationEntry::of::<alerts::ListAlerts>(),
     OperationEntry::of::<approvals::GrantApproval>(),
     OperationEntry::of::<approvals::ListApprovals>(),

@@ -42,4 +42,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0035_rate_limits"),
     migration!("0049_answered_requests"),
     migration!("0051_proposed_operations"),
+    migration!("0058_act_undo"),
 ];

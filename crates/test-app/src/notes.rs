@@ -2,7 +2,7 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::{Migration, Result, Tx, params};
-use munshi_tools::{ConnectorOrigin, ToolConnector, ToolFailure, ToolOutput, WriteToolHandler};
+use munshi_tools::{ConnectorOrigin, ToolConnector, ToolFailure, ToolOutput, UndoCall, WriteToolHandler};
 use munshi_types::{Effect, Reach, ToolSpec};
 use serde_json::json;
 
@@ -26,7 +26,25 @@ impl WriteToolHandler for NoteTool {
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(ToolOutput::new(json!({ "noted": text })))
+        let undo = UndoCall::new(UNNOTE.parse().unwrap(), json!({ "text": text }));
+        Ok(ToolOutput { undo: Some(undo), ..ToolOutput::new(json!({ "noted": text })) })
+    }
+}
+
+/// The name that [`UnnoteTool`] goes by.
+pub const UNNOTE: &str = "unnote";
+
+/// Takes back the notes of its `text`.
+pub struct UnnoteTool;
+
+impl WriteToolHandler for UnnoteTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> std::result::Result<ToolOutput, ToolFailure> {
+        let text = permit.arguments()["text"].as_str().unwrap_or_default();
+        let gone = tx.execute("DELETE FROM notes WHERE tenant_id = $1 AND text = $2", params![text])?;
+        if gone == 0 {
+            return Err(ToolFailure::permanent("not_found", "there is no such note"));
+        }
+        Ok(ToolOutput::new(json!({ "gone": gone })))
     }
 }
 

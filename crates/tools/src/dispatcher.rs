@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_identity::{Principal, persons};
-use munshi_safety::acts::{self, Act, ActDecision, ActOutcome, ActServices, Permit, PermitMode};
+use munshi_safety::acts::{self, Act, ActDecision, ActOutcome, ActServices, Permit, PermitMode, UndoStep};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{ActCaller, ActConcern, CheckedArguments, Proposal, ProposalMode, Taint};
 use munshi_store::{Db, Tx};
@@ -19,6 +19,7 @@ use crate::handler::{EffectCertainty, RemoteToolHandler, ToolHandler, ToolOutput
 use crate::in_transaction;
 use crate::journal::ActJournal;
 use crate::registry::{Tool, ToolRegistry};
+use crate::result::Observation;
 use crate::tenant_tools::{TenantToolSource, TenantTools};
 
 /// Calls tools through the safety pipeline. Clones share everything.
@@ -231,6 +232,7 @@ impl ToolDispatcher {
                     ActDecision::Refused(refusal) => ToolAnswer::Refused(refusal),
                     ActDecision::Past(act) => load_past_answer(tx, *act, Some(&tool))?,
                 };
+                save_undo(tx, &answer, now)?;
                 journal.record_answer(tx, &answer)?;
                 untold.record(tx, &act_services, now)?;
                 Ok(answer)
@@ -399,6 +401,7 @@ impl ToolDispatcher {
                 };
                 let now = clock.now();
                 let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;
+                save_undo(tx, &answer, now)?;
                 journal.record_answer(tx, &answer)?;
                 untold.record(tx, &act_services, now)?;
                 Ok(answer)
@@ -419,6 +422,13 @@ impl ToolDispatcher {
             })
             .await
     }
+}
+
+/// Keeps with what was done how it is taken back, where its tool knows.
+fn save_undo(tx: &mut Tx<'_>, answer: &ToolAnswer, now: Timestamp) -> Result<()> {
+    let ToolAnswer::Done(Observation { act, undo: Some(undo), .. }) = answer else { return Ok(()) };
+    let step = UndoStep { tool: undo.tool.clone(), arguments: undo.arguments.clone() };
+    Ok(acts::offer_undo(tx, *act, &step, now.plus(undo.holds))?)
 }
 
 /// Who has left, or is gone, is nobody: the act stays theirs, and is refused where it is not open to anybody.

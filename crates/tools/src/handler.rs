@@ -1,13 +1,13 @@
 //! What a tool implements.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_privacy::Scrubber;
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
 use munshi_types::ToolName;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::failure_hint::{ChoiceOption, FailureHint};
@@ -97,10 +97,19 @@ impl ToolOutput {
 }
 
 /// The call that takes an act back: an act of its own, through the whole pipeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct UndoCall {
     pub tool: ToolName,
     pub arguments: Value,
+    /// How long it can be taken back so.
+    pub holds: Duration,
+}
+
+impl UndoCall {
+    /// For a day, as people notice what they did wrong.
+    pub fn new(tool: ToolName, arguments: Value) -> Self {
+        Self { tool, arguments, holds: Duration::from_secs(24 * 3600) }
+    }
 }
 
 /// Why a tool could not.

@@ -175,7 +175,7 @@ mod tests {
     fn nothing_a_tool_says_holds_a_secret_or_a_nul() {
         const KEY: &str = "sk-abcdefghijklmnopqrstuvwxyz123456";
         let scrubber = Scrubber::default();
-        let undo = UndoCall { tool: "undo".parse().unwrap(), arguments: json!({ "key": KEY }) };
+        let undo = UndoCall::new("undo".parse().unwrap(), json!({ "key": KEY }));
         let done = sanitize_output(
             ToolOutput { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) },
             &scrubber,

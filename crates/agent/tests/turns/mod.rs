@@ -43,6 +43,7 @@ mod spent;
 mod support;
 mod tainted;
 mod unanswered;
+mod undo;
 mod waiting;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]

@@ -200,6 +200,8 @@ fn registry(world: &Arc<World>) -> ToolRegistry {
         ToolHandler::Read(Arc::new(Count(world.clone()))),
     );
     add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(NoteTool)));
+    let unnote = ToolHandler::Write(Arc::new(notes::UnnoteTool));
+    add(&mut registry, spec(notes::UNNOTE, Effect::Inside), house(), unnote);
     let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
     let asked_for = ["{text} hatao", "{text} हटाओ"].map(str::to_owned);
     careful.phrases.insert(munshi_lang::Language::Hindi, asked_for.to_vec());

@@ -2,8 +2,10 @@
 
 mod list;
 mod show;
+mod undo;
 mod view;
 
 pub use list::ListActs;
 pub use show::{ActInput, ShowAct};
-pub use view::ActView;
+pub use undo::{UndoAct, UndoActInput, UndoneActView};
+pub use view::{ActUndoView, ActView};

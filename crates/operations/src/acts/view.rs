@@ -1,6 +1,6 @@
 //! An act as it is shown.
 
-use munshi_safety::acts::Act;
+use munshi_safety::acts::{Act, ActUndo};
 use munshi_types::{ActId, BindingId, Effect, PersonId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,6 +38,31 @@ pub struct ActView {
     pub began_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
+    /// How it can be taken back; null where its tool knows no way.
+    #[serde(default)]
+    pub undo: Option<ActUndoView>,
+}
+
+/// How an act can be taken back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ActUndo)]
+pub struct ActUndoView {
+    /// The tool that takes it back.
+    pub tool: String,
+    pub arguments: Value,
+    /// Until when it can be.
+    #[schema(value_type = String, format = DateTime)]
+    pub until: Timestamp,
+    /// The act that took it back, or tries to.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub undone_by: Option<ActId>,
+}
+
+impl From<ActUndo> for ActUndoView {
+    fn from(undo: ActUndo) -> Self {
+        let ActUndo { step, until, undone_by } = undo;
+        Self { tool: step.tool.to_string(), arguments: step.arguments, until, undone_by }
+    }
 }
 
 impl From<Act> for ActView {
@@ -58,6 +83,7 @@ impl From<Act> for ActView {
             attempt: act.attempt,
             began_at: act.began_at,
             ended_at: act.ended_at,
+            undo: act.undo.map(Into::into),
         }
     }
 }

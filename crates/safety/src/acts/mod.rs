@@ -19,6 +19,7 @@ mod recover;
 mod refusals;
 mod services;
 mod store;
+mod undo;
 
 pub use begin::{ActDecision, begin};
 pub use deferred_audit::DeferredAuditEntries;
@@ -33,3 +34,4 @@ pub use refusals::{CountedRefusals, flush_counted_refusals, list_counted_refusal
 pub use services::{ActServices, RefusalObserver};
 pub use store::{Act, ActState, find, find_for_update, list, list_by_run};
 pub(crate) use store::{record_answer, to_stored_json};
+pub use undo::{ActUndo, UndoRefusal, UndoStep, begin_undo, offer_undo};

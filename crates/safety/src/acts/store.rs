@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::digest::ActDigest;
 use super::finish::LOGIN_NEEDED;
 use super::recover::TakeoverReason;
+use super::undo::ActUndo;
 use crate::error::Result;
 use crate::pipeline::{ActCaller, ActConcern, Proposal, ProposalMode, Taint};
 
@@ -83,6 +84,8 @@ pub struct Act {
     pub ended_at: Option<Timestamp>,
     pub micros: Option<i64>,
     pub result: Option<Value>,
+    /// How it can be taken back.
+    pub undo: Option<ActUndo>,
     pub(super) reservation: Option<ReservationId>,
 }
 
@@ -312,7 +315,7 @@ pub fn find_for_update(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
 pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Act>> {
     Ok(tx.all(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by
          FROM acts WHERE tenant_id = $1 AND run_id = $2 ORDER BY began_at, id",
         params![run],
         read,
@@ -322,7 +325,7 @@ pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Act>> {
 pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
     Ok(tx.optional(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by
          FROM acts WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -334,7 +337,7 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Act>> {
     let rows = tx.all(
         request.choose(sql_in_both_orders!(
             "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
-                    state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+                    state, stage, code, reservation, attempt, began_at, ended_at, micros, result, undo, undo_until, undone_by
              FROM acts WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) ORDER BY began_at DESC, id DESC LIMIT $4"
         )),
         params![request.after.time, request.after.id, request.fetch_limit()],
@@ -368,7 +371,15 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         ended_at: row.get("ended_at")?,
         micros: row.get("micros")?,
         result: row.get::<Option<JsonText>>("result")?.map(|json| json.read()).transpose()?,
+        undo: read_undo(row)?,
     })
+}
+
+fn read_undo(row: &Row<'_>) -> munshi_store::Result<Option<ActUndo>> {
+    let step: Option<JsonText> = row.get("undo")?;
+    let until: Option<Timestamp> = row.get("undo_until")?;
+    let (Some(step), Some(until)) = (step, until) else { return Ok(None) };
+    Ok(Some(ActUndo { step: step.read()?, until, undone_by: row.get("undone_by")? }))
 }
 
 const EFFECTS: [(Effect, &str); 5] = [

@@ -160,7 +160,7 @@ impl WriteToolHandler for Notes {
         if text == "fail after writing" {
             return Err(ToolFailure::permanent("no", "changed its mind"));
         }
-        let undo = UndoCall { tool: "drop_note".parse().unwrap(), arguments: json!({ "text": text }) };
+        let undo = UndoCall::new("drop_note".parse().unwrap(), json!({ "text": text }));
         Ok(ToolOutput { value: json!({ "noted": text }), undo: Some(undo) })
     }
 

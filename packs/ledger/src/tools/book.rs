@@ -101,8 +101,8 @@ impl WriteToolHandler for BookEntryTool {
             None => told,
         };
         Ok(match self.cash_paid(&call)? {
-            Some(paid) => told.cash_warning(tx, paid)?.build(),
-            None => told.build(),
+            Some(paid) => told.cash_warning(tx, paid)?.build_undoable(&booked.entry),
+            None => told.build_undoable(&booked.entry),
         })
     }
 

@@ -2,8 +2,9 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::{Tx, params};
-use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
-use munshi_types::{Money, PersonId, Timestamp};
+use munshi_tools::{ToolFailure, ToolOutput, UndoCall, WriteToolHandler};
+use munshi_types::{Effect, Money, PersonId, Reach, Timestamp, ToolSpec};
+use serde_json::json;
 
 use super::assign_payment;
 use super::call::{LedgerServices, LedgerToolCall};
@@ -48,6 +49,52 @@ impl WriteToolHandler for CancelLastTool {
         let taken_back = taken_back.map(|id| entry::find(tx, id)).transpose()?.flatten();
         let stands = taken_back.is_none_or(|entry| entry.is_active());
         Ok(stands.then(|| "the entry was not cancelled".to_owned()))
+    }
+}
+
+/// The name of the tool that takes back what another has booked. No agent is offered it: a person asks for it by the act.
+const UNDO: &str = "undo_entry";
+
+/// How an entry is taken back.
+pub(crate) fn undo_call(number: i64) -> Option<UndoCall> {
+    Some(UndoCall::new(UNDO.parse().ok()?, json!({ "number": number })))
+}
+
+pub(crate) fn undo_spec() -> Result<ToolSpec, String> {
+    let name = UNDO.parse().map_err(|_| format!("{UNDO} is no name for a tool"))?;
+    Ok(ToolSpec {
+        parameters: json!({
+            "type": "object",
+            "properties": { "number": { "type": "integer", "minimum": 1 } },
+            "required": ["number"],
+            "additionalProperties": false,
+        }),
+        effect: Effect::Inside,
+        reach: Reach::Business,
+        ..ToolSpec::read_only(name, "Takes back one entry by its number.".to_owned(), CANCEL_SCOPE.to_owned())
+    })
+}
+
+/// Takes back the entry of exactly this number, and no other where that is gone.
+pub(crate) struct UndoEntryTool(pub(crate) LedgerServices);
+
+impl WriteToolHandler for UndoEntryTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        let call = self.0.load_call(permit, tx)?;
+        let before = entry::find_by_key(tx, call.key)?.and_then(|made| made.reverses.or(made.corrects));
+        if let Some(entry) = before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
+            return cancel_entry(tx, &call, &entry);
+        }
+        let may_all = match &call.who {
+            Some(who) => owner_authority::has_owner_authority(tx, who, CANCEL_SCOPE)?,
+            None => false,
+        };
+        let number = permit.arguments()["number"].as_i64().unwrap_or_default();
+        let is_theirs = |entry: &LedgerEntry| {
+            entry.is_active() && (may_all || (call.by.is_some() && entry.said_by == call.by))
+        };
+        let entry = entry::find_by_number(tx, number)?.filter(is_theirs).ok_or_else(no_such_entry)?;
+        cancel_entry(tx, &call, &entry)
     }
 }
 

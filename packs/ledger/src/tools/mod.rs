@@ -101,7 +101,8 @@ pub(crate) fn install(room: &mut PackInstaller<'_>, desk: &LedgerServices) -> Re
         let body = build_handler(name, desk).ok_or_else(|| bad(format!("no implementation for {name}")))?;
         room.add_tool(spec, body)?;
     }
-    Ok(())
+    let undo = cancel::undo_spec().map_err(|what| InvalidPack::Other { pack: "ledger".to_owned(), what })?;
+    room.add_tool(undo, write_handler(cancel::UndoEntryTool(desk.clone())))
 }
 
 fn build_handler(name: &str, desk: &LedgerServices) -> Option<ToolHandler> {

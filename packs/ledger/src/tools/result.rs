@@ -4,6 +4,7 @@ use munshi_store::Tx;
 use munshi_types::Money;
 use serde_json::{Map, Value, json};
 
+use super::cancel;
 use super::contact_match::EntryParty;
 use crate::books::contacts::{self, Contact};
 use crate::books::{ContactId, LedgerEntry, balances};
@@ -76,6 +77,12 @@ impl LedgerToolResult {
         let cash = balances::load_totals(tx)?.cash;
         let is_first = cash.is_negative() && !cash.plus(paid)?.is_negative();
         Ok(if is_first { self.money("cash_balance", cash).phrase("cash-below") } else { self })
+    }
+
+    /// The same for what wrote an entry: it can be taken back by its number.
+    pub(crate) fn build_undoable(self, entry: &LedgerEntry) -> munshi_tools::ToolOutput {
+        let undo = cancel::undo_call(entry.number);
+        munshi_tools::ToolOutput { undo, ..self.build() }
     }
 
     pub(crate) fn build(mut self) -> munshi_tools::ToolOutput {

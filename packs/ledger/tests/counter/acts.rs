@@ -3,9 +3,14 @@
 
 use std::sync::Arc;
 
+use munshi_agent::undo::{UndoOutcome, UndoRequest, UndoState};
+use munshi_identity::persons;
 use munshi_ledger::books::{balances, contacts};
+use munshi_safety::acts::{self, Act};
+use munshi_store::PageRequest;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
+use munshi_types::ActId;
 use serde_json::json;
 
 use crate::counter::support::Shop;
@@ -22,7 +27,46 @@ async fn entries(shop: &Shop) -> i64 {
     shop.db.read(shop.tenant, balances::load_totals).await.unwrap().entries
 }
 
+/// The newest act that wrote an entry.
+async fn last_booking(shop: &Shop) -> Act {
+    let acts =
+        shop.db.read(shop.tenant, |tx| acts::list(tx, &PageRequest::new(None, 50))).await.unwrap().items;
+    acts.into_iter().find(|act| act.undo.is_some()).unwrap()
+}
+
+async fn undo(shop: &Shop, act: ActId) -> UndoOutcome {
+    let owner = shop.owner;
+    let who = shop.db.read(shop.tenant, move |tx| {
+        Ok::<_, munshi_identity::Error>(persons::find(tx, owner)?.unwrap().principal(tx))
+    });
+    shop.engine.undo_act(UndoRequest { act, who: who.await.unwrap(), key: None }).await.unwrap()
+}
+
 on_both! {
+    /// By its number alone: an entry of the same amount is another.
+    async fn a_booking_is_taken_back_by_its_act(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let later = || test.clock.advance(std::time::Duration::from_secs(5));
+        shop.say("sale of 2").await;
+        later();
+        shop.say("gave Ramesh 2 on credit").await;
+        let booked = last_booking(&shop).await;
+        later();
+        let gone = shop.say("cancel the last entry").await;
+        assert!(gone.contains("Entry 2 of ₹2 is cancelled"), "taken back in words: {gone}");
+        later();
+        let UndoOutcome::Called { state, .. } = undo(&shop, booked.id).await else { panic!("offered") };
+        assert_eq!(state, UndoState::Failed, "it is gone, and the sale of the same amount stays");
+        later();
+        shop.say("gave Ramesh 500 on credit").await;
+        let booked = last_booking(&shop).await;
+        let UndoOutcome::Called { state, .. } = undo(&shop, booked.id).await else { panic!("offered") };
+        assert_eq!(state, UndoState::Done);
+        let owed = shop.say("how much does Ramesh owe").await;
+        assert!(!owed.contains("500"), "{owed}");
+        shop.assert_sound().await;
+    }
+
     async fn a_correction_is_asked_about_like_a_new_entry(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 500 on credit").await;

@@ -24,7 +24,7 @@ pub(crate) fn migrations() -> Vec<&'static [Migration]> {
 pub(crate) struct Shop {
     app: TestApp,
     pub(crate) tenant: TenantId,
-    owner: PersonId,
+    pub(crate) owner: PersonId,
     said: AtomicU32,
 }
 

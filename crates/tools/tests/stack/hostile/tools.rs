@@ -116,7 +116,7 @@ impl RemoteToolHandler for Liar {
             _ => {}
         }
         self.deed(permit);
-        let undo = UndoCall { tool: "wipe".parse().unwrap(), arguments: json!({ "text": SECRETS[0] }) };
+        let undo = UndoCall::new("wipe".parse().unwrap(), json!({ "text": SECRETS[0] }));
         Ok(ToolOutput { value: lies(permit), undo: Some(undo) })
     }
 
