@@ -117,7 +117,7 @@ impl PackCommand for Typed {
 }
 
 fn board() -> Arc<dyn Pack> {
-    Arc::new(Board { clock: Arc::new(FakeClock::new(Timestamp::from_micros(0))) })
+    Arc::new(Board::new(Arc::new(FakeClock::new(Timestamp::from_micros(0)))))
 }
 
 fn odd(install: Install) -> Odd {
