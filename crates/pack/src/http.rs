@@ -48,22 +48,24 @@ impl PackHttpRequest {
         Self { method: QuestionMethod::Post { content_type, body: body.into() }, ..Self::get(url) }
     }
 
-    pub fn header(mut self, name: &'static str, value: &str) -> Self {
-        match HeaderValue::from_str(value) {
-            Ok(value) => self.headers.push((HeaderName::from_static(name), value)),
-            Err(_) => self.fault = Some(format!("the header {name} has letters that no header has")),
-        }
-        self
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.add_header(name, HeaderValue::from_str(value).ok())
     }
 
     /// A header that holds a secret, with a word before it such as `Bearer `. It appears in no log.
-    pub fn secret_header(mut self, name: &'static str, before: &str, secret: &VaultSecret) -> Self {
-        match HeaderValue::from_str(&format!("{before}{}", secret.expose())) {
-            Ok(mut value) => {
-                value.set_sensitive(true);
-                self.headers.push((HeaderName::from_static(name), value));
-            }
-            Err(_) => self.fault = Some(format!("the secret for {name} has letters that no header has")),
+    pub fn secret_header(self, name: &str, before: &str, secret: &VaultSecret) -> Self {
+        let value = HeaderValue::from_str(&format!("{before}{}", secret.expose())).ok();
+        let value = value.map(|mut value| {
+            value.set_sensitive(true);
+            value
+        });
+        self.add_header(name, value)
+    }
+
+    fn add_header(mut self, name: &str, value: Option<HeaderValue>) -> Self {
+        match (HeaderName::from_bytes(name.as_bytes()), value) {
+            (Ok(name), Some(value)) => self.headers.push((name, value)),
+            _ => self.fault = Some(format!("`{name}` has letters that no header has")),
         }
         self
     }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::delivery::{self, PackDelivery};
 use crate::services::PackServices;
 
-/// A kind of job. It writes the pack's own tables; it sends nothing, spends nothing and calls no tool.
+/// A kind of job. It writes the pack's own tables, and may ask a model or another server; it sends nothing and calls no tool.
 pub trait PackJob: Send + Sync + 'static {
     /// Its name is the pack's, a dot and a plain word: `board.sweep`.
     const KIND: JobKind;

@@ -7,6 +7,7 @@ mod doors;
 mod guide;
 mod pack;
 mod refused;
+mod refused_doors;
 mod services;
 
 use std::sync::Arc;

@@ -236,7 +236,7 @@ on_both_engines! {
         let queue = queue(&test);
         test.db.write(shop.tenant, move |tx| queue.enqueue(tx, &Digest::request(&DigestPayload {}).unwrap())).await.unwrap();
         node.drain().await.unwrap();
-        let known = test.db.read(shop.tenant, |tx| all(tx)).await.unwrap();
+        let known = test.db.read(shop.tenant, all).await.unwrap();
         assert!(known.iter().any(|notice| notice.title == "Digest" && notice.text == "One notice, about water."));
         let seen = format!("{:?}", model.requests()[0].request.messages);
         assert!(seen.contains("Water") && !seen.contains("Asha"), "people are hidden: {seen}");
@@ -247,6 +247,12 @@ on_both_engines! {
         let call = services.for_call(&find_tenant(&test, shop.tenant).await);
         let reply = call.model(Capability::Planner, question()).await.unwrap();
         assert!(call.has_read_foreign() && reply.get().usage.total() > 0);
+        let broke = BudgetSettings { background_money_day: munshi_llm::pricing::Cost::from_micros(0), ..BudgetSettings::default() };
+        let poor = models(&test, &packs, model.clone(), broke);
+        let poor = PackServices::new(starter(&test)).with_models(poor).for_call(&find_tenant(&test, shop.tenant).await);
+        let over = poor.model(Capability::Default, question()).await.unwrap_err();
+        assert!(matches!(&over, PackServiceError::Model(munshi_llm::ModelError::OverBudget(_))), "{over:?}");
+        assert_eq!(model.requests().len(), 2, "nobody was asked");
         let refused = call.model(Capability::Embeddings, question()).await.unwrap_err();
         assert!(matches!(refused, PackServiceError::Model(_)), "{refused:?}");
     }
@@ -269,7 +275,7 @@ on_both_engines! {
             test.clock.advance(Duration::from_secs(601));
             node.drain().await.unwrap();
         }
-        let known = test.db.read(shop.tenant, |tx| all(tx)).await.unwrap();
+        let known = test.db.read(shop.tenant, all).await.unwrap();
         let titles: Vec<&str> = known.iter().map(|notice| notice.title.as_str()).collect();
         assert_eq!(titles.len(), 2, "{titles:?}");
         assert!(begun.begun.lock().unwrap().iter().all(|run| run.kind == "board.remind" && run.cause == PackRunCause::Event));

@@ -123,6 +123,8 @@ fn stale_form_error(words: &'static str) -> ApiError {
 
 /// A path below the pack, whatever stands in it.
 fn build_location(tenant: &str, pack: &str, path: &str) -> String {
-    let parts = ["pages", tenant, pack].into_iter().chain(path.split('/').filter(|part| !part.is_empty()));
+    let parts = ["pages", tenant, pack]
+        .into_iter()
+        .chain(path.split('/').filter(|part| !matches!(*part, "" | "." | "..")));
     parts.map(|part| format!("/{}", local_path::percent_encode(part))).collect()
 }

@@ -46,6 +46,13 @@ pub(crate) async fn receive_webhook(
     answer_text("ok".to_owned())
 }
 
+fn to_api_error(error: munshi_jobs::Error) -> ApiError {
+    match error {
+        munshi_jobs::Error::Store(error) => error.into(),
+        other => ApiError::internal(other),
+    }
+}
+
 async fn store(
     admission: &WebhookAdmission,
     sender_id: Option<String>,
@@ -69,7 +76,7 @@ async fn store(
         let new = NewDelivery { pack, source, origin, name, sender_id, headers: &kept, body: &body };
         deliveries.store(tx, &new, now)
     };
-    Ok(match api.db.write(admission.tenant.id, unit).await.map_err(ApiError::internal)? {
+    Ok(match api.db.write(admission.tenant.id, unit).await.map_err(to_api_error)? {
         munshi_pack::delivery::DeliveryOutcome::Stored(_) => WebhookOutcome::Stored,
         munshi_pack::delivery::DeliveryOutcome::Known => WebhookOutcome::Known,
     })
