@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use munshi_config::Config;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::keys::ApiKeyCache;
+use munshi_pack::PackServices;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_tiers::BindingResolver;
@@ -41,7 +42,7 @@ pub(crate) async fn build(
         public_url: account::public_url(config),
     };
     let proofs = proofs.unwrap_or_else(|| Arc::new(signed_in()));
-    let visits = build_visitor_services(config, db, clock, proofs)?;
+    let visits = build_visitor_services(config, (db, clock), proofs, turns.pack_services.clone())?;
     let parts = ApiParts {
         db: db.clone(),
         engine: turns.engine.clone(),
@@ -67,9 +68,9 @@ pub(crate) async fn build(
 /// What people at pages are received with.
 fn build_visitor_services(
     config: &Config,
-    db: &Db,
-    clock: &Arc<dyn Clock>,
+    (db, clock): (&Db, &Arc<dyn Clock>),
     proofs: Arc<dyn VisitorAuthenticator>,
+    pack_services: PackServices,
 ) -> Result<VisitorServices> {
     let packs = packs::load_registry()?;
     let mut book = packs.book.clone();
@@ -88,6 +89,7 @@ fn build_visitor_services(
         },
         proxies: config.web.proxies.clone(),
         packs,
+        pack_services,
     })
 }
 

@@ -33,7 +33,8 @@ impl ListedOperation {
         match self {
             Self::House(entry) => entry.execute(call, input).await,
             Self::Pack(entry) => {
-                let services = PackServices::new(call.services.run_starter()?);
+                let runs = call.services.run_starter()?;
+                let services = call.services.parts.pack_services(runs)?.for_call(&call.tenant);
                 entry.execute(&call.with_services(services), input).await
             }
         }

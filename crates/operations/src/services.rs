@@ -59,6 +59,11 @@ pub trait HouseParts: Send + Sync {
     /// What begins runs where no engine is at hand.
     fn run_starter(&self) -> Result<Arc<dyn RunStarter>, OperationError>;
 
+    /// What packs' operations work with besides the call.
+    fn pack_services(&self, runs: Arc<dyn RunStarter>) -> Result<PackServices, OperationError> {
+        Ok(PackServices::new(runs))
+    }
+
     /// What plans and limits are by default.
     fn budget(&self) -> BudgetSettings;
 

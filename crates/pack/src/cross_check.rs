@@ -21,7 +21,7 @@ pub(crate) fn check(packs: &PackRegistry) -> Result<(), InvalidPack> {
             return bad(what);
         }
     }
-    Ok(())
+    packs.interfaces.resolve_all()
 }
 
 /// Why a search can't serve a tool. It is called without anybody asking for it, so it must only look.

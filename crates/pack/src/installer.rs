@@ -13,14 +13,18 @@ use crate::command::{self, PackCommand};
 use crate::context::ContextSource;
 use crate::error::InvalidPack;
 use crate::heartbeat::Heartbeat;
+use crate::interfaces::PackInterface;
 use crate::job::{PackJob, PackJobEntry};
 use crate::operation::{CallerClass, Operation, OperationEntry, OperationSpec, PackServices, RouteMethod};
 use crate::page::PackPageHandler;
+use crate::poll::PackPoll;
 use crate::reader::PackReader;
 use crate::registry::{FromPack, PackRegistry};
 use crate::run_kind::RunKind;
 use crate::schedule::PackScheduleTime;
 use crate::tenant_template::{self, TenantTemplate};
+use crate::turn_hook::TurnHook;
+use crate::webhook::PackWebhook;
 
 /// The pack's part of the registry while it is installed. What is put in belongs to the pack, and what would clash with
 /// another's, or can't work, is refused here.
@@ -153,9 +157,54 @@ impl<'h> PackInstaller<'h> {
         Ok(())
     }
 
+    /// An address where others send something, `/hooks/TENANT/PACK/NAME`.
+    pub fn add_webhook(&mut self, webhook: impl PackWebhook + 'static) -> Result<(), InvalidPack> {
+        let name = webhook.name();
+        self.validate_name(name, self.packs.find_webhook(self.pack, name).is_some(), "webhook")?;
+        self.validate_name(webhook.source(), false, "source")?;
+        let has_capital = |header: &&&str| header.chars().any(|letter| letter.is_ascii_uppercase());
+        if let Some(header) = webhook.kept_headers().iter().find(has_capital) {
+            return self.reject(format!("webhook {name}: write the header {header} in small letters"));
+        }
+        self.packs.webhooks.push(FromPack { pack: self.pack, what: Arc::new(webhook) });
+        Ok(())
+    }
+
+    /// Asks others for what is new, for every active tenant, one poll of a tenant at a time.
+    pub fn add_poll(&mut self, poll: impl PackPoll + 'static) -> Result<(), InvalidPack> {
+        let name = poll.name();
+        self.validate_name(name, self.packs.find_poll(self.pack, name).is_some(), "poll")?;
+        self.validate_name(poll.source(), false, "source")?;
+        poll.schedule().to_rule().or_else(|why| self.reject(format!("poll {name}: {why}")))?;
+        self.packs.polls.push(FromPack { pack: self.pack, what: Arc::new(poll) });
+        Ok(())
+    }
+
+    /// Something that other packs may use, as `PACK.NAME`.
+    pub fn offer_interface<T: ?Sized + Send + Sync + 'static>(
+        &mut self,
+        name: &str,
+        what: Arc<T>,
+    ) -> Result<(), InvalidPack> {
+        let is_new = self.packs.interfaces.offer(format!("{}.{name}", self.pack), what);
+        self.validate_name(name, !is_new, "interface")
+    }
+
+    /// What another pack offers, `ledger.stock`. Without it, or where it is something else, nothing starts. It is there when all
+    /// packs are in: two packs may need each other.
+    pub fn require_interface<T: ?Sized + Send + Sync + 'static>(&mut self, name: &str) -> PackInterface<T> {
+        self.packs.interfaces.ask(self.pack, name)
+    }
+
+    /// Something that is done when a turn has ended.
+    pub fn add_turn_hook(&mut self, hook: impl TurnHook + 'static) {
+        self.packs.turn_hooks.push(FromPack { pack: self.pack, what: Arc::new(hook) });
+    }
+
     pub fn add_page(&mut self, page: impl PackPageHandler + 'static) -> Result<(), InvalidPack> {
         let path = page.path();
         self.validate_scope(page.scope())?;
+        page.write_scope().map_or(Ok(()), |scope| self.validate_scope(scope))?;
         if !path.is_empty() && !path.split('/').all(is_plain) {
             return self.reject(format!(
                 "page `{path}` has an invalid path: use lowercase letters, digits and hyphens"

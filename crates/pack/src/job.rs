@@ -2,20 +2,22 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use munshi_jobs::{Job, JobFailure, JobKind, JobLease, JobQueue, NewJob};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PlatformTx, Tx};
-use munshi_types::{Clock, IdGenerator, Tenant, TenantStatus, Timestamp};
+use munshi_types::{Clock, DeliveryId, IdGenerator, Tenant, TenantStatus, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-use crate::operation::PackServices;
+use crate::delivery::{self, PackDelivery};
+use crate::services::PackServices;
 
-/// A kind of job. It writes the pack's own tables; it sends nothing, spends nothing and calls no tool.
+/// A kind of job. It writes the pack's own tables, and may ask a model or another server; it sends nothing and calls no tool.
 pub trait PackJob: Send + Sync + 'static {
     /// Its name is the pack's, a dot and a plain word: `board.sweep`.
     const KIND: JobKind;
@@ -50,9 +52,42 @@ pub struct PackJobCall<P> {
     clock: Arc<dyn Clock>,
     lease: JobLease,
     cancelled: CancellationToken,
+    /// What is handled with the job's end, where it is a delivery.
+    delivery: Option<DeliveryId>,
+    /// Whether the job was ended here.
+    finished: AtomicBool,
 }
 
 impl<P> PackJobCall<P> {
+    /// The same job, told something else.
+    pub(crate) fn with_payload<Q>(self, payload: Q) -> PackJobCall<Q> {
+        PackJobCall {
+            tenant: self.tenant,
+            payload,
+            now: self.now,
+            attempt: self.attempt,
+            ids: self.ids,
+            queue: self.queue,
+            services: self.services,
+            db: self.db,
+            clock: self.clock,
+            lease: self.lease,
+            cancelled: self.cancelled,
+            delivery: self.delivery,
+            finished: self.finished,
+        }
+    }
+
+    /// The same job; when it ends, the delivery has been handled.
+    pub(crate) fn for_delivery(self, delivery: PackDelivery) -> PackJobCall<PackDelivery> {
+        let id = delivery.id;
+        PackJobCall { delivery: Some(id), ..self.with_payload(delivery) }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::SeqCst)
+    }
+
     pub async fn read<T, F>(&self, unit: F) -> Result<T, JobFailure>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, JobFailure> + Send + 'static,
@@ -82,12 +117,17 @@ impl<P> PackJobCall<P> {
         F: FnOnce(&mut Tx<'_>) -> Result<T, JobFailure> + Send + 'static,
         T: Send + 'static,
     {
-        let (lease, now) = (self.lease, self.clock.now());
+        let (lease, now, delivery) = (self.lease, self.clock.now(), self.delivery);
         let unit = move |tx: &mut Tx<'_>| {
             lease.complete(tx, now)?;
+            if let Some(delivery) = delivery {
+                delivery::mark_handled(tx, delivery, now)?;
+            }
             unit(tx)
         };
-        self.db.write(self.tenant.id, unit).await
+        let done = self.db.write(self.tenant.id, unit).await?;
+        self.finished.store(true, Ordering::SeqCst);
+        Ok(done)
     }
 
     /// False once the job was given to another worker, or the process stops: then leave off. Long work asks between steps.
@@ -129,6 +169,7 @@ impl PackJobEntry {
 async fn run_one<J: PackJob>(job: Arc<J>, parts: PackJobParts, claimed: Job) -> Result<(), JobFailure> {
     let payload = claimed.read().map_err(|error| JobFailure::Lasting(error.to_string()))?;
     let tenant = find_active_tenant(&parts.db, &claimed).await?;
+    let services = parts.services.for_call(&tenant);
     let call = PackJobCall {
         tenant,
         payload,
@@ -136,11 +177,13 @@ async fn run_one<J: PackJob>(job: Arc<J>, parts: PackJobParts, claimed: Job) -> 
         attempt: claimed.attempt,
         ids: parts.ids,
         queue: parts.queue,
-        services: parts.services,
+        services,
         db: parts.db,
         clock: parts.clock,
         lease: claimed.lease,
         cancelled: claimed.cancelled,
+        delivery: None,
+        finished: AtomicBool::new(false),
     };
     job.run(call).await
 }

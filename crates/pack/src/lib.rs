@@ -11,6 +11,10 @@
 //! - [`ContextSource`]: what a prompt should know; [`PackReader`]: messages that are read without a model
 //! - [`PackCheck`]: before an act, after it, and before the reply
 //! - [`RunKind`]: work that goes on in steps without a conversation; [`RunStarter`]: how a pack begins it
+//! - [`PackWebhook`], [`PackPoll`]: what comes from outside, sent or asked for, and stored in [`delivery`]; [`Foreign`]: it, wherever
+//!   a pack holds it; [`verify_hmac`]: how senders sign
+//! - [`PackInterface`]: what another pack offers; [`TurnHook`]: what is done when a turn has ended; [`PackForm`]: forms of pages
+//! - [`PackServices`]: runs, secrets, models and the guarded HTTP client, wherever a pack works
 //! - [`PackJob`], [`PackScheduleTime`]: work of its own, by itself or by the clock; [`Heartbeat`]: what is looked at by the clock;
 //!   [`alerts`]: what it found; [`PackPageHandler`], [`Html`]: what the console shows; [`operation`]: administrative
 //!   verbs; [`PackCommand`]: what is typed beside them, for work with files; [`TenantTemplate`]: folders that come with it
@@ -21,22 +25,35 @@ mod check;
 mod command;
 mod context;
 mod cross_check;
+pub mod delivery;
+mod delivery_job;
 mod error;
+mod foreign;
+mod form;
 mod heartbeat;
 mod heartbeat_job;
 mod html;
+mod http;
 mod installer;
+mod interfaces;
 mod job;
 mod job_registration;
+mod models;
 pub mod operation;
 mod page;
+mod poll;
+mod poll_job;
 mod reader;
 mod registry;
 mod run_kind;
 mod run_starter;
 mod schedule;
+mod services;
+mod signature;
 mod tenant_template;
 mod turn_context;
+mod turn_hook;
+mod webhook;
 
 pub use check::{Objection, PackCheck};
 pub use command::{
@@ -44,20 +61,32 @@ pub use command::{
     PackCommandOutput,
 };
 pub use context::{ContextSource, PromptContribution};
+pub use delivery::PackDelivery;
 pub use error::InvalidPack;
+pub use foreign::Foreign;
+pub use form::{PackForm, PackFormKeys, PackFormOutcome};
 pub use heartbeat::{Alert, AlertSeverity, Heartbeat, HeartbeatTick};
 pub use html::{Html, HtmlEscaper};
+pub use http::{PackHttp, PackHttpRequest, PackHttpResponse};
 pub use installer::PackInstaller;
+pub use interfaces::{InterfaceUnresolved, PackInterface};
 pub use job::{PackJob, PackJobCall, PackJobEntry, PackJobParts};
+pub use models::{PackModelParts, PackModelReply, PackModels};
 pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
+pub use poll::{PackPoll, PackPollCall, PollCursor, PolledItem, PolledPage};
 pub use reader::{PackReader, PackReading};
 pub use registry::{FromPack, Pack, PackRegistry};
 pub use run_kind::{ChildOutcome, ChildRun, NextStep, RunHistory, RunKind, StepOutcome};
 pub use run_starter::{NewPackRun, PackRunCause, RunStarter};
 pub use schedule::{PackScheduleTime, ScheduleWeekday};
+pub use services::{PackServiceError, PackServiceSource, PackServices};
+pub use signature::{SignatureEncoding, SignatureHash, verify_hmac, verify_token};
 pub use tenant_template::{TenantTemplate, TenantTemplateFile};
 pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext};
+pub use turn_hook::{FinishedCall, FinishedTurn, PackJobQueue, TurnHook};
+pub use webhook::{PackDeliveryCall, PackWebhook, WebhookRejection, WebhookRequest, WebhookVerdict};
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0053_pack_alerts")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0053_pack_alerts"), migration!("0055_pack_deliveries"), migration!("0056_pack_cursors")];

@@ -2,11 +2,12 @@
 
 use askama::Template;
 use munshi_identity::Principal;
-use munshi_store::{Result, Tx};
+use munshi_store::{AdminTx, Result, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{Reach, Timestamp, Zone};
 use serde_json::Value;
 
+use crate::form::{PackForm, PackFormKeys, PackFormOutcome};
 use crate::html::Html;
 
 pub trait PackPageHandler: Send + Sync {
@@ -30,6 +31,23 @@ pub trait PackPageHandler: Send + Sync {
 
     /// The page, or none where what is named by the path's rest is not there. It only reads.
     fn show(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>>;
+
+    /// What a policy must leave open to whoever sends the page's form; none where it has no form. Links of the page's own never
+    /// open it.
+    fn write_scope(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Carries out a form, once however often it is sent, and notes it for the audit with an event that begins with the pack's name.
+    /// What it wrote is undone unless it redirects.
+    fn submit(
+        &self,
+        _tx: &mut AdminTx<'_, '_>,
+        _visit: &PackPageRequest,
+        _form: &PackForm,
+    ) -> Result<PackFormOutcome> {
+        Ok(PackFormOutcome::Gone)
+    }
 }
 
 /// Who looks at a page, and at what of it.
@@ -44,6 +62,17 @@ pub struct PackPageRequest {
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,
+    /// What a form on the page carries; none for whoever is not signed in, who can send none.
+    pub form: Option<PackFormKeys>,
+}
+
+impl PackPageRequest {
+    /// The hidden fields of a form, for a template: `{{ fields|safe }}`. Empty for whoever can send none.
+    pub fn render_form_fields(&self) -> Result<String> {
+        let Some(form) = &self.form else { return Ok(String::new()) };
+        let html = form.render().map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
+        Ok(html.as_str().to_owned())
+    }
 }
 
 /// What is shown.

@@ -17,12 +17,16 @@ use crate::cross_check;
 use crate::error::InvalidPack;
 use crate::heartbeat::Heartbeat;
 use crate::installer::{PackInstaller, is_plain};
+use crate::interfaces::InterfaceTable;
 use crate::job::PackJobEntry;
 use crate::operation::{OperationEntry, PackServices};
 use crate::page::PackPageHandler;
+use crate::poll::PackPoll;
 use crate::reader::PackReader;
 use crate::run_kind::RunKind;
 use crate::tenant_template::TenantTemplate;
+use crate::turn_hook::TurnHook;
+use crate::webhook::PackWebhook;
 
 pub trait Pack: Send + Sync {
     /// A plain word: `ledger`. Its scopes, phrases, pages and commands begin with it.
@@ -57,6 +61,10 @@ pub struct PackRegistry {
     pub jobs: Vec<PackJobEntry>,
     /// Those that packs gave names; heartbeats have theirs beside them.
     pub schedules: Vec<Schedule>,
+    pub webhooks: Vec<FromPack<dyn PackWebhook>>,
+    pub polls: Vec<FromPack<dyn PackPoll>>,
+    pub turn_hooks: Vec<FromPack<dyn TurnHook>>,
+    pub(crate) interfaces: InterfaceTable,
     pub pages: Vec<FromPack<dyn PackPageHandler>>,
     pub commands: Vec<FromPack<dyn PackCommand>>,
     pub operations: Vec<OperationEntry<PackServices>>,
@@ -88,6 +96,14 @@ impl PackRegistry {
     pub fn find_run_kind(&self, kind: &str) -> Option<&FromPack<dyn RunKind>> {
         let (pack, name) = kind.split_once('.')?;
         self.run_kinds.iter().find(|of| of.pack == pack && of.what.name() == name)
+    }
+
+    pub fn find_webhook(&self, pack: &str, name: &str) -> Option<&FromPack<dyn PackWebhook>> {
+        self.webhooks.iter().find(|of| of.pack == pack && of.what.name() == name)
+    }
+
+    pub fn find_poll(&self, pack: &str, name: &str) -> Option<&FromPack<dyn PackPoll>> {
+        self.polls.iter().find(|of| of.pack == pack && of.what.name() == name)
     }
 
     /// A registry with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.

@@ -9,6 +9,8 @@ use munshi_types::{Autonomy, RunId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::services::PackServices;
+
 #[async_trait]
 pub trait RunKind: Send + Sync {
     /// A plain word, the only one of its pack: `restock`. It is stored with the pack's name before it: `shop.restock`.
@@ -24,6 +26,15 @@ pub trait RunKind: Send + Sync {
 
     /// What comes next. It may be asked again after a crash: from the same history it gives the same step.
     async fn next_step(&self, history: &RunHistory) -> Result<NextStep, String>;
+
+    /// The same, for a kind that asks a model or another server what comes next. Once it has read something foreign, so has the run.
+    async fn next_step_with(
+        &self,
+        history: &RunHistory,
+        _services: &PackServices,
+    ) -> Result<NextStep, String> {
+        self.next_step(history).await
+    }
 }
 
 /// What a run has behind it.

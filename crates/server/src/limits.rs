@@ -56,6 +56,8 @@ const REPEAT_LIMIT: RequestRate = RequestRate::new(20, MINUTE);
 const SIGN_IN_LIMIT: RequestRate = RequestRate::new(60, MINUTE);
 /// The same of all whose address is not known. Many stand behind it, so it only keeps them from flooding the database.
 const CROWD_SIGN_IN_LIMIT: RequestRate = RequestRate::new(600, MINUTE);
+/// Verified deliveries to one webhook of one tenant.
+const WEBHOOK_LIMIT: RequestRate = RequestRate::new(1_200, MINUTE);
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
 pub const VISITOR_LIMIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
@@ -176,6 +178,12 @@ impl NodeRateLimiter {
     pub fn check_sign_in(&self, address: Option<IpAddr>) -> Result<(), Duration> {
         let limit = if address.is_some() { SIGN_IN_LIMIT } else { CROWD_SIGN_IN_LIMIT };
         self.count("sign-ins", address.map(to_network), limit).map_err(|reached| reached.wait)
+    }
+
+    /// A verified delivery to a tenant's webhook: its sender is told when to come again.
+    pub fn check_webhook(&self, tenant: TenantId, pack: &str, webhook: &str) -> Result<(), ApiError> {
+        self.count("webhook", (tenant, pack, webhook), WEBHOOK_LIMIT)
+            .map_err(|reached| limit_error(&reached, "this webhook", "deliveries"))
     }
 
     /// What a message from an address is counted by in the database.

@@ -110,6 +110,8 @@ macro_rules! for_each_id {
             ProposalId = "proposal";
             /// Something that a pack's heartbeat found, from its first beat to its last.
             AlertId = "alert";
+            /// Something that came from outside for a pack, by a webhook or a poll.
+            DeliveryId = "delivery";
             /// One entry of a tenant's audit.
             EntryId = "entry";
             /// Somebody who looks after tenants through the web, with an account of the installation.

@@ -6,6 +6,7 @@ use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
 use munshi_config::Config;
 use munshi_connectors::{ConnectorHost, ConnectorLogins};
 use munshi_jobs::JobQueue;
+use munshi_pack::PackServices;
 use munshi_safety::acts::ActServices;
 use munshi_store::Db;
 use munshi_tiers::{BindingResolver, ensure_fence_key};
@@ -15,12 +16,15 @@ use munshi_types::{Clock, SystemRandom};
 use crate::failure::{CommandFailure, Result};
 use crate::gateway::ConfiguredGateway;
 use crate::node::NodeLock;
+use crate::pack_services::{ConfiguredPackServices, ModelAccess};
 use crate::{connectors, node, packs, tools};
 
 /// The engine, and what the server needs of its parts.
 pub struct ConfiguredEngine {
     pub engine: TurnEngine,
     pub act_services: Arc<ActServices>,
+    /// What packs work with besides their tables.
+    pub pack_services: PackServices,
     /// Runs the tenants' connectors once it is told to.
     pub host: ConnectorHost,
     /// How people let us into connectors' services.
@@ -54,6 +58,12 @@ impl ConfiguredEngine {
             connectors::build_host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
         let dispatcher = ToolDispatcher::new(db.clone(), act_services.clone(), registry, clock.clone());
         let dispatcher = dispatcher.with_connectors(Arc::new(host.clone()));
+        let access = ModelAccess {
+            gateway: wired.gateway.clone(),
+            route: wired.route.clone(),
+            classes: Arc::new(wired.classes.clone()),
+            act_services: act_services.clone(),
+        };
         let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
             resolver,
@@ -76,6 +86,10 @@ impl ConfiguredEngine {
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, act_services, host, logins: Some(logins), _node: node })
+        let runs = Arc::new(engine.run_starter());
+        let source =
+            ConfiguredPackServices::new(Arc::new(config.clone()), db.clone(), clock.clone(), Some(access));
+        let pack_services = PackServices::new(runs).with_source(Arc::new(source));
+        Ok(Self { engine, act_services, pack_services, host, logins: Some(logins), _node: node })
     }
 }

@@ -9,6 +9,7 @@ use munshi_identity::operators::OPERATORS;
 use munshi_identity::{links, login_backoff, sign_ins};
 use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_jobs::{JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
+use munshi_pack::delivery::{self, DELIVERIES};
 use munshi_safety::proposals::{self, PROPOSALS};
 use munshi_safety::rate_limits::{self, LIMITS};
 use munshi_safety::requests::{self, REQUESTS};
@@ -62,7 +63,8 @@ pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
     Ok(())
 }
 
-/// Sign-ins and links that have ended, pauses that matter no more, and rate limits that are free again.
+/// Sign-ins and links that have ended, pauses that matter no more, rate limits that are free again, and what others sent that
+/// was handled long ago.
 async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), JobFailure> {
     let sweep = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
         login_backoff::sweep(tx, now)?;
@@ -76,7 +78,9 @@ async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), JobFailure> {
     let forget = move |tx: &mut PlatformTx<'_>| requests::sweep(tx, now).map(drop);
     db.platform(REQUESTS).write(forget).await.map_err(to_transient_failure)?;
     let forget = move |tx: &mut PlatformTx<'_>| proposals::sweep(tx, now).map(drop);
-    db.platform(PROPOSALS).write(forget).await.map_err(to_transient_failure)
+    db.platform(PROPOSALS).write(forget).await.map_err(to_transient_failure)?;
+    let forget = move |tx: &mut PlatformTx<'_>| delivery::sweep(tx, now).map(drop);
+    db.platform(DELIVERIES).write(forget).await.map_err(to_transient_failure)
 }
 
 /// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.

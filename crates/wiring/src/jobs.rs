@@ -5,7 +5,6 @@ use std::sync::Arc;
 use munshi_config::Config;
 use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
 use munshi_pack::PackJobParts;
-use munshi_pack::operation::PackServices;
 use munshi_store::Db;
 use munshi_types::{Clock, IdGenerator, SystemRandom};
 
@@ -63,7 +62,7 @@ fn register_kinds(
         clock: clock.clone(),
         ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
         queue: queue.clone(),
-        services: PackServices::new(Arc::new(turns.engine.run_starter())),
+        services: turns.pack_services.clone(),
     };
     let registered = packs::load_registry()?.register_jobs(&mut registry, &parts);
     registered.map_err(|bad| CommandFailure::failed(bad.to_string()))?;

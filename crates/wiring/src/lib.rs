@@ -10,6 +10,7 @@
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`connectors`]: other people's tools, and the file that declares them
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
+//! - `pack_services`: what packs work with besides their tables
 //! - [`installation`]: what a tier may name; [`apply_plans`]: tiers that no operation applies
 //! - [`tenant_templates`]: the tenants that come in the binary; [`create_tenant`]: one of them, made here
 //! - [`account`]: where operators open this, and the links that let them in
@@ -38,6 +39,7 @@ pub mod lock;
 pub mod models;
 mod node;
 pub mod operations;
+mod pack_services;
 pub mod packs;
 pub mod policy;
 pub mod tenant_templates;

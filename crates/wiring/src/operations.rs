@@ -26,6 +26,7 @@ use crate::failure::{CommandFailure, Exit};
 use crate::gateway::ConfiguredGateway;
 use crate::installation::list_installed_names;
 use crate::models::GatewayModels;
+use crate::pack_services::ConfiguredPackServices;
 use crate::{account, audit, budget, connectors, data_folder, packs, policy, tools, vault};
 
 /// Parts that are made when an operation needs them.
@@ -35,11 +36,13 @@ pub struct ConfiguredParts {
     clock: Arc<dyn Clock>,
     /// Made once: phrases and packs are read for it.
     models: OnceLock<HouseModels>,
+    pack_services: Arc<ConfiguredPackServices>,
 }
 
 impl ConfiguredParts {
     pub fn new(config: Arc<Config>, db: Db, clock: Arc<dyn Clock>) -> Self {
-        Self { config, db, clock, models: OnceLock::new() }
+        let source = ConfiguredPackServices::new(config.clone(), db.clone(), clock.clone(), None);
+        Self { config, db, clock, models: OnceLock::new(), pack_services: Arc::new(source) }
     }
 }
 
@@ -85,6 +88,10 @@ impl HouseParts for ConfiguredParts {
             ids,
             clock: self.clock.clone(),
         }))
+    }
+
+    fn pack_services(&self, runs: Arc<dyn RunStarter>) -> Result<PackServices, OperationError> {
+        Ok(PackServices::new(runs).with_source(self.pack_services.clone()))
     }
 
     fn folder_extensions(&self) -> Result<Vec<Arc<dyn FolderExtension>>, OperationError> {

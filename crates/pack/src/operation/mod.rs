@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 use munshi_safety::audit::{AuditStamp, administer, administer_platform};
 use munshi_store::{AdminTx, Db, PlatformAdminTx, PlatformScope, PlatformTx, Tx};
-use munshi_types::{IdGenerator, Random, RunId, Tenant, Timestamp};
+use munshi_types::{IdGenerator, Random, Tenant, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::run_starter::{NewPackRun, RunStarter};
+pub use crate::services::PackServices;
 
 pub use caller::{CallerIdentity, OperationCaller};
 pub use entry::{OperationEntry, OperationField, OperationShape};
@@ -84,25 +84,6 @@ pub struct OperationCall<S> {
     pub idempotency: IdempotencyKey,
     /// What the operations of one pack, or of the house, need besides.
     pub services: S,
-}
-
-/// What operations and jobs of packs work with besides the call itself.
-#[derive(Clone, Default)]
-pub struct PackServices {
-    runs: Option<Arc<dyn RunStarter>>,
-}
-
-impl PackServices {
-    pub fn new(runs: Arc<dyn RunStarter>) -> Self {
-        Self { runs: Some(runs) }
-    }
-
-    /// Begins work that goes on by itself, in the caller's transaction; gives the run that the cause made before, where it did.
-    pub fn begin_run(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
-        let runs = self.runs.as_ref();
-        let runs = runs.ok_or_else(|| munshi_store::Error::Refused("no run can be begun here".to_owned()))?;
-        runs.begin(tx, new)
-    }
 }
 
 /// A call of a pack's operation.

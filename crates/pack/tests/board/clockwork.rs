@@ -84,7 +84,7 @@ fn add_line(tx: &mut Tx<'_>, id: ActId, text: &str, now: Timestamp) -> Result<()
     Ok(())
 }
 
-fn queue(test: &TestDb) -> JobQueue {
+pub(crate) fn queue(test: &TestDb) -> JobQueue {
     JobQueue::new(test.clock.clone(), test.ids.clone())
 }
 
@@ -269,7 +269,7 @@ on_both_engines! {
     }
 
     async fn an_alert_is_told_once_and_cleared_when_it_has_passed(test: TestDb) {
-        let packs = install(&[Arc::new(Board { clock: test.clock.clone() })]);
+        let packs = install(&[Arc::new(Board::new(test.clock.clone()))]);
         let (shop, other) = (test.add_tenant("shop").await, test.add_tenant("neighbour").await);
         let nodes = [runner(&test, &test.db, &packs), runner(&test, &test.open_again().await, &packs)];
         nodes[0].drain().await.unwrap();
@@ -296,7 +296,7 @@ on_both_engines! {
     }
 
     async fn the_nights_sweep_takes_old_notices_down(test: TestDb) {
-        let packs = install(&[Arc::new(Board { clock: test.clock.clone() })]);
+        let packs = install(&[Arc::new(Board::new(test.clock.clone()))]);
         let shop = test.add_tenant("shop").await;
         let node = runner(&test, &test.db, &packs);
         node.drain().await.unwrap();

@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod clockwork;
+mod deliveries;
+mod doors;
 mod guide;
 mod pack;
 mod refused;
+mod refused_doors;
+mod services;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +43,7 @@ struct Shop {
 
 impl Shop {
     async fn open(test: &TestDb) -> Self {
-        let house = PackRegistry::install_all(&[Arc::new(Board { clock: test.clock.clone() })]).unwrap();
+        let house = PackRegistry::install_all(&[Arc::new(Board::new(test.clock.clone()))]).unwrap();
         let act_services = ActServices::new(
             test.ids.clone(),
             BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()),
@@ -120,6 +124,7 @@ impl Shop {
             language: None,
             now: test.clock.now(),
             zone: Zone::default(),
+            form: None,
         }
     }
 }

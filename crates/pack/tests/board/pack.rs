@@ -16,20 +16,25 @@ use munshi_pack::operation::{
 };
 use munshi_pack::{
     Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, NextStep, Objection, Pack,
-    PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackInstaller,
-    PackJob, PackJobCall, PackPageContent, PackPageHandler, PackPageRequest, PackReader, PackReading,
-    PackScheduleTime, PackTurnContext, PromptContribution, RunHistory, RunKind, StepOutcome, TenantTemplate,
-    ready_files,
+    PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackForm,
+    PackFormOutcome, PackInstaller, PackJob, PackJobCall, PackPageContent, PackPageHandler, PackPageRequest,
+    PackReader, PackReading, PackScheduleTime, PackTurnContext, PromptContribution, RunHistory, RunKind,
+    StepOutcome, TenantTemplate, ready_files,
 };
 use munshi_safety::acts::Permit;
 use munshi_safety::pipeline::ActConcern;
-use munshi_store::{Migration, Result, Row, Tx, params};
+use munshi_store::{AdminTx, Migration, Result, Row, Tx, params};
 use munshi_tiers::prompt::UntrustedText;
 use munshi_tools::{ChoiceOption, ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, WriteToolHandler};
-use munshi_types::{ActId, Autonomy, Clock, Conduct, Effect, FallbackSearch, Language, Timestamp, ToolSpec};
+use munshi_types::{
+    ActId, Autonomy, Clock, Conduct, Effect, FallbackSearch, IdGenerator, Language, SystemRandom, Timestamp,
+    ToolSpec,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+
+use crate::doors::{BoardCount, Counted, Digest, MakeRoom, NoticeFeed, NoticeHook};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     name: "9101_notices",
@@ -45,6 +50,14 @@ pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
 
 pub(crate) struct Board {
     pub(crate) clock: Arc<dyn Clock>,
+    /// Where it asks for notices.
+    pub(crate) feed: String,
+}
+
+impl Board {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, feed: "https://feed.example".to_owned() }
+    }
 }
 
 impl Pack for Board {
@@ -74,7 +87,13 @@ impl Pack for Board {
         room.add_schedule::<Sweep>("sweep", night, &SweepPayload { days: 90 })?;
         room.add_heartbeat(Stale)?;
         room.add_run_kind(Remind)?;
-        room.add_page(Notices)?;
+        room.add_webhook(NoticeHook)?;
+        room.add_poll(NoticeFeed { address: self.feed.clone() })?;
+        room.add_job(Digest)?;
+        room.add_turn_hook(MakeRoom);
+        room.offer_interface::<dyn BoardCount>("count", Arc::new(Counted))?;
+        let ids = IdGenerator::new(self.clock.clone(), Arc::new(SystemRandom));
+        room.add_page(Notices { ids })?;
         room.add_command(Count)?;
         room.add_operation::<Unpin>()?;
         room.add_tenant_template(TenantTemplate {
@@ -88,7 +107,7 @@ impl Pack for Board {
 pub(crate) struct Notice {
     pub(crate) id: ActId,
     pub(crate) title: String,
-    text: String,
+    pub(crate) text: String,
     pinned_at: Timestamp,
 }
 
@@ -297,12 +316,12 @@ impl PackCheck for Sober {
 }
 
 /// Takes down what has been up for long.
-struct Sweep;
+pub(crate) struct Sweep;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct SweepPayload {
+pub(crate) struct SweepPayload {
     /// Notices that have been up for more days than this go.
-    days: u32,
+    pub(crate) days: u32,
 }
 
 impl PackJob for Sweep {
@@ -378,7 +397,9 @@ impl Heartbeat for Stale {
     }
 }
 
-struct Notices;
+struct Notices {
+    ids: IdGenerator,
+}
 
 #[derive(Template)]
 #[template(
@@ -387,6 +408,16 @@ struct Notices;
 )]
 struct NoticeList<'a> {
     notices: &'a [Notice],
+}
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r#"<form method="post">{{ fields|safe }}<p>{{ wrong }}</p><input name="title"><input name="text"><button>Pin</button></form>"#
+)]
+struct NoticeForm<'a> {
+    fields: &'a str,
+    wrong: &'a str,
 }
 
 #[derive(Template)]
@@ -409,8 +440,36 @@ impl PackPageHandler for Notices {
         if visit.rest.is_empty() {
             return PackPageContent::html("Notices", &NoticeList { notices: &known }).map(Some);
         }
+        if visit.rest == "new" {
+            let form = NoticeForm { fields: &visit.render_form_fields()?, wrong: "" };
+            return PackPageContent::html("A new notice", &form).map(Some);
+        }
         let one = known.iter().find(|notice| notice.id.to_string() == visit.rest);
         one.map(|one| PackPageContent::html(&one.title, &NoticeText { text: &one.text })).transpose()
+    }
+
+    fn write_scope(&self) -> Option<&'static str> {
+        Some("board.notice.add")
+    }
+
+    fn submit(
+        &self,
+        tx: &mut AdminTx<'_, '_>,
+        visit: &PackPageRequest,
+        form: &PackForm,
+    ) -> Result<PackFormOutcome> {
+        let (title, text) = (form.get("title"), form.get("text"));
+        if title.is_empty() {
+            let again = NoticeForm { fields: &visit.render_form_fields()?, wrong: "A notice needs a title." };
+            return PackPageContent::html("A new notice", &again).map(PackFormOutcome::Invalid);
+        }
+        let id: ActId = self.ids.next();
+        tx.execute(
+            "INSERT INTO notices (tenant_id, id, title, text, pinned_at) VALUES ($1, $2, $3, $4, $5)",
+            params![id, title, text, visit.now],
+        )?;
+        tx.note("board.pinned", id.to_string(), json!({ "title": title }));
+        Ok(PackFormOutcome::Redirect(format!("notices/{id}")))
     }
 }
 

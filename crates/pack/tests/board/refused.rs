@@ -22,9 +22,9 @@ use serde_json::json;
 
 use crate::pack::Board;
 
-type Install = fn(&mut PackInstaller<'_>) -> Result<(), InvalidPack>;
+pub(crate) type Install = fn(&mut PackInstaller<'_>) -> Result<(), InvalidPack>;
 
-struct Odd {
+pub(crate) struct Odd {
     name: &'static str,
     migrations: &'static [Migration],
     install: Install,
@@ -117,10 +117,10 @@ impl PackCommand for Typed {
 }
 
 fn board() -> Arc<dyn Pack> {
-    Arc::new(Board { clock: Arc::new(FakeClock::new(Timestamp::from_micros(0))) })
+    Arc::new(Board::new(Arc::new(FakeClock::new(Timestamp::from_micros(0)))))
 }
 
-fn odd(install: Install) -> Odd {
+pub(crate) fn odd(install: Install) -> Odd {
     Odd { name: "odd", migrations: &[], install }
 }
 
@@ -132,7 +132,7 @@ fn look() -> ToolHandler {
     ToolHandler::Read(Arc::new(Nothing))
 }
 
-fn refusal(odd: Odd) -> String {
+pub(crate) fn refusal(odd: Odd) -> String {
     match PackRegistry::install_all(&[board(), Arc::new(odd)]) {
         Ok(_) => panic!("it was installed"),
         Err(bad) => bad.to_string(),

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use munshi_lang::Phrasebook;
-use munshi_pack::PackRegistry;
+use munshi_pack::{PackRegistry, PackServices};
 use munshi_server::access::authenticator::{AnonymousAuthenticator, VisitorAuthenticator};
 use munshi_server::phrases;
 use munshi_types::ToolSpec;
@@ -25,6 +25,8 @@ pub struct VisitorServices {
     pub proxies: Vec<IpAddr>,
     /// Whose pages are shown.
     pub packs: Arc<PackRegistry>,
+    /// What packs work with when others send them something.
+    pub pack_services: PackServices,
 }
 
 /// When and how much work is asked for.
@@ -52,6 +54,7 @@ impl Default for VisitorServices {
             challenge: ChallengeSettings::default(),
             proxies: Vec::new(),
             packs: Arc::new(PackRegistry::default()),
+            pack_services: PackServices::default(),
         }
     }
 }

@@ -75,6 +75,12 @@ mod operators {
 }
 pub(crate) mod pack_pages {
     pub(crate) mod show;
+    pub(super) mod submit;
+}
+mod pack_webhooks {
+    mod admit;
+    pub(super) mod probe;
+    pub(super) mod receive;
 }
 mod password {
     pub(super) mod change;
@@ -160,6 +166,15 @@ pub fn routes() -> Routes {
         .merge(pages())
         .merge(account())
         .merge(pack_pages())
+        .merge(pack_webhooks())
+}
+
+/// What others send packs. Each pack sees for itself who it is.
+fn pack_webhooks() -> Routes {
+    Routes::new().route(
+        "/hooks/{tenant}/{pack}/{name}",
+        get(pack_webhooks::probe::probe_webhook).post(pack_webhooks::receive::receive_webhook),
+    )
 }
 
 /// How operators come in, and what they look after. Forms are read with `SignedInForm` or `PublicForm`, which see that they are ours.
@@ -198,8 +213,14 @@ fn account() -> Routes {
 /// Pages that packs bring: for those who work there, and for whoever has a key that a page itself gave.
 fn pack_pages() -> Routes {
     Routes::new()
-        .route("/pages/{tenant}/{pack}", get(pack_pages::show::show_first_page))
-        .route("/pages/{tenant}/{pack}/{*path}", get(pack_pages::show::show_pack_page))
+        .route(
+            "/pages/{tenant}/{pack}",
+            get(pack_pages::show::show_first_page).post(pack_pages::submit::submit_first_page),
+        )
+        .route(
+            "/pages/{tenant}/{pack}/{*path}",
+            get(pack_pages::show::show_pack_page).post(pack_pages::submit::submit_pack_page),
+        )
 }
 
 /// Pages, what they load, and what people at them may ask for.

@@ -8,7 +8,7 @@ use axum::http::header::REFERRER_POLICY;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use munshi_identity::{Principal, PrincipalStanding, authorize};
-use munshi_pack::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
+use munshi_pack::{PackFormKeys, PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 use munshi_safety::policy;
 use munshi_server::account::signed_in_operator::SignedInOperator;
 use munshi_server::error::ApiError;
@@ -17,7 +17,7 @@ use munshi_server::json::Json;
 use munshi_server::local_path;
 use munshi_server::page_phrases::PagePhrases;
 use munshi_store::{PlatformTx, Tx, tenants};
-use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
+use munshi_types::{RunId, Tenant, TenantId, TenantName, TenantStatus};
 
 use crate::app::App;
 use crate::app::api::Api;
@@ -64,12 +64,15 @@ pub(crate) async fn show_pack_page(
     let Some(tenant) = find_tenant(api, &tenant).await? else { return Ok(closed()) };
     let Some((page, rest)) = api.visitor_services.packs.find_page(&pack, &path) else { return Ok(closed()) };
     let visit = PackPageRequest {
-        principal: principal(who.as_ref(), &tenant).await?,
+        principal: find_principal(who.as_ref(), &tenant).await?,
         rest: rest.to_owned(),
         query: serde_urlencoded::from_str(query.as_deref().unwrap_or_default()).unwrap_or_default(),
         language: None,
         now: api.clock.now(),
         zone: tenant.zone.clone(),
+        form: who
+            .as_ref()
+            .map(|who| PackFormKeys::new(who.form_token(), api.ids.next::<RunId>().to_string())),
     };
     match find_content(api, tenant.id, page, visit).await? {
         Some(shown) => Ok(render_content(shown)),
@@ -78,7 +81,7 @@ pub(crate) async fn show_pack_page(
 }
 
 /// By its name, as people write it, or by its id, as links have it. One that is not open has no pages.
-async fn find_tenant(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
+pub(super) async fn find_tenant(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
     let (id, name) = (text.parse::<TenantId>(), text.parse::<TenantName>());
     let read = move |tx: &mut PlatformTx<'_>| match (id, name) {
         (Ok(id), _) => tenants::find(tx, id),
@@ -90,7 +93,10 @@ async fn find_tenant(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> 
 }
 
 /// An operator in the role they have here; everybody else is nobody, whatever they are elsewhere.
-async fn principal(who: Option<&SignedInOperator>, tenant: &Tenant) -> Result<Principal, ApiError> {
+pub(super) async fn find_principal(
+    who: Option<&SignedInOperator>,
+    tenant: &Tenant,
+) -> Result<Principal, ApiError> {
     let role = match who {
         Some(who) => who.find_workspace(tenant.id).await?.map(|workspace| workspace.role),
         None => None,
@@ -121,7 +127,7 @@ async fn find_content(
     api.db.read(tenant, read).await.map_err(ApiError::from)
 }
 
-fn render_content(shown: PackPageContent) -> Response {
+pub(super) fn render_content(shown: PackPageContent) -> Response {
     let mut response = match shown.body {
         PackPageBody::Html(html) => {
             let body = html.as_str().to_owned();
@@ -136,7 +142,7 @@ fn render_content(shown: PackPageContent) -> Response {
 }
 
 impl ClosedPage {
-    fn respond(is_signed_in: bool, headers: &HeaderMap, uri: &Uri) -> Response {
+    pub(super) fn respond(is_signed_in: bool, headers: &HeaderMap, uri: &Uri) -> Response {
         let back = uri.path_and_query().map_or("/account", |path| path.as_str());
         let sign_in = match is_signed_in {
             true => String::new(),

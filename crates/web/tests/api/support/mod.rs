@@ -6,12 +6,14 @@ mod hosts;
 mod house_parts;
 mod pages;
 mod tools;
+mod webhooks;
 
 pub(crate) use browser::{Browser, PASSWORD, encoded};
 pub(crate) use client::{Reply, Told, chat, follow, text_of};
 pub(crate) use hosts::{HOST_SECRET, claims, signed};
 pub(crate) use pages::PAGE_KEY;
 pub(crate) use tools::World;
+pub(crate) use webhooks::HOOK_SECRET;
 
 use std::sync::Arc;
 
@@ -26,7 +28,10 @@ use munshi_identity::keys::{
 };
 use munshi_identity::passwords::{PasswordCost, PasswordService};
 use munshi_identity::{Role, links};
+use munshi_operations::HouseParts;
+use munshi_pack::PackServices;
 use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
+use munshi_safety::vault::Vault;
 use munshi_store::{Db, Migration};
 use munshi_test_app::{TenantFiles, TestApp, list_migrations, notes};
 use munshi_test_support::TestDb;
@@ -66,6 +71,7 @@ pub(crate) struct Installation {
     pub(crate) other: Business,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) world: Arc<World>,
+    pub(crate) vault: Vault,
     pub(crate) router: Router,
 }
 
@@ -182,6 +188,8 @@ impl Installation {
             packs: packs.clone(),
             logins: setup.logins.clone(),
         };
+        let vault = house_parts.open_vault().await.unwrap();
+        let pack_services = PackServices::new(Arc::new(engine.run_starter())).with_vault(vault.clone());
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -191,7 +199,8 @@ impl Installation {
             public_url: setup.account.public_url.clone(),
         };
         let routes = routes().merge(pack_operation_routes(&packs));
-        let visits = VisitorServices { proofs: Arc::new(proofs), packs, ..VisitorServices::default() };
+        let visits =
+            VisitorServices { proofs: Arc::new(proofs), packs, pack_services, ..VisitorServices::default() };
         let parts = ApiParts {
             db: db.clone(),
             engine,
@@ -213,7 +222,7 @@ impl Installation {
         let api = Api::with_visitors(parts, visits);
         let app = App::with_api(ids, metrics(), || std::future::ready(Vec::new()), api);
         let router = build_router(routes, &app, &ServerOptions::default());
-        Self { turns, app, shop, other, model, world, router }
+        Self { turns, app, shop, other, model, world, vault, router }
     }
 
     pub(crate) fn now(&self) -> munshi_types::Timestamp {

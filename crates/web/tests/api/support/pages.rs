@@ -10,9 +10,10 @@ use munshi_pack::operation::{
     RouteMethod,
 };
 use munshi_pack::{
-    InvalidPack, Pack, PackInstaller, PackPageContent, PackPageHandler, PackPageRequest, PackRegistry,
+    InvalidPack, Pack, PackForm, PackFormOutcome, PackInstaller, PackPageContent, PackPageHandler,
+    PackPageRequest, PackRegistry,
 };
-use munshi_store::{Result, Tx, params};
+use munshi_store::{AdminTx, Result, Tx, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -30,6 +31,8 @@ impl Pack for Notes {
     fn install(&self, room: &mut PackInstaller<'_>) -> std::result::Result<(), InvalidPack> {
         room.add_page(List)?;
         room.add_page(Count)?;
+        room.add_page(Write)?;
+        room.add_webhook(super::webhooks::NotesHook)?;
         room.add_operation::<CountNotes>()?;
         room.add_operation::<ForgetNotes>()
     }
@@ -154,6 +157,67 @@ impl PackPageHandler for Count {
 
     fn show(&self, _: &mut Tx<'_>, _: &PackPageRequest) -> Result<Option<PackPageContent>> {
         Ok(Some(PackPageContent::json("Notes", json!({ "count": 2 }))))
+    }
+}
+
+/// Writes a note down.
+struct Write;
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r#"<form method="post">{{ fields|safe }}<p>{{ wrong }}</p><input name="text"></form>"#
+)]
+struct WriteForm<'a> {
+    fields: &'a str,
+    wrong: &'a str,
+}
+
+impl PackPageHandler for Write {
+    fn path(&self) -> &'static str {
+        "write"
+    }
+
+    fn scope(&self) -> &'static str {
+        "notes.note.read"
+    }
+
+    fn allows_link_access(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<bool> {
+        Ok(visit.rest == PAGE_KEY)
+    }
+
+    fn show(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
+        let form = WriteForm { fields: &visit.render_form_fields()?, wrong: "" };
+        PackPageContent::html("Write", &form).map(Some)
+    }
+
+    fn write_scope(&self) -> Option<&'static str> {
+        Some("notes.note.add")
+    }
+
+    fn submit(
+        &self,
+        tx: &mut AdminTx<'_, '_>,
+        visit: &PackPageRequest,
+        form: &PackForm,
+    ) -> Result<PackFormOutcome> {
+        if visit.rest == "gone" {
+            return Ok(PackFormOutcome::Gone);
+        }
+        let id = visit.now.as_micros();
+        let text = form.get("text");
+        tx.execute(
+            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
+            params![uuid::Uuid::from_u128(u128::try_from(id).unwrap_or_default() + text.len() as u128), text],
+        )?;
+        if text.is_empty() {
+            let again = WriteForm { fields: &visit.render_form_fields()?, wrong: "Nothing <b>written</b>." };
+            return PackPageContent::html("Write", &again).map(PackFormOutcome::Invalid);
+        }
+        if text != "unsaid" {
+            tx.note("notes.written", "note", json!({ "text": text }));
+        }
+        Ok(PackFormOutcome::Redirect(format!("list/{text}")))
     }
 }
 

@@ -1,0 +1,194 @@
+//! What came from outside, in the table where it waits to be handled.
+
+use std::time::Duration;
+
+use munshi_jobs::{JobQueue, NewJob};
+use munshi_store::{JsonText, PlatformScope, PlatformTx, Result, Row, Tx, across_tenants, params};
+use munshi_types::{DeliveryId, IdGenerator, Timestamp};
+use ring::digest::{SHA256, digest};
+
+use crate::delivery_job::{DELIVERY_KIND, PackDeliveryPayload};
+use crate::foreign::Foreign;
+use crate::run_starter::{NewPackRun, PackRunCause};
+
+/// Opens the rows of all tenants, for sweeping.
+pub const DELIVERIES: PlatformScope = PlatformScope::new("deliveries");
+
+/// A body is kept this long after it was handled.
+const BODY_LIFE: Duration = Duration::from_secs(7 * 86_400);
+/// The sender's ids are stored as they are up to this length, longer ones as their hash.
+const LONGEST_ID: usize = 200;
+/// No body is larger, by whichever way it came.
+pub const LARGEST_DELIVERY: usize = 1024 * 1024;
+
+/// How a delivery came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeliveryOrigin {
+    Webhook,
+    Poll,
+}
+
+impl DeliveryOrigin {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Webhook => "webhook",
+            Self::Poll => "poll",
+        }
+    }
+}
+
+/// A delivery to be stored.
+pub struct NewDelivery<'a> {
+    pub pack: &'static str,
+    pub source: &'static str,
+    pub origin: DeliveryOrigin,
+    /// Of the webhook or the poll.
+    pub name: &'static str,
+    /// None: the same body is the same delivery.
+    pub sender_id: Option<&'a str>,
+    pub headers: &'a [(String, String)],
+    pub body: &'a [u8],
+}
+
+/// Where deliveries are stored from.
+#[derive(Clone)]
+pub struct DeliveryQueue {
+    pub queue: JobQueue,
+    pub ids: IdGenerator,
+}
+
+/// What came of storing one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    Stored(DeliveryId),
+    /// The sender's id was there before.
+    Known,
+}
+
+impl DeliveryQueue {
+    /// Stores it with the job that handles it, in the caller's transaction.
+    pub fn store(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewDelivery<'_>,
+        now: Timestamp,
+    ) -> munshi_jobs::Result<DeliveryOutcome> {
+        let id: DeliveryId = self.ids.next();
+        let added = tx.execute(
+            "INSERT INTO pack_deliveries (tenant_id, id, pack, source, sender_id, origin, name, received_at, headers,
+                                          body, state)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'waiting')
+             ON CONFLICT (tenant_id, pack, source, sender_id) DO NOTHING",
+            params![
+                id,
+                new.pack,
+                new.source,
+                build_sender_id(new),
+                new.origin.as_str(),
+                new.name,
+                now,
+                JsonText::of(&new.headers)?,
+                new.body.to_vec()
+            ],
+        )?;
+        if added == 0 {
+            return Ok(DeliveryOutcome::Known);
+        }
+        self.queue.enqueue(tx, &NewJob::new(DELIVERY_KIND, &PackDeliveryPayload { delivery: id })?)?;
+        Ok(DeliveryOutcome::Stored(id))
+    }
+}
+
+/// The sender's own id, or a hash where there is none that can be stored.
+fn build_sender_id(new: &NewDelivery<'_>) -> String {
+    let hash = |bytes: &[u8]| {
+        let hex: String = digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{hex}")
+    };
+    match new.sender_id {
+        Some(id) if !id.is_empty() && id.len() <= LONGEST_ID && !id.contains('\0') => id.to_owned(),
+        Some(id) if !id.is_empty() => hash(id.as_bytes()),
+        _ => hash(new.body),
+    }
+}
+
+/// A stored delivery, as its pack gets it.
+#[derive(Clone, Debug)]
+pub struct PackDelivery {
+    pub id: DeliveryId,
+    pub source: String,
+    /// The sender's id; `sha256:` and a hash where it had none.
+    pub sender_id: String,
+    pub received_at: Timestamp,
+    /// Those that the webhook keeps.
+    pub headers: Vec<(String, String)>,
+    pub body: Foreign<Vec<u8>>,
+}
+
+impl PackDelivery {
+    /// A run that this delivery begins: once for a kind, however often the delivery is handled. One that brings several things adds
+    /// to the key which of them it is.
+    pub fn build_run(&self, kind: impl Into<String>, input: Foreign<serde_json::Value>) -> NewPackRun {
+        NewPackRun {
+            kind: kind.into(),
+            cause: PackRunCause::Event,
+            cause_key: Some(format!("delivery/{}", self.id)),
+            input: input.into_inner(),
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A row, with who handles it.
+pub(crate) struct DeliveryRow {
+    pub(crate) pack: String,
+    pub(crate) origin: String,
+    pub(crate) name: String,
+    pub(crate) is_handled: bool,
+    pub(crate) delivery: PackDelivery,
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<DeliveryRow>> {
+    tx.optional(
+        "SELECT id, pack, source, sender_id, origin, name, received_at, headers, body, state FROM pack_deliveries
+         WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
+}
+
+fn read(row: &Row<'_>) -> Result<DeliveryRow> {
+    Ok(DeliveryRow {
+        pack: row.get("pack")?,
+        origin: row.get("origin")?,
+        name: row.get("name")?,
+        is_handled: row.get::<String>("state")? == "handled",
+        delivery: PackDelivery {
+            id: row.get("id")?,
+            source: row.get("source")?,
+            sender_id: row.get("sender_id")?,
+            received_at: row.get("received_at")?,
+            headers: row.get::<JsonText>("headers")?.read()?,
+            body: Foreign::new(row.get::<Option<Vec<u8>>>("body")?.unwrap_or_default()),
+        },
+    })
+}
+
+pub(crate) fn mark_handled(tx: &mut Tx<'_>, id: DeliveryId, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE pack_deliveries SET state = 'handled', handled_at = $3 WHERE tenant_id = $1 AND id = $2",
+        params![id, now],
+    )?;
+    Ok(())
+}
+
+/// Removes the bodies of what was handled a week ago, for all tenants; says how many those were.
+pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
+    let sql = across_tenants(
+        "UPDATE pack_deliveries SET body = NULL, headers = '[]' WHERE handled_at < $1 AND body IS NOT NULL",
+    );
+    tx.execute(sql, params![now.minus(BODY_LIFE)])
+}
