@@ -2,9 +2,12 @@
 //!
 //! Locks are taken in one order everywhere: quota, session, run, and the audit last.
 
+use std::sync::Arc;
+
 use munshi_guardrails::{GuardrailSeverity, GuardrailTier, GuardrailViolation};
 use munshi_llm::calls;
 use munshi_llm::gateway::CallRecord;
+use munshi_pack::FinishedTurn;
 use munshi_safety::acts::DeferredAuditEntries;
 use munshi_safety::approvals;
 use munshi_safety::budget::{BudgetAmount, SettleOutcome};
@@ -81,6 +84,8 @@ pub struct TurnCommit {
     /// Of a run that a program brought something for: what whoever comes back with its tools' answers goes on from, where
     /// it was asked for some.
     pub client_resume: Option<Option<Box<RunSnapshot>>>,
+    /// What packs hear of it, where any wants to.
+    pub finished: Option<Arc<FinishedTurn>>,
     pub now: Timestamp,
 }
 

@@ -45,6 +45,9 @@ pub(crate) fn save_turn(
     response: &TurnCommit,
 ) -> Result<CommittedTurn> {
     let stored = commit::save_turn(tx, &inner.ingest_services, response)?;
+    if let Some(finished) = &response.finished {
+        inner.packs.run_turn_hooks(tx, finished, &inner.ingest_services.queue)?;
+    }
     for act in &stored.ended {
         let Some(act) = acts::find(tx, *act)? else { continue };
         if matches!(act.state, ActState::Applied | ActState::Failed | ActState::Unknown) {

@@ -56,7 +56,7 @@ type Resolve = Arc<dyn Fn(&(dyn Any + Send + Sync)) -> bool + Send + Sync>;
 
 /// What is offered and asked for, while packs are installed.
 #[derive(Clone, Default)]
-pub(crate) struct InterfaceTable {
+pub struct InterfaceTable {
     offered: BTreeMap<String, Offered>,
     asked: Vec<InterfaceRequest>,
 }

@@ -69,7 +69,7 @@ pub use heartbeat::{Alert, AlertSeverity, Heartbeat, HeartbeatTick};
 pub use html::{Html, HtmlEscaper};
 pub use http::{PackHttp, PackHttpRequest, PackHttpResponse};
 pub use installer::PackInstaller;
-pub use interfaces::{InterfaceUnresolved, PackInterface};
+pub use interfaces::{InterfaceTable, InterfaceUnresolved, PackInterface};
 pub use job::{PackJob, PackJobCall, PackJobEntry, PackJobParts};
 pub use models::{PackModelParts, PackModelReply, PackModels};
 pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};

@@ -64,7 +64,7 @@ pub struct PackRegistry {
     pub webhooks: Vec<FromPack<dyn PackWebhook>>,
     pub polls: Vec<FromPack<dyn PackPoll>>,
     pub turn_hooks: Vec<FromPack<dyn TurnHook>>,
-    pub(crate) interfaces: InterfaceTable,
+    pub interfaces: InterfaceTable,
     pub pages: Vec<FromPack<dyn PackPageHandler>>,
     pub commands: Vec<FromPack<dyn PackCommand>>,
     pub operations: Vec<OperationEntry<PackServices>>,

@@ -10,8 +10,8 @@ use crate::registry::PackRegistry;
 use crate::turn_context::PackTurnContext;
 
 pub trait TurnHook: Send + Sync {
-    /// Asked once, in the transaction that ends the turn. It may write the pack's tables and enqueue the pack's jobs; an
-    /// error rolls the turn's end back.
+    /// Asked once, in the transaction that ends a turn with an answer. It may write the pack's tables and enqueue the pack's jobs. An error
+    /// undoes what this hook wrote and nothing else: the person has their answer.
     fn after_turn(&self, tx: &mut Tx<'_>, turn: &FinishedTurn, jobs: &PackJobQueue) -> Result<()>;
 }
 
@@ -67,11 +67,19 @@ impl PackJobQueue {
 }
 
 impl PackRegistry {
-    /// Tells every pack that a turn has ended, in the transaction that ends it.
+    /// Tells every pack that a turn has ended, in the transaction that ends it. What a hook can't do is logged; only a store that is
+    /// ailing ends the transaction, which is tried again then.
     pub fn run_turn_hooks(&self, tx: &mut Tx<'_>, turn: &FinishedTurn, queue: &JobQueue) -> Result<()> {
-        self.turn_hooks.iter().try_for_each(|hook| {
+        for hook in &self.turn_hooks {
             let jobs = PackJobQueue { pack: hook.pack, queue: queue.clone() };
-            hook.what.after_turn(tx, turn, &jobs)
-        })
+            match tx.attempt(|tx| hook.what.after_turn(tx, turn, &jobs)) {
+                Ok(()) => {}
+                Err(error) if error.is_retryable() => return Err(error),
+                Err(error) => {
+                    tracing::error!(pack = hook.pack, run = %turn.run, %error, "a pack's turn hook failed");
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -83,6 +83,7 @@ impl TurnEngineInner {
             decision: None,
             questions: open.questions,
             unfinished: open.unfinished,
+            finished: None,
             client_resume: Some(None),
             now: self.clock.now(),
         };

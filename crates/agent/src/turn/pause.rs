@@ -68,6 +68,7 @@ impl Turn {
             steps: std::mem::take(&mut self.state.steps),
             calls: self.setup.call_log.take(),
             violations: Vec::new(),
+            finished: None,
             client_resume: None,
             decision: None,
             questions: Vec::new(),

@@ -1,7 +1,9 @@
 //! The end of a turn, or its pause: everything is stored in one transaction, and only then said to be done.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use munshi_pack::{FinishedCall, FinishedTurn};
 use munshi_store::Tx;
 use munshi_tiers::prompt::{PromptSection, UtteranceText};
 use munshi_tools::Tool;
@@ -24,6 +26,7 @@ use crate::marks::{ReplyMarks, ShownApproval};
 use crate::messages::MessageStatus;
 use crate::runs::{self, RunLease};
 use crate::sessions::SessionUpdate;
+use crate::snapshot::ExchangeCallOutcome;
 use crate::state::{HaltReason, RunState};
 use crate::suggest::{ExpectedAnswer, SuggestionContext, suggest};
 use crate::turn_metrics;
@@ -236,8 +239,29 @@ impl Turn {
             questions: self.state.snapshot.pending_approvals(),
             unfinished,
             client_resume: self.setup.prepared.client_context.is_some().then_some(carried),
+            finished: self.describe_finished(end),
             now: self.setup.engine.clock.now(),
         }
+    }
+
+    /// What packs hear of a turn that was answered; a rehearsal has taught nobody anything.
+    fn describe_finished(&self, end: &TurnOutcome) -> Option<Arc<FinishedTurn>> {
+        let is_told = matches!(end, TurnOutcome::Replied) && self.setup.run.kind != runs::REHEARSAL;
+        if self.setup.engine.packs.turn_hooks.is_empty() || !is_told {
+            return None;
+        }
+        let calls = self.state.snapshot.iter_calls().filter_map(|called| match &called.outcome {
+            ExchangeCallOutcome::Ended { ok, result } => {
+                Some(FinishedCall { tool: called.tool.clone(), ok: *ok, result: result.clone() })
+            }
+            _ => None,
+        });
+        Some(Arc::new(FinishedTurn {
+            run: self.setup.lease.run,
+            context: self.setup.prepared.pack_context.clone(),
+            reply: self.reply.text().to_owned(),
+            calls: calls.collect(),
+        }))
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.

@@ -177,6 +177,7 @@ impl Shop {
             decision: None,
             questions: Vec::new(),
             unfinished: Vec::new(),
+            finished: None,
             client_resume: None,
             now: self.now(),
         }

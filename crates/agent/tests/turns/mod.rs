@@ -29,6 +29,7 @@ mod guided;
 mod heard;
 mod hidden;
 mod holders;
+mod hooks;
 mod keyed;
 mod late;
 mod limits;

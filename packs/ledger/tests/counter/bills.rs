@@ -26,6 +26,7 @@ async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
         language: None,
         now: test.clock.now(),
         zone: Zone::default(),
+        form: None,
     };
     let page = page.clone();
     let shown: Option<PackPageContent> = shop
