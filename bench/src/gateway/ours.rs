@@ -74,6 +74,7 @@ pub(crate) fn call(request: ChatRequest) -> ModelCall {
         about: CallSubject::default(),
         budget: Arc::new(budget),
         tab: Arc::new(Forgetful),
+        prompt: None,
         prices: None,
     };
     ModelCall {

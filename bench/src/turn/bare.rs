@@ -76,6 +76,7 @@ impl Bare {
             door: Admission::Open,
             limit_reached: Arc::new(|_| FixedReply::default()),
             decision: None,
+            may_begin: true,
             limits: Vec::new(),
             now: SystemClock.now(),
         };
@@ -163,6 +164,7 @@ impl Ready {
             first_token: Some(Duration::from_millis(1)),
             total: Duration::from_millis(1),
             ending: CallEnding::Finished(StopReason::EndTurn),
+            prompt: None,
             request_id: None,
         };
         TurnCommit {
@@ -181,6 +183,7 @@ impl Ready {
             violations: Vec::new(),
             questions: Vec::new(),
             unfinished: Vec::new(),
+            finished: None,
             client_resume: None,
             decision: Some(Box::new(TurnDecision { outcome: "done".to_owned(), ..TurnDecision::default() })),
             now,

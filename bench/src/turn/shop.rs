@@ -57,12 +57,8 @@ impl Shop {
             AddressResolution::Bound(place) => place,
             _ => anyhow::bail!("nobody answers"),
         };
-        let desk = IngestServices {
-            governor: Arc::new(app.act_services.governor.clone()),
-            queue: app.queue,
-            ids: app.ids,
-            holder: None,
-        };
+        let governor = Arc::new(app.act_services.governor.clone());
+        let desk = IngestServices::new(governor, app.queue, app.ids, None, 256);
         Ok(Self { test, db: app.db, tenant, staff, turns: app.engine, desk, place, key })
     }
 

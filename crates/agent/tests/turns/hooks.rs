@@ -52,6 +52,7 @@ on_both! {
         let (shop, heard) = open(&test, true).await;
         let outcome = shop.ask("1", "how many notes").await;
         assert_eq!((outcome.state, outcome.text.as_str()), (RunState::Done, "There are none."));
-        assert_eq!((heard.lock().unwrap().len(), shop.notes().await), (1, 0), "what it wrote is undone");
+        let times = heard.lock().unwrap().len();
+        assert_eq!((times, shop.notes().await), (1, 0), "what it wrote is undone");
     }
 }

@@ -110,6 +110,7 @@ fn call(request: &Arc<ChatRequest>, veil: &PseudonymRedactor) -> ModelCall {
         about: CallSubject::default(),
         budget: Arc::new(UnlimitedBudget),
         tab: Arc::new(InMemoryCallLog::default()),
+        prompt: None,
         prices: None,
     };
     ModelCall {
