@@ -42,8 +42,9 @@ impl PackJob for HeartbeatJob {
         let heartbeat = of.what.clone();
         // Read first: looking at much must not hold the writer.
         let found = call.read(move |tx| Ok(heartbeat.collect_alerts(tx, &tick)?)).await?;
-        let found = found.into_iter().map(|alert| self.word(alert)).collect::<Result<Vec<_>, _>>()?;
         let (pack, heartbeat) = (of.pack, of.what.name());
+        let found: Vec<WordedAlert> =
+            found.into_iter().filter_map(|alert| self.word(pack, heartbeat, alert)).collect();
         let source = AlertSource { pack, heartbeat, now: call.now, ids: call.ids.clone() };
         let record = move |tx: &mut Tx<'_>| {
             alerts::record_beat(tx, &source, &found).map_err(|error| JobFailure::Passing(error.to_string()))
@@ -58,14 +59,19 @@ impl PackJob for HeartbeatJob {
 }
 
 impl HeartbeatJob {
-    /// The alert with its words in English. One that can't be stored is a mistake of the pack: trying again changes nothing.
-    fn word(&self, alert: Alert) -> Result<WordedAlert, JobFailure> {
+    /// The alert with its words in English. What is wrong with one is a mistake of the pack, and keeps no other from being told: without
+    /// words it is told by its phrase's name, and without a key that can be stored it is only logged.
+    fn word(&self, pack: &str, heartbeat: &str, alert: Alert) -> Option<WordedAlert> {
         if alert.key.is_empty() || alert.key.len() > LONGEST_KEY || alert.key.contains('\0') {
-            return Err(JobFailure::Lasting(format!("an alert's key must have 1 to {LONGEST_KEY} bytes")));
+            tracing::error!(pack, heartbeat, "an alert's key must have 1 to {LONGEST_KEY} bytes");
+            return None;
         }
         let english = Locale::new(Language::English, ScriptForm::Latin);
-        let text = self.packs.render_phrase(english, &alert.phrase, &alert.slots);
-        let text = text.map_err(|error| JobFailure::Lasting(format!("alert {}: {error}", alert.key)))?;
-        Ok(WordedAlert { alert, text })
+        let text =
+            self.packs.render_phrase(english, &alert.phrase, &alert.slots).unwrap_or_else(|error| {
+                tracing::error!(pack, heartbeat, key = alert.key, %error, "an alert can't be worded");
+                format!("{}: {}", alert.phrase, alert.key)
+            });
+        Some(WordedAlert { alert, text })
     }
 }

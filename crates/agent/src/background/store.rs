@@ -58,7 +58,7 @@ pub(crate) struct StrandedRun {
 }
 
 /// Runs of all tenants that nobody goes on with though somebody should: their holder has not renewed, or their job was given up.
-/// Under the reason that the job had, no second one is made where it is still there.
+/// Under the reason that the job had, no second one is made where it is still there. Those of tenants at rest stand in nobody's way.
 pub(crate) fn list_stranded(
     tx: &mut PlatformTx<'_>,
     now: Timestamp,
@@ -70,6 +70,7 @@ pub(crate) fn list_stranded(
         (
             across_tenants(
                 "SELECT tenant_id, id, 'lapsed' AS reason FROM runs WHERE lease_until <= $1 AND lane = 'background'
+                   AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = runs.tenant_id AND t.status = 'active')
                  ORDER BY lease_until LIMIT $2",
             ),
             lapsed,
@@ -77,13 +78,17 @@ pub(crate) fn list_stranded(
         (
             across_tenants(
                 "SELECT tenant_id, id, 'begin' AS reason FROM runs WHERE lane = 'background' AND state = 'created'
-                   AND lease_until IS NULL AND began_at <= $1 LIMIT $2",
+                   AND lease_until IS NULL AND began_at <= $1
+                   AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = runs.tenant_id AND t.status = 'active')
+                 LIMIT $2",
             ),
             overdue,
         ),
         (
             across_tenants(
-                "SELECT tenant_id, id, 'due/' || epoch AS reason FROM runs WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
+                "SELECT tenant_id, id, 'due/' || epoch AS reason FROM runs WHERE due_at <= $1
+                   AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = runs.tenant_id AND t.status = 'active')
+                 ORDER BY due_at LIMIT $2",
             ),
             overdue,
         ),
