@@ -373,6 +373,22 @@ mod tests {
     }
 
     #[test]
+    fn a_webhook_has_a_limit_of_its_own_in_each_tenant() {
+        let (limits, clock) = limits();
+        let ids = munshi_types::IdGenerator::system();
+        let (shop, other): (TenantId, TenantId) = (ids.next(), ids.next());
+        for _ in 0..WEBHOOK_LIMIT.count {
+            limits.check_webhook(shop, "board", "notices").unwrap();
+        }
+        let reached = limits.check_webhook(shop, "board", "notices").unwrap_err();
+        assert_eq!(reached.code, ApiErrorCode::TooManyRequests);
+        assert!(limits.check_webhook(other, "board", "notices").is_ok());
+        assert!(limits.check_webhook(shop, "board", "others").is_ok());
+        clock.advance(MINUTE);
+        assert!(limits.check_webhook(shop, "board", "notices").is_ok());
+    }
+
+    #[test]
     fn a_visit_begins_anew_after_a_silence() {
         let (limits, clock) = limits();
         let ids = munshi_types::IdGenerator::system();

@@ -308,6 +308,11 @@ on_both_engines! {
             let read = test.db.read(shop.tenant, move |tx| sign.get()?.read(tx));
             assert_eq!(read.await.unwrap(), "1 notices");
         }
+        // Two that need each other.
+        let (left, right) = (Mutual::new("left", "right.name"), Mutual::new("right", "left.name"));
+        PackRegistry::install_all(&[left.clone(), right.clone()]).unwrap();
+        let name = |of: &Mutual| of.other.lock().unwrap().as_ref().unwrap().get().unwrap().to_owned();
+        assert_eq!((name(&left), name(&right)), ("right".to_owned(), "left".to_owned()));
         let missing = PackRegistry::install_all(&[Arc::new(Lobby)]).err().unwrap();
         assert_eq!(missing.to_string(), "pack lobby: it needs the interface board.count, which no pack offers");
         let wrong = PackRegistry::install_all(&[board(), Arc::new(Stranger)]).err().unwrap();
@@ -328,6 +333,30 @@ impl Pack for Visitor {
         assert!(sign.get().is_err(), "not before all packs are in");
         *self.0.lock().unwrap() = Some(sign);
         Ok(())
+    }
+}
+
+/// Offers its name, and asks another for theirs.
+struct Mutual {
+    name: &'static str,
+    needs: &'static str,
+    other: Mutex<Option<PackInterface<str>>>,
+}
+
+impl Mutual {
+    fn new(name: &'static str, needs: &'static str) -> Arc<Self> {
+        Arc::new(Self { name, needs, other: Mutex::default() })
+    }
+}
+
+impl Pack for Mutual {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
+        *self.other.lock().unwrap() = Some(room.require_interface::<str>(self.needs));
+        room.offer_interface::<str>("name", Arc::from(self.name))
     }
 }
 
