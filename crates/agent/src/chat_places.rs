@@ -4,7 +4,7 @@
 //! whichever node has a place first takes it up ([`crate::waiting_turns`]).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
@@ -12,9 +12,11 @@ use tokio::sync::Notify;
 pub(crate) struct ChatPlaces {
     most: usize,
     taken: AtomicUsize,
-    /// Whether turns may be waiting for a place. Then a place that is free goes to whoever's turn it is, and not to the
-    /// conversation that had it.
-    is_contested: AtomicBool,
+    /// How often somebody found none free since the last look that left nobody waiting; 0 where nobody waits. While somebody does, a place that is free goes to
+    /// whoever's turn it is, and neither to the conversation that had it nor to whoever comes just then.
+    demand: AtomicU64,
+    /// Whether what a dead process left, or what somebody answered, found no place: that comes before those who wait.
+    has_left: AtomicBool,
     freed: Notify,
 }
 
@@ -29,15 +31,21 @@ impl ChatPlaces {
         Arc::new(Self {
             most: most.max(1),
             taken: AtomicUsize::new(0),
-            is_contested: AtomicBool::new(false),
+            demand: AtomicU64::new(0),
+            has_left: AtomicBool::new(false),
             freed: Notify::new(),
         })
+    }
+
+    /// A place for a message that comes now, if one is free and nobody waits for one.
+    pub(crate) fn try_take_uncontested(self: &Arc<Self>) -> Option<ChatPlace> {
+        if self.is_contested() { None } else { self.try_take() }
     }
 
     /// A place, if one is free.
     pub(crate) fn try_take(self: &Arc<Self>) -> Option<ChatPlace> {
         let add = |taken: usize| (taken < self.most).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).ok()?;
+        self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add).ok()?;
         Some(ChatPlace { places: self.clone() })
     }
 
@@ -48,7 +56,7 @@ impl ChatPlaces {
 
     /// A place even where none is free: for what is short and can't be left, such as ending a turn that somebody stopped.
     pub(crate) fn take_beyond(self: &Arc<Self>) -> ChatPlace {
-        self.taken.fetch_add(1, Ordering::AcqRel);
+        self.taken.fetch_add(1, Ordering::SeqCst);
         ChatPlace { places: self.clone() }
     }
 
@@ -57,17 +65,39 @@ impl ChatPlaces {
     }
 
     pub(crate) fn taken(&self) -> usize {
-        self.taken.load(Ordering::Acquire)
+        self.taken.load(Ordering::SeqCst)
     }
 
     pub(crate) fn is_contested(&self) -> bool {
-        self.is_contested.load(Ordering::Acquire)
+        self.demand() != 0
     }
 
-    /// Says whether turns wait for a place. Where one is free, whoever gives them out is told.
-    pub(crate) fn set_contested(&self, is_contested: bool) {
-        self.is_contested.store(is_contested, Ordering::Release);
+    /// What [`settle`](Self::settle) is told after a look.
+    pub(crate) fn demand(&self) -> u64 {
+        self.demand.load(Ordering::SeqCst)
+    }
+
+    /// Somebody waits for a place. Where one is free, whoever gives them out is told.
+    pub(crate) fn request(&self) {
+        self.demand.fetch_add(1, Ordering::SeqCst);
         self.tell_if_free();
+    }
+
+    /// A look that began when the demand was this found a place for all who waited. Who has come since still waits.
+    pub(crate) fn settle(&self, demand: u64) {
+        // Where somebody came meanwhile it stays as it is.
+        let _changed = self.demand.compare_exchange(demand, 0, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// Something that was left, or answered, found no place: it is looked for as soon as there is one.
+    pub(crate) fn request_for_left(&self) {
+        self.has_left.store(true, Ordering::SeqCst);
+        self.request();
+    }
+
+    /// Whether it is looked for now.
+    pub(crate) fn take_left(&self) -> bool {
+        self.has_left.swap(false, Ordering::SeqCst)
     }
 
     /// Waits until a place is free for a turn that waits.
@@ -95,7 +125,7 @@ impl ChatPlace {
 
 impl Drop for ChatPlace {
     fn drop(&mut self) {
-        self.places.taken.fetch_sub(1, Ordering::AcqRel);
+        self.places.taken.fetch_sub(1, Ordering::SeqCst);
         self.places.tell_if_free();
     }
 }
@@ -105,7 +135,7 @@ struct LentPlace<'a>(&'a ChatPlaces);
 
 impl<'a> LentPlace<'a> {
     fn new(places: &'a ChatPlaces) -> Self {
-        places.taken.fetch_sub(1, Ordering::AcqRel);
+        places.taken.fetch_sub(1, Ordering::SeqCst);
         places.tell_if_free();
         Self(places)
     }
@@ -113,7 +143,7 @@ impl<'a> LentPlace<'a> {
 
 impl Drop for LentPlace<'_> {
     fn drop(&mut self) {
-        self.0.taken.fetch_add(1, Ordering::AcqRel);
+        self.0.taken.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -152,9 +182,17 @@ mod tests {
         let told = || futures_util::FutureExt::now_or_never(places.wait_for_free()).is_some();
         assert!(!told());
         let place = places.try_take();
-        places.set_contested(true);
+        places.request();
         assert!(!told(), "none is free");
+        assert!(places.try_take_uncontested().is_none());
+        let seen = places.demand();
         drop(place);
         assert!(told());
+        assert!(places.try_take_uncontested().is_none(), "who waits comes before who comes");
+        places.request();
+        places.settle(seen);
+        assert!(places.is_contested(), "somebody came while it was looked");
+        places.settle(places.demand());
+        assert!(places.try_take_uncontested().is_some());
     }
 }

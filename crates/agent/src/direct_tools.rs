@@ -152,7 +152,7 @@ impl TurnEngineInner {
         Ok(self.dispatcher.call(want, Arc::new(NoActJournal)).await?)
     }
 
-    async fn concerns_of(
+    pub(crate) async fn concerns_of(
         &self,
         who: &Principal,
         binding: &BindingResolution,

@@ -128,6 +128,7 @@ pub(crate) fn notify_asked(
     run: &Run,
     asked: &[ApprovalId],
 ) -> Result<()> {
+    let mut notices = Vec::new();
     for id in asked {
         let Some(approval) = approvals::find(tx, *id)?.filter(|one| one.state == ApprovalStatus::Pending)
         else {
@@ -136,25 +137,26 @@ pub(crate) fn notify_asked(
         let ApproverChain { first, above } =
             approvals::resolve_approvers(tx, &inner.act_services, &approval)?;
         let after = (approval.kind == ApprovalKind::Act).then_some("ask-go-ahead");
-        let mut notices = Vec::new();
+        let tainted = acts::find(tx, approval.act)?.map(|act| act.rests_on.taint.sources).unwrap_or_default();
+        let known = notices.len();
         for people in [first, above] {
             for person in people {
                 if let Some(session) = find_conversation(tx, run, person)? {
-                    notices.push(Notice { session, phrases: ("approval-asked", after), asks: true });
+                    let notice = Notice { session, phrases: ("approval-asked", after), asks: true };
+                    notices.push((approval.clone(), tainted.clone(), notice));
                 }
             }
-            if !notices.is_empty() {
+            if notices.len() > known {
                 break;
             }
         }
-        // One order for all who hold more than one session.
-        notices.sort_by_key(|notice| notice.session.id);
-        let tainted = acts::find(tx, approval.act)?.map(|act| act.rests_on.taint.sources).unwrap_or_default();
-        for notice in &notices {
-            send_notice(tx, inner, (&approval, &tainted), run, notice)?;
-        }
     }
-    Ok(())
+    // One order for all who hold more than one session.
+    notices.sort_by_key(|(_, _, notice)| notice.session.id);
+    let send = |(approval, tainted, notice): &(Approval, BTreeSet<TaintSource>, Notice)| {
+        send_notice(tx, inner, (approval, tainted), run, notice)
+    };
+    notices.iter().try_for_each(send)
 }
 
 /// The conversation a run takes part in by now; none where it takes part in none.

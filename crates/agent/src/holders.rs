@@ -44,6 +44,10 @@ impl TurnEngine {
                 None => continue,
             };
             let places = inner.places.take_free(MOST);
+            if places.is_empty() {
+                inner.places.request_for_left();
+                break;
+            }
             let terms = inner.ingest_services.terms(inner.clock.now());
             let (limit, whose) = (places.len(), (dead, latest));
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, whose, terms, limit);

@@ -78,7 +78,7 @@ impl TurnEngine {
         let binding = inner.resolve_target(&inbound.to, inbound.from.person).await?;
         let (to, channel, known) = (inbound.to.clone(), inbound.channel, inbound.from.person);
         let ReceiveOptions { client_context, limits, key_use } = options;
-        let place = inner.places.try_take();
+        let place = inner.places.try_take_uncontested();
         let incoming = RoutedMessage {
             kind,
             may_begin: place.is_some(),
@@ -118,7 +118,7 @@ impl TurnEngine {
             None => {
                 inner.remember_pending_turn(taken.run, waiting);
                 if received.status == (IngestStatus::Queued { behind: None }) {
-                    inner.places.set_contested(true);
+                    inner.places.request();
                 }
             }
         }

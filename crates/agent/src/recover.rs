@@ -32,6 +32,16 @@ const REGISTER: Duration = Duration::from_secs(3600);
 const PAGE: u32 = 500;
 const PAGES: usize = 4;
 
+/// What came of going on with a run that waited for a person.
+enum Resumption {
+    Nothing,
+    /// No place is free.
+    NoPlace,
+    /// A job goes on with it.
+    Queued,
+    Claimed(Box<Run>),
+}
+
 impl TurnEngine {
     /// Takes up what a dead process left and sweeps until `stop` is cancelled; then [finishes](Self::finish).
     pub async fn serve(&self, stop: CancellationToken) {
@@ -60,7 +70,7 @@ impl TurnEngine {
                     self.report(self.sweep_waiting().await);
                     self.report(self.measure_load().await.map(|()| 0));
                 }
-                () = self.inner.places.wait_for_free() => self.report(self.sweep_waiting().await),
+                () = self.inner.places.wait_for_free() => scope = self.fill_places(scope).await,
                 _ = registers.tick() => self.report(self.register().await.map(|()| 0)),
             }
         }
@@ -84,17 +94,21 @@ impl TurnEngine {
     pub async fn sweep_session(&self, tenant: TenantId, session: SessionId) -> Result<usize> {
         let (now, born) = (self.inner.clock.now(), self.inner.holding_since);
         let (is_alone, terms) = (self.inner.db.engine() == "sqlite", self.inner.ingest_services.terms(now));
+        let places = self.inner.places.take_free(MOST);
+        let most = places.len();
         let unit = move |tx: &mut Tx<'_>| -> Result<Vec<Run>> {
             let open = runs::list_open(tx, session)?;
             // What this process holds it has held since it was born.
             let latest =
                 if is_alone { now.max(born.plus(LEASE).minus(Duration::from_micros(1))) } else { now };
             let mut taken = Vec::new();
-            for run in open.iter().filter(|run| run.lease_until.is_some_and(|until| until <= latest)) {
+            let lapsed = open.iter().filter(|run| run.lease_until.is_some_and(|until| until <= latest));
+            for run in lapsed.take(most) {
                 taken.extend(runs::claim_from_dead(tx, run.lease(tenant), terms)?);
             }
             let is_forgotten = open.iter().all(|run| run.lease_until.is_none());
-            let first = open.iter().find(|run| run.state == RunState::Created).filter(|_| is_forgotten);
+            let first = open.iter().find(|run| run.state == RunState::Created);
+            let first = first.filter(|_| is_forgotten && most > 0);
             if let Some(first) = first {
                 taken.extend(runs::claim(tx, first.id, terms)?);
             }
@@ -102,9 +116,11 @@ impl TurnEngine {
         };
         let taken = self.inner.db.write(tenant, unit).await?;
         let count = taken.len();
-        for run in taken {
-            self.start(run.lease(tenant), None, self.inner.places.take_beyond());
+        // What found no place comes with the next that is free.
+        if most == 0 {
+            self.inner.places.request_for_left();
         }
+        self.start_all(taken.iter().map(|run| run.lease(tenant)).collect(), places);
         Ok(count)
     }
 
@@ -140,7 +156,7 @@ impl TurnEngine {
     /// ended, or of which nothing was answered is left alone: it would only ask again.
     pub async fn resume(&self, tenant: TenantId, run: RunId) -> Result<()> {
         let engine = self.clone();
-        self.run_detached(async move { engine.resume_if_answered(tenant, run).await }).await
+        self.run_detached(async move { engine.resume_if_answered(tenant, run).await }).await.map(drop)
     }
 
     /// Goes on with every run that somebody's login at a connector's service lets go on.
@@ -149,7 +165,8 @@ impl TurnEngine {
         self.run_detached(async move { engine.sweep_answered().await.map(drop) }).await
     }
 
-    async fn resume_if_answered(&self, tenant: TenantId, run: RunId) -> Result<()> {
+    /// Whether it was taken up, or put into the queue.
+    async fn resume_if_answered(&self, tenant: TenantId, run: RunId) -> Result<bool> {
         let (now, inner) = (self.inner.clock.now(), self.inner.clone());
         // Without a place no turn is taken up: the sweep comes back to it.
         let place = self.inner.places.try_take();
@@ -157,27 +174,45 @@ impl TurnEngine {
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
             if known.state != RunState::WaitingApproval || !can_resume(tx, &inner, &known, now)? {
-                return Ok(None);
+                return Ok(Resumption::Nothing);
             }
             if known.lane == RunLane::Background {
                 let queue = &inner.ingest_services.queue;
                 background::enqueue_run(tx, queue, run, &format!("answer/{}", known.epoch), None)?;
-                return Ok(None);
+                return Ok(Resumption::Queued);
             }
             if !has_place {
-                return Ok(None);
+                return Ok(Resumption::NoPlace);
             }
-            Ok(runs::claim(tx, run, inner.ingest_services.terms(now))?)
+            let claimed = runs::claim(tx, run, inner.ingest_services.terms(now))?;
+            Ok(claimed.map_or(Resumption::Nothing, |run| Resumption::Claimed(Box::new(run))))
         };
-        if let (Some(run), Some(place)) = (self.inner.db.write(tenant, unit).await?, place) {
-            self.start(run.lease(tenant), None, place);
+        match (self.inner.db.write(tenant, unit).await?, place) {
+            (Resumption::Claimed(run), Some(place)) => {
+                self.start(run.lease(tenant), None, place);
+                Ok(true)
+            }
+            (Resumption::NoPlace, _) => {
+                self.inner.places.request_for_left();
+                Ok(false)
+            }
+            (resumed, _) => Ok(matches!(resumed, Resumption::Queued)),
         }
-        Ok(())
     }
 
     /// Stops every turn of this process where it is, as a crash would. Another takes them up.
     pub fn abandon(&self) {
         self.inner.abandon.cancel();
+    }
+
+    /// Gives out places that are free: first to what was left or answered and found none, then to those who wait.
+    async fn fill_places(&self, mut scope: RunRecoveryScope) -> RunRecoveryScope {
+        if self.inner.places.take_left() {
+            self.report(self.sweep_dead_holders().await);
+            scope = self.sweep_within(scope).await;
+        }
+        self.report(self.sweep_waiting().await);
+        scope
     }
 
     /// Sweeps, and says what is to be swept next: what a dead process left is looked for until there was a place for all.
@@ -221,6 +256,11 @@ impl TurnEngine {
             let places = self.inner.places.take_free(MOST);
             let limit = places.len();
             if limit == 0 {
+                let now = self.inner.clock.now();
+                let is_left = move |tx: &mut PlatformTx<'_>| runs::is_any_due(tx, due, now);
+                if self.inner.db.platform(RUNS).read(is_left).await? {
+                    self.inner.places.request_for_left();
+                }
                 return Ok((taken, false));
             }
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, terms, limit);
@@ -289,8 +329,9 @@ impl TurnEngine {
             let answered =
                 self.inner.db.read(tenant, move |tx| filter_resumable(tx, &inner, ids, now)).await?;
             for run in answered {
-                self.resume(tenant, run).await?;
-                taken += 1;
+                let engine = self.clone();
+                let resumed = self.run_detached(async move { engine.resume_if_answered(tenant, run).await });
+                taken += usize::from(resumed.await?);
             }
         }
         Ok(taken)

@@ -77,18 +77,20 @@ impl TurnEngine {
     }
 }
 
-/// What waits in each lane of all tenants.
-fn count_all(tx: &mut PlatformTx<'_>) -> StoreResult<Vec<(RunLane, usize, Option<Timestamp>)>> {
+/// What waits in each lane of all tenants that are not at rest, and since when.
+pub fn count_all(tx: &mut PlatformTx<'_>) -> StoreResult<Vec<(RunLane, usize, Option<Timestamp>)>> {
     let chat = tx.one(
         across_tenants(
-            "SELECT count(*), min(began_at) FROM runs WHERE state = 'created' AND lease_until IS NULL AND lane = 'chat'",
+            "SELECT count(*), min(began_at) FROM runs WHERE state = 'created' AND lease_until IS NULL AND lane = 'chat'
+               AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = runs.tenant_id AND t.status = 'active')",
         ),
         params![],
         |row| Ok((RunLane::Chat, to_count(row.get(0)?), row.get(1)?)),
     )?;
     let background = tx.one(
         across_tenants(
-            "SELECT count(*), min(began_at) FROM runs WHERE lane = 'background' AND state = 'created' AND lease_until IS NULL",
+            "SELECT count(*), min(began_at) FROM runs WHERE lane = 'background' AND state = 'created' AND lease_until IS NULL
+               AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = runs.tenant_id AND t.status = 'active')",
         ),
         params![],
         |row| Ok((RunLane::Background, to_count(row.get(0)?), row.get(1)?)),

@@ -9,7 +9,7 @@ use munshi_safety::pipeline::{ActCaller, CallerAudience, ConnectorOrigin, Propos
 use munshi_store::Tx;
 use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
-use munshi_types::{ActId, Autonomy, BindingId, Conduct, KeyId, Zone};
+use munshi_types::{ActId, Autonomy, Conduct, KeyId, TenantId, Zone};
 
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::Result;
@@ -21,6 +21,8 @@ pub struct UndoRequest {
     pub who: Principal,
     /// The API key they ask with.
     pub key: Option<KeyId>,
+    /// Whether a program asks: then a person says yes first.
+    pub is_program: bool,
 }
 
 /// What came of it.
@@ -80,20 +82,63 @@ impl TurnEngine {
         let engine = self.clone();
         self.run_detached(async move { engine.inner.undo(request).await }).await
     }
+
+    /// Goes on with an undo that waited for a yes; nothing happens where the act takes none back.
+    pub async fn resume_undo(&self, tenant: TenantId, by: ActId) -> Result<()> {
+        let engine = self.clone();
+        self.run_detached(async move { engine.inner.resume_undo(tenant, by).await }).await
+    }
 }
 
 impl TurnEngineInner {
     async fn undo(&self, request: UndoRequest) -> Result<UndoOutcome> {
         let (ids, id, now) = (self.ids.clone(), request.act, self.clock.now());
-        let unit = move |tx: &mut Tx<'_>| -> Result<_> { Ok(acts::begin_undo(tx, &ids, id, now)?) };
-        let (act, step, by) = match self.db.write(request.who.tenant, unit).await? {
+        let unit = move |tx: &mut Tx<'_>| -> Result<_> {
+            let begun = acts::begin_undo(tx, &ids, id, now)?;
+            let is_known = match &begun {
+                Ok((_, _, by)) => acts::find(tx, *by)?.is_some(),
+                Err(_) => false,
+            };
+            Ok((begun, is_known))
+        };
+        let (begun, is_known) = self.db.write(request.who.tenant, unit).await?;
+        let (act, step, by) = match begun {
             Ok(begun) => begun,
             Err(refusal) => return Ok(UndoOutcome::Refused(refusal)),
         };
-        let want = self.build_undo_call(request, &act, step, by).await?;
-        let answer = self.dispatcher.call(want, Arc::new(NoActJournal)).await?;
+        let answer = match is_known {
+            true => self.resume_undo_call(request.who.tenant, &act, &step, by).await?,
+            false => None,
+        };
+        let answer = match answer {
+            Some(answer) => answer,
+            None => {
+                let want = self.build_undo_call(request, &act, step, by).await?;
+                self.dispatcher.call(want, Arc::new(NoActJournal)).await?
+            }
+        };
         let (state, detail) = describe_answer(answer);
         Ok(UndoOutcome::Called { undone_by: by, state, detail })
+    }
+
+    async fn resume_undo(&self, tenant: TenantId, by: ActId) -> Result<()> {
+        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(acts::find_undone(tx, by)?) };
+        let Some(act) = self.db.read(tenant, read).await? else { return Ok(()) };
+        let Some(step) = act.undo.as_ref().map(|undo| undo.step.clone()) else { return Ok(()) };
+        self.resume_undo_call(tenant, &act, &step, by).await.map(drop)
+    }
+
+    /// In the name of whoever asked first, by what they may now.
+    async fn resume_undo_call(
+        &self,
+        tenant: TenantId,
+        act: &Act,
+        step: &UndoStep,
+        by: ActId,
+    ) -> Result<Option<ToolAnswer>> {
+        let binding = self.find_undo_binding(tenant, act).await?;
+        let (agent, tools) = (Arc::new(undo_conduct(act, binding.as_deref())), [step.tool.clone()]);
+        Ok(self.dispatcher.resume(tenant, by, agent, &tools, Arc::new(NoActJournal)).await?)
     }
 
     async fn build_undo_call(
@@ -103,11 +148,8 @@ impl TurnEngineInner {
         step: UndoStep,
         by: ActId,
     ) -> Result<ToolCallRequest> {
-        let UndoRequest { who, key, .. } = request;
-        let binding = match act.binding {
-            Some(binding) => self.find_binding(&who, binding).await?,
-            None => None,
-        };
+        let UndoRequest { who, key, is_program, .. } = request;
+        let binding = self.find_undo_binding(who.tenant, act).await?;
         let zone: Zone = match &binding {
             Some(binding) => binding.zone.clone(),
             None => self.db.read(who.tenant, munshi_store::tenants::find_zone).await?,
@@ -118,11 +160,16 @@ impl TurnEngineInner {
             closed: who.closed.clone(),
         });
         let mut taint = Taint::default();
-        // What another's service says that takes it back is that service's word.
+        // What another's service says that takes it back is that service's word, and what led a program to it is not known.
         let tool = self.dispatcher.find_tool(who.tenant, &act.tool);
-        if tool.is_none_or(|tool| tool.known.connector.origin == ConnectorOrigin::Foreign) {
+        if is_program || tool.is_none_or(|tool| tool.known.connector.origin == ConnectorOrigin::Foreign) {
             taint.sources.insert(TaintSource::Connector);
         }
+        let undoing = self.dispatcher.find_tool(who.tenant, step.tool.as_str());
+        let concerns = match (&binding, &undoing) {
+            (Some(binding), Some(tool)) => self.concerns_of(&who, binding, tool, &step.arguments).await?,
+            _ => Vec::new(),
+        };
         Ok(ToolCallRequest {
             act: by,
             name: step.tool.to_string(),
@@ -140,20 +187,17 @@ impl TurnEngineInner {
                 key,
                 ceiling,
             },
-            agent: Arc::new(binding.map_or_else(open_conduct, |binding| binding.agent.body.policy.clone())),
+            agent: Arc::new(undo_conduct(act, binding.as_deref())),
             taint,
-            concerns: Vec::new(),
+            concerns,
         })
     }
 
     /// The binding whose agent did it; none where there is none any more.
-    async fn find_binding(
-        &self,
-        who: &Principal,
-        binding: BindingId,
-    ) -> Result<Option<Arc<BindingResolution>>> {
-        let person = who.person.map(|person| person.to_string());
-        let found = self.resolver.resolve_by_id(who.tenant, binding, person.as_deref()).await?;
+    async fn find_undo_binding(&self, tenant: TenantId, act: &Act) -> Result<Option<Arc<BindingResolution>>> {
+        let Some(binding) = act.binding else { return Ok(None) };
+        let person = act.person.map(|person| person.to_string());
+        let found = self.resolver.resolve_by_id(tenant, binding, person.as_deref()).await?;
         Ok(match found {
             AddressResolution::Bound(binding) => Some(binding),
             _ => None,
@@ -161,8 +205,14 @@ impl TurnEngineInner {
     }
 }
 
-/// Where no agent stands between: the tenant's policy and the role of whoever asks decide.
-fn open_conduct() -> Conduct {
+/// As far as the agent goes that did it. Of work that nobody typed, the tenant's policy and the role of whoever asks decide; where the
+/// agent is gone a person is asked.
+fn undo_conduct(act: &Act, binding: Option<&BindingResolution>) -> Conduct {
     let all: Vec<_> = "*".parse().into_iter().collect();
-    Conduct { autonomy: Autonomy::Act, read: all.clone(), write: all, ..Conduct::default() }
+    let open = |autonomy| Conduct { autonomy, read: all.clone(), write: all.clone(), ..Conduct::default() };
+    match (binding, act.binding) {
+        (Some(binding), _) => binding.agent.body.policy.clone(),
+        (None, Some(_)) => open(Autonomy::Propose),
+        (None, None) => open(Autonomy::Act),
+    }
 }

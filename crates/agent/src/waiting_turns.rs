@@ -18,8 +18,7 @@ impl TurnEngine {
                 return Ok(begun);
             }
             let limit = places.len();
-            // Said before it is looked: who comes meanwhile says it again.
-            self.inner.places.set_contested(false);
+            let demand = self.inner.places.demand();
             let found = self.inner.db.platform(RUNS).read(move |tx| runs::list_waiting(tx, limit)).await?;
             let is_all = found.len() < limit;
             let terms = self.inner.ingest_services.terms(self.inner.clock.now());
@@ -41,9 +40,11 @@ impl TurnEngine {
                 self.start(lease, pending, place);
             }
             if is_all {
+                self.inner.places.settle(demand);
                 return Ok(begun);
             }
-            self.inner.places.set_contested(true);
+            // More may wait than were looked for.
+            self.inner.places.request();
             // Another node was quicker with all of these; the next look finds others.
             if !is_progress {
                 return Ok(begun);

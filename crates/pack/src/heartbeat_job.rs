@@ -67,11 +67,10 @@ impl HeartbeatJob {
             return None;
         }
         let english = Locale::new(Language::English, ScriptForm::Latin);
-        let text =
-            self.packs.render_phrase(english, &alert.phrase, &alert.slots).unwrap_or_else(|error| {
-                tracing::error!(pack, heartbeat, key = alert.key, %error, "an alert can't be worded");
-                format!("{}: {}", alert.phrase, alert.key)
-            });
+        let text = self.packs.render_phrase(english, &alert.phrase, &alert.slots).unwrap_or_else(|error| {
+            tracing::error!(pack, heartbeat, key = alert.key, %error, "an alert can't be worded");
+            format!("{}: {}", alert.phrase, alert.key)
+        });
         Some(WordedAlert { alert, text })
     }
 }

@@ -3,3 +3,4 @@
 ALTER TABLE acts ADD COLUMN undo JSON;
 ALTER TABLE acts ADD COLUMN undo_until TIMESTAMP;
 ALTER TABLE acts ADD COLUMN undone_by UUID;
+CREATE INDEX acts_undone_by ON acts (tenant_id, undone_by) WHERE undone_by IS NOT NULL;

@@ -54,7 +54,7 @@ fn register_kinds(
     budget::register(&mut registry, config, db, clock.clone());
     tools::register(&mut registry, turns.engine.clone());
     turns.engine.install(&mut registry, turns.engine.summariser());
-    turns.engine.install_background(&mut registry, config.background_places());
+    turns.engine.install_background(&mut registry, config.background_places(), turns.pack_services.clone());
     housekeeping::register(&mut registry, config, db, queue, clock);
     munshi_agent::rollups::job::install(&mut registry, db, clock);
     let parts = PackJobParts {

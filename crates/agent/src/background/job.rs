@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobRegistry};
-use munshi_store::{Tx, params};
+use munshi_pack::operation::PackServices;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{PlatformTx, Tx, params};
 use munshi_types::{RunId, TenantId, TenantStatus, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -37,20 +39,20 @@ enum Readiness {
 }
 
 impl TurnEngine {
-    /// Teaches a runner to work on runs that nobody typed, so many at once.
-    pub fn install_background(&self, registry: &mut JobRegistry, most: usize) {
+    /// Teaches a runner to work on runs that nobody typed, so many at once. Their kinds ask these services.
+    pub fn install_background(&self, registry: &mut JobRegistry, most: usize, services: PackServices) {
         let engine = self.clone();
         let kind = JobKind::new(RUN_JOB).limit(most).backoff(BACKOFF);
         registry.add(kind, move |job| {
-            let engine = engine.clone();
-            async move { engine.work_on(job).await }
+            let (engine, services) = (engine.clone(), services.clone());
+            async move { engine.work_on(job, &services).await }
         });
     }
 
-    async fn work_on(&self, job: Job) -> std::result::Result<(), JobFailure> {
+    async fn work_on(&self, job: Job, services: &PackServices) -> std::result::Result<(), JobFailure> {
         let RunJobPayload { run } = job.read()?;
         let (is_last, tenant) = (job.attempt >= job.max_attempts, job.tenant);
-        let worked = self.work_once(job, run).await;
+        let worked = self.work_once(job, run, services).await;
         match &worked {
             Err(JobFailure::Passing(why)) if is_last => self.give_up(tenant, run, why).await,
             _ => {}
@@ -71,7 +73,12 @@ impl TurnEngine {
         }
     }
 
-    async fn work_once(&self, job: Job, run: RunId) -> std::result::Result<(), JobFailure> {
+    async fn work_once(
+        &self,
+        job: Job,
+        run: RunId,
+        services: &PackServices,
+    ) -> std::result::Result<(), JobFailure> {
         let (inner, terms) = (self.inner.clone(), self.inner.ingest_services.terms(self.inner.clock.now()));
         let taken = self.inner.db.write(job.tenant, move |tx| -> Result<_> {
             let Some(known) = runs::find(tx, run)? else { return Ok((Readiness::Not, None)) };
@@ -96,7 +103,7 @@ impl TurnEngine {
                 self.inner.release(lease).await;
                 return Err(JobFailure::Passing("the process is shutting down".to_owned()));
             }
-            worked = self.inner.clone().walk_under_lease(run.cancel_asked, lease) => worked,
+            worked = self.inner.clone().walk_under_lease(run.cancel_asked, lease, services) => worked,
         };
         match worked {
             Ok(()) | Err(Error::LostRun(_)) => Ok(()),
@@ -112,12 +119,17 @@ impl TurnEngine {
 }
 
 impl TurnEngineInner {
-    async fn walk_under_lease(self: Arc<Self>, is_stopped: bool, lease: RunLease) -> Result<()> {
+    async fn walk_under_lease(
+        self: Arc<Self>,
+        is_stopped: bool,
+        lease: RunLease,
+        services: &PackServices,
+    ) -> Result<()> {
         let stop = CancellationToken::new();
         if is_stopped {
             stop.cancel();
         }
-        let walking = AssertUnwindSafe(self.walk_guarded(lease, stop.clone())).catch_unwind();
+        let walking = AssertUnwindSafe(self.walk_guarded(lease, stop.clone(), services)).catch_unwind();
         match self.run_under_lease(lease, &stop, walking).await {
             Some(Ok(walked)) => walked,
             Some(Err(_)) => {
@@ -129,13 +141,21 @@ impl TurnEngineInner {
     }
 
     /// As a turn is worked on: alone where it may have broken processes before, and no more where it did.
-    async fn walk_guarded(self: &Arc<Self>, lease: RunLease, stop: CancellationToken) -> Result<()> {
+    async fn walk_guarded(
+        self: &Arc<Self>,
+        lease: RunLease,
+        stop: CancellationToken,
+        services: &PackServices,
+    ) -> Result<()> {
         let pass = self.admit(lease).await?;
         if matches!(pass, TurnPass::SetAside) {
             return self.end_broken(lease, crash_loop_halt()).await;
         }
         let run = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
-        let walk = BackgroundWalk::new(self.clone(), run.ok_or(Error::NoRun)?, lease, stop)?;
+        let find = move |tx: &mut PlatformTx<'_>| tenants::find(tx, lease.tenant);
+        let tenant = self.db.platform(TENANTS).read(find).await?.ok_or(Error::NoRun)?;
+        let services = services.for_call(&tenant);
+        let walk = BackgroundWalk::new(self.clone(), run.ok_or(Error::NoRun)?, lease, stop, services)?;
         pass.run_guarded(self, Box::pin(walk.walk())).await
     }
 

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use munshi_identity::Principal;
+use munshi_pack::operation::PackServices;
 use munshi_pack::{ChildRun, NextStep, RunHistory, StepOutcome};
-use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::Tx;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, Effect, ToolName, Zone};
@@ -50,6 +51,8 @@ pub(super) struct BackgroundWalk {
     /// Acts that may stand in the books: those of an earlier process, and those begun here.
     begun: BTreeSet<ActId>,
     stop: CancellationToken,
+    /// What its kind may ask while it says what comes next.
+    services: PackServices,
 }
 
 /// What came of the calls that were open.
@@ -64,12 +67,13 @@ impl BackgroundWalk {
         run: Run,
         lease: RunLease,
         stop: CancellationToken,
+        services: PackServices,
     ) -> Result<Self> {
         let principal = run.principal.clone();
         let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
         let (snapshot, begun) =
             (run.snapshot.clone(), run.snapshot.iter_calls().map(|called| called.act).collect());
-        Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop })
+        Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop, services })
     }
 
     pub(super) async fn walk(mut self) -> Result<()> {
@@ -93,10 +97,14 @@ impl BackgroundWalk {
                 let what = format!("more than {MOST_STEPS} steps");
                 return self.halt(HaltReason::RunSpent(what)).await;
             }
+            let services = self.services.clone();
             let step = tokio::select! {
                 () = self.stop.cancelled() => continue,
-                step = tokio::time::timeout(STEP_TIMEOUT, kind.what.next_step(&history)) => step,
+                step = tokio::time::timeout(STEP_TIMEOUT, kind.what.next_step_with(&history, &services)) => step,
             };
+            if services.has_read_foreign() {
+                self.snapshot.taint.sources.insert(TaintSource::Connector);
+            }
             let step = step.unwrap_or_else(|_| Err("no next step came in time".to_owned()));
             match step.map(|step| self.skip_optional(step)) {
                 // What was optional is a plain step by now, or none.

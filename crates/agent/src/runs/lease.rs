@@ -129,6 +129,32 @@ pub enum RunRecoveryScope {
     All { since: Timestamp },
 }
 
+impl RunRecoveryScope {
+    /// A lease taken before `since` ends by the first. One that ends after the second was taken by a clock that ran ahead.
+    fn bounds(self, now: Timestamp) -> (Timestamp, Timestamp) {
+        match self {
+            Self::Lapsed => (now, Timestamp::MAX),
+            Self::All { since } => {
+                let latest = since.min(now).plus(LEASE).minus(Duration::from_micros(1));
+                (latest, now.plus(LEASE))
+            }
+        }
+    }
+}
+
+/// Whether there is anything that [`claim_due`] would take up.
+pub fn is_any_due(tx: &mut PlatformTx<'_>, due: RunRecoveryScope, now: Timestamp) -> StoreResult<bool> {
+    let (latest, longest) = due.bounds(now);
+    let found = tx.optional(
+        across_tenants(
+            "SELECT 1 FROM runs WHERE (lease_until <= $1 OR lease_until > $2) AND lane = 'chat' LIMIT 1",
+        ),
+        params![latest, longest],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
 /// Takes up runs of all tenants that their process left behind, the longest left first; what another node is taking up
 /// right now is left to it.
 pub fn claim_due(
@@ -138,14 +164,7 @@ pub fn claim_due(
     limit: usize,
 ) -> StoreResult<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
-    // A lease taken before `since` ends by `latest`. One that ends after `longest` was taken by a clock that ran ahead.
-    let (latest, longest) = match due {
-        RunRecoveryScope::Lapsed => (now, Timestamp::MAX),
-        RunRecoveryScope::All { since } => {
-            let latest = since.min(now).plus(LEASE).minus(Duration::from_micros(1));
-            (latest, now.plus(LEASE))
-        }
-    };
+    let (latest, longest) = due.bounds(now);
     tx.all(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 WHERE (tenant_id, id) IN

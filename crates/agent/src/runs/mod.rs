@@ -14,8 +14,8 @@ pub use cause::{RunCause, RunLane, ServicePrincipal};
 pub use end::find_next_claimed;
 pub(crate) use end::{RunEndUpdate, end};
 pub use lease::{
-    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_from_holder, renew,
-    request_cancel, supersede,
+    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_from_holder, is_any_due,
+    renew, request_cancel, supersede,
 };
 pub(crate) use lease::{advance, claim_bare, claim_from_dead};
 pub use view::{RunFilter, RunView, list};

@@ -55,10 +55,15 @@ fn claim_one(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $3, holder = $4
              WHERE tenant_id = $1 AND id = $2 AND state = 'created' AND lease_until IS NULL AND ended_at IS NULL
+               AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = runs.tenant_id AND o.session_id = runs.session_id
+                 AND o.number > 0 AND o.ended_at IS NULL AND o.lease_until IS NOT NULL)
              RETURNING epoch",
             "WITH picked AS MATERIALIZED (
-               SELECT tenant_id, id FROM runs WHERE tenant_id = $1 AND id = $2 AND state = 'created'
-                 AND lease_until IS NULL AND ended_at IS NULL FOR UPDATE SKIP LOCKED)
+               SELECT q.tenant_id, q.id FROM runs q WHERE q.tenant_id = $1 AND q.id = $2 AND q.state = 'created'
+                 AND q.lease_until IS NULL AND q.ended_at IS NULL AND NOT EXISTS (
+                   SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
+                     AND o.number > 0 AND o.ended_at IS NULL AND o.lease_until IS NOT NULL)
+               FOR UPDATE OF q SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $3, holder = $4 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.epoch",

@@ -8,8 +8,12 @@ use async_trait::async_trait;
 use munshi_agent::RunState;
 use munshi_agent::background::NewBackgroundRun;
 use munshi_agent::runs::{self, Run, RunCause};
+use munshi_http::{AllowedHosts, GuardedHttpClients};
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
-use munshi_pack::{ChildRun, FromPack, NextStep, PackRegistry, RunHistory, RunKind, StepOutcome};
+use munshi_pack::operation::PackServices;
+use munshi_pack::{
+    ChildRun, FromPack, NextStep, PackHttpRequest, PackRegistry, RunHistory, RunKind, StepOutcome,
+};
 use munshi_safety::approvals::{self, ApprovalDecision};
 use munshi_store::{JsonText, params};
 use munshi_test_support::models::ScriptedTurn;
@@ -75,12 +79,49 @@ impl RunKind for Listed {
     }
 }
 
+/// Asks another server before it says what comes next.
+struct Curious;
+
+#[async_trait]
+impl RunKind for Curious {
+    fn name(&self) -> &'static str {
+        "curious"
+    }
+
+    fn scopes(&self) -> &'static [&'static str] {
+        &["shop.*"]
+    }
+
+    fn autonomy(&self) -> Autonomy {
+        Autonomy::Act
+    }
+
+    async fn next_step(&self, _history: &RunHistory) -> Result<NextStep, String> {
+        Err("it wants services".to_owned())
+    }
+
+    async fn next_step_with(
+        &self,
+        history: &RunHistory,
+        services: &PackServices,
+    ) -> Result<NextStep, String> {
+        if !history.outcomes.is_empty() {
+            return Ok(NextStep::End(Value::Null));
+        }
+        // Nobody listens there; what counts is that it was asked.
+        let asked = services.http().send(PackHttpRequest::get("http://127.0.0.1:9/")).await;
+        let text = asked.err().map(|error| error.to_string());
+        Ok(NextStep::Call { tool: "note".to_owned(), arguments: json!({ "text": text }) })
+    }
+}
+
 fn house(steps: Option<&Arc<AtomicUsize>>) -> PackRegistry {
     let mut house = PackRegistry::default();
     for (name, autonomy) in [("listed", Autonomy::Act), ("shy", Autonomy::Investigate)] {
         let kind = Listed { name, autonomy, steps: steps.cloned() };
         house.run_kinds.push(FromPack { pack: "sample", what: Arc::new(kind) });
     }
+    house.run_kinds.push(FromPack { pack: "sample", what: Arc::new(Curious) });
     house
 }
 
@@ -91,7 +132,8 @@ async fn open(test: &TestDb) -> Shop {
 
 fn runner(shop: &Shop) -> JobRunner {
     let mut registry = JobRegistry::default();
-    shop.engine.install_background(&mut registry, 4);
+    let clients = GuardedHttpClients::new(AllowedHosts::new(["127.0.0.1:9".to_owned()])).unwrap();
+    shop.engine.install_background(&mut registry, 4, PackServices::default().with_http(clients));
     let random = Arc::new(SeededRandom::new(7));
     JobRunner::new(shop.db.clone(), &shop.queue, random, registry, JobRunnerOptions::default())
 }
@@ -261,6 +303,14 @@ on_both! {
         let calm = begin(&shop, json!([{ "optional": "note" }])).await;
         runner(&shop).drain().await.unwrap();
         assert_eq!((find(&shop, calm).await.state, shop.notes().await), (RunState::Done, 1));
+    }
+
+    /// Whatever came over the network is nobody's own words, also where the clock began the run.
+    async fn what_a_kind_has_read_elsewhere_is_written_after_a_yes(test: TestDb) {
+        let shop = open(&test).await;
+        let run = begin_as(&shop, RunCause::Clock, "sample.curious", None, Value::Null).await;
+        runner(&shop).drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::WaitingApproval, 0));
     }
 
     async fn a_run_that_is_stopped_takes_its_children_and_questions_with_it(test: TestDb) {

@@ -6,11 +6,13 @@ use munshi_agent::RunState;
 use munshi_agent::undo::{UndoOutcome, UndoRequest, UndoState};
 use munshi_identity::persons;
 use munshi_safety::acts::{self, ActState, UndoRefusal};
+use munshi_safety::approvals::ApprovalDecision;
 use munshi_store::params;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::{ActId, PersonId};
 
+use crate::turns::approvals::answer;
 use crate::turns::support::{Shop, arguments};
 
 /// A note that was made.
@@ -27,7 +29,7 @@ async fn undo(shop: &Shop, act: ActId, person: PersonId) -> UndoOutcome {
     let who = shop.db.read(shop.tenant, move |tx| {
         Ok::<_, munshi_identity::Error>(persons::find(tx, person)?.unwrap().principal(tx))
     });
-    let request = UndoRequest { act, who: who.await.unwrap(), key: None };
+    let request = UndoRequest { act, who: who.await.unwrap(), key: None, is_program: false };
     shop.engine.undo_act(request).await.unwrap()
 }
 
@@ -94,5 +96,35 @@ on_both! {
         assert_eq!((state, shop.notes().await), (UndoState::Refused, 1));
         let UndoOutcome::Called { state, .. } = undo(&shop, act, shop.owner).await else { panic!("refused") };
         assert_eq!((state, shop.notes().await), (UndoState::Done, 0), "others still may");
+    }
+
+    /// One that a person is asked about first happens when they say yes, also where it is asked for again.
+    async fn an_undo_that_waits_happens_after_a_yes(test: TestDb) {
+        let (shop, act) = noted(&test).await;
+        let way = r#"{"tool":"drop","arguments":{"text":"gone"}}"#.to_owned();
+        let change = "UPDATE acts SET undo = $3 WHERE tenant_id = $1 AND id = $2";
+        let way = munshi_store::JsonText::of(&serde_json::from_str::<serde_json::Value>(&way).unwrap()).unwrap();
+        shop.db.write(shop.tenant, move |tx| tx.execute(change, params![act, way])).await.unwrap();
+        let UndoOutcome::Called { undone_by, state, .. } = undo(&shop, act, shop.owner).await else { panic!("refused") };
+        assert_eq!((state, shop.notes().await), (UndoState::Waiting, 1));
+        let UndoOutcome::Called { undone_by: again, state, .. } = undo(&shop, act, shop.owner).await else { panic!("refused") };
+        assert_eq!((again, state), (undone_by, UndoState::Waiting), "the same waits");
+        let sql = "SELECT id FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
+        let id = shop.db.read(shop.tenant, move |tx| tx.one(sql, params![], |row| row.get(0))).await.unwrap();
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
+        shop.engine.resume_undo(shop.tenant, undone_by).await.unwrap();
+        assert_eq!((find(&shop, undone_by).await.state, shop.notes().await), (ActState::Applied, 2));
+        assert!(matches!(undo(&shop, act, shop.owner).await, UndoOutcome::Refused(UndoRefusal::Begun(_))));
+    }
+
+    async fn what_a_program_takes_back_is_approved_first(test: TestDb) {
+        let (shop, act) = noted(&test).await;
+        let owner = shop.owner;
+        let who = shop.db.read(shop.tenant, move |tx| {
+            Ok::<_, munshi_identity::Error>(persons::find(tx, owner)?.unwrap().principal(tx))
+        });
+        let request = UndoRequest { act, who: who.await.unwrap(), key: None, is_program: true };
+        let UndoOutcome::Called { state, .. } = shop.engine.undo_act(request).await.unwrap() else { panic!("refused") };
+        assert_eq!((state, shop.notes().await), (UndoState::Waiting, 1));
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::chat::{ChatRequest, ModelMessagePart};
+use crate::chat::{ChatRequest, ModelMediaSource, ModelMessagePart};
 
 /// What is kept of a call's prompt. The text itself is not.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,8 +33,26 @@ fn hash_request(request: &ChatRequest) -> String {
         add(format!("{:?}", message.role).as_bytes());
         for part in &message.parts {
             match part {
-                ModelMessagePart::Text { text } => add(text.as_bytes()),
-                other => add(format!("{other:?}").as_bytes()),
+                ModelMessagePart::Text { text } | ModelMessagePart::Thinking { text, .. } => {
+                    add(text.as_bytes());
+                }
+                ModelMessagePart::Image(media) | ModelMessagePart::Document(media) => {
+                    add(media.media_type.as_bytes());
+                    match &media.source {
+                        ModelMediaSource::Data(text) | ModelMediaSource::Url(text) => add(text.as_bytes()),
+                    }
+                }
+                ModelMessagePart::ToolCall(call) => {
+                    add(call.name.as_bytes());
+                    add(call.arguments.to_string().as_bytes());
+                }
+                ModelMessagePart::ToolResult(result) => {
+                    add(result.name.as_bytes());
+                    add(result.content.as_bytes());
+                }
+                ModelMessagePart::SealedThinking { data } | ModelMessagePart::State { data } => {
+                    add(data.as_bytes());
+                }
             }
         }
     }

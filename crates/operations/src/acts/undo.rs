@@ -1,7 +1,7 @@
 //! Takes back what an agent did.
 
 use munshi_agent::undo::{UndoOutcome, UndoRequest};
-use munshi_identity::keys::{ApiAccess, Area};
+use munshi_identity::keys::{ApiAccess, Area, KeySpeaker};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationErrorCode, OperationSpec, RouteMethod,
 };
@@ -81,7 +81,8 @@ impl Operation<HouseServices> for UndoAct {
             tx.note("act.undo_asked", id.to_string(), json!({ "tool": act.tool, "person": who.person }));
             Ok(who)
         });
-        let request = UndoRequest { act: id, who: who.await?, key: call.caller.api_key() };
+        let is_program = call.caller.speaks_as() == KeySpeaker::Program;
+        let request = UndoRequest { act: id, who: who.await?, key: call.caller.api_key(), is_program };
         let outcome = engine.undo_act(request).await.map_err(convert_turn_error)?;
         render_outcome(id, outcome)
     }

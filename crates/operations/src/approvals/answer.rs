@@ -222,7 +222,11 @@ pub async fn resume_run(
 ) -> Result<Option<RunId>, OperationError> {
     let act = approval.act;
     let found = db.read(tenant, move |tx| acts::find(tx, act)).await?;
-    let Some(run) = found.and_then(|act| act.rests_on.caller.run) else { return Ok(None) };
+    let Some(run) = found.and_then(|act| act.rests_on.caller.run) else {
+        // What takes an act back was asked for by no turn.
+        engine.resume_undo(tenant, act).await.map_err(convert_turn_error)?;
+        return Ok(None);
+    };
     match engine.resume(tenant, run).await {
         Ok(()) => Ok(Some(run)),
         // Acts that no turn of ours asked for have none to go on with.

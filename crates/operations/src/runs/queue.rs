@@ -1,6 +1,8 @@
 //! How much of a tenant's work waits, and for how long.
 
+use munshi_agent::RUNS;
 use munshi_agent::run_load::{self, LaneLoad};
+use munshi_agent::runs::RunLane;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
     CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
@@ -39,19 +41,19 @@ pub struct RunLaneView {
     pub running: u64,
     /// How long a new run would wait at the recent pace; null where nothing has ended recently.
     pub expected_wait_seconds: Option<u64>,
-    /// Whether so many wait that optional steps are skipped.
+    /// Whether so many wait on the whole installation that optional steps are skipped now.
     pub skips_optional: bool,
 }
 
-impl From<LaneLoad> for RunLaneView {
-    fn from(load: LaneLoad) -> Self {
+impl RunLaneView {
+    fn new(load: LaneLoad, is_busy: bool) -> Self {
         Self {
             lane: load.lane.as_str().to_owned(),
             waiting: load.waiting as u64,
             oldest: load.oldest,
             running: load.running as u64,
             expected_wait_seconds: load.expected_wait.map(|wait| wait.as_secs()),
-            skips_optional: load.waiting > run_load::BUSY_ABOVE,
+            skips_optional: is_busy && load.lane == RunLane::Background,
         }
     }
 }
@@ -63,10 +65,10 @@ impl Operation<HouseServices> for ShowRunQueue {
     type View = RunQueueView;
 
     const SPEC: OperationSpec = OperationSpec {
-        resource: "runs",
-        noun: "run",
-        command: "runs",
-        verb: "queue",
+        resource: "queue",
+        noun: "queue",
+        command: "queue",
+        verb: "show",
         about: "Show how many runs wait, since when, and how long a new one would wait.",
         needs: CallerClass::Member(Area::Runs, ApiAccess::Read),
         effect: OperationEffect::Read,
@@ -77,6 +79,11 @@ impl Operation<HouseServices> for ShowRunQueue {
     async fn run(call: &HouseCall, _input: ShowQueueInput) -> Result<RunQueueView, OperationError> {
         let now = call.now;
         let lanes = call.read(move |tx| Ok(run_load::read_tenant(tx, now)?)).await?;
-        Ok(RunQueueView { lanes: lanes.into_iter().map(Into::into).collect() })
+        let all = call.read_platform(RUNS, |tx| Ok(run_load::count_all(tx)?)).await?;
+        let is_busy = |lane: RunLane| {
+            all.iter().any(|(known, waiting, _)| *known == lane && *waiting > run_load::BUSY_ABOVE)
+        };
+        let lanes = lanes.into_iter().map(|load| RunLaneView::new(load, is_busy(load.lane))).collect();
+        Ok(RunQueueView { lanes })
     }
 }

@@ -34,4 +34,4 @@ pub use refusals::{CountedRefusals, flush_counted_refusals, list_counted_refusal
 pub use services::{ActServices, RefusalObserver};
 pub use store::{Act, ActState, find, find_for_update, list, list_by_run};
 pub(crate) use store::{record_answer, to_stored_json};
-pub use undo::{ActUndo, UndoRefusal, UndoStep, begin_undo, offer_undo};
+pub use undo::{ActUndo, UndoRefusal, UndoStep, begin_undo, find_undone, offer_undo};

@@ -36,7 +36,7 @@ pub enum UndoRefusal {
     NoWay,
     /// It was offered until then.
     Over(Timestamp),
-    /// This act has done it, is doing it, or waits for a yes.
+    /// This act has done it, or is doing it.
     Begun(ActId),
 }
 
@@ -50,7 +50,7 @@ pub fn offer_undo(tx: &mut Tx<'_>, act: ActId, step: &UndoStep, until: Timestamp
 }
 
 /// Begins to take an act back: gives it, and the id of the act that does so. Of two who come at once one gets it. Where an earlier
-/// try was refused or failed, another is begun; where it was broken off before it was written down, the same again.
+/// try was refused or failed, another is begun; where it was broken off before it was written down, or waits for a yes, the same again.
 pub fn begin_undo(
     tx: &mut Tx<'_>,
     ids: &IdGenerator,
@@ -65,7 +65,8 @@ pub fn begin_undo(
     let before = undo.undone_by.map(|by| store::find(tx, by)).transpose()?.flatten();
     let by = match (undo.undone_by, before.map(|before| before.state)) {
         (None, _) | (Some(_), Some(ActState::Refused | ActState::Failed | ActState::Dropped)) => ids.next(),
-        (Some(by), None) => by,
+        // Somebody may have said yes since.
+        (Some(by), None | Some(ActState::Waiting)) => by,
         (Some(by), Some(_)) => return Ok(Err(UndoRefusal::Begun(by))),
     };
     if undo.until <= now {
@@ -73,4 +74,13 @@ pub fn begin_undo(
     }
     tx.execute("UPDATE acts SET undone_by = $3 WHERE tenant_id = $1 AND id = $2", params![id, by])?;
     Ok(Ok((act, undo.step, by)))
+}
+
+/// The act that another takes back.
+pub fn find_undone(tx: &mut Tx<'_>, by: ActId) -> Result<Option<Act>> {
+    let id =
+        tx.optional("SELECT id FROM acts WHERE tenant_id = $1 AND undone_by = $2", params![by], |row| {
+            row.get::<ActId>(0)
+        })?;
+    id.map_or(Ok(None), |id| store::find(tx, id))
 }

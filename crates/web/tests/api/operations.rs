@@ -11,10 +11,10 @@ use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{PageRequest, PlatformTx, Tx, params};
+use munshi_store::{JsonText, PageRequest, PlatformTx, Tx, params};
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_types::{JobId, TenantId};
+use munshi_types::{ActId, JobId, TenantId};
 use serde_json::{Value, json};
 
 use crate::api::connectors::show_tools;
@@ -25,6 +25,8 @@ use crate::api::support::{Installation, Reply};
 pub(super) struct Subjects {
     key: String,
     act: String,
+    /// One that was done and can be taken back.
+    undoable: String,
     person: String,
     /// One who can leave for each that may let them.
     leavers: Vec<String>,
@@ -87,6 +89,9 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "test_policy" => (plain(), Some(json!({ "tool": "count", "as": "anonymous", "door": "work" }))),
         "apply_folder" | "diff_folder" => (plain(), Some(folder(&format!("fresh-{number}")))),
         "read_act" => (path(&subjects.act), None),
+        // Its tool is not there: it is refused, and may be asked for again.
+        "undo_act" => (path(&subjects.undoable), None),
+        "read_queue" => (plain(), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
         "read_tenant" | "pause_tenant" => (named("awake"), None),
         "resume_tenant" => (named("asleep"), None),
@@ -128,6 +133,20 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         _ if spec.verb == "list" => (plain(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
+}
+
+/// The same act once more, done and with a way back.
+async fn add_undoable(house: &Installation, like: &str) -> String {
+    let (id, like, until): (ActId, ActId, _) =
+        (house.ids.next(), like.parse().unwrap(), house.now().plus(Duration::from_secs(3600)));
+    let copy = "INSERT INTO acts (tenant_id, id, run_id, binding_id, person_id, session_id, tool, connector, effect, arguments, proposal,
+                  digest, state, attempt, began_at, ended_at, undo, undo_until)
+                SELECT tenant_id, $2, run_id, binding_id, person_id, session_id, tool, connector, effect, arguments, proposal, digest,
+                  'applied', attempt, began_at, began_at, $4, $5 FROM acts WHERE tenant_id = $1 AND id = $3";
+    let undo = JsonText::of(&json!({ "tool": "no_such_tool", "arguments": {} })).unwrap();
+    let unit = move |tx: &mut Tx<'_>| tx.execute(copy, params![id, like, undo, until]);
+    assert_eq!(house.db.write(house.shop.tenant, unit).await.unwrap(), 1);
+    id.to_string()
 }
 
 fn sample_proposal(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
@@ -189,6 +208,7 @@ pub(super) async fn subjects(house: &Installation, owner: &str) -> Subjects {
         approvals,
         key: text(&key["id"]),
         act: text(&acts["items"][0]["id"]),
+        undoable: add_undoable(house, &text(&acts["items"][0]["id"])).await,
         keeper_key: keeper_key[..11].to_owned(),
         job: bury_job(house).await,
         person: people.remove(0),

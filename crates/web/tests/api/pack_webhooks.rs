@@ -28,7 +28,7 @@ async fn set_secret(house: &Installation, tenant: TenantId) {
     let by = VaultAuditContext { actor, now: house.now() };
     let (name, value) =
         (SecretRef::from_name(HOOK_SECRET).unwrap(), VaultSecret::new(SECRET.to_owned()).unwrap());
-    house.vault.set(tenant, &name, value, by).await.unwrap();
+    house.vault.as_ref().unwrap().set(tenant, &name, value, by).await.unwrap();
 }
 
 async fn send(house: &Installation, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Reply {

@@ -108,10 +108,12 @@ async fn every_route_is_in_the_document() {
     let documented: BTreeSet<String> =
         operations(&document).into_iter().map(|(path, _)| path.clone()).collect();
     // An account's pages, the link of the terminal and those of logins at connectors are for people, which no program can
-    // send, and those of packs are the packs' own; MCP tells of itself.
+    // send, and those of packs are the packs' own, as what others send them is; MCP tells of itself.
     let mut served = templates(routes());
     let is_apart = |path: &String| {
-        ["/account", "/start/local/", "/pages/", "/connectors/"].iter().any(|start| path.starts_with(start))
+        ["/account", "/start/local/", "/pages/", "/hooks/", "/connectors/"]
+            .iter()
+            .any(|start| path.starts_with(start))
             || path == "/mcp"
     };
     served.retain(|path| !is_apart(path));

@@ -39,7 +39,10 @@ async fn undo(shop: &Shop, act: ActId) -> UndoOutcome {
     let who = shop.db.read(shop.tenant, move |tx| {
         Ok::<_, munshi_identity::Error>(persons::find(tx, owner)?.unwrap().principal(tx))
     });
-    shop.engine.undo_act(UndoRequest { act, who: who.await.unwrap(), key: None }).await.unwrap()
+    shop.engine
+        .undo_act(UndoRequest { act, who: who.await.unwrap(), key: None, is_program: false })
+        .await
+        .unwrap()
 }
 
 on_both! {
