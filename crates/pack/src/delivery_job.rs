@@ -38,7 +38,7 @@ impl PackJob for DeliveryJob {
             return Ok(());
         }
         let of = format!("{}.{} {}", row.pack, row.name, row.delivery.sender_id);
-        let call = call.for_delivery(row.delivery.clone());
+        let call = call.for_pack(&row.pack).for_delivery(row.delivery.clone());
         // Whatever the pack does with it comes from outside.
         call.services.mark_foreign();
         let handled = match self.find_handler(&row, &call) {

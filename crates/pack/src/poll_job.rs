@@ -41,7 +41,7 @@ impl PackJob for PollJob {
         };
         let (pack, name) = (of.pack, of.what.name());
         let cursor = call.read(move |tx| Ok(poll::find_cursor(tx, pack, name)?)).await?;
-        let mut call = call.with_payload(PollCursor(cursor));
+        let mut call = call.for_pack(pack).with_payload(PollCursor(cursor));
         for number in 1..=MOST_PAGES {
             let page = of.what.poll(&call).await?;
             check_page(&page, &call.payload).map_err(JobFailure::Lasting)?;
@@ -84,7 +84,8 @@ fn build_unit(
     page: PolledPage,
 ) -> impl FnOnce(&mut Tx<'_>) -> Result<(), JobFailure> + Send + use<> {
     let (pack, name, source) = (of.pack, of.what.name(), of.what.source());
-    let (deliveries, now) = (DeliveryQueue { queue: call.queue.clone(), ids: call.ids.clone() }, call.now);
+    let (deliveries, now) =
+        (DeliveryQueue { queue: call.queue.inner().clone(), ids: call.ids.clone() }, call.now);
     move |tx| {
         for item in &page.items {
             let new = NewDelivery {

@@ -164,6 +164,11 @@ impl PackServices {
         self.foreign.load(Ordering::SeqCst)
     }
 
+    /// What says so, for whatever must know it later in the call.
+    pub(crate) fn foreign_mark(&self) -> Arc<AtomicBool> {
+        self.foreign.clone()
+    }
+
     pub(crate) fn mark_foreign(&self) {
         self.foreign.store(true, Ordering::SeqCst);
     }

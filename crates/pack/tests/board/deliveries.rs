@@ -5,23 +5,29 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_jobs::{JOBS, JobFailure, JobRegistry, JobRunner, JobRunnerOptions, JobState, dead_letters};
+use munshi_identity::{Principal, Role};
+use munshi_jobs::{
+    JOBS, JobFailure, JobKind, JobRegistry, JobRunner, JobRunnerOptions, JobState, dead_letters,
+};
 use munshi_pack::delivery::{
     self, DELIVERIES, DeliveryOrigin, DeliveryOutcome, DeliveryQueue, LARGEST_DELIVERY, NewDelivery,
 };
 use munshi_pack::operation::PackServices;
 use munshi_pack::{
-    Foreign, InvalidPack, NewPackRun, Pack, PackDeliveryCall, PackInstaller, PackJobParts, PackPoll,
-    PackPollCall, PackRegistry, PackRunCause, PackScheduleTime, PackWebhook, PolledItem, PolledPage,
-    RunStarter, WebhookRejection, WebhookRequest, WebhookVerdict,
+    FinishedTurn, Foreign, InvalidPack, NewPackRun, Pack, PackDeliveryCall, PackInstaller, PackJob,
+    PackJobCall, PackJobParts, PackJobQueue, PackPoll, PackPollCall, PackRegistry, PackRunCause,
+    PackScheduleTime, PackWebhook, PolledItem, PolledPage, RunStarter, TurnHook, WebhookRejection,
+    WebhookRequest, WebhookVerdict,
 };
 use munshi_store::{Db, Migration, PageRequest, PlatformTx, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_types::{ActId, Clock, IdGenerator, RunId, SystemRandom, TenantId};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use crate::build_scene;
 use crate::clockwork::queue;
 
 const INBOX: &[Migration] = &[Migration {
@@ -52,6 +58,8 @@ impl Pack for Inbox {
     }
 
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
+        room.add_job(SortLetter)?;
+        room.add_turn_hook(SortAnswer);
         room.add_webhook(Hook(self.0.clone()))?;
         room.add_poll(Ask(self.0.clone()))
     }
@@ -114,6 +122,10 @@ async fn take_in(feed: &Feed, call: &PackDeliveryCall) -> Result<(), JobFailure>
     if text == "never" {
         return Err(JobFailure::Passing("the letter can't be read".to_owned()));
     }
+    if let Some(later) = text.strip_prefix("later ") {
+        let (queue, letter) = (call.queue.clone(), LetterText { text: later.to_owned() });
+        return call.finish(move |tx| Ok(queue.enqueue::<SortLetter>(tx, &letter, None)?)).await;
+    }
     let (id, sender_id) = (call.ids.next::<ActId>(), call.payload.sender_id.clone());
     let run = call.payload.build_run("inbox.answer", Foreign::new(json!({ "text": text })));
     // What is foreign stays so, though a pack forgets to say it.
@@ -127,6 +139,47 @@ async fn take_in(feed: &Feed, call: &PackDeliveryCall) -> Result<(), JobFailure>
         Ok(())
     })
     .await
+}
+
+/// Begins a run by the clock, as far as it knows; `again` has another job do the same.
+struct SortLetter;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct LetterText {
+    text: String,
+}
+
+impl PackJob for SortLetter {
+    const KIND: JobKind = JobKind::new("inbox.sort");
+    type Payload = LetterText;
+
+    async fn run(&self, call: PackJobCall<LetterText>) -> Result<(), JobFailure> {
+        let text = call.payload.text.clone();
+        let next = text.strip_prefix("again ").map(|rest| LetterText { text: rest.to_owned() });
+        let input = json!({ "text": text });
+        let run =
+            NewPackRun { kind: "inbox.sort".to_owned(), cause: PackRunCause::Clock, cause_key: None, input };
+        let (services, queue) = (call.services.clone(), call.queue.clone());
+        call.finish(move |tx| {
+            services.begin_run(tx, &run)?;
+            Ok(next.map_or(Ok(()), |next| queue.enqueue::<SortLetter>(tx, &next, None))?)
+        })
+        .await
+    }
+}
+
+/// Has what was answered sorted.
+struct SortAnswer;
+
+impl TurnHook for SortAnswer {
+    fn after_turn(
+        &self,
+        tx: &mut Tx<'_>,
+        turn: &FinishedTurn,
+        jobs: &PackJobQueue,
+    ) -> munshi_store::Result<()> {
+        jobs.enqueue::<SortLetter>(tx, &LetterText { text: turn.reply.clone() }, None)
+    }
 }
 
 /// Remembers what was begun.
@@ -175,6 +228,21 @@ impl Office {
         let sql = "SELECT sender_id, text FROM inbox WHERE tenant_id = $1 ORDER BY sender_id, text";
         let read = move |tx: &mut Tx<'_>| tx.all(sql, params![], |row| Ok((row.get(0)?, row.get(1)?)));
         test.db.read(self.tenant, read).await.unwrap_or_else(|error: munshi_store::Error| panic!("{error}"))
+    }
+
+    /// Ends a turn with this answer, and says how many jobs of the pack there are then.
+    async fn end_turn(&self, test: &TestDb, reply: &str) -> i64 {
+        let who = Principal::member(self.tenant, test.ids.next(), Role::Owner);
+        let turn = FinishedTurn {
+            run: test.ids.next(),
+            context: build_scene(test, who, "sort it"),
+            reply: reply.to_owned(),
+            calls: Vec::new(),
+        };
+        let (packs, queue) = (self.packs.clone(), queue(test));
+        test.db.write(self.tenant, move |tx| packs.run_turn_hooks(tx, &turn, &queue)).await.unwrap();
+        let jobs = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'inbox.sort'";
+        count(test, self.tenant, jobs).await
     }
 
     async fn ids(&self, test: &TestDb) -> Vec<String> {
@@ -264,6 +332,20 @@ on_both_engines! {
         assert_eq!(begun.len(), 2);
         assert!(begun.iter().all(|run| run.cause == PackRunCause::Event), "{begun:?}");
         assert_eq!(begun[0].cause_key, Some(format!("delivery/{id}")));
+    }
+
+    async fn what_foreign_words_lead_to_is_foreign_through_jobs_too(test: TestDb) {
+        let office = Office::open(&test, Feed::default()).await;
+        let (own, jobs) = (SortLetter::request(&LetterText { text: "again own".to_owned() }).unwrap(), queue(&test));
+        test.db.write(office.tenant, move |tx| jobs.enqueue(tx, &own)).await.unwrap();
+        deliver(&test, &test.db, office.tenant, Some("a"), "later again sent").await;
+        assert_eq!(office.end_turn(&test, "said").await, 2);
+        office.node(&test, &test.db).drain().await.unwrap();
+        let begun = office.starter.begun.lock().unwrap().clone();
+        let mut begun: Vec<_> = begun.iter().map(|run| (run.input["text"].as_str().unwrap(), run.cause)).collect();
+        begun.sort_by_key(|(text, _)| *text);
+        let (clock, event) = (PackRunCause::Clock, PackRunCause::Event);
+        assert_eq!(begun, [("again own", clock), ("again sent", event), ("own", clock), ("said", event), ("sent", event)]);
     }
 
     async fn what_was_stored_is_handled_though_the_process_dies(test: TestDb) {
