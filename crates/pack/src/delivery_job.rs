@@ -38,6 +38,9 @@ impl PackJob for DeliveryJob {
             return Ok(());
         }
         let of = format!("{}.{} {}", row.pack, row.name, row.delivery.sender_id);
+        if !row.has_body {
+            return Err(JobFailure::Lasting(format!("{of}: its body was removed, unhandled for too long")));
+        }
         let call = call.for_pack(&row.pack).for_delivery(row.delivery.clone());
         // Whatever the pack does with it comes from outside.
         call.services.mark_foreign();

@@ -127,7 +127,10 @@ impl<P> PackJobCall<P> {
         let unit = move |tx: &mut Tx<'_>| {
             lease.complete(tx, now)?;
             if let Some(delivery) = delivery {
-                delivery::mark_handled(tx, delivery, now)?;
+                let is_ours = delivery::mark_handled(tx, delivery, now)?;
+                if !is_ours {
+                    return Err(JobFailure::Passing("another job has handled the delivery".to_owned()));
+                }
             }
             unit(tx)
         };

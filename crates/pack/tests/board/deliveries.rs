@@ -390,6 +390,43 @@ on_both_engines! {
         assert_eq!(deliver(&test, &test.db, office.tenant, Some("a"), "first").await, DeliveryOutcome::Known);
     }
 
+    async fn a_delivery_whose_job_died_is_tried_again_when_it_is_sent_again(test: TestDb) {
+        let office = Office::open(&test, Feed::default()).await;
+        let node = office.node(&test, &test.db);
+        let waiting = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'pack.delivery' AND state <> 'dead'";
+        let bodies = "SELECT COUNT(*) FROM pack_deliveries WHERE tenant_id = $1 AND body IS NOT NULL";
+        for _ in 0..2 {
+            deliver(&test, &test.db, office.tenant, Some("a"), "never").await;
+            assert_eq!(count(&test, office.tenant, waiting).await, 1, "one job at a time");
+        }
+        for deaths in 1..=2 {
+            for _ in 0..9 {
+                node.drain().await.unwrap();
+                test.clock.advance(Duration::from_secs(3700));
+            }
+            assert_eq!(list_dead(&test).await.len(), deaths);
+            assert_eq!(count(&test, office.tenant, waiting).await, 0);
+            // The body of the first is kept, so this fails as it did.
+            let told = deliver(&test, &test.db, office.tenant, Some("a"), "better").await;
+            assert_eq!((told, count(&test, office.tenant, waiting).await), (DeliveryOutcome::Known, 1));
+        }
+        for (days, left) in [(28, 1), (3, 0)] {
+            test.clock.advance(Duration::from_secs(days * 86_400));
+            let now = test.clock.now();
+            test.db.platform(DELIVERIES).write(move |tx: &mut PlatformTx<'_>| delivery::sweep(tx, now)).await.unwrap();
+            assert_eq!(count(&test, office.tenant, bodies).await, left);
+        }
+        node.drain().await.unwrap();
+        let dead = list_dead(&test).await;
+        assert!(dead.iter().any(|why| why.ends_with("inbox.letters a: its body was removed, unhandled for too long")), "{dead:?}");
+        // Now it is what is sent that is handled.
+        deliver(&test, &test.db, office.tenant, Some("a"), "better").await;
+        node.drain().await.unwrap();
+        assert_eq!(office.lines(&test).await, [("a".to_owned(), "better".to_owned())]);
+        deliver(&test, &test.db, office.tenant, Some("a"), "better").await;
+        assert_eq!(node.drain().await.unwrap(), 0, "what was handled is not handled again");
+    }
+
     async fn a_poll_that_fails_half_way_goes_on_from_its_cursor(test: TestDb) {
         let office = Office::open(&test, Feed::default()).await;
         let nodes = [office.node(&test, &test.db), office.node(&test, &test.open_again().await)];
