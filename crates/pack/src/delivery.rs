@@ -23,6 +23,9 @@ const LONGEST_ID: usize = 200;
 /// No body is larger, by whichever way it came.
 pub const LARGEST_DELIVERY: usize = 1024 * 1024;
 
+/// The header of a row that stands for something too large to be stored: how many bytes it had.
+const TOO_LARGE: &str = "munshi-too-large";
+
 /// How a delivery came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryOrigin {
@@ -75,11 +78,48 @@ impl DeliveryQueue {
         new: &NewDelivery<'_>,
         now: Timestamp,
     ) -> munshi_jobs::Result<DeliveryOutcome> {
+        if let Some(id) = self.add(tx, new, now, None)? {
+            self.enqueue(tx, id)?;
+            return Ok(DeliveryOutcome::Stored(id));
+        }
+        // A poll reads the same again by itself, so it would try what can't be handled for ever.
+        if new.origin == DeliveryOrigin::Webhook {
+            self.revive(tx, new, now)?;
+        }
+        Ok(DeliveryOutcome::Known)
+    }
+
+    /// Stores that something came which is too large to be stored: nobody handles it, and its id is known from now on.
+    pub(crate) fn store_too_large(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewDelivery<'_>,
+        now: Timestamp,
+    ) -> Result<DeliveryOutcome> {
+        let headers = [(TOO_LARGE.to_owned(), new.body.len().to_string())];
+        let marker =
+            NewDelivery { sender_id: Some(&build_sender_id(new)), headers: &headers, body: &[], ..*new };
+        let added = self.add(tx, &marker, now, Some(now))?;
+        Ok(added.map_or(DeliveryOutcome::Known, DeliveryOutcome::Stored))
+    }
+
+    /// None where the sender's id was there before.
+    fn add(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewDelivery<'_>,
+        now: Timestamp,
+        handled_at: Option<Timestamp>,
+    ) -> Result<Option<DeliveryId>> {
         let id: DeliveryId = self.ids.next();
+        let (state, body) = match handled_at {
+            Some(_) => ("handled", None),
+            None => ("waiting", Some(new.body.to_vec())),
+        };
         let added = tx.execute(
             "INSERT INTO pack_deliveries (tenant_id, id, pack, source, sender_id, origin, name, received_at, headers,
-                                          body, state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'waiting')
+                                          body, state, handled_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
              ON CONFLICT (tenant_id, pack, source, sender_id) DO NOTHING",
             params![
                 id,
@@ -90,18 +130,12 @@ impl DeliveryQueue {
                 new.name,
                 now,
                 JsonText::of(&new.headers)?,
-                new.body.to_vec()
+                body,
+                state,
+                handled_at
             ],
         )?;
-        if added == 1 {
-            self.enqueue(tx, id)?;
-            return Ok(DeliveryOutcome::Stored(id));
-        }
-        // A poll reads the same again by itself, so it would try what can't be handled for ever.
-        if new.origin == DeliveryOrigin::Webhook {
-            self.revive(tx, new, now)?;
-        }
-        Ok(DeliveryOutcome::Known)
+        Ok((added == 1).then_some(id))
     }
 
     /// Has a delivery that waits handled, though its job is dead. A body that has gone meanwhile is the one that was sent now.

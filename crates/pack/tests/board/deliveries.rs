@@ -453,14 +453,33 @@ on_both_engines! {
         assert_eq!(text, "by the webhook");
     }
 
+    async fn an_item_that_is_too_large_is_noted_and_left_out(test: TestDb) {
+        let office = Office::open(&test, Feed::default()).await;
+        let node = office.node(&test, &test.db);
+        node.drain().await.unwrap();
+        let large = PolledItem { sender_id: "b".to_owned(), body: Foreign::new(vec![b'a'; LARGEST_DELIVERY + 1]) };
+        for next in ["1", "2"] {
+            let items = vec![item("a"), large.clone(), item("c")];
+            office.feed.pages.lock().unwrap().push_back(Ok(PolledPage { items, ..page(&[], next, false) }));
+            test.clock.advance(Duration::from_secs(601));
+            node.drain().await.unwrap();
+        }
+        assert_eq!(office.ids(&test).await, ["a", "c"]);
+        assert!(list_dead(&test).await.is_empty());
+        let noted = "SELECT COUNT(*) FROM pack_deliveries WHERE tenant_id = $1 AND sender_id = 'b' AND state = 'handled'
+                     AND body IS NULL AND CAST(headers AS TEXT) LIKE '%munshi-too-large%1048577%'";
+        assert_eq!(count(&test, office.tenant, noted).await, 1);
+        test.clock.advance(Duration::from_secs(601));
+        node.drain().await.unwrap();
+        assert_eq!(office.feed.asked.lock().unwrap().last().unwrap().as_deref(), Some("2"), "the cursor has moved");
+    }
+
     async fn a_page_that_can_not_be_stored_is_refused_whole(test: TestDb) {
         let office = Office::open(&test, Feed::default()).await;
         let node = office.node(&test, &test.db);
         node.drain().await.unwrap();
-        let large = PolledItem { sender_id: "large".to_owned(), body: Foreign::new(vec![b'a'; LARGEST_DELIVERY + 1]) };
         let nameless = PolledItem { sender_id: String::new(), body: Foreign::new(Vec::new()) };
         let bad = [
-            PolledPage { items: vec![item("a"), large], ..page(&[], "1", false) },
             PolledPage { items: vec![nameless], ..page(&[], "1", false) },
             PolledPage { has_more: true, next: None, ..page(&["a"], "1", true) },
             page(&["a"], "a\0b", false),
