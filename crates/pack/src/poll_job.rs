@@ -43,7 +43,13 @@ impl PackJob for PollJob {
         let cursor = call.read(move |tx| Ok(poll::find_cursor(tx, pack, name)?)).await?;
         let mut call = call.for_pack(pack).with_payload(PollCursor(cursor));
         for number in 1..=MOST_PAGES {
-            let page = of.what.poll(&call).await?;
+            let page = match of.what.poll(&call).await {
+                Err(JobFailure::Unconfigured(why)) => {
+                    tracing::debug!(tenant = %call.tenant.id, pack, poll = name, why, "the tenant has not set up this poll");
+                    return call.finish(|_| Ok(())).await;
+                }
+                polled => polled?,
+            };
             check_page(&page, &call.payload).map_err(JobFailure::Lasting)?;
             let (next, is_last) = (page.next.clone(), !page.has_more || number == MOST_PAGES);
             let store = build_unit(&of, &call, page);

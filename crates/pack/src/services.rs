@@ -68,6 +68,7 @@ impl From<PackServiceError> for JobFailure {
     fn from(error: PackServiceError) -> Self {
         match error {
             PackServiceError::Request(_) | PackServiceError::Address(_) => Self::Lasting(error.to_string()),
+            PackServiceError::NoCredential(_) => Self::Unconfigured(error.to_string()),
             _ => Self::Passing(error.to_string()),
         }
     }
