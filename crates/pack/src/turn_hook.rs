@@ -1,5 +1,8 @@
 //! What a pack does when a turn has ended: in its transaction, so quickly. What takes longer is a job.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use munshi_jobs::JobQueue;
 use munshi_store::{Result, Tx};
 use munshi_types::RunId;
@@ -11,7 +14,7 @@ use crate::turn_context::PackTurnContext;
 
 pub trait TurnHook: Send + Sync {
     /// Asked once, in the transaction that ends a turn with an answer. It may write the pack's tables and enqueue the pack's jobs. An error
-    /// undoes what this hook wrote and nothing else: the person has their answer.
+    /// or a panic undoes what this hook wrote and nothing else: the person has their answer.
     fn after_turn(&self, tx: &mut Tx<'_>, turn: &FinishedTurn, jobs: &PackJobQueue) -> Result<()>;
 }
 
@@ -41,7 +44,11 @@ impl PackRegistry {
     pub fn run_turn_hooks(&self, tx: &mut Tx<'_>, turn: &FinishedTurn, queue: &JobQueue) -> Result<()> {
         for hook in &self.turn_hooks {
             let jobs = PackJobQueue::new(hook.pack, queue.clone());
-            match tx.attempt(|tx| hook.what.after_turn(tx, turn, &jobs)) {
+            let ask = |tx: &mut Tx<'_>| {
+                let done = catch_unwind(AssertUnwindSafe(|| hook.what.after_turn(tx, turn, &jobs)));
+                done.unwrap_or_else(|panic| Err(munshi_store::Error::Refused(describe_panic(panic.as_ref()))))
+            };
+            match tx.attempt(ask) {
                 Ok(()) => {}
                 Err(error) if error.is_retryable() => return Err(error),
                 Err(error) => {
@@ -51,4 +58,10 @@ impl PackRegistry {
         }
         Ok(())
     }
+}
+
+fn describe_panic(panic: &(dyn Any + Send)) -> String {
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("it panicked: {}", text.unwrap_or("no message"))
 }

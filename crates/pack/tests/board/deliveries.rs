@@ -14,7 +14,7 @@ use munshi_pack::delivery::{
 };
 use munshi_pack::operation::PackServices;
 use munshi_pack::{
-    FinishedTurn, Foreign, InvalidPack, NewPackRun, Pack, PackDeliveryCall, PackInstaller, PackJob,
+    FinishedTurn, Foreign, FromPack, InvalidPack, NewPackRun, Pack, PackDeliveryCall, PackInstaller, PackJob,
     PackJobCall, PackJobParts, PackJobQueue, PackPoll, PackPollCall, PackRegistry, PackRunCause,
     PackScheduleTime, PackWebhook, PolledItem, PolledPage, RunStarter, TurnHook, WebhookRejection,
     WebhookRequest, WebhookVerdict,
@@ -178,7 +178,17 @@ impl TurnHook for SortAnswer {
         turn: &FinishedTurn,
         jobs: &PackJobQueue,
     ) -> munshi_store::Result<()> {
-        jobs.enqueue::<SortLetter>(tx, &LetterText { text: turn.reply.clone() }, None)
+        jobs.enqueue::<SortLetter>(tx, &LetterText { text: turn.reply.clone() }, None)?;
+        assert!(turn.reply != "broken", "a defect of the pack");
+        Ok(())
+    }
+}
+
+struct SortAlways;
+
+impl TurnHook for SortAlways {
+    fn after_turn(&self, tx: &mut Tx<'_>, _: &FinishedTurn, jobs: &PackJobQueue) -> munshi_store::Result<()> {
+        jobs.enqueue::<SortLetter>(tx, &LetterText { text: "always".to_owned() }, None)
     }
 }
 
@@ -346,6 +356,17 @@ on_both_engines! {
         begun.sort_by_key(|(text, _)| *text);
         let (clock, event) = (PackRunCause::Clock, PackRunCause::Event);
         assert_eq!(begun, [("again own", clock), ("again sent", event), ("own", clock), ("said", event), ("sent", event)]);
+    }
+
+    async fn a_turn_hook_that_panics_undoes_its_own_work_alone(test: TestDb) {
+        let feed = Arc::new(Feed::default());
+        let other = Office::open(&test, Feed::default()).await;
+        let mut packs = PackRegistry::install_all(&[Arc::new(Inbox(feed))]).unwrap();
+        // Another hook follows the one that panics.
+        packs.turn_hooks.push(FromPack { pack: "inbox", what: Arc::new(SortAlways) });
+        let office = Office { packs: Arc::new(packs), ..other };
+        assert_eq!(office.end_turn(&test, "broken").await, 1, "only the job of the second hook");
+        assert_eq!(office.end_turn(&test, "fine").await, 3);
     }
 
     async fn what_was_stored_is_handled_though_the_process_dies(test: TestDb) {
