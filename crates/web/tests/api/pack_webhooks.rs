@@ -114,6 +114,14 @@ on_both! {
         }
         assert_eq!(last, 429);
         assert_eq!(deliver(&house, "one", "{}").await.status, 200);
+        // Whoever floods it is not looked at any more, though they sign.
+        for _ in 0..600 {
+            send(&house, "/hooks/-/notes/inbox", &[], "{}").await;
+        }
+        deliver(&house, "two", "{}").await.refused(429, "too_many_requests");
+        assert_eq!(house.number(shop, STORED).await, 1);
+        test.clock.advance(std::time::Duration::from_secs(1));
+        assert_eq!(deliver(&house, "two", "{}").await.status, 200);
     }
 
     async fn a_sender_that_asks_is_answered_and_one_that_sends_too_much_is_not(test: TestDb) {
