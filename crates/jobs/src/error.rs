@@ -31,6 +31,9 @@ pub enum JobFailure {
     /// As `Passing`, and whoever refused said when to come back.
     #[error("{why} (retry after {} s)", after.as_secs())]
     Later { why: String, after: std::time::Duration },
+    /// As `Passing`: the tenant has not set up what the job needs.
+    #[error("{0}")]
+    Unconfigured(String),
     /// Will never pass: goes to the dead letters at once.
     #[error("{0}")]
     Lasting(String),

@@ -110,6 +110,18 @@ impl NewJob {
         })
     }
 
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    pub fn payload(&self) -> &JsonText {
+        &self.payload
+    }
+
+    pub fn with_payload(self, payload: JsonText) -> Self {
+        Self { payload, ..self }
+    }
+
     pub fn priority(self, priority: Priority) -> Self {
         Self { priority, ..self }
     }

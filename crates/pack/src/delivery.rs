@@ -16,10 +16,15 @@ pub const DELIVERIES: PlatformScope = PlatformScope::new("deliveries");
 
 /// A body is kept this long after it was handled.
 const BODY_LIFE: Duration = Duration::from_secs(7 * 86_400);
+/// A body that nobody could handle is kept this long.
+const UNHANDLED_BODY_LIFE: Duration = Duration::from_secs(30 * 86_400);
 /// The sender's ids are stored as they are up to this length, longer ones as their hash.
 const LONGEST_ID: usize = 200;
 /// No body is larger, by whichever way it came.
 pub const LARGEST_DELIVERY: usize = 1024 * 1024;
+
+/// The header of a row that stands for something too large to be stored: how many bytes it had.
+const TOO_LARGE: &str = "munshi-too-large";
 
 /// How a delivery came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +66,7 @@ pub struct DeliveryQueue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     Stored(DeliveryId),
-    /// The sender's id was there before.
+    /// The sender's id was there before. Where it still waits and a webhook brought it again, it has a job again.
     Known,
 }
 
@@ -73,11 +78,48 @@ impl DeliveryQueue {
         new: &NewDelivery<'_>,
         now: Timestamp,
     ) -> munshi_jobs::Result<DeliveryOutcome> {
+        if let Some(id) = self.add(tx, new, now, None)? {
+            self.enqueue(tx, id)?;
+            return Ok(DeliveryOutcome::Stored(id));
+        }
+        // A poll reads the same again by itself, so it would try what can't be handled for ever.
+        if new.origin == DeliveryOrigin::Webhook {
+            self.revive(tx, new, now)?;
+        }
+        Ok(DeliveryOutcome::Known)
+    }
+
+    /// Stores that something came which is too large to be stored: nobody handles it, and its id is known from now on.
+    pub(crate) fn store_too_large(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewDelivery<'_>,
+        now: Timestamp,
+    ) -> Result<DeliveryOutcome> {
+        let headers = [(TOO_LARGE.to_owned(), new.body.len().to_string())];
+        let marker =
+            NewDelivery { sender_id: Some(&build_sender_id(new)), headers: &headers, body: &[], ..*new };
+        let added = self.add(tx, &marker, now, Some(now))?;
+        Ok(added.map_or(DeliveryOutcome::Known, DeliveryOutcome::Stored))
+    }
+
+    /// None where the sender's id was there before.
+    fn add(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewDelivery<'_>,
+        now: Timestamp,
+        handled_at: Option<Timestamp>,
+    ) -> Result<Option<DeliveryId>> {
         let id: DeliveryId = self.ids.next();
+        let (state, body) = match handled_at {
+            Some(_) => ("handled", None),
+            None => ("waiting", Some(new.body.to_vec())),
+        };
         let added = tx.execute(
             "INSERT INTO pack_deliveries (tenant_id, id, pack, source, sender_id, origin, name, received_at, headers,
-                                          body, state)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'waiting')
+                                          body, state, handled_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
              ON CONFLICT (tenant_id, pack, source, sender_id) DO NOTHING",
             params![
                 id,
@@ -88,14 +130,35 @@ impl DeliveryQueue {
                 new.name,
                 now,
                 JsonText::of(&new.headers)?,
-                new.body.to_vec()
+                body,
+                state,
+                handled_at
             ],
         )?;
-        if added == 0 {
-            return Ok(DeliveryOutcome::Known);
-        }
-        self.queue.enqueue(tx, &NewJob::new(DELIVERY_KIND, &PackDeliveryPayload { delivery: id })?)?;
-        Ok(DeliveryOutcome::Stored(id))
+        Ok((added == 1).then_some(id))
+    }
+
+    /// Has a delivery that waits handled, though its job is dead. A body that has gone meanwhile is the one that was sent now.
+    fn revive(&self, tx: &mut Tx<'_>, new: &NewDelivery<'_>, now: Timestamp) -> munshi_jobs::Result<()> {
+        let waiting: Option<DeliveryId> = tx.optional(
+            "SELECT id FROM pack_deliveries
+             WHERE tenant_id = $1 AND pack = $2 AND source = $3 AND sender_id = $4 AND state = 'waiting'",
+            params![new.pack, new.source, build_sender_id(new)],
+            |row| row.get(0),
+        )?;
+        let Some(id) = waiting else { return Ok(()) };
+        tx.execute(
+            "UPDATE pack_deliveries SET origin = $3, name = $4, received_at = $5, headers = $6, body = $7
+             WHERE tenant_id = $1 AND id = $2 AND body IS NULL",
+            params![id, new.origin.as_str(), new.name, now, JsonText::of(&new.headers)?, new.body.to_vec()],
+        )?;
+        self.enqueue(tx, id)
+    }
+
+    /// One job at a time for each delivery.
+    fn enqueue(&self, tx: &mut Tx<'_>, id: DeliveryId) -> munshi_jobs::Result<()> {
+        let job = NewJob::new(DELIVERY_KIND, &PackDeliveryPayload { delivery: id })?;
+        self.queue.enqueue(tx, &job.unique(id.to_string())).map(drop)
     }
 }
 
@@ -148,6 +211,8 @@ pub(crate) struct DeliveryRow {
     pub(crate) origin: String,
     pub(crate) name: String,
     pub(crate) is_handled: bool,
+    /// Not once it was kept for too long.
+    pub(crate) has_body: bool,
     pub(crate) delivery: PackDelivery,
 }
 
@@ -161,34 +226,48 @@ pub(crate) fn find(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<DeliveryRow
 }
 
 fn read(row: &Row<'_>) -> Result<DeliveryRow> {
+    let body: Option<Vec<u8>> = row.get("body")?;
     Ok(DeliveryRow {
         pack: row.get("pack")?,
         origin: row.get("origin")?,
         name: row.get("name")?,
         is_handled: row.get::<String>("state")? == "handled",
+        has_body: body.is_some(),
         delivery: PackDelivery {
             id: row.get("id")?,
             source: row.get("source")?,
             sender_id: row.get("sender_id")?,
             received_at: row.get("received_at")?,
             headers: row.get::<JsonText>("headers")?.read()?,
-            body: Foreign::new(row.get::<Option<Vec<u8>>>("body")?.unwrap_or_default()),
+            body: Foreign::new(body.unwrap_or_default()),
         },
     })
 }
 
-pub(crate) fn mark_handled(tx: &mut Tx<'_>, id: DeliveryId, now: Timestamp) -> Result<()> {
-    tx.execute(
-        "UPDATE pack_deliveries SET state = 'handled', handled_at = $3 WHERE tenant_id = $1 AND id = $2",
+/// False where another job has handled it meanwhile.
+pub(crate) fn mark_handled(tx: &mut Tx<'_>, id: DeliveryId, now: Timestamp) -> Result<bool> {
+    let marked = tx.execute(
+        "UPDATE pack_deliveries SET state = 'handled', handled_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
         params![id, now],
     )?;
-    Ok(())
+    Ok(marked == 1)
 }
 
-/// Removes the bodies of what was handled a week ago, for all tenants; says how many those were.
+/// Removes the bodies of what was handled a week ago, and of what nobody could handle for a month, for all tenants; says how many
+/// those were.
 pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
     let sql = across_tenants(
         "UPDATE pack_deliveries SET body = NULL, headers = '[]' WHERE handled_at < $1 AND body IS NOT NULL",
     );
-    tx.execute(sql, params![now.minus(BODY_LIFE)])
+    let handled = tx.execute(sql, params![now.minus(BODY_LIFE)])?;
+    let sql = across_tenants(
+        "UPDATE pack_deliveries SET body = NULL, headers = '[]'
+         WHERE handled_at IS NULL AND received_at < $1 AND body IS NOT NULL",
+    );
+    let unhandled = tx.execute(sql, params![now.minus(UNHANDLED_BODY_LIFE)])?;
+    if unhandled > 0 {
+        tracing::warn!(unhandled, "removed the bodies of deliveries that no pack could handle for 30 days");
+    }
+    Ok(handled + unhandled)
 }

@@ -38,7 +38,10 @@ impl PackJob for DeliveryJob {
             return Ok(());
         }
         let of = format!("{}.{} {}", row.pack, row.name, row.delivery.sender_id);
-        let call = call.for_delivery(row.delivery.clone());
+        if !row.has_body {
+            return Err(JobFailure::Lasting(format!("{of}: its body was removed, unhandled for too long")));
+        }
+        let call = call.for_pack(&row.pack).for_delivery(row.delivery.clone());
         // Whatever the pack does with it comes from outside.
         call.services.mark_foreign();
         let handled = match self.find_handler(&row, &call) {
@@ -69,6 +72,7 @@ fn name_failure(of: &str, failure: JobFailure) -> JobFailure {
     match failure {
         JobFailure::Passing(why) => JobFailure::Passing(format!("{of}: {why}")),
         JobFailure::Later { why, after } => JobFailure::Later { why: format!("{of}: {why}"), after },
+        JobFailure::Unconfigured(why) => JobFailure::Unconfigured(format!("{of}: {why}")),
         JobFailure::Lasting(why) => JobFailure::Lasting(format!("{of}: {why}")),
     }
 }

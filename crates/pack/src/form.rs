@@ -53,7 +53,7 @@ impl PackForm {
 /// What comes of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PackFormOutcome {
-    /// It is done; the browser goes on to this path below the pack.
+    /// It is done; the browser goes on to this path below the pack, with what is asked behind a `?` where there is one.
     Redirect(String),
     /// It can't be done as it is: the page again, with what is wrong. Nothing is changed.
     Invalid(PackPageContent),

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use crate::delivery::{self, PackDelivery};
+use crate::job_queue::{self, PackJobQueue};
 use crate::services::PackServices;
 
 /// A kind of job. It writes the pack's own tables, and may ask a model or another server; it sends nothing and calls no tool.
@@ -45,8 +46,8 @@ pub struct PackJobCall<P> {
     /// 1 the first time.
     pub attempt: u32,
     pub ids: IdGenerator,
-    /// For jobs that this one leads to.
-    pub queue: JobQueue,
+    /// For jobs of the pack that this one leads to.
+    pub queue: PackJobQueue,
     pub services: PackServices,
     db: Db,
     clock: Arc<dyn Clock>,
@@ -76,6 +77,11 @@ impl<P> PackJobCall<P> {
             delivery: self.delivery,
             finished: self.finished,
         }
+    }
+
+    /// The same job in the name of a pack, whose own jobs it may lead to.
+    pub(crate) fn for_pack(self, pack: &str) -> Self {
+        Self { queue: self.queue.with_pack(pack), ..self }
     }
 
     /// The same job; when it ends, the delivery has been handled.
@@ -121,7 +127,10 @@ impl<P> PackJobCall<P> {
         let unit = move |tx: &mut Tx<'_>| {
             lease.complete(tx, now)?;
             if let Some(delivery) = delivery {
-                delivery::mark_handled(tx, delivery, now)?;
+                let is_ours = delivery::mark_handled(tx, delivery, now)?;
+                if !is_ours {
+                    return Err(JobFailure::Passing("another job has handled the delivery".to_owned()));
+                }
             }
             unit(tx)
         };
@@ -161,22 +170,31 @@ impl PackJobEntry {
     pub(crate) fn new<J: PackJob>(pack: &'static str, job: J) -> Self {
         let job = Arc::new(job);
         let handler: PackJobHandler =
-            Arc::new(move |parts, claimed| run_one(job.clone(), parts, claimed).boxed());
+            Arc::new(move |parts, claimed| run_one(job.clone(), pack, parts, claimed).boxed());
         Self { pack, kind: J::KIND, handler }
     }
 }
 
-async fn run_one<J: PackJob>(job: Arc<J>, parts: PackJobParts, claimed: Job) -> Result<(), JobFailure> {
-    let payload = claimed.read().map_err(|error| JobFailure::Lasting(error.to_string()))?;
+async fn run_one<J: PackJob>(
+    job: Arc<J>,
+    pack: &'static str,
+    parts: PackJobParts,
+    claimed: Job,
+) -> Result<(), JobFailure> {
+    let read = job_queue::read_payload(&claimed.payload);
+    let (payload, is_foreign) = read.map_err(|error| JobFailure::Lasting(error.to_string()))?;
     let tenant = find_active_tenant(&parts.db, &claimed).await?;
     let services = parts.services.for_call(&tenant);
+    if is_foreign {
+        services.mark_foreign();
+    }
     let call = PackJobCall {
         tenant,
         payload,
         now: parts.clock.now(),
         attempt: claimed.attempt,
         ids: parts.ids,
-        queue: parts.queue,
+        queue: PackJobQueue::for_call(pack, parts.queue, &services),
         services,
         db: parts.db,
         clock: parts.clock,

@@ -15,7 +15,7 @@
 //!   a pack holds it; [`verify_hmac`]: how senders sign
 //! - [`PackInterface`]: what another pack offers; [`TurnHook`]: what is done when a turn has ended; [`PackForm`]: forms of pages
 //! - [`PackServices`]: runs, secrets, models and the guarded HTTP client, wherever a pack works
-//! - [`PackJob`], [`PackScheduleTime`]: work of its own, by itself or by the clock; [`Heartbeat`]: what is looked at by the clock;
+//! - [`PackJob`], [`PackJobQueue`], [`PackScheduleTime`]: work of its own, by itself or by the clock; [`Heartbeat`]: what is looked at by the clock;
 //!   [`alerts`]: what it found; [`PackPageHandler`], [`Html`]: what the console shows; [`operation`]: administrative
 //!   verbs; [`PackCommand`]: what is typed beside them, for work with files; [`TenantTemplate`]: folders that come with it
 //! - `cross_check`: what is seen when all packs are in
@@ -37,6 +37,7 @@ mod http;
 mod installer;
 mod interfaces;
 mod job;
+mod job_queue;
 mod job_registration;
 mod models;
 pub mod operation;
@@ -71,6 +72,7 @@ pub use http::{PackHttp, PackHttpRequest, PackHttpResponse};
 pub use installer::PackInstaller;
 pub use interfaces::{InterfaceTable, InterfaceUnresolved, PackInterface};
 pub use job::{PackJob, PackJobCall, PackJobEntry, PackJobParts};
+pub use job_queue::PackJobQueue;
 pub use models::{PackModelParts, PackModelReply, PackModels};
 pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 pub use poll::{PackPoll, PackPollCall, PollCursor, PolledItem, PolledPage};
@@ -83,7 +85,7 @@ pub use services::{PackServiceError, PackServiceSource, PackServices};
 pub use signature::{SignatureEncoding, SignatureHash, verify_hmac, verify_token};
 pub use tenant_template::{TenantTemplate, TenantTemplateFile};
 pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext};
-pub use turn_hook::{FinishedCall, FinishedTurn, PackJobQueue, TurnHook};
+pub use turn_hook::{FinishedCall, FinishedTurn, TurnHook};
 pub use webhook::{PackDeliveryCall, PackWebhook, WebhookRejection, WebhookRequest, WebhookVerdict};
 
 use munshi_store::{Migration, migration};

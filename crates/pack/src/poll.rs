@@ -26,7 +26,8 @@ pub trait PackPoll: Send + Sync {
     /// When it asks, for each tenant. One at a time: while the last poll of a tenant goes on, no other begins.
     fn schedule(&self) -> PackScheduleTime;
 
-    /// Asks for what is new since the cursor. It writes nothing: items and cursor are stored together, or neither is.
+    /// Asks for what is new since the cursor. It writes nothing: items and cursor are stored together, or neither is. A tenant that
+    /// has no such secret as is asked for with `?` has not set it up: there is nothing new then, and nothing has failed.
     async fn poll(&self, call: &PackPollCall) -> Result<PolledPage, JobFailure>;
 
     /// Takes in a stored item, as [`PackWebhook::handle`](crate::PackWebhook::handle) does.

@@ -6,7 +6,7 @@ use munshi_jobs::{JobFailure, JobKind};
 use munshi_store::Tx;
 use serde::{Deserialize, Serialize};
 
-use crate::delivery::{DeliveryOrigin, DeliveryQueue, LARGEST_DELIVERY, NewDelivery};
+use crate::delivery::{DeliveryOrigin, DeliveryOutcome, DeliveryQueue, LARGEST_DELIVERY, NewDelivery};
 use crate::job::{PackJob, PackJobCall};
 use crate::poll::{self, PackPoll, PollCursor, PolledPage};
 use crate::registry::{FromPack, PackRegistry};
@@ -41,9 +41,15 @@ impl PackJob for PollJob {
         };
         let (pack, name) = (of.pack, of.what.name());
         let cursor = call.read(move |tx| Ok(poll::find_cursor(tx, pack, name)?)).await?;
-        let mut call = call.with_payload(PollCursor(cursor));
+        let mut call = call.for_pack(pack).with_payload(PollCursor(cursor));
         for number in 1..=MOST_PAGES {
-            let page = of.what.poll(&call).await?;
+            let page = match of.what.poll(&call).await {
+                Err(JobFailure::Unconfigured(why)) => {
+                    tracing::debug!(tenant = %call.tenant.id, pack, poll = name, why, "the tenant has not set up this poll");
+                    return call.finish(|_| Ok(())).await;
+                }
+                polled => polled?,
+            };
             check_page(&page, &call.payload).map_err(JobFailure::Lasting)?;
             let (next, is_last) = (page.next.clone(), !page.has_more || number == MOST_PAGES);
             let store = build_unit(&of, &call, page);
@@ -62,9 +68,6 @@ fn check_page(page: &PolledPage, before: &PollCursor) -> Result<(), String> {
     if page.items.len() > LARGEST_PAGE {
         return Err(format!("a page has {} items; the most are {LARGEST_PAGE}", page.items.len()));
     }
-    if let Some(item) = page.items.iter().find(|item| item.body.get().len() > LARGEST_DELIVERY) {
-        return Err(format!("the item {} has more than {LARGEST_DELIVERY} bytes", item.sender_id));
-    }
     if page.items.iter().any(|item| item.sender_id.is_empty()) {
         return Err("an item has no id of its sender".to_owned());
     }
@@ -77,14 +80,16 @@ fn check_page(page: &PolledPage, before: &PollCursor) -> Result<(), String> {
     Ok(())
 }
 
-/// Stores a page and moves the cursor behind it.
+/// Stores a page and moves the cursor behind it. An item that is too large is noted and left out: the poll must not stop at it for ever.
 fn build_unit(
     of: &FromPack<dyn PackPoll>,
     call: &PackJobCall<PollCursor>,
     page: PolledPage,
 ) -> impl FnOnce(&mut Tx<'_>) -> Result<(), JobFailure> + Send + use<> {
     let (pack, name, source) = (of.pack, of.what.name(), of.what.source());
-    let (deliveries, now) = (DeliveryQueue { queue: call.queue.clone(), ids: call.ids.clone() }, call.now);
+    let (deliveries, now) =
+        (DeliveryQueue { queue: call.queue.inner().clone(), ids: call.ids.clone() }, call.now);
+    let tenant = call.tenant.id;
     move |tx| {
         for item in &page.items {
             let new = NewDelivery {
@@ -96,7 +101,13 @@ fn build_unit(
                 headers: &[],
                 body: item.body.get(),
             };
-            deliveries.store(tx, &new, now)?;
+            if new.body.len() <= LARGEST_DELIVERY {
+                deliveries.store(tx, &new, now)?;
+            } else if let DeliveryOutcome::Stored(id) = deliveries.store_too_large(tx, &new, now)? {
+                let (sender_id, bytes) = (&item.sender_id, new.body.len());
+                tracing::error!(%tenant, pack, poll = name, sender_id, bytes, delivery = %id,
+                    "an item of a poll is too large and was left out; the most are {LARGEST_DELIVERY} bytes");
+            }
         }
         if let Some(next) = &page.next {
             poll::move_cursor(tx, (pack, name), next, now)?;

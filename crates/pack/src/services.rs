@@ -68,6 +68,7 @@ impl From<PackServiceError> for JobFailure {
     fn from(error: PackServiceError) -> Self {
         match error {
             PackServiceError::Request(_) | PackServiceError::Address(_) => Self::Lasting(error.to_string()),
+            PackServiceError::NoCredential(_) => Self::Unconfigured(error.to_string()),
             _ => Self::Passing(error.to_string()),
         }
     }
@@ -162,6 +163,11 @@ impl PackServices {
     /// Whether this call has read something from outside.
     pub fn has_read_foreign(&self) -> bool {
         self.foreign.load(Ordering::SeqCst)
+    }
+
+    /// What says so, for whatever must know it later in the call.
+    pub(crate) fn foreign_mark(&self) -> Arc<AtomicBool> {
+        self.foreign.clone()
     }
 
     pub(crate) fn mark_foreign(&self) {

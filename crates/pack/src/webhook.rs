@@ -25,7 +25,7 @@ pub trait PackWebhook: Send + Sync {
         self.name()
     }
 
-    /// Headers that are stored with a delivery, in small letters. No secret is among them.
+    /// Headers that are stored with a delivery where they are there once, in small letters. No secret is among them.
     fn kept_headers(&self) -> &'static [&'static str] {
         &[]
     }

@@ -36,6 +36,15 @@ impl RequestRate {
         Self { count, period }
     }
 
+    /// When all that was used will be free again, with one more.
+    fn use_one(self, free_at: Timestamp, now: Timestamp) -> Result<Timestamp, Reached> {
+        let each = self.period / self.count.max(1);
+        // A clock that was set back must not shut anybody out for longer than the period.
+        let after = free_at.max(now).min(now.plus(self.period)).plus(each);
+        let over = after.since(now).saturating_sub(self.period);
+        if over > Duration::ZERO { Err(Reached { limit: self, wait: over }) } else { Ok(after) }
+    }
+
     /// The same for all nodes together.
     fn to_rate_limit(self, subject: LimitSubject, whose: &str, refill: LimitRefill) -> RateLimit {
         RateLimit::new(subject, whose, (self.count, self.period), refill)
@@ -58,6 +67,10 @@ const SIGN_IN_LIMIT: RequestRate = RequestRate::new(60, MINUTE);
 const CROWD_SIGN_IN_LIMIT: RequestRate = RequestRate::new(600, MINUTE);
 /// Verified deliveries to one webhook of one tenant.
 const WEBHOOK_LIMIT: RequestRate = RequestRate::new(1_200, MINUTE);
+/// Deliveries of one address that could not be verified; past them none is looked at. An address may stand for many senders, of whom
+/// others can sign, so it is far above the limit of those who have no good key.
+const UNVERIFIED_LIMIT: RequestRate = RequestRate::new(600, MINUTE);
+const UNVERIFIED: &str = "unverified";
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
 pub const VISITOR_LIMIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
@@ -186,6 +199,28 @@ impl NodeRateLimiter {
             .map_err(|reached| limit_error(&reached, "this webhook", "deliveries"))
     }
 
+    /// Whether a delivery of an address is looked at at all. Nothing is counted by asking. Without an address there is nobody to
+    /// keep out but everybody.
+    pub fn check_unverified(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
+        let Some(address) = address.map(to_network) else { return Ok(()) };
+        let now = self.clock.now();
+        let counters = self.lock();
+        let counter = counters.known.get(&self.hasher.hash_one((UNVERIFIED, address)));
+        let Some(counter) = counter else { return Ok(()) };
+        UNVERIFIED_LIMIT
+            .use_one(counter.free_at, now)
+            .map(drop)
+            .map_err(|reached| limit_error(&reached, "this address", "deliveries that can't be verified"))
+    }
+
+    /// A delivery of an address that could not be verified.
+    pub fn count_unverified(&self, address: Option<IpAddr>) {
+        if let Some(address) = address.map(to_network) {
+            // A full counter stays full; the next delivery is not looked at.
+            self.count(UNVERIFIED, address, UNVERIFIED_LIMIT).ok();
+        }
+    }
+
     /// What a message from an address is counted by in the database.
     pub fn address_limits(&self, address: Option<IpAddr>) -> [RateLimit; 2] {
         let [minute, day] = self.address;
@@ -238,15 +273,7 @@ impl NodeRateLimiter {
             key = self.hasher.hash_one((what, "newcomers"));
         }
         let counter = counters.known.entry(key).or_insert(Counter { free_at: now, visit: 0 });
-        let each = limit.period / limit.count.max(1);
-        // A clock that was set back must not shut anybody out for longer than the period.
-        let free_at = counter.free_at.max(now).min(now.plus(limit.period));
-        let after = free_at.plus(each);
-        let over = after.since(now).saturating_sub(limit.period);
-        if over > Duration::ZERO {
-            return Err(Reached { limit, wait: over });
-        }
-        counter.free_at = after;
+        counter.free_at = limit.use_one(counter.free_at, now)?;
         Ok(())
     }
 
@@ -370,6 +397,27 @@ mod tests {
         clock.advance(Duration::from_secs(1));
         assert!(limits.count("x", 1, two).is_ok());
         assert!(limits.count("x", 1, two).is_err());
+    }
+
+    #[test]
+    fn deliveries_that_can_not_be_verified_close_an_address_for_a_while() {
+        let (limits, clock) = limits();
+        let (one, other) = (Some(IpAddr::from([198, 51, 100, 9])), Some(IpAddr::from([203, 0, 113, 9])));
+        for _ in 0..UNVERIFIED_LIMIT.count {
+            limits.check_unverified(one).unwrap();
+            limits.count_unverified(one);
+            limits.count_unverified(None);
+        }
+        for _ in 0..2 {
+            assert_eq!(limits.check_unverified(one).unwrap_err().code, ApiErrorCode::TooManyRequests);
+            limits.count_unverified(one);
+        }
+        limits.check_unverified(other).unwrap();
+        limits.check_unverified(None).unwrap();
+        clock.advance(Duration::from_millis(100));
+        for _ in 0..3 {
+            limits.check_unverified(one).unwrap();
+        }
     }
 
     #[test]

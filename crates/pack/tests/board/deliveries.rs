@@ -5,23 +5,29 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_jobs::{JOBS, JobFailure, JobRegistry, JobRunner, JobRunnerOptions, JobState, dead_letters};
+use munshi_identity::{Principal, Role};
+use munshi_jobs::{
+    JOBS, JobFailure, JobKind, JobRegistry, JobRunner, JobRunnerOptions, JobState, dead_letters,
+};
 use munshi_pack::delivery::{
     self, DELIVERIES, DeliveryOrigin, DeliveryOutcome, DeliveryQueue, LARGEST_DELIVERY, NewDelivery,
 };
 use munshi_pack::operation::PackServices;
 use munshi_pack::{
-    Foreign, InvalidPack, NewPackRun, Pack, PackDeliveryCall, PackInstaller, PackJobParts, PackPoll,
-    PackPollCall, PackRegistry, PackRunCause, PackScheduleTime, PackWebhook, PolledItem, PolledPage,
-    RunStarter, WebhookRejection, WebhookRequest, WebhookVerdict,
+    FinishedTurn, Foreign, FromPack, InvalidPack, NewPackRun, Pack, PackDeliveryCall, PackInstaller, PackJob,
+    PackJobCall, PackJobParts, PackJobQueue, PackPoll, PackPollCall, PackRegistry, PackRunCause,
+    PackScheduleTime, PackWebhook, PolledItem, PolledPage, RunStarter, TurnHook, WebhookRejection,
+    WebhookRequest, WebhookVerdict,
 };
 use munshi_store::{Db, Migration, PageRequest, PlatformTx, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines, wait_until};
 use munshi_types::{ActId, Clock, IdGenerator, RunId, SystemRandom, TenantId};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use crate::build_scene;
 use crate::clockwork::queue;
 
 const INBOX: &[Migration] = &[Migration {
@@ -52,6 +58,8 @@ impl Pack for Inbox {
     }
 
     fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
+        room.add_job(SortLetter)?;
+        room.add_turn_hook(SortAnswer);
         room.add_webhook(Hook(self.0.clone()))?;
         room.add_poll(Ask(self.0.clone()))
     }
@@ -114,6 +122,10 @@ async fn take_in(feed: &Feed, call: &PackDeliveryCall) -> Result<(), JobFailure>
     if text == "never" {
         return Err(JobFailure::Passing("the letter can't be read".to_owned()));
     }
+    if let Some(later) = text.strip_prefix("later ") {
+        let (queue, letter) = (call.queue.clone(), LetterText { text: later.to_owned() });
+        return call.finish(move |tx| Ok(queue.enqueue::<SortLetter>(tx, &letter, None)?)).await;
+    }
     let (id, sender_id) = (call.ids.next::<ActId>(), call.payload.sender_id.clone());
     let run = call.payload.build_run("inbox.answer", Foreign::new(json!({ "text": text })));
     // What is foreign stays so, though a pack forgets to say it.
@@ -127,6 +139,57 @@ async fn take_in(feed: &Feed, call: &PackDeliveryCall) -> Result<(), JobFailure>
         Ok(())
     })
     .await
+}
+
+/// Begins a run by the clock, as far as it knows; `again` has another job do the same.
+struct SortLetter;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct LetterText {
+    text: String,
+}
+
+impl PackJob for SortLetter {
+    const KIND: JobKind = JobKind::new("inbox.sort");
+    type Payload = LetterText;
+
+    async fn run(&self, call: PackJobCall<LetterText>) -> Result<(), JobFailure> {
+        let text = call.payload.text.clone();
+        let next = text.strip_prefix("again ").map(|rest| LetterText { text: rest.to_owned() });
+        let input = json!({ "text": text });
+        let run =
+            NewPackRun { kind: "inbox.sort".to_owned(), cause: PackRunCause::Clock, cause_key: None, input };
+        let (services, queue) = (call.services.clone(), call.queue.clone());
+        call.finish(move |tx| {
+            services.begin_run(tx, &run)?;
+            Ok(next.map_or(Ok(()), |next| queue.enqueue::<SortLetter>(tx, &next, None))?)
+        })
+        .await
+    }
+}
+
+/// Has what was answered sorted.
+struct SortAnswer;
+
+impl TurnHook for SortAnswer {
+    fn after_turn(
+        &self,
+        tx: &mut Tx<'_>,
+        turn: &FinishedTurn,
+        jobs: &PackJobQueue,
+    ) -> munshi_store::Result<()> {
+        jobs.enqueue::<SortLetter>(tx, &LetterText { text: turn.reply.clone() }, None)?;
+        assert!(turn.reply != "broken", "a defect of the pack");
+        Ok(())
+    }
+}
+
+struct SortAlways;
+
+impl TurnHook for SortAlways {
+    fn after_turn(&self, tx: &mut Tx<'_>, _: &FinishedTurn, jobs: &PackJobQueue) -> munshi_store::Result<()> {
+        jobs.enqueue::<SortLetter>(tx, &LetterText { text: "always".to_owned() }, None)
+    }
 }
 
 /// Remembers what was begun.
@@ -175,6 +238,21 @@ impl Office {
         let sql = "SELECT sender_id, text FROM inbox WHERE tenant_id = $1 ORDER BY sender_id, text";
         let read = move |tx: &mut Tx<'_>| tx.all(sql, params![], |row| Ok((row.get(0)?, row.get(1)?)));
         test.db.read(self.tenant, read).await.unwrap_or_else(|error: munshi_store::Error| panic!("{error}"))
+    }
+
+    /// Ends a turn with this answer, and says how many jobs of the pack there are then.
+    async fn end_turn(&self, test: &TestDb, reply: &str) -> i64 {
+        let who = Principal::member(self.tenant, test.ids.next(), Role::Owner);
+        let turn = FinishedTurn {
+            run: test.ids.next(),
+            context: build_scene(test, who, "sort it"),
+            reply: reply.to_owned(),
+            calls: Vec::new(),
+        };
+        let (packs, queue) = (self.packs.clone(), queue(test));
+        test.db.write(self.tenant, move |tx| packs.run_turn_hooks(tx, &turn, &queue)).await.unwrap();
+        let jobs = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'inbox.sort'";
+        count(test, self.tenant, jobs).await
     }
 
     async fn ids(&self, test: &TestDb) -> Vec<String> {
@@ -266,6 +344,31 @@ on_both_engines! {
         assert_eq!(begun[0].cause_key, Some(format!("delivery/{id}")));
     }
 
+    async fn what_foreign_words_lead_to_is_foreign_through_jobs_too(test: TestDb) {
+        let office = Office::open(&test, Feed::default()).await;
+        let (own, jobs) = (SortLetter::request(&LetterText { text: "again own".to_owned() }).unwrap(), queue(&test));
+        test.db.write(office.tenant, move |tx| jobs.enqueue(tx, &own)).await.unwrap();
+        deliver(&test, &test.db, office.tenant, Some("a"), "later again sent").await;
+        assert_eq!(office.end_turn(&test, "said").await, 2);
+        office.node(&test, &test.db).drain().await.unwrap();
+        let begun = office.starter.begun.lock().unwrap().clone();
+        let mut begun: Vec<_> = begun.iter().map(|run| (run.input["text"].as_str().unwrap(), run.cause)).collect();
+        begun.sort_by_key(|(text, _)| *text);
+        let (clock, event) = (PackRunCause::Clock, PackRunCause::Event);
+        assert_eq!(begun, [("again own", clock), ("again sent", event), ("own", clock), ("said", event), ("sent", event)]);
+    }
+
+    async fn a_turn_hook_that_panics_undoes_its_own_work_alone(test: TestDb) {
+        let feed = Arc::new(Feed::default());
+        let other = Office::open(&test, Feed::default()).await;
+        let mut packs = PackRegistry::install_all(&[Arc::new(Inbox(feed))]).unwrap();
+        // Another hook follows the one that panics.
+        packs.turn_hooks.push(FromPack { pack: "inbox", what: Arc::new(SortAlways) });
+        let office = Office { packs: Arc::new(packs), ..other };
+        assert_eq!(office.end_turn(&test, "broken").await, 1, "only the job of the second hook");
+        assert_eq!(office.end_turn(&test, "fine").await, 3);
+    }
+
     async fn what_was_stored_is_handled_though_the_process_dies(test: TestDb) {
         let hold = Arc::new(Notify::new());
         let office = Arc::new(Office::open(&test, Feed { hold: Some(hold.clone()), ..Feed::default() }).await);
@@ -308,6 +411,43 @@ on_both_engines! {
         assert_eq!(deliver(&test, &test.db, office.tenant, Some("a"), "first").await, DeliveryOutcome::Known);
     }
 
+    async fn a_delivery_whose_job_died_is_tried_again_when_it_is_sent_again(test: TestDb) {
+        let office = Office::open(&test, Feed::default()).await;
+        let node = office.node(&test, &test.db);
+        let waiting = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'pack.delivery' AND state <> 'dead'";
+        let bodies = "SELECT COUNT(*) FROM pack_deliveries WHERE tenant_id = $1 AND body IS NOT NULL";
+        for _ in 0..2 {
+            deliver(&test, &test.db, office.tenant, Some("a"), "never").await;
+            assert_eq!(count(&test, office.tenant, waiting).await, 1, "one job at a time");
+        }
+        for deaths in 1..=2 {
+            for _ in 0..9 {
+                node.drain().await.unwrap();
+                test.clock.advance(Duration::from_secs(3700));
+            }
+            assert_eq!(list_dead(&test).await.len(), deaths);
+            assert_eq!(count(&test, office.tenant, waiting).await, 0);
+            // The body of the first is kept, so this fails as it did.
+            let told = deliver(&test, &test.db, office.tenant, Some("a"), "better").await;
+            assert_eq!((told, count(&test, office.tenant, waiting).await), (DeliveryOutcome::Known, 1));
+        }
+        for (days, left) in [(28, 1), (3, 0)] {
+            test.clock.advance(Duration::from_secs(days * 86_400));
+            let now = test.clock.now();
+            test.db.platform(DELIVERIES).write(move |tx: &mut PlatformTx<'_>| delivery::sweep(tx, now)).await.unwrap();
+            assert_eq!(count(&test, office.tenant, bodies).await, left);
+        }
+        node.drain().await.unwrap();
+        let dead = list_dead(&test).await;
+        assert!(dead.iter().any(|why| why.ends_with("inbox.letters a: its body was removed, unhandled for too long")), "{dead:?}");
+        // Now it is what is sent that is handled.
+        deliver(&test, &test.db, office.tenant, Some("a"), "better").await;
+        node.drain().await.unwrap();
+        assert_eq!(office.lines(&test).await, [("a".to_owned(), "better".to_owned())]);
+        deliver(&test, &test.db, office.tenant, Some("a"), "better").await;
+        assert_eq!(node.drain().await.unwrap(), 0, "what was handled is not handled again");
+    }
+
     async fn a_poll_that_fails_half_way_goes_on_from_its_cursor(test: TestDb) {
         let office = Office::open(&test, Feed::default()).await;
         let nodes = [office.node(&test, &test.db), office.node(&test, &test.open_again().await)];
@@ -334,14 +474,33 @@ on_both_engines! {
         assert_eq!(text, "by the webhook");
     }
 
+    async fn an_item_that_is_too_large_is_noted_and_left_out(test: TestDb) {
+        let office = Office::open(&test, Feed::default()).await;
+        let node = office.node(&test, &test.db);
+        node.drain().await.unwrap();
+        let large = PolledItem { sender_id: "b".to_owned(), body: Foreign::new(vec![b'a'; LARGEST_DELIVERY + 1]) };
+        for next in ["1", "2"] {
+            let items = vec![item("a"), large.clone(), item("c")];
+            office.feed.pages.lock().unwrap().push_back(Ok(PolledPage { items, ..page(&[], next, false) }));
+            test.clock.advance(Duration::from_secs(601));
+            node.drain().await.unwrap();
+        }
+        assert_eq!(office.ids(&test).await, ["a", "c"]);
+        assert!(list_dead(&test).await.is_empty());
+        let noted = "SELECT COUNT(*) FROM pack_deliveries WHERE tenant_id = $1 AND sender_id = 'b' AND state = 'handled'
+                     AND body IS NULL AND CAST(headers AS TEXT) LIKE '%munshi-too-large%1048577%'";
+        assert_eq!(count(&test, office.tenant, noted).await, 1);
+        test.clock.advance(Duration::from_secs(601));
+        node.drain().await.unwrap();
+        assert_eq!(office.feed.asked.lock().unwrap().last().unwrap().as_deref(), Some("2"), "the cursor has moved");
+    }
+
     async fn a_page_that_can_not_be_stored_is_refused_whole(test: TestDb) {
         let office = Office::open(&test, Feed::default()).await;
         let node = office.node(&test, &test.db);
         node.drain().await.unwrap();
-        let large = PolledItem { sender_id: "large".to_owned(), body: Foreign::new(vec![b'a'; LARGEST_DELIVERY + 1]) };
         let nameless = PolledItem { sender_id: String::new(), body: Foreign::new(Vec::new()) };
         let bad = [
-            PolledPage { items: vec![item("a"), large], ..page(&[], "1", false) },
             PolledPage { items: vec![nameless], ..page(&[], "1", false) },
             PolledPage { has_more: true, next: None, ..page(&["a"], "1", true) },
             page(&["a"], "a\0b", false),

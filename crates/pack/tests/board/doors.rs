@@ -102,10 +102,8 @@ impl PackPoll for NoticeFeed {
     }
 
     async fn poll(&self, call: &PackPollCall) -> Result<PolledPage, JobFailure> {
-        // A tenant that has stored no key has no such server.
-        let Ok(key) = call.services.credential("vault:board.feed").await else {
-            return Ok(PolledPage::default());
-        };
+        // A tenant that has stored no key has no such server: this ends the poll, and nothing has failed.
+        let key = call.services.credential("vault:board.feed").await?;
         let after = call.payload.0.clone().unwrap_or_default();
         let request = PackHttpRequest::get(format!("{}/notices?after={after}", self.address)).bearer(&key);
         let answer = call.services.http().send(request).await?;

@@ -100,20 +100,7 @@ impl Shop {
     }
 
     fn scene(&self, test: &TestDb, message: &str) -> PackTurnContext {
-        PackTurnContext {
-            principal: self.owner.clone(),
-            door: CallerAudience::Private,
-            binding: test.ids.next(),
-            session: test.ids.next(),
-            channel: Channel::Web,
-            language: None,
-            message: message.to_owned(),
-            before: std::sync::Arc::default(),
-            standing: std::sync::Arc::default(),
-            tools: std::sync::Arc::default(),
-            now: test.clock.now(),
-            zone: Zone::default(),
-        }
+        build_scene(test, self.owner.clone(), message)
     }
 
     fn visit(&self, test: &TestDb, rest: &str) -> PackPageRequest {
@@ -126,6 +113,23 @@ impl Shop {
             zone: Zone::default(),
             form: None,
         }
+    }
+}
+
+fn build_scene(test: &TestDb, principal: Principal, message: &str) -> PackTurnContext {
+    PackTurnContext {
+        principal,
+        door: CallerAudience::Private,
+        binding: test.ids.next(),
+        session: test.ids.next(),
+        channel: Channel::Web,
+        language: None,
+        message: message.to_owned(),
+        before: std::sync::Arc::default(),
+        standing: std::sync::Arc::default(),
+        tools: std::sync::Arc::default(),
+        now: test.clock.now(),
+        zone: Zone::default(),
     }
 }
 

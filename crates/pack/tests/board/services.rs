@@ -296,6 +296,23 @@ on_both_engines! {
         }
     }
 
+    async fn a_poll_that_a_tenant_has_not_set_up_fails_nowhere(test: TestDb) {
+        let packs = Arc::new(PackRegistry::install_all(&[Arc::new(Board::new(test.clock.clone()))]).unwrap());
+        let shop = Shop::open(&test).await;
+        let vault = open_vault(&test, shop.tenant, &[]).await;
+        let services = PackServices::new(starter(&test)).with_http(clients(&[]));
+        let failed = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'pack.poll' AND last_error IS NOT NULL";
+        let done = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'pack.poll' AND state = 'done'";
+        // Without a key nobody is asked; without a vault nobody knows whether there is one.
+        for (services, failures) in [(services.clone().with_vault(vault), 0), (services, 1)] {
+            let node = node(&test, &packs, services);
+            node.drain().await.unwrap();
+            test.clock.advance(Duration::from_secs(601));
+            node.drain().await.unwrap();
+            assert_eq!((count(&test, shop.tenant, failed).await, count(&test, shop.tenant, done).await), (failures, 1));
+        }
+    }
+
     async fn packs_find_what_others_offer_whatever_their_order(test: TestDb) {
         let board = || -> Arc<dyn Pack> { Arc::new(Board::new(test.clock.clone())) };
         let shop = Shop::open(&test).await;

@@ -35,6 +35,10 @@ on_both! {
         test.clock.advance(std::time::Duration::from_secs(1));
         asha.post(PAGE, &again).await.moved("/pages/shop/notes/list/eggs%20%26%20milk/2");
         assert_eq!((house.number(shop, NOTES).await, house.number(shop, TOLD).await), (2, 2));
+        let (token, once) = open_form(&mut asha).await;
+        let query = [("form", token.as_str()), ("once", once.as_str()), ("text", "eggs?done=1&for=a b#\r\nx&at=//c")];
+        test.clock.advance(std::time::Duration::from_secs(1));
+        asha.post(PAGE, &query).await.moved("/pages/shop/notes/list/eggs?done=1&for=a%20b%23%0D%0Ax&at=%2F%2Fc");
     }
 
     async fn what_can_not_be_done_changes_nothing_and_may_be_sent_again(test: TestDb) {

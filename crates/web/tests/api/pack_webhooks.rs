@@ -73,6 +73,18 @@ on_both! {
         assert_eq!((house.number(shop, STORED).await, house.number(shop, JOBS).await), (2, 2));
     }
 
+    async fn a_header_that_is_there_twice_is_not_kept(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        set_secret(&house, house.shop.tenant).await;
+        let signature = sign(b"{}");
+        let headers = [
+            ("x-notes-signature", signature.as_str()), ("x-notes-id", "one"), ("x-notes-kind", "letter"), ("x-notes-kind", "parcel"),
+        ];
+        assert_eq!(send(&house, HOOK, &headers, "{}").await.status, 200);
+        let bare = "SELECT COUNT(*) FROM pack_deliveries WHERE tenant_id = $1 AND CAST(headers AS TEXT) = '[]'";
+        assert_eq!((house.number(house.shop.tenant, STORED).await, house.number(house.shop.tenant, bare).await), (1, 1));
+    }
+
     async fn nobody_learns_what_is_there_who_can_not_sign(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let shop = house.shop.tenant;
@@ -102,6 +114,14 @@ on_both! {
         }
         assert_eq!(last, 429);
         assert_eq!(deliver(&house, "one", "{}").await.status, 200);
+        // Whoever floods it is not looked at any more, though they sign.
+        for _ in 0..600 {
+            send(&house, "/hooks/-/notes/inbox", &[], "{}").await;
+        }
+        deliver(&house, "two", "{}").await.refused(429, "too_many_requests");
+        assert_eq!(house.number(shop, STORED).await, 1);
+        test.clock.advance(std::time::Duration::from_secs(1));
+        assert_eq!(deliver(&house, "two", "{}").await.status, 200);
     }
 
     async fn a_sender_that_asks_is_answered_and_one_that_sends_too_much_is_not(test: TestDb) {

@@ -121,10 +121,17 @@ fn stale_form_error(words: &'static str) -> ApiError {
     ApiError::new(ApiErrorCode::Conflict, words).hint("Reload the page and fill it in again.")
 }
 
-/// A path below the pack, whatever stands in it.
-fn build_location(tenant: &str, pack: &str, path: &str) -> String {
+/// A path below the pack and its query, whatever stands in them.
+fn build_location(tenant: &str, pack: &str, target: &str) -> String {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts = ["pages", tenant, pack]
         .into_iter()
         .chain(path.split('/').filter(|part| !matches!(*part, "" | "." | "..")));
-    parts.map(|part| format!("/{}", local_path::percent_encode(part))).collect()
+    let path: String = parts.map(|part| format!("/{}", local_path::percent_encode(part))).collect();
+    let query: Fields = serde_urlencoded::from_str(query).unwrap_or_default();
+    let pairs = query.iter().enumerate().map(|(at, (name, value))| {
+        let (name, value) = (local_path::percent_encode(name), local_path::percent_encode(value));
+        format!("{}{name}={value}", if at == 0 { '?' } else { '&' })
+    });
+    path + &pairs.collect::<String>()
 }

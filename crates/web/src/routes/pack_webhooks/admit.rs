@@ -32,7 +32,15 @@ pub(super) struct WebhookAdmission {
     url: String,
     query: Vec<(String, String)>,
     headers: HeaderMap,
+    sender: SenderAddress,
+}
+
+/// Where a request comes from, by what it is limited.
+#[derive(Clone, Copy)]
+struct SenderAddress {
     address: Option<IpAddr>,
+    /// None where a crowd stands behind it, of whom none is kept out for what another did.
+    alone: Option<IpAddr>,
 }
 
 /// What came of a request, for the count.
@@ -69,12 +77,17 @@ impl WebhookAdmission {
         (uri, headers): (&Uri, &HeaderMap),
         peer: Option<&Peer>,
     ) -> Result<Self, ApiError> {
-        let from = api.client_address(peer, headers);
+        let sender = SenderAddress {
+            address: api.client_address(peer, headers),
+            alone: api.throttle_address(peer, headers),
+        };
+        // Before anything is looked up, opened or verified.
+        api.limits.check_unverified(sender.alone).inspect_err(|_| count("", "", WebhookOutcome::Limited))?;
         let webhook = api.visitor_services.packs.find_webhook(&address.pack, &address.name).cloned();
         let tenant = find_tenant(api, &address.tenant).await?;
         let (Some(webhook), Some(tenant)) = (webhook, tenant) else {
             count("", "", WebhookOutcome::Unverified);
-            return Err(refuse_sender(api, from));
+            return Err(refuse_sender(api, sender));
         };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let query = serde_urlencoded::from_str(uri.query().unwrap_or_default()).unwrap_or_default();
@@ -85,7 +98,7 @@ impl WebhookAdmission {
             url: api.build_url(headers, path),
             query,
             headers: headers.clone(),
-            address: from,
+            sender,
         })
     }
 
@@ -120,7 +133,7 @@ impl WebhookAdmission {
             Err(WebhookRejection::Unverified(why)) => {
                 tracing::info!(tenant = %self.tenant.name, pack, webhook, why, "webhook delivery not verified");
                 self.count(WebhookOutcome::Unverified);
-                Err(refuse_sender(&self.api, self.address))
+                Err(refuse_sender(&self.api, self.sender))
             }
             Err(WebhookRejection::Failed(why)) => {
                 tracing::warn!(tenant = %self.tenant.name, pack, webhook, why, "webhook delivery can't be verified now");
@@ -154,8 +167,9 @@ async fn find_tenant(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> 
 }
 
 /// The same words whatever is missing, and a limit for whoever goes on trying.
-fn refuse_sender(api: &Api, address: Option<IpAddr>) -> ApiError {
-    match api.limits.check_unauthenticated(address) {
+fn refuse_sender(api: &Api, sender: SenderAddress) -> ApiError {
+    api.limits.count_unverified(sender.alone);
+    match api.limits.check_unauthenticated(sender.address) {
         Err(limited) => limited,
         Ok(()) => ApiError::new(ApiErrorCode::Unauthenticated, "This delivery could not be verified.")
             .hint("Check the address and the secret that the sender signs with."),
