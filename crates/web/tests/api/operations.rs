@@ -11,15 +11,15 @@ use munshi_jobs::NewJob;
 use munshi_operations::HOUSE;
 use munshi_pack::operation::{OperationScope, OperationSpec, RouteMethod};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{JsonText, PageRequest, PlatformTx, Tx, params};
+use munshi_store::{PageRequest, PlatformTx, Tx, params};
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
-use munshi_types::{ActId, JobId, TenantId};
+use munshi_types::{JobId, TenantId};
 use serde_json::{Value, json};
 
 use crate::api::connectors::show_tools;
 use crate::api::mcp;
-use crate::api::support::{Installation, Reply};
+use crate::api::support::{Installation, Reply, add_undoable};
 
 /// What one business has that operations are about.
 pub(super) struct Subjects {
@@ -133,20 +133,6 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         _ if spec.verb == "list" => (plain(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
-}
-
-/// The same act once more, done and with a way back.
-async fn add_undoable(house: &Installation, like: &str) -> String {
-    let (id, like, until): (ActId, ActId, _) =
-        (house.ids.next(), like.parse().unwrap(), house.now().plus(Duration::from_secs(3600)));
-    let copy = "INSERT INTO acts (tenant_id, id, run_id, binding_id, person_id, session_id, tool, connector, effect, arguments, proposal,
-                  digest, state, attempt, began_at, ended_at, undo, undo_until)
-                SELECT tenant_id, $2, run_id, binding_id, person_id, session_id, tool, connector, effect, arguments, proposal, digest,
-                  'applied', attempt, began_at, began_at, $4, $5 FROM acts WHERE tenant_id = $1 AND id = $3";
-    let undo = JsonText::of(&json!({ "tool": "no_such_tool", "arguments": {} })).unwrap();
-    let unit = move |tx: &mut Tx<'_>| tx.execute(copy, params![id, like, undo, until]);
-    assert_eq!(house.db.write(house.shop.tenant, unit).await.unwrap(), 1);
-    id.to_string()
 }
 
 fn sample_proposal(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {

@@ -1,5 +1,6 @@
 //! Two small businesses behind one router.
 
+mod acts;
 mod browser;
 mod client;
 mod hosts;
@@ -8,6 +9,7 @@ mod pages;
 mod tools;
 mod webhooks;
 
+pub(crate) use acts::add_undoable;
 pub(crate) use browser::{Browser, PASSWORD, encoded};
 pub(crate) use client::{Reply, Told, chat, follow, text_of};
 pub(crate) use hosts::{HOST_SECRET, claims, signed};
