@@ -13,6 +13,8 @@ use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_types::tier::RoutingKey;
 use munshi_types::{InboundMessage, InboundTarget, PersonId, SystemClock, TenantId};
 use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::gateway::{connect, target};
 
@@ -34,6 +36,8 @@ pub(crate) struct Shop {
     pub(crate) desk: IngestServices,
     pub(crate) place: Arc<BindingResolution>,
     key: RoutingKey,
+    /// Ends with the shop.
+    _serving: JoinSet<()>,
 }
 
 impl Shop {
@@ -59,7 +63,11 @@ impl Shop {
         };
         let governor = Arc::new(app.act_services.governor.clone());
         let desk = IngestServices::new(governor, app.queue, app.ids, None, 256);
-        Ok(Self { test, db: app.db, tenant, staff, turns: app.engine, desk, place, key })
+        // Who finds no place waits for one, as in the product.
+        let mut serving = JoinSet::new();
+        let engine = app.engine.clone();
+        serving.spawn(async move { engine.serve(CancellationToken::new()).await });
+        Ok(Self { test, db: app.db, tenant, staff, turns: app.engine, desk, place, key, _serving: serving })
     }
 
     /// Lets the database look at its tables, as a server that has run for a minute has done by itself.
