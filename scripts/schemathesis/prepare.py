@@ -57,6 +57,22 @@ def approval():
     return str(uuid.UUID(bytes=question)) if isinstance(question, bytes) else question
 
 
+def undoable():
+    """An act that was done and has a way back, by a tool that is not there: refused each time, and asked for again."""
+    question = approval()
+    store = sqlite3.connect(database, timeout=120)
+    whose = uuid.UUID(question).bytes if isinstance(store.execute("SELECT id FROM tenants").fetchone()[0], bytes) else question
+    act = store.execute("SELECT act_id FROM approvals WHERE id = ?", (whose,)).fetchone()[0]
+    now = int(time.time() * 1e6)
+    with store:
+        store.execute("DELETE FROM approvals WHERE id = ?", (whose,))
+        store.execute(
+            "UPDATE acts SET state = 'applied', ended_at = ?, undo = ?, undo_until = ? WHERE id = ?",
+            (now, json.dumps({"tool": "no_such_tool", "arguments": {}}), now + 86_400_000_000, act),
+        )
+    return str(uuid.UUID(bytes=act)) if isinstance(act, bytes) else act
+
+
 def job_and_connector():
     """A job that was given up, and a connector whose tools changed: what a bare installation has none of."""
     store = sqlite3.connect(database, timeout=120)
@@ -153,6 +169,7 @@ with open(visitor, "w") as file:
 ids = {
     "/visit/{place}/runs/{id}": visited,
     "/v1/runs/{id}": first["run"],
+    "/v1/acts/{id}": undoable(),
     "/v1/sessions/{id}": first["session"],
     "/v1/persons/{id}": person["id"],
     "/v1/persons/{id}/leave": leaver["id"],
@@ -188,6 +205,7 @@ bodies = {
     "create_completion": {"model": binding, "messages": [{"role": "user", "content": "namaste"}]},
     "create_embedding": {"model": binding, "input": ["namaste"]},
     "run_test": {"binding": binding, "text": "namaste"},
+    "undo_act": {},
     "grant_proposal": {"digest": wanted["digest"]},
     "add_person": {"name": "Meera", "handle": "meera"},
     "change_person": {"language": "hi"},
