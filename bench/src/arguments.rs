@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|host|start|shops] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|runs|streams|select|host|start|shops] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -18,6 +18,7 @@ pub(crate) enum Subject {
     Budget,
     Acts,
     Turn,
+    Runs,
     Streams,
     Select,
     Host,
@@ -26,7 +27,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -37,6 +38,7 @@ impl Subject {
         Self::Budget,
         Self::Acts,
         Self::Turn,
+        Self::Runs,
         Self::Streams,
         Self::Select,
         Self::Host,
@@ -81,6 +83,7 @@ impl Arguments {
             Some("budget") => vec![Subject::Budget],
             Some("acts") => vec![Subject::Acts],
             Some("turn") => vec![Subject::Turn],
+            Some("runs") => vec![Subject::Runs],
             Some("streams") => vec![Subject::Streams],
             Some("select") => vec![Subject::Select],
             Some("host") => vec![Subject::Host],

@@ -1,7 +1,7 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `host`, `start`, `shops` in its place.
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`, `start`, `shops` in its place.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -11,7 +11,7 @@
 //! - [`arguments`]: what to run and for how long; [`rerun`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
 //! - [`fresh_database`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
-//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `host`,
+//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `runs`, `streams`, `select`, `host`,
 //!   `start`, `shops`: one benchmark each, contestants beside it
 //!
 //! # To add a benchmark
@@ -31,6 +31,7 @@ mod load;
 mod reads;
 mod report;
 mod rerun;
+mod runs;
 mod select;
 mod server;
 mod shops;
@@ -68,6 +69,7 @@ fn main() -> anyhow::Result<()> {
             Subject::Budget => budget::run(&arguments)?,
             Subject::Acts => acts::run(&arguments)?,
             Subject::Turn => turn::run(&arguments)?,
+            Subject::Runs => runs::run(&arguments)?,
             Subject::Streams => streams::run()?,
             Subject::Select => select::run(&arguments)?,
             Subject::Host => host::run(&arguments)?,

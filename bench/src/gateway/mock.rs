@@ -14,6 +14,10 @@ pub(crate) const WORDS: usize = 200;
 /// The model whose answers do not end.
 pub(crate) const ENDLESS: &str = "endless";
 
+/// What is said to it that it takes three seconds to answer.
+pub(crate) const SLOW: &str = "Take your time: how much does Ramesh owe me?";
+const LONG: Duration = Duration::from_secs(3);
+
 /// Killed when dropped.
 pub(crate) struct Mock {
     child: Child,
@@ -70,6 +74,9 @@ async fn connection(mut stream: TcpStream) -> Result<()> {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 stream.write_all(chunk(": still here\n\n").as_bytes()).await?;
             }
+        }
+        if text.contains(SLOW) {
+            tokio::time::sleep(LONG).await;
         }
         let is_streamed = text.contains("\"stream\":true") || text.contains("\"stream\": true");
         stream.write_all(if is_streamed { streamed.as_bytes() } else { whole.as_bytes() }).await?;

@@ -10,7 +10,7 @@ use anyhow::Result;
 use tokio::runtime::Runtime;
 
 pub(crate) use bare::Bare as Passing;
-pub(crate) use mock::{ENDLESS, Mock, serve};
+pub(crate) use mock::{ENDLESS, Mock, SLOW, serve};
 pub(crate) use ours::{connect, target};
 pub(crate) use streams::hold_open;
 

@@ -24,7 +24,7 @@ use munshi_types::{Clock, Id, InboundMessage, SystemClock, TenantId};
 use tokio::runtime::Runtime;
 
 use super::ours::{Limits, Ours};
-use super::shop::Shop;
+use super::shop::{QUESTION, Shop};
 use crate::contest::Contestant;
 use crate::load::{Load, Tally};
 
@@ -90,7 +90,7 @@ impl Bare {
             db: shop.db.clone(),
             tenant: shop.tenant,
             desk: shop.desk.clone(),
-            staff: shop.staff.iter().map(|person| shop.message(*person)).collect(),
+            staff: shop.staff.iter().map(|person| shop.message(*person, QUESTION)).collect(),
             incoming,
             reply: ReplyRecord {
                 id: reply.id,

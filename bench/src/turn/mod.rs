@@ -17,8 +17,8 @@ use crate::load::Load;
 use crate::report::{Goal, Table, render_count, render_ratio, render_verdict};
 use crate::rerun;
 use bare::Bare;
-use ours::{Limits, Ours};
-use shop::Shop;
+pub(crate) use ours::{Limits, Ours};
+pub(crate) use shop::Shop;
 
 /// People who write at once.
 const CALLERS: [usize; 4] = [1, 16, 64, 256];

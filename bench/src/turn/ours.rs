@@ -10,7 +10,7 @@ use munshi_agent::{MessageReceipt, ReceiveOptions, RunEvent, TurnEngine};
 use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit};
 use munshi_types::{InboundMessage, InboundSender, PersonId};
 
-use super::shop::Shop;
+use super::shop::{QUESTION, Shop};
 use crate::contest::Contestant;
 use crate::load::{Load, Tally};
 
@@ -45,7 +45,12 @@ impl Limits {
 
 impl Ours {
     pub(crate) fn new(shop: &Shop, limits: Limits) -> Self {
-        let messages = shop.staff.iter().map(|person: &PersonId| shop.message(*person));
+        Self::saying(shop, limits, QUESTION)
+    }
+
+    /// People who all say this.
+    pub(crate) fn saying(shop: &Shop, limits: Limits, text: &str) -> Self {
+        let messages = shop.staff.iter().map(|person: &PersonId| shop.message(*person, text));
         let (turns, ids) = (shop.turns.clone(), shop.desk.ids.clone());
         Self { turns, staff: Arc::new(messages.collect()), ids, limits }
     }

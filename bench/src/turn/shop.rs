@@ -7,7 +7,7 @@ use munshi_agent::TurnEngine as Turns;
 use munshi_agent::ingest::IngestServices;
 use munshi_identity::Role;
 use munshi_store::{Db, StoreOptions};
-use munshi_test_app::{TenantFiles, TestAppBuilder, build_message, list_migrations};
+use munshi_test_app::{TenantFiles, TestAppBuilder, build_message, list_migrations, notes};
 use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_types::tier::RoutingKey;
@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::gateway::{connect, target};
+use crate::runs::{Stepping, build_tools};
 
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop in Pune.\"\n\
     guardrails = [\"never-human\", \"no-secrets\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\nlock = \"open\"\n+++\n\n\
@@ -24,6 +25,8 @@ const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a
 const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\n\
     Serve whoever comes. What is not in the books is not known.\n";
 const AGENT: &str = "name = \"Plain\"\nguardrails = [\"no-secrets\"]\n[policy]\nautonomy = \"act\"\n";
+/// What is asked where nothing else is.
+pub(crate) const QUESTION: &str = "How much does Ramesh owe me, and since when?";
 /// More than ever write at once, so that nobody's turn comes round before their last answer.
 const STAFF: usize = 1024;
 
@@ -36,6 +39,8 @@ pub(crate) struct Shop {
     pub(crate) desk: IngestServices,
     pub(crate) place: Arc<BindingResolution>,
     key: RoutingKey,
+    /// Work that nobody typed, and how much of it is done at once.
+    pub(crate) stepping: Stepping,
     /// Ends with the shop.
     _serving: JoinSet<()>,
 }
@@ -51,9 +56,15 @@ impl Shop {
         target.dialect.stream = false;
         let (provider, prices) = connect(&target)?;
         let builder = TestAppBuilder::new(test.db.clone(), Arc::new(SystemClock)).with_model(provider);
+        let stepping = Stepping::default();
+        let builder = builder.with_packs(stepping.build_packs()).with_tools(build_tools()?);
         let app = builder.with_prices(prices).with_targets(vec![target]).build();
         let files = TenantFiles::shop("shop").with_file("humans/meera.md", HUMAN);
-        let tenant = app.apply_tenant(&files.with_file("teams/counter.md", TEAM).with_agent(AGENT)).await;
+        let tenant = app
+            .apply_tenant(
+                &files.with_file("teams/counter.md", TEAM).with_agent(AGENT).with_policy(notes::OPEN_POLICY),
+            )
+            .await;
         let names = (0..STAFF).map(|number| format!("Asha {number}"));
         let staff = app.add_people(tenant, Some(Role::Staff), names).await;
         let key = "handle:shop".parse().map_err(anyhow::Error::msg)?;
@@ -67,7 +78,18 @@ impl Shop {
         let mut serving = JoinSet::new();
         let engine = app.engine.clone();
         serving.spawn(async move { engine.serve(CancellationToken::new()).await });
-        Ok(Self { test, db: app.db, tenant, staff, turns: app.engine, desk, place, key, _serving: serving })
+        Ok(Self {
+            test,
+            db: app.db,
+            tenant,
+            staff,
+            turns: app.engine,
+            desk,
+            place,
+            key,
+            stepping,
+            _serving: serving,
+        })
     }
 
     /// Lets the database look at its tables, as a server that has run for a minute has done by itself.
@@ -77,9 +99,9 @@ impl Shop {
         }
     }
 
-    pub(crate) fn message(&self, person: PersonId) -> InboundMessage {
+    pub(crate) fn message(&self, person: PersonId, text: &str) -> InboundMessage {
         let id = self.desk.ids.next::<munshi_types::MessageId>().to_string();
         let to = InboundTarget::Address(self.key.clone());
-        build_message(to, person, &id, "How much does Ramesh owe me, and since when?")
+        build_message(to, person, &id, text)
     }
 }
