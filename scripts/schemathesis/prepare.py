@@ -205,7 +205,7 @@ bodies = {
     "create_completion": {"model": binding, "messages": [{"role": "user", "content": "namaste"}]},
     "create_embedding": {"model": binding, "input": ["namaste"]},
     "run_test": {"binding": binding, "text": "namaste"},
-    "undo_act": {},
+    "make_handoff": {"to": "front", "reason": "It is mended."},
     "grant_proposal": {"digest": wanted["digest"]},
     "add_person": {"name": "Meera", "handle": "meera"},
     "change_person": {"language": "hi"},

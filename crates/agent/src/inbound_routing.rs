@@ -8,7 +8,7 @@ use munshi_llm::gateway::Capability;
 use munshi_privacy::find_aadhaar;
 use munshi_safety::budget::BudgetAmount;
 use munshi_tiers::prompt::UtteranceText;
-use munshi_tiers::{AddressResolution, BindingResolution};
+use munshi_tiers::{ActivePlace, AddressResolution, BindingResolution};
 use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, RunId, TenantId, ToolName};
 use tokio_util::sync::CancellationToken;
 
@@ -46,6 +46,27 @@ impl TurnEngineInner {
                     place.lend_during(tokio::time::sleep(self.settings.renew)).await;
                 }
                 found => return found.map(Some),
+            }
+        }
+    }
+
+    /// Where a conversation was handed on to. Where nobody is there any more, those it began with go on with it.
+    pub(crate) async fn resolve_place(
+        &self,
+        lease: RunLease,
+        place: ActivePlace,
+        front: Arc<BindingResolution>,
+    ) -> Result<Arc<BindingResolution>> {
+        let found = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
+        let run = found.ok_or(Error::NoRun)?;
+        let conversation = run.conversation()?;
+        let person = conversation.person.to_string();
+        let resolver = &self.resolver;
+        match resolver.resolve_handed_over(lease.tenant, &place, conversation.binding, Some(&person)).await? {
+            AddressResolution::Bound(found) => Ok(found),
+            gone => {
+                tracing::warn!(run = %lease.run, ?place, ?gone, "nobody is where a conversation was handed to");
+                Ok(front)
             }
         }
     }

@@ -48,6 +48,7 @@ pub mod error;
 pub mod event;
 mod expired_approvals;
 pub mod follow;
+pub mod handoffs;
 pub mod holders;
 pub mod inbound;
 mod inbound_routing;
@@ -120,4 +121,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0032_key_use"),
     migration!("0040_aside"),
     migration!("0052_run_causes"),
+    migration!("0060_handoffs"),
 ];

@@ -16,7 +16,7 @@ use crate::isolation::TurnPass;
 use crate::run_channels::RunChannel;
 use crate::runs::{self, LEASE, RunLease, RunLeaseRenewal};
 use crate::state::HaltReason;
-use crate::turn::{Turn, TurnOutcome};
+use crate::turn::{StagesOutcome, Turn, TurnOutcome, TurnPreparation};
 
 /// How often a turn goes on after the database could not be reached, and the pause that doubles between.
 const TRIES: u32 = 5;
@@ -194,14 +194,36 @@ impl TurnEngineInner {
         }
         let inner = self.clone();
         let work = async {
-            let mut turn = Turn::prepare(self, lease, binding, run_channel, stop).await?;
-            let mut notes = turn.begin_notes();
-            turn.set_ingest_time(ingest);
-            let end = match broken {
-                Some(halt) => TurnOutcome::Halted(halt),
-                None => turn.run_stages(&mut notes).await?,
-            };
-            turn.respond(end, notes).await
+            let front = binding;
+            let (mut binding, mut is_looked_up, mut before) = (front.clone(), false, None);
+            loop {
+                let follows = (run_channel.clone(), stop.clone());
+                let begun =
+                    Turn::prepare(self.clone(), lease, binding.clone(), follows, is_looked_up).await?;
+                let mut turn = match begun {
+                    TurnPreparation::Ready(turn) => *turn,
+                    TurnPreparation::Elsewhere(place) => {
+                        (binding, is_looked_up) =
+                            (self.resolve_place(lease, place, front.clone()).await?, true);
+                        continue;
+                    }
+                };
+                turn.set_ingest_time(ingest);
+                if let Some(before) = before.take() {
+                    turn.continue_from(before);
+                }
+                let mut notes = turn.begin_notes();
+                let end = match broken.clone() {
+                    Some(halt) => TurnOutcome::Halted(halt).into(),
+                    None => turn.run_stages(&mut notes).await?,
+                };
+                match end {
+                    StagesOutcome::Ended(end) => return turn.respond(end, notes).await,
+                    StagesOutcome::Moved => {
+                        (binding, is_looked_up, before) = (front.clone(), false, Some(turn));
+                    }
+                }
+            }
         };
         pass.run_guarded(&inner, Box::pin(work)).await
     }

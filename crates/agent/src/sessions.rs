@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::columns::{encode_json, read_enum, read_json, read_language, read_optional_json};
+use crate::handoffs::ActiveHandoff;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {
@@ -39,6 +40,9 @@ pub struct Session {
     pub tainted: i64,
     /// The session this one became part of.
     pub merged_into: Option<SessionId>,
+    /// Where it was handed on to, and with what; none while it is where it began.
+    #[serde(skip)]
+    pub active: Option<ActiveHandoff>,
     pub began_at: Timestamp,
     pub last_at: Timestamp,
 }
@@ -71,7 +75,7 @@ impl Session {
 pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, aside, aside_tainted, merged_into, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, active, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -82,7 +86,7 @@ pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 pub fn find_by_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, aside, aside_tainted, merged_into, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, active, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL",
         params![binding, person],
         read,
@@ -111,7 +115,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::All => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                  ORDER BY last_at DESC, id DESC LIMIT $4"
             )),
@@ -121,7 +125,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::Binding(binding) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                    AND binding_id = $5
                  ORDER BY last_at DESC, id DESC LIMIT $4"
@@ -132,7 +136,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::Person(person) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                    AND person_id = $5
                  ORDER BY last_at DESC, id DESC LIMIT $4"
@@ -164,7 +168,7 @@ pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> R
            AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.binding_id = $2 AND r.channel = $4
                              AND r.outside_id = $5)
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, aside, aside_tainted, merged_into, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at",
         params![
             arrival.binding,
             arrival.person,
@@ -188,7 +192,7 @@ pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_
            messages = sessions.messages + 1, channel = excluded.channel,
            reply_to = coalesce(excluded.reply_to, sessions.reply_to), last_at = excluded.last_at
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, aside, aside_tainted, merged_into, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at",
         params![
             id,
             arrival.binding,
@@ -273,6 +277,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
         tainted_summary_sources: row.get("aside_tainted")?,
         tainted: row.get("tainted")?,
         merged_into: row.get("merged_into")?,
+        active: read_optional_json(row, "active")?,
         began_at: row.get("began_at")?,
         last_at: row.get("last_at")?,
     })

@@ -10,10 +10,11 @@ use munshi_pack::StepOutcome;
 use munshi_safety::audit::to_canonical_json;
 use munshi_safety::budget::{BudgetAmount, RunUse};
 use munshi_safety::pipeline::{RefusalCode, Taint, TaintSource};
+use munshi_tiers::ActivePlace;
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
 use munshi_types::{ActId, ApprovalId, HolderId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::event::RunEvent;
 use crate::marks::ReplyMark;
@@ -81,6 +82,12 @@ pub struct RunSnapshot {
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
     pub halt: Option<HaltReason>,
+    /// Where its conversation was when it began, or was handed on to by it; none before it is prepared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<ActivePlace>,
+    /// Where it has been, where it was handed on at all: a run goes nowhere twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<ActivePlace>,
     /// How far work has come that nobody typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkProgress>,
@@ -186,6 +193,8 @@ impl RunSnapshot {
             inherited: self.inherited.into_iter().chain(theirs.inherited).collect(),
             told_expired: theirs.told_expired,
             told_done: theirs.told_done,
+            place: theirs.place.or(self.place),
+            places: theirs.places,
             ..self
         }
     }
@@ -257,6 +266,28 @@ impl RunSnapshot {
             offset,
             event: RunEvent::ToolResult { call, tool, ok, result },
         });
+    }
+
+    /// Sets what came of a call, and gives it as it is then.
+    pub(crate) fn set_outcome(
+        &mut self,
+        (exchange, call): CallIndex,
+        outcome: ExchangeCallOutcome,
+    ) -> Option<ExchangeCall> {
+        let called = self.exchanges.get_mut(exchange)?.calls.get_mut(call)?;
+        called.outcome = outcome;
+        Some(called.clone())
+    }
+
+    /// Ends the calls of a tool that were not begun and are no longer wanted.
+    pub(crate) fn supersede_open(&mut self, tool: &str) {
+        let calls = self.exchanges.iter_mut().flat_map(|exchange| &mut exchange.calls);
+        for called in
+            calls.filter(|called| called.tool == tool && called.outcome == ExchangeCallOutcome::Open)
+        {
+            let result = json!({ "ok": false, "code": "superseded", "retryable": false });
+            called.outcome = ExchangeCallOutcome::Ended { ok: false, result };
+        }
     }
 
     fn count_failure(&mut self, key: String) {

@@ -21,6 +21,7 @@ pub mod bindings;
 mod connector_errors;
 pub mod connectors;
 pub mod folders;
+pub mod handoffs;
 pub mod host_keys;
 pub mod invitations;
 pub mod jobs;
@@ -134,6 +135,8 @@ pub static HOUSE: &[OperationEntry<HouseServices>] = &[
     OperationEntry::of::<folders::ApplyFolder>(),
     OperationEntry::of::<folders::DiffFolder>(),
     OperationEntry::of::<folders::ExportFolder>(),
+    OperationEntry::of::<handoffs::ListHandoffs>(),
+    OperationEntry::of::<handoffs::MakeHandoff>(),
     OperationEntry::of::<host_keys::AddHostKey>(),
     OperationEntry::of::<host_keys::ListHostKeys>(),
     OperationEntry::of::<host_keys::RetireHostKey>(),

@@ -8,7 +8,6 @@ use munshi_pack::operation::{
 use munshi_types::tier::LanguageCode;
 use munshi_types::{MessageId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::list_input::list_input;
@@ -95,13 +94,8 @@ impl Operation<HouseServices> for ListMessages {
         let caller = call.caller.clone();
         let request = input.page().page_request()?;
         let page = call.read_audited(move |tx| {
-            let session = sessions::find(tx, &caller, input.id)?;
-            let page = messages::list(tx, session.id, &request)?;
-            if caller.person() != Some(session.person) {
-                let payload = json!({ "person": session.person, "binding": session.binding });
-                tx.note("conversation.opened", session.id.to_string(), payload);
-            }
-            Ok(page)
+            let session = sessions::find_opened(tx, &caller, input.id)?;
+            Ok(messages::list(tx, session.id, &request)?)
         });
         Ok(ListView::from_page(page.await?, |message| Some(message.into())))
     }

@@ -13,7 +13,8 @@
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
 //! - [`folder_extension`]: a file of the folder that another crate reads, applied with the tiers
 //! - [`merge`]: an agent and what it extends; [`token_counts`]: tokens, counted when stored
-//! - [`precedence`]: who decides what where tiers disagree; [`prompt`]: three tiers and a turn to one prompt;
+//! - [`precedence`]: who decides what where tiers disagree; [`find_handoff_way`]: where a conversation may go from where it is;
+//!   [`prompt`]: three tiers and a turn to one prompt;
 //!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
 //! - [`build_rule_set`]: the guardrails of a binding, which stand in the prompt and run again on the reply
@@ -31,6 +32,7 @@ mod fence_key;
 pub mod files;
 pub mod folder_extension;
 mod guardrail_rules;
+mod handoff_ways;
 pub mod history;
 pub mod import;
 pub mod merge;
@@ -53,10 +55,11 @@ pub use events::{TierEvent, TierEventKind};
 pub use fence_key::ensure_fence_key;
 pub use folder_extension::{ExtensionBodies, ExtensionChange, ExtensionFile, FolderExtension};
 pub use guardrail_rules::build_rule_set;
+pub use handoff_ways::{HandoffWay, find_handoff_way};
 pub use model_route::resolve_model_route;
 pub use plan::{ApplyPlan, InstalledNames, VanishedTierPolicy};
 pub use problem::{FolderProblem, FolderProblems};
-pub use resolve::{AddressResolution, BindingResolution, BindingResolver};
+pub use resolve::{ActivePlace, AddressResolution, BindingResolution, BindingResolver};
 pub use routing_keys::ROUTING;
 pub use rows::{Authorship, TierVersionView};
 pub use shape::{build_schema, render_reference};

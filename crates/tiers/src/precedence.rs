@@ -153,9 +153,18 @@ pub fn recall_depth(team: &Team, agent: &Agent) -> u8 {
     decide(TierMatter::RecallDepth, TurnSituation::Usual, said).map_or(0, |(_, depth)| depth)
 }
 
-/// Whether a conversation may be handed on there: only along the ways the team names.
+/// Where a conversation may be handed on to: the ways the team names, and a person where it says when one takes over.
+pub fn list_destinations(team: &Team) -> Vec<&Destination> {
+    let mut ways: Vec<&Destination> = team.handoffs.iter().map(|way| &way.to).collect();
+    if !team.escalation.when.is_empty() && !ways.contains(&&Destination::Person) {
+        ways.push(&Destination::Person);
+    }
+    ways
+}
+
+/// Whether a conversation may be handed on there: only along those ways.
 pub fn can_hand_over(team: &Team, to: &Destination) -> bool {
-    team.handoffs.iter().any(|way| way.to == *to)
+    list_destinations(team).contains(&to)
 }
 
 /// The table in words, for the model. Matters that are decided alike share a line.

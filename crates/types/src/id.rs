@@ -98,6 +98,8 @@ macro_rules! for_each_id {
             KeyId = "key";
             /// A one-time code, from being asked for to being used.
             CodeId = "code";
+            /// One handing on of a conversation.
+            HandoffId = "handoff";
             /// A turn's durable work.
             RunId = "run";
             /// One process that works on runs, from its start to its end.

@@ -5,6 +5,7 @@ use munshi_store::{Tx, params};
 use munshi_types::{Id, PersonId, SessionId, Timestamp};
 
 use crate::error::Result;
+use crate::handoffs;
 use crate::sessions::{self, Session};
 
 /// In characters: two summaries together are told no longer than one.
@@ -31,10 +32,10 @@ fn lock_sessions(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<
     Ok(tx.all(
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
              FOR UPDATE",
         ),
@@ -71,7 +72,7 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
                 language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
-                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12
+                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12, active = $13
          WHERE tenant_id = $1 AND id = $2",
         params![
             stays.id,
@@ -84,10 +85,12 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             newer.last_at.max(now),
             gone.tainted,
             join_summaries(gone, stays, |session| &session.tainted_summary),
-            gone.tainted_summary_sources
+            gone.tainted_summary_sources,
+            crate::columns::encode_json(newer.active.as_ref())?
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
+    handoffs::move_session(tx, gone.id, stays.id)?;
     redirect_session(tx, gone.id, stays)
 }
 

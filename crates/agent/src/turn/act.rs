@@ -8,12 +8,14 @@ use munshi_llm::gateway::CallRecorder;
 use munshi_llm::{ChatMessage, ModelMessagePart};
 use munshi_safety::pipeline::{ActCaller, ProposalMode, Taint};
 use munshi_tiers::precedence;
+use munshi_tiers::prompt::HAND_OVER;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
 use super::choose::{FailedCallFollowUp, PendingSearch};
 use super::detach::DispatchRequest;
+use super::hand_over::is_hand_over;
 use super::journal::{CallJournal, body};
 use super::notes::{ActDetails, KnownActs, StageNotes};
 use super::setup::TurnSetup;
@@ -43,6 +45,8 @@ pub(crate) enum ActStageOutcome {
     Waiting(TurnPause),
     /// The program that brought its tools is to call them.
     Handed,
+    /// The conversation goes on there, from the next step.
+    HandedOver,
     Halted(HaltReason),
 }
 
@@ -91,7 +95,8 @@ impl Turn {
 
     async fn act_on_all(&mut self, notes: &mut StageNotes) -> Result<ActStageOutcome> {
         let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
-        let mut search: Option<PendingSearch> = None;
+        let (mut search, mut handing_over): (Option<PendingSearch>, Vec<(CallIndex, ExchangeCall)>) =
+            (None, Vec::new());
         let most_failures = u32::from(self.setup.binding.agent.body.limits.tool_failures);
         let mut call_indexes = std::collections::VecDeque::from(self.state.snapshot.call_indexes());
         while let Some(call_index) = call_indexes.pop_front() {
@@ -104,6 +109,10 @@ impl Turn {
             }
             if self.setup.stop.is_cancelled() {
                 return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
+            }
+            if is_hand_over(&called) {
+                handing_over.push((call_index, called));
+                continue;
             }
             if self.state.snapshot.failures_of(&call_key(&called.tool, &called.arguments)) >= SAME {
                 return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
@@ -146,6 +155,12 @@ impl Turn {
                 }
             }
         }
+        // What else was wished for comes first: it is this team's to do.
+        if pause.is_empty()
+            && let Some(outcome) = self.hand_over_first(handing_over, notes).await?
+        {
+            return Ok(outcome);
+        }
         Ok(match pause.is_empty() {
             // Whoever stops it while it waits takes back what it asked, and the yes that it could not use.
             false if self.setup.stop.is_cancelled() => ActStageOutcome::Halted(HaltReason::Cancelled),
@@ -154,6 +169,24 @@ impl Turn {
             true if self.ask_choice(questions, notes.model.heard, search.as_ref()) => ActStageOutcome::Asked,
             true => ActStageOutcome::On,
         })
+    }
+
+    /// The first of these that is allowed; what was not is told to the model.
+    async fn hand_over_first(
+        &mut self,
+        wishes: Vec<(CallIndex, ExchangeCall)>,
+        notes: &mut StageNotes,
+    ) -> Result<Option<ActStageOutcome>> {
+        for (call_index, called) in wishes {
+            let is_open = |called: &ExchangeCall| called.outcome == ExchangeCallOutcome::Open;
+            if !self.state.snapshot.find_call(call_index).is_some_and(is_open) {
+                continue;
+            }
+            if self.hand_over(call_index, &called, &mut notes.acts).await? {
+                return Ok(Some(ActStageOutcome::HandedOver));
+            }
+        }
+        Ok(self.state.check_stuck(HAND_OVER, u32::MAX).map(ActStageOutcome::Halted))
     }
 
     async fn call_tool(

@@ -16,6 +16,7 @@ mod consent;
 mod detach;
 mod evidence;
 mod halt;
+mod hand_over;
 mod journal;
 mod logins;
 mod notes;
@@ -35,12 +36,12 @@ mod turn_outcome;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use munshi_tiers::BindingResolution;
+use munshi_tiers::{ActivePlace, BindingResolution};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use journal::CallJournal;
-pub(crate) use turn_outcome::TurnOutcome;
+pub(crate) use turn_outcome::{StagesOutcome, TurnOutcome};
 
 use self::notes::StageNotes;
 use self::reply::ReplyWriter;
@@ -52,6 +53,7 @@ use crate::error::{Error, Result};
 use crate::event::RunEvent;
 use crate::run_channels::RunChannel;
 use crate::runs::{self, RunLease};
+use crate::sessions;
 use crate::state::RunState;
 
 /// A turn under way, in one process.
@@ -63,15 +65,23 @@ pub(crate) struct Turn {
     timings: TurnStopwatch,
 }
 
+/// What came of preparing a turn.
+pub(crate) enum TurnPreparation {
+    Ready(Box<Turn>),
+    /// Its conversation was handed on, and is there by now.
+    Elsewhere(ActivePlace),
+}
+
 impl Turn {
-    /// Reads what the turn needs, on one snapshot.
+    /// Reads what the turn needs, on one snapshot. Where its conversation is somewhere else than with this binding, nothing
+    /// is prepared but told where, unless that was looked up.
     pub(crate) async fn prepare(
         engine: Arc<TurnEngineInner>,
         lease: RunLease,
         binding: Arc<BindingResolution>,
-        run_channel: Arc<RunChannel>,
-        stop: CancellationToken,
-    ) -> Result<Self> {
+        (run_channel, stop): (Arc<RunChannel>, CancellationToken),
+        is_looked_up: bool,
+    ) -> Result<TurnPreparation> {
         let begun = Instant::now();
         let now = engine.clock.now();
         let (everybody, resolved) = (engine.clone(), binding.clone());
@@ -81,14 +91,21 @@ impl Turn {
             if run.epoch != lease.epoch || run.ended_at.is_some() {
                 return Err(Error::LostRun(lease.run));
             }
-            let mut prepared = prepare::read(tx, &run, &resolved, &everybody, now)?;
+            let session = sessions::find(tx, run.conversation()?.session)?.ok_or(Error::NoRun)?;
+            if let Some(place) = prepare::find_place(&run, &session).filter(|_| !is_looked_up) {
+                return Ok(Err(place));
+            }
+            let mut prepared = prepare::read(tx, &run, session, &resolved, &everybody, now)?;
             if may_use_remote_model {
                 prepared.load_known_people(tx, &everybody.people)?;
             }
             let is_left = lease.epoch > 1 && munshi_safety::budget::has_open_reservations(tx, lease.run)?;
-            Ok((run, prepared, is_left))
+            Ok(Ok((run, prepared, is_left)))
         };
-        let (run, prepared, is_left) = engine.db.read(lease.tenant, read).await?;
+        let (run, prepared, is_left) = match engine.db.read(lease.tenant, read).await? {
+            Ok(read) => read,
+            Err(place) => return Ok(TurnPreparation::Elsewhere(place)),
+        };
         if is_left {
             let governor = engine.ingest_services.governor.clone();
             engine.db.write(lease.tenant, move |tx| governor.release_run(tx, lease.run)).await?;
@@ -98,7 +115,8 @@ impl Turn {
         }
         let (setup, snapshot, entities) =
             TurnSetup::build(engine, TurnInput { lease, run, binding, prepared, stop })?;
-        Ok(Self::new(setup, TurnState::new(snapshot, entities), run_channel, begun))
+        let turn = Self::new(setup, TurnState::new(snapshot, entities), run_channel, begun);
+        Ok(TurnPreparation::Ready(Box::new(turn)))
     }
 
     fn new(setup: TurnSetup, mut state: TurnState, run_channel: Arc<RunChannel>, begun: Instant) -> Self {
@@ -113,6 +131,12 @@ impl Turn {
         let mut notes = StageNotes::default();
         notes.acts.take_up(&self.state.snapshot);
         notes
+    }
+
+    /// Goes on as another team or binding, after what this one has said and broken: its clocks run on.
+    pub(crate) fn continue_from(&mut self, before: Self) {
+        self.timings = before.timings;
+        self.reply.add_violations(before.reply.into_violations());
     }
 
     /// How long storing the message took, where this process did that.

@@ -11,8 +11,9 @@ use munshi_safety::budget::{self, OpenReservation, UsagePlan};
 use munshi_safety::pipeline::{ActConcern, CallerAudience, TaintSource};
 use munshi_safety::policy::DataResidency;
 use munshi_store::Tx;
+use munshi_tiers::precedence::TurnSituation;
 use munshi_tiers::prompt::{RecallItem, UtteranceText};
-use munshi_tiers::{BindingResolution, precedence};
+use munshi_tiers::{ActivePlace, BindingResolution, precedence};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
@@ -25,7 +26,7 @@ use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::outbox::{self, OutboxState};
 use crate::reply_language::ReplyLanguage;
 use crate::runs::{Run, RunConversation};
-use crate::sessions::{self, Session};
+use crate::sessions::Session;
 
 /// So many messages before this one tell a language.
 const RECENT: usize = 5;
@@ -68,16 +69,25 @@ pub(crate) struct PreparedTurn {
     pub(crate) may_use_remote_model: bool,
 }
 
+/// Where the conversation of a run is: where the run was when it paused or broke off, or where the session is by now.
+pub(crate) fn find_place(run: &Run, session: &Session) -> Option<ActivePlace> {
+    let place =
+        run.snapshot.place.clone().or_else(|| session.active.as_ref().map(|active| active.place.clone()))?;
+    // Where it began it is found as every conversation is.
+    let is_front = run.binding() == Some(place.binding) && place.team.is_none();
+    (!is_front).then_some(place)
+}
+
 pub(crate) fn read(
     tx: &mut Tx<'_>,
     run: &Run,
+    mut session: Session,
     binding: &BindingResolution,
     engine: &TurnEngineInner,
     now: Timestamp,
 ) -> Result<PreparedTurn> {
     let (packs, act_services) = (&engine.packs, &engine.act_services);
     let conversation = run.conversation()?;
-    let mut session = sessions::find(tx, conversation.session)?.ok_or(Error::NoRun)?;
     let Conversation { message, history, client_context, resumed, recalled, client_taint } =
         load_conversation(tx, run, &mut session)?;
     let person = persons::find(tx, conversation.person)?;
@@ -150,6 +160,14 @@ pub(crate) fn read(
 }
 
 impl PreparedTurn {
+    /// While a person was asked to take over, how the team speaks comes before how the persona does.
+    pub(crate) fn situation(&self) -> TurnSituation {
+        match &self.session.active {
+            Some(active) if active.awaits_person => TurnSituation::Escalation,
+            _ => TurnSituation::Usual,
+        }
+    }
+
     /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
     pub(crate) fn load_known_people(&mut self, tx: &mut Tx<'_>, known: &KnownPeopleCache) -> Result<()> {
         self.may_use_remote_model = true;

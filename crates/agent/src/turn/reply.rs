@@ -173,6 +173,15 @@ impl ReplyWriter {
         may
     }
 
+    pub(crate) fn into_violations(self) -> Vec<GuardrailViolation> {
+        self.violations
+    }
+
+    /// What was broken before somebody else went on with the reply.
+    pub(crate) fn add_violations(&mut self, earlier: Vec<GuardrailViolation>) {
+        self.violations.splice(0..0, earlier);
+    }
+
     /// Our own words: no rule looks at them. What a model left unfinished before is dropped.
     pub(crate) fn say(&mut self, words: &str) {
         self.checker = None;

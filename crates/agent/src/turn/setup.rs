@@ -7,7 +7,7 @@ use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{BudgetLane, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
-use munshi_tiers::BindingResolution;
+use munshi_tiers::{ActivePlace, BindingResolution};
 use munshi_types::TenantId;
 use munshi_types::tier::LanguageLock;
 use serde_json::Value;
@@ -67,6 +67,8 @@ impl TurnSetup {
         let TurnInput { lease, run, binding, mut prepared, stop } = input;
         let rules = engine.rules.get_or_build(&binding)?;
         let mut snapshot = begin_snapshot(&engine, &run, &mut prepared);
+        let front = ActivePlace { binding: run.conversation()?.binding, team: None };
+        snapshot.place = Some(binding.place.clone().unwrap_or(front));
         let (entities, window) = load_entities(&prepared, &mut snapshot);
         let limit = engine.act_services.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(binding.agent.body.limits.turn_seconds));
@@ -186,6 +188,9 @@ fn load_entities(prepared: &PreparedTurn, snapshot: &mut RunSnapshot) -> (Sessio
     let (session, number) = (&prepared.session, prepared.message.number);
     let (tainted, summarised) = (session.tainted, session.summarised);
     let named = entities.refresh_taint(&EntityWindow { tainted, summarised, number });
+    if let Some(active) = &prepared.session.active {
+        snapshot.inherited.extend(taint_bits::sources(active.tainted));
+    }
     snapshot.inherited.extend(window.sources());
     snapshot.inherited.extend(taint_bits::sources(named));
     snapshot.taint.holds_private |= has_private_context(prepared);

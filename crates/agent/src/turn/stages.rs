@@ -9,66 +9,77 @@ use munshi_safety::pipeline::TaintSource;
 use super::act::ActStageOutcome;
 use super::notes::{KnownActs, QuestionNotes, StageNotes};
 use super::think::ThinkStageOutcome;
-use super::{Turn, TurnOutcome};
+use super::{StagesOutcome, Turn, TurnOutcome};
 use crate::error::Result;
 use crate::runs;
 use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, build_call_message, sum};
 use crate::state::HaltReason;
 
 impl Turn {
-    /// Walks the stages until there is something to store.
-    pub(crate) async fn run_stages(&mut self, notes: &mut StageNotes) -> Result<TurnOutcome> {
+    /// Walks the stages until there is something to store, or somebody else goes on.
+    pub(crate) async fn run_stages(&mut self, notes: &mut StageNotes) -> Result<StagesOutcome> {
         self.timings.mark_prepared();
         if let Some(halt) = self.state.snapshot.halt.clone() {
-            return Ok(TurnOutcome::Halted(halt));
+            return Ok(TurnOutcome::Halted(halt).into());
         }
         if let Some(end) = self.say_decided() {
-            return Ok(end);
+            return Ok(end.into());
         }
         if self.state.snapshot.exchanges.is_empty() {
             if let Some(end) = self.accept_login_code(&mut notes.questions).await? {
-                return Ok(end);
+                return Ok(end.into());
             }
             if let Some(end) = self.consent(notes).await? {
-                return Ok(end);
+                return Ok(end.into());
+            }
+            // What somebody agreed to is done by those who had asked.
+            if self.has_moved() {
+                return Ok(StagesOutcome::Moved);
             }
             if let Some(end) = self.begin_without_model(&mut notes.questions) {
-                return Ok(end);
+                return Ok(end.into());
             }
         }
         loop {
             if let Some(halt) = self.check_limits() {
-                return Ok(TurnOutcome::Halted(halt));
+                return Ok(TurnOutcome::Halted(halt).into());
             }
             match self.act(notes).await? {
-                ActStageOutcome::On if self.state.has_only_expired() => return Ok(TurnOutcome::Replied),
+                ActStageOutcome::On if self.state.has_only_expired() => {
+                    return Ok(TurnOutcome::Replied.into());
+                }
                 ActStageOutcome::On if self.state.is_detached() => {
                     self.say_working();
-                    return Ok(TurnOutcome::Replied);
+                    return Ok(TurnOutcome::Replied.into());
                 }
                 ActStageOutcome::On => {}
-                ActStageOutcome::Asked => return Ok(TurnOutcome::Replied),
-                ActStageOutcome::Waiting(pause) => return Ok(TurnOutcome::Waiting(pause)),
-                ActStageOutcome::Handed => return Ok(TurnOutcome::Handed),
-                ActStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
+                ActStageOutcome::Asked => return Ok(TurnOutcome::Replied.into()),
+                ActStageOutcome::Waiting(pause) => return Ok(TurnOutcome::Waiting(pause).into()),
+                ActStageOutcome::Handed => return Ok(TurnOutcome::Handed.into()),
+                ActStageOutcome::HandedOver => return Ok(StagesOutcome::Moved),
+                ActStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt).into()),
             }
             if let Some(halt) = self.check_limits() {
-                return Ok(TurnOutcome::Halted(halt));
+                return Ok(TurnOutcome::Halted(halt).into());
             }
             if self.state.snapshot.is_read && self.setup.engine.local_model().is_none() {
                 self.say_done(&notes.acts);
-                return Ok(TurnOutcome::Replied);
+                return Ok(TurnOutcome::Replied.into());
             }
             match self.think(&mut notes.model).await? {
-                ThinkStageOutcome::Replied => return Ok(TurnOutcome::Replied),
-                ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
+                ThinkStageOutcome::Replied => return Ok(TurnOutcome::Replied.into()),
+                ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt).into()),
                 ThinkStageOutcome::ToolsRequested(message) => {
                     if let Some(halt) = self.queue_tool_calls(message) {
-                        return Ok(TurnOutcome::Halted(halt));
+                        return Ok(TurnOutcome::Halted(halt).into());
                     }
                 }
             }
         }
+    }
+
+    fn has_moved(&self) -> bool {
+        self.state.snapshot.place.as_ref().is_some_and(|place| *place != self.setup.place())
     }
 
     /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.

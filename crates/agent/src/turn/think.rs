@@ -16,6 +16,7 @@ use super::Turn;
 use super::notes::LastModelCall;
 use super::setup::TurnSetup;
 use crate::error::Result;
+use crate::handoffs::{ActiveHandoff, HandoffBundle};
 use crate::marks::ReplyMarks;
 use crate::messages::{self, MessageSpeaker};
 use crate::runs;
@@ -247,11 +248,12 @@ impl Turn {
                 channel: self.setup.conversation.channel,
                 locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
                 language: Some(prepared.reply_language.person.clone()),
-                situation: Default::default(),
+                situation: prepared.situation(),
             },
             profile: self
                 .setup
                 .notes()
+                .chain(prepared.session.active.as_ref().map(render_handoff))
                 .chain(contributions.profile)
                 .chain(self.state.entities.render_for_prompt(&prepared.message.text))
                 .collect(),
@@ -290,6 +292,21 @@ impl TurnSetup {
     fn notes(&self) -> impl Iterator<Item = UntrustedText> {
         self.prepared.client_context.iter().flat_map(|client_context| &client_context.notes).map(render_note)
     }
+}
+
+/// What whoever had the conversation before wrote down for those who have it now.
+fn render_handoff(active: &ActiveHandoff) -> UntrustedText {
+    let HandoffBundle { reason, summary, open_questions } = &active.bundle;
+    let to = if active.awaits_person {
+        "A person of the business was asked to take over"
+    } else {
+        "The conversation was handed over"
+    };
+    let open = match open_questions.is_empty() {
+        true => String::new(),
+        false => format!(" Still open: {}", open_questions.join("; ")),
+    };
+    UntrustedText::new(&format!("{to} by {}. Reason: {reason} So far: {summary}{open}", active.from))
 }
 
 /// What the makers of the program tell of it.

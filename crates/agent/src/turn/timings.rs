@@ -49,8 +49,11 @@ impl TurnStopwatch {
         Some((before, since.elapsed()))
     }
 
+    /// Once: a turn that was handed on is prepared again in the middle of its work.
     pub(crate) fn mark_prepared(&mut self) {
-        self.prepare = self.begun.elapsed();
+        if self.prepare.is_zero() {
+            self.prepare = self.begun.elapsed();
+        }
     }
 
     /// What counts against the turn's own limit.

@@ -15,6 +15,20 @@ pub(crate) enum TurnOutcome {
     Halted(HaltReason),
 }
 
+/// How far the stages came.
+pub(crate) enum StagesOutcome {
+    /// There is something to store.
+    Ended(TurnOutcome),
+    /// The run is somewhere else by now: with the team or binding that took over, or that had asked what was agreed to.
+    Moved,
+}
+
+impl From<TurnOutcome> for StagesOutcome {
+    fn from(ended: TurnOutcome) -> Self {
+        Self::Ended(ended)
+    }
+}
+
 /// What a turn waits for.
 #[derive(Debug, Default)]
 pub(crate) struct TurnPause {

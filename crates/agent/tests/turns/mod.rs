@@ -26,6 +26,7 @@ mod delayed;
 mod ends;
 mod following;
 mod guided;
+mod handoffs;
 mod heard;
 mod hidden;
 mod holders;

@@ -7,5 +7,5 @@ mod view;
 
 pub use list::ListActs;
 pub use show::{ActInput, ShowAct};
-pub use undo::{UndoAct, UndoActInput, UndoneActView};
+pub use undo::{UndoAct, UndoneActView};
 pub use view::{ActUndoView, ActView};

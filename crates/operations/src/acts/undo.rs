@@ -11,21 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::persons as people;
+use super::ActInput;
 use crate::turn_errors::convert_turn_error;
 use crate::{HouseCall, HouseServices};
-
-/// The act to take back.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UndoActInput {
-    /// The act.
-    #[schema(value_type = uuid::Uuid)]
-    pub id: ActId,
-    /// On the machine: in whose name, the only owner's where it is left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub person: Option<String>,
-}
 
 /// What came of taking an act back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -46,7 +34,7 @@ pub struct UndoneActView {
 pub struct UndoAct;
 
 impl Operation<HouseServices> for UndoAct {
-    type Input = UndoActInput;
+    type Input = ActInput;
     type View = UndoneActView;
 
     const SPEC: OperationSpec = OperationSpec {
@@ -61,36 +49,29 @@ impl Operation<HouseServices> for UndoAct {
         path: "/v1/acts/{id}/undo",
     };
 
-    async fn run(call: &HouseCall, input: UndoActInput) -> Result<UndoneActView, OperationError> {
+    async fn run(call: &HouseCall, input: ActInput) -> Result<UndoneActView, OperationError> {
         let engine = call.services.engine.clone().ok_or_else(needs_server)?;
-        let (caller, id, person) = (call.caller.clone(), input.id, input.person.clone());
-        if person.is_some() && !caller.is_machine() {
-            let what = "Only somebody at the machine may speak for another person.";
-            return Err(OperationError::new(OperationErrorCode::Forbidden, what)
-                .hint("Leave `person` out: the key says who asks."));
-        }
-        let who = call.write(move |tx| {
+        // Somebody at the machine has no engine here, and asks a server as whoever their key stands for.
+        let who = call.caller.api_caller().map(|api| api.principal.clone()).ok_or_else(needs_server)?;
+        let (caller, id, person) = (call.caller.clone(), input.id, who.person);
+        let noted = call.write(move |tx| {
             let act = acts::find(tx, id)?;
             let act = act.filter(|act| act.binding.is_none_or(|binding| caller.reaches(binding)));
             let act = act.ok_or_else(|| OperationError::not_found("act", &id.to_string()))?;
-            let who = match (caller.api_caller(), person.as_deref()) {
-                (Some(api), _) => api.principal.clone(),
-                (None, Some(person)) => people::find(tx, person)?.principal(tx),
-                (None, None) => people::find_only_owner(tx)?.principal(tx),
-            };
-            tx.note("act.undo_asked", id.to_string(), json!({ "tool": act.tool, "person": who.person }));
-            Ok(who)
+            tx.note("act.undo_asked", id.to_string(), json!({ "tool": act.tool, "person": person }));
+            Ok(())
         });
+        noted.await?;
         let is_program = call.caller.speaks_as() == KeySpeaker::Program;
-        let request = UndoRequest { act: id, who: who.await?, key: call.caller.api_key(), is_program };
+        let request = UndoRequest { act: id, who, key: call.caller.api_key(), is_program };
         let outcome = engine.undo_act(request).await.map_err(convert_turn_error)?;
         render_outcome(id, outcome)
     }
 }
 
 fn needs_server() -> OperationError {
-    OperationError::new(OperationErrorCode::Unavailable, "No server runs here, and an undo calls a tool.")
-        .hint("Start `munshi serve`, or name one with --server.")
+    OperationError::new(OperationErrorCode::Unavailable, "An undo calls a tool, which only a server does.")
+        .hint("Start `munshi serve`, and name it with --server.")
 }
 
 fn render_outcome(act: ActId, outcome: UndoOutcome) -> Result<UndoneActView, OperationError> {

@@ -5,7 +5,8 @@ use munshi_agent::run_load::{self, LaneLoad};
 use munshi_agent::runs::RunLane;
 use munshi_identity::keys::{ApiAccess, Area};
 use munshi_pack::operation::{
-    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RouteMethod,
+    CallerClass, Operation, OperationEffect, OperationError, OperationSpec, RenderView, RouteMethod,
+    render_as,
 };
 use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,24 @@ impl RunLaneView {
     }
 }
 
+/// A line for each lane.
+fn render_lanes(queue: &RunQueueView) -> String {
+    let lines = queue.lanes.iter().map(|lane| {
+        let mut line = format!("{}: {} waiting, {} running", lane.lane, lane.waiting, lane.running);
+        if let Some(oldest) = lane.oldest {
+            line.push_str(&format!(", the oldest since {oldest}"));
+        }
+        if let Some(seconds) = lane.expected_wait_seconds {
+            line.push_str(&format!(", a new one would wait about {seconds} s"));
+        }
+        if lane.skips_optional {
+            line.push_str("; optional steps are left out");
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 pub struct ShowRunQueue;
 
 impl Operation<HouseServices> for ShowRunQueue {
@@ -75,6 +94,8 @@ impl Operation<HouseServices> for ShowRunQueue {
         method: RouteMethod::Get,
         path: "/v1/queue",
     };
+
+    const RENDER: Option<RenderView> = Some(|view| render_as(view, render_lanes));
 
     async fn run(call: &HouseCall, _input: ShowQueueInput) -> Result<RunQueueView, OperationError> {
         let now = call.now;

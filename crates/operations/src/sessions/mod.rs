@@ -6,12 +6,27 @@ mod view;
 
 pub use list::{ListSessions, ListSessionsInput};
 pub use show::{SessionInput, ShowSession};
-pub use view::SessionView;
+pub use view::{ActivePlaceView, SessionView};
 
 use munshi_agent::sessions::{self, Session};
 use munshi_pack::operation::{OperationCaller, OperationError};
-use munshi_store::Tx;
+use munshi_store::{AdminTx, Tx};
 use munshi_types::SessionId;
+use serde_json::json;
+
+/// The same for whoever reads what was said in it; the audit notes who opened somebody else's.
+pub(crate) fn find_opened(
+    tx: &mut AdminTx<'_, '_>,
+    caller: &OperationCaller,
+    id: SessionId,
+) -> Result<Session, OperationError> {
+    let session = find(tx, caller, id)?;
+    if caller.person() != Some(session.person) {
+        let payload = json!({ "person": session.person, "binding": session.binding });
+        tx.note("conversation.opened", session.id.to_string(), payload);
+    }
+    Ok(session)
+}
 
 /// The session, if it is the tenant's and of a binding that the caller reaches. An old id leads to what it became part of.
 pub(crate) fn find(

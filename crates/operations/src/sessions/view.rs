@@ -1,7 +1,8 @@
 //! A conversation as it is shown.
 
+use munshi_agent::handoffs::ActiveHandoff;
 use munshi_agent::sessions::Session;
-use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::tier::{Channel, LanguageCode, TierName};
 use munshi_types::{BindingId, PersonId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,10 +32,35 @@ pub struct SessionView {
     /// The session this one was merged into.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub merged_into: Option<SessionId>,
+    /// Where it was handed over to; none while it is with the binding it began with.
+    #[serde(default)]
+    pub active: Option<ActivePlaceView>,
     #[schema(value_type = String, format = DateTime)]
     pub began_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     pub last_at: Timestamp,
+}
+
+/// Where a session is by now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ActivePlace)]
+pub struct ActivePlaceView {
+    #[schema(value_type = uuid::Uuid)]
+    pub binding: BindingId,
+    /// The team that took over, where it is not the binding's own.
+    #[schema(value_type = Option<String>, example = "support")]
+    pub team: Option<TierName>,
+    /// Whether a person of the business was asked to take over.
+    pub awaits_person: bool,
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
+}
+
+impl From<ActiveHandoff> for ActivePlaceView {
+    fn from(active: ActiveHandoff) -> Self {
+        let ActiveHandoff { place, awaits_person, at, .. } = active;
+        Self { binding: place.binding, team: place.team, awaits_person, since: at }
+    }
 }
 
 impl From<Session> for SessionView {
@@ -50,6 +76,7 @@ impl From<Session> for SessionView {
             summary,
             entities: session.entities,
             merged_into: session.merged_into,
+            active: session.active.map(Into::into),
             began_at: session.began_at,
             last_at: session.last_at,
         }

@@ -79,6 +79,10 @@ impl AuditEvent {
     pub const ALERT_RAISED: Self = Self::from_static("alert.raised");
     /// A heartbeat no longer finds it.
     pub const ALERT_CLEARED: Self = Self::from_static("alert.cleared");
+    /// A conversation went on to another team, binding or person.
+    pub const CONVERSATION_HANDED_OVER: Self = Self::from_static("conversation.handed_over");
+    /// It was to go somewhere that is not allowed.
+    pub const HANDOFF_REFUSED: Self = Self::from_static("conversation.handoff_refused");
     pub const PERSON_ADDED: Self = Self::from_static("person.added");
     pub const PERSON_CHANGED: Self = Self::from_static("person.changed");
     pub const PERSON_ROLE_CHANGED: Self = Self::from_static("person.role_changed");

@@ -145,6 +145,7 @@ fn check_team(draft: &TierDraft, team: &Team, after: &PlannedTenant, problems: &
         let (kind, name) = match &handoff.to {
             Destination::Team(name) => (TierKind::Team, name),
             Destination::Binding(name) => (TierKind::Binding, name),
+            Destination::Person => continue,
         };
         if kind == TierKind::Team && *name == draft.name {
             problems.push(draft.problem(&path, "a team can't hand off to itself").hint("name another team"));

@@ -12,6 +12,7 @@ use munshi_types::tier::{
 };
 use serde_json::Value;
 
+use super::hand_over_tool::HAND_OVER;
 use super::languages::join_language_names;
 use super::report::PromptSection;
 use super::text::CountedText;
@@ -204,19 +205,16 @@ fn handoffs(team: &Team) -> String {
     let escalation = &team.escalation;
     if !escalation.when.is_empty() {
         let to = if escalation.to.trim().is_empty() { "a person" } else { escalation.to.trim() };
-        let _ = writeln!(out, "To {to}, when:");
+        let _ = writeln!(out, "{} ({to}), when:", Destination::Person);
         escalation.when.iter().for_each(|when| {
             let _ = writeln!(out, "- {}", join_lines(when));
         });
     }
     for handoff in &team.handoffs {
-        let _ = match &handoff.to {
-            Destination::Team(name) => writeln!(out, "To the team {name}: {}", join_lines(&handoff.when)),
-            Destination::Binding(name) => writeln!(out, "To {name}: {}", join_lines(&handoff.when)),
-        };
+        let _ = writeln!(out, "{}: {}", handoff.to, join_lines(&handoff.when));
     }
     if out.is_empty() {
         return "# Handing over\nThere is nobody to hand over to; say so when it matters.\n\n".to_owned();
     }
-    format!("# Handing over\n{out}To nobody else.\n\n")
+    format!("# Handing over\nBy calling {HAND_OVER}, to:\n{out}To nobody else.\n\n")
 }

@@ -15,7 +15,7 @@
 //! - [`static_prompt`]: the three tiers as text, made once a version; `blocks`: what each of them says
 //! - [`turn_context`]: all that is true of one turn
 //! - [`text`]: text with its count; [`fence`]: what others wrote, made harmless
-//! - `connector_tools`: tools of connectors; `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
+//! - `connector_tools`: tools of connectors; `hand_over_tool`: the tool of teams that may hand over; `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
 //!
 //! # To add another part
 //! Add it to [`PromptSection`], to [`TurnContext`], to what `fit` weighs and to what `assemble` writes.
@@ -26,6 +26,7 @@ mod connector_tools;
 mod envelope;
 pub mod fence;
 mod fit;
+mod hand_over_tool;
 mod languages;
 pub mod report;
 pub mod static_prompt;
@@ -36,6 +37,7 @@ pub use assemble::{AssembledPrompt, assemble};
 pub use fence::FenceKey;
 pub use fit::PromptTooLarge;
 pub(crate) use fit::check_minimum_room;
+pub use hand_over_tool::HAND_OVER;
 pub use languages::reply_language;
 pub use report::{PromptCut, PromptCutReason, PromptReport, PromptSection, SectionShare};
 pub(crate) use static_prompt::count_block_tokens;

@@ -8,6 +8,7 @@ use munshi_types::tier::{
 use munshi_types::{ToolName, ToolSpec};
 
 use super::blocks::{MissingTools, PromptBlock, build_agent_blocks, build_human_blocks, build_team_blocks};
+use super::hand_over_tool::build_hand_over_tool;
 use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
 use super::text::count_prompt_tokens;
 use super::turn_context::WRAPPING;
@@ -160,6 +161,12 @@ fn select_offered_tools(
     let most = usize::from(tiers.agent.limits.tools_offered);
     let (mut tools, mut spent) = (Vec::new(), 0_u32);
     let chosen = precedence::select_tools(tiers.team, tiers.agent);
+    // Who may hand over can, however many tools there are beside it.
+    if let Some(tool) = build_hand_over_tool(tiers.team) {
+        spent += tool_tokens(&tool);
+        tools.push(Arc::new(tool));
+    }
+    let most = most.saturating_add(tools.len());
     let found = chosen.iter().filter_map(|name| installed.iter().find(|tool| tool.name == *name));
     for (index, tool) in found.enumerate() {
         let size = tool_tokens(tool);

@@ -11,7 +11,7 @@ use munshi_types::{BindingId, Id, Tenant, TenantId, TenantName, TenantStatus, Ti
 use papaya::HashMap;
 
 use super::cache::{AddressEntry, AddressTarget, ResolutionCache, SliceArm, TierVersions};
-use super::{BindingResolution, LoadedTier};
+use super::{ActivePlace, AddressResolution, BindingResolution, LoadedTier};
 use crate::draft::Tier;
 use crate::error::{Error, Result};
 use crate::merge;
@@ -57,6 +57,36 @@ pub(super) fn find_by_id(
 ) -> Result<Option<AddressEntry>> {
     let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
     entry(tx, &tenant, cache, |tx| rows::find_by_id(tx, TierId::from_uuid(binding.as_uuid())))
+}
+
+/// A binding with the team that took over in it, behind the stricter of its own door and the front binding's.
+pub(super) fn find_place(
+    tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
+    place: &ActivePlace,
+    front: BindingId,
+    (cache, person): (&ResolutionCache, Option<&str>),
+) -> Result<AddressResolution> {
+    let found = find_by_id(tx, tenant, place.binding, cache)?;
+    let resolved = found.map_or(AddressResolution::Unknown, |entry| entry.resolve_for(person));
+    let AddressResolution::Bound(mut resolved) = resolved else { return Ok(resolved) };
+    let Some(owner) = tenants::find(tx, tenant)? else { return Ok(AddressResolution::Unknown) };
+    tx.as_tenant(tenant, |tx| {
+        let own = Arc::make_mut(&mut resolved);
+        own.place = Some(place.clone());
+        if let Some(name) = &place.team {
+            let loader = Loader { tenant: &owner, cache, models: own.tenant_models.clone() };
+            if !loader.swap_team(tx, own, name)? {
+                return Ok(AddressResolution::Unknown);
+            }
+        }
+        if place.binding != front
+            && let Some(front) = rows::find_by_id(tx, TierId::from_uuid(front.as_uuid()))?
+        {
+            own.binding.door = own.binding.door.max(binding_of(&front)?.door);
+        }
+        Ok(AddressResolution::Bound(resolved))
+    })
 }
 
 /// Looks at one page of tenants, and gives up where there are more.
@@ -177,7 +207,29 @@ impl Loader<'_> {
             static_prompt,
             tenant_models: self.models.clone(),
             slice: slice.map(|slice| slice.name.clone()),
+            place: None,
         })
+    }
+
+    /// Puts another team into a resolution, and of its people the same human if it is one of them. False where there is no
+    /// such team in force any more.
+    fn swap_team(&self, tx: &mut Tx<'_>, own: &mut BindingResolution, name: &TierName) -> Result<bool> {
+        let found = rows::find(tx, TierKind::Team, name)?;
+        if found.is_none_or(|found| found.status == TierStatus::Archived) {
+            return Ok(false);
+        }
+        let now = |name: &TierName| TierRef { name: name.clone(), version: None };
+        let team = self.team(tx, &now(name))?;
+        let members = &team.body.members;
+        if let Some(first) = members.first().filter(|_| !members.contains(&own.human.name)) {
+            own.human = self.human(tx, &now(first))?;
+        }
+        let (_, mut versions) = self.agent(tx, &now(&own.agent.name))?;
+        versions.splice(0..0, [(own.human.id, own.human.version), (team.id, team.version)]);
+        own.static_prompt =
+            self.cache.get_or_build_prompt(&own.human.body, &team.body, &own.agent.body, versions);
+        own.team = team;
+        Ok(true)
     }
 
     fn human(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<LoadedTier<Human>>> {

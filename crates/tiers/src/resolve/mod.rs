@@ -20,6 +20,7 @@ use std::sync::Arc;
 use munshi_store::Db;
 use munshi_types::tier::{Agent, Binding, Human, RoutingKey, Team, TierName};
 use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec, Zone};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::prompt::StaticPrompt;
@@ -67,6 +68,17 @@ pub struct BindingResolution {
     pub tenant_models: Arc<TenantModels>,
     /// The slice whose turn this is, for the record.
     pub slice: Option<String>,
+    /// Where a conversation was handed on to, where this was looked up for one.
+    pub place: Option<ActivePlace>,
+}
+
+/// Where a conversation is by now.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ActivePlace {
+    pub binding: BindingId,
+    /// The team that took over, where it is not the binding's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<TierName>,
 }
 
 /// A tier at one version.
@@ -154,6 +166,22 @@ impl BindingResolver {
         let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::find_by_id(tx, tenant, binding, &cache);
         let found = self.db.platform(crate::routing_keys::ROUTING).read(read).await?;
         Ok(found.map_or(AddressResolution::Unknown, |entry| entry.resolve_for(person)))
+    }
+
+    /// Where a conversation was handed on to: a binding by its id, with another team in it where one took over. The door
+    /// people came through stays theirs: of that binding's and the front one's the stricter is kept.
+    pub async fn resolve_handed_over(
+        &self,
+        tenant: TenantId,
+        place: &ActivePlace,
+        front: BindingId,
+        person: Option<&str>,
+    ) -> Result<AddressResolution> {
+        let (cache, place, person) = (self.cache.clone(), place.clone(), person.map(str::to_owned));
+        let read = move |tx: &mut munshi_store::PlatformTx<'_>| {
+            load::find_place(tx, tenant, &place, front, (&cache, person.as_deref()))
+        };
+        self.db.platform(crate::routing_keys::ROUTING).read(read).await
     }
 
     /// Which tenants have a binding of this name, archived ones too. None where there are too many tenants to ask.

@@ -49,6 +49,10 @@ const ESCALATION: &[TierField] = &[
 ];
 
 const HANDOFF: &[TierField] = &[
-    required("to", ValueShape::Word(&DESTINATION), "A team's name, or `binding/NAME`."),
+    required(
+        "to",
+        ValueShape::Word(&DESTINATION),
+        "A team's name, `binding/NAME`, or `person` for those who work in the business.",
+    ),
     required("when", ValueShape::Text, "The reason, as text."),
 ];

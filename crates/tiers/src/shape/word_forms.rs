@@ -29,7 +29,7 @@ pub(super) const REFERENCE: WordForm = WordForm {
 };
 
 pub(super) const DESTINATION: WordForm = WordForm {
-    expects: "a team's name such as \"support\", or \"binding/NAME\"",
+    expects: "a team's name such as \"support\", \"binding/NAME\" or \"person\"",
     pattern: Some("^((team|binding)/)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"),
     read: normalize::<Destination>,
 };

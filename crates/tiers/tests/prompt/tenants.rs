@@ -129,6 +129,7 @@ fn what_is_named_is_there() {
                 let there = match &way.to {
                     Destination::Team(to) => tenant.teams.contains_key(to.as_str()) && to.as_str() != team,
                     Destination::Binding(to) => tenant.bindings.contains_key(to.as_str()),
+                    Destination::Person => true,
                 };
                 assert!(there, "{name}/{team}: {}", way.to);
             }

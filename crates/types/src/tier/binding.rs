@@ -30,8 +30,9 @@ fn default_channels() -> Vec<Channel> {
     vec![Channel::Whatsapp, Channel::Web]
 }
 
-/// Who comes through a binding's door; what may be told and done differs by it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Who comes through a binding's door; what may be told and done differs by it. The further out, the less: the greatest of
+/// several is the strictest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
     /// The owner alone.

@@ -79,13 +79,17 @@ pub struct Handoff {
     pub when: String,
 }
 
-/// Another team, or another binding as a whole: `support`, `binding/legal-notice`.
+/// Another team, another binding as a whole, or a person of the business: `support`, `binding/legal-notice`, `person`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Destination {
     Team(TierName),
     Binding(TierName),
+    /// Whoever of those who work in the business is met first.
+    Person,
 }
+
+const PERSON: &str = "person";
 
 impl FromStr for Destination {
     type Err = String;
@@ -93,10 +97,13 @@ impl FromStr for Destination {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let read = |name: &str| name.parse().map_err(|error: super::TierNameError| error.to_string());
         match text.split_once('/') {
+            None if text == PERSON => Ok(Self::Person),
             None => read(text).map(Self::Team),
             Some(("team", name)) => read(name).map(Self::Team),
             Some(("binding", name)) => read(name).map(Self::Binding),
-            Some(_) => Err(format!("`{text}` is not a handoff target: name a team, or write binding/NAME")),
+            Some(_) => {
+                Err(format!("`{text}` is not a handoff target: name a team, or write binding/NAME or person"))
+            }
         }
     }
 }
@@ -118,8 +125,11 @@ impl From<Destination> for String {
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // A team of that name is told apart from a person.
+            Self::Team(name) if name.as_str() == PERSON => write!(f, "team/{name}"),
             Self::Team(name) => write!(f, "{name}"),
             Self::Binding(name) => write!(f, "binding/{name}"),
+            Self::Person => f.write_str(PERSON),
         }
     }
 }

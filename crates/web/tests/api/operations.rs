@@ -53,6 +53,10 @@ pub(super) fn wipes() -> impl Iterator<Item = ScriptedTurn> {
     std::iter::repeat_n(ScriptedTurn::call("wipe", &json!({ "text": "all" })), TURNS)
 }
 
+/// Those that need neither an id nor a body.
+const BARE: &str = "read_stats read_usage read_policy list_policy retry_jobs read_plan read_queue export_audit verify_audit \
+                    anchor_audit export_folder make_backup";
+
 /// A request that would do; the number makes what is made anew another one each time.
 pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -> (String, Option<Value>) {
     let path = |id: &str| spec.path.replace("{id}", id);
@@ -68,7 +72,8 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "change_person" => (path(&subjects.person), Some(json!({ "name": format!("Person {number}") }))),
         "read_person" => (path(&subjects.person), None),
         "leave_person" => (path(&subjects.leavers[number % EACH]), None),
-        "read_session" | "list_messages" => (path(&subjects.session), None),
+        "read_session" | "list_messages" | "list_handoffs" => (path(&subjects.session), None),
+        "make_handoff" => (path(&subjects.session), Some(json!({ "to": "front" }))),
         "read_run" => (path(&subjects.runs[0]), None),
         "cancel_run" => (path(&subjects.runs[number % EACH]), None),
         "read_approval" => (path(&subjects.approvals[0].0), None),
@@ -91,7 +96,6 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "read_act" => (path(&subjects.act), None),
         // Its tool is not there: it is refused, and may be asked for again.
         "undo_act" => (path(&subjects.undoable), None),
-        "read_queue" => (plain(), None),
         "add_tenant" => (plain(), Some(json!({ "name": format!("tenant-{number}") }))),
         "read_tenant" | "pause_tenant" => (named("awake"), None),
         "resume_tenant" => (named("asleep"), None),
@@ -126,11 +130,7 @@ pub(super) fn sample(spec: &OperationSpec, subjects: &Subjects, number: usize) -
         "change_operator" => (path(&subjects.operators[number % EACH]), Some(json!({ "role": "viewer" }))),
         "remove_operator" => (path(&subjects.operators[EACH + number % EACH]), None),
         "prove_operator" => (path(&subjects.operators[2 * EACH + number % EACH]), None),
-        "read_stats" | "read_usage" | "read_policy" | "list_policy" | "retry_jobs" | "read_plan"
-        | "export_audit" | "verify_audit" | "anchor_audit" | "export_folder" | "make_backup" => {
-            (plain(), None)
-        }
-        _ if spec.verb == "list" => (plain(), None),
+        _ if spec.verb == "list" || BARE.split(' ').any(|id| id == spec.id()) => (plain(), None),
         other => panic!("{other} has no sample: write one, so that it is walked through"),
     }
 }

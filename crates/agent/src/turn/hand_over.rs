@@ -1,0 +1,388 @@
+//! Handing the conversation on: checked against what the team allows, stored with the run, and gone on with from the next step.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use munshi_identity::persons;
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_store::Tx;
+use munshi_tiers::prompt::HAND_OVER;
+use munshi_tiers::{ActivePlace, AddressResolution, precedence};
+use munshi_types::HandoffId;
+use munshi_types::tier::Destination;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Turn;
+use super::journal::body;
+use super::notes::KnownActs;
+use super::setup::TurnSetup;
+use crate::commit::{self, RunProgress};
+use crate::engine::TurnEngineInner;
+use crate::error::{Error, Result};
+use crate::event::RunEvent;
+use crate::expired_approvals::find_conversation;
+use crate::handoffs::{self, ActiveHandoff, HandoffBundle, HandoffRecord};
+use crate::notify::{self, ConversationNotice};
+use crate::phrases::log_unrendered;
+use crate::runs;
+use crate::sessions::{self, Session};
+use crate::snapshot::{CallIndex, ExchangeCall, ExchangeCallOutcome, RunSnapshot};
+use crate::state::RunState;
+use crate::taint_bits;
+
+/// In characters; what a model writes beyond that is cut.
+const LONGEST_REASON: usize = 300;
+const LONGEST_SUMMARY: usize = 1_500;
+const MOST_QUESTIONS: usize = 10;
+/// How often a session may be merged away meanwhile before something else must be wrong.
+const TRIES: u32 = 4;
+
+/// As the model calls it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandOverArguments {
+    to: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    open_questions: Vec<String>,
+}
+
+/// Why it is not done.
+struct HandoffRefusal {
+    code: &'static str,
+    suggestion: String,
+}
+
+/// What is stored when it is.
+struct HandoffPlan {
+    destination: Destination,
+    bundle: HandoffBundle,
+    place: ActivePlace,
+}
+
+pub(super) fn is_hand_over(called: &ExchangeCall) -> bool {
+    called.tool == HAND_OVER
+}
+
+impl Turn {
+    /// Hands the conversation on where the team lets it. Says whether somebody else goes on with it from the next step.
+    pub(super) async fn hand_over(
+        &mut self,
+        call_index: CallIndex,
+        called: &ExchangeCall,
+        acts: &mut KnownActs,
+    ) -> Result<bool> {
+        let begun = Instant::now();
+        if acts.shown.insert(called.act) {
+            self.reply.record_event(RunEvent::ToolCall {
+                call: called.call_id.clone(),
+                tool: called.tool.clone(),
+                arguments: called.arguments.clone(),
+            });
+        }
+        self.enter(RunState::Acting);
+        self.setup.budget.wait_for_settlement().await;
+        match self.plan_handoff(&called.arguments).await? {
+            Ok(plan) => self.carry_out(call_index, plan, begun).await,
+            Err(refusal) => {
+                self.refuse_handoff(call_index, called, &refusal, begun).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Where it would go, or why it may not.
+    async fn plan_handoff(
+        &self,
+        arguments: &Value,
+    ) -> Result<std::result::Result<HandoffPlan, HandoffRefusal>> {
+        let team = &self.setup.binding.team.body;
+        let ways: Vec<String> = precedence::list_destinations(team).iter().map(ToString::to_string).collect();
+        let refuse = |code, suggestion: String| Ok(Err(HandoffRefusal { code, suggestion }));
+        let asked = match HandOverArguments::deserialize(arguments) {
+            Ok(asked) => asked,
+            Err(error) => {
+                return refuse("invalid_arguments", format!("{error}. Call it again with all it needs."));
+            }
+        };
+        let destination =
+            asked.to.parse::<Destination>().ok().filter(|to| precedence::can_hand_over(team, to));
+        let Some(destination) = destination else {
+            let known = if ways.is_empty() { "nobody".to_owned() } else { ways.join(", ") };
+            let suggestion = format!("It may be handed to {known} and to nobody else. Go on yourself.");
+            return refuse("not_allowed", suggestion);
+        };
+        let Some(place) = self.find_destination(&destination).await? else {
+            let suggestion = "Nobody is there any more. Say so, and go on yourself.".to_owned();
+            return refuse("not_found", suggestion);
+        };
+        let bundle = HandoffBundle {
+            reason: cut(&asked.reason, LONGEST_REASON),
+            summary: cut(&asked.summary, LONGEST_SUMMARY),
+            open_questions: asked
+                .open_questions
+                .iter()
+                .take(MOST_QUESTIONS)
+                .map(|one| cut(one, LONGEST_REASON))
+                .collect(),
+        };
+        if destination == Destination::Person {
+            let is_told =
+                self.setup.prepared.session.active.as_ref().is_some_and(|active| active.awaits_person);
+            if is_told {
+                let suggestion = "A person has been told already. Say that they know, and go on.".to_owned();
+                return refuse("already_handed_over", suggestion);
+            }
+            return Ok(Ok(HandoffPlan { destination, bundle, place }));
+        }
+        if self.state.snapshot.places.contains(&place) || place == self.setup.place() {
+            let suggestion =
+                "The conversation has just come from there: it would go round in a circle. Answer yourself.";
+            return refuse("loop", suggestion.to_owned());
+        }
+        let (tenant, front) = (self.setup.tenant(), self.setup.conversation.binding);
+        let person = self.setup.conversation.person.to_string();
+        let resolver = &self.setup.engine.resolver;
+        match resolver.resolve_handed_over(tenant, &place, front, Some(&person)).await? {
+            AddressResolution::Bound(_) => Ok(Ok(HandoffPlan { destination, bundle, place })),
+            _ => refuse("not_found", "Nobody is there any more. Say so, and go on yourself.".to_owned()),
+        }
+    }
+
+    /// None where it leads nowhere.
+    async fn find_destination(&self, to: &Destination) -> Result<Option<ActivePlace>> {
+        let here = self.setup.place();
+        Ok(match to {
+            Destination::Person => Some(here),
+            Destination::Team(team) => {
+                let is_own = self.setup.binding.binding.team == *team;
+                Some(ActivePlace { team: (!is_own).then(|| team.clone()), ..here })
+            }
+            Destination::Binding(name) => {
+                let tenant = &self.setup.binding.tenant_name;
+                let person = self.setup.conversation.person.to_string();
+                match self.setup.engine.resolver.resolve_by_name(tenant, name, Some(&person)).await? {
+                    AddressResolution::Bound(found) => {
+                        Some(ActivePlace { binding: found.binding_id, team: None })
+                    }
+                    _ => None,
+                }
+            }
+        })
+    }
+
+    async fn carry_out(&mut self, call_index: CallIndex, plan: HandoffPlan, begun: Instant) -> Result<bool> {
+        let (from, now) = (self.setup.binding.team.body.name.clone(), self.setup.engine.clock.now());
+        let id: HandoffId = self.setup.engine.ids.next();
+        let moves = plan.destination != Destination::Person;
+        let tainted = taint_bits::bits(&self.state.snapshot.whole_taint().sources);
+        let active = ActiveHandoff {
+            handoff: id,
+            place: plan.place.clone(),
+            from: from.clone(),
+            bundle: plan.bundle.clone(),
+            tainted,
+            awaits_person: !moves,
+            at: now,
+        };
+        let handoff = HandoffRecord {
+            id,
+            session: self.setup.conversation.session,
+            run: Some(self.setup.lease.run),
+            person: None,
+            destination: plan.destination.to_string(),
+            from: self.setup.place(),
+            to: plan.place.clone(),
+            bundle: plan.bundle.clone(),
+            entities: serde_json::to_value(&self.state.entities).unwrap_or_default(),
+            at: now,
+        };
+        let result = json!({ "ok": true, "result": {
+            "handed_over_to": handoff.destination, "from": from, "reason": plan.bundle.reason,
+            "summary": plan.bundle.summary, "open_questions": plan.bundle.open_questions,
+        }});
+        self.end_call(call_index, true, result, begun);
+        // Of two in one wish the first counts.
+        self.state.snapshot.supersede_open(HAND_OVER);
+        if moves {
+            self.reply.finish();
+        }
+        self.sync();
+        if moves {
+            // What the rules of this team let through, and no more: those of the next may be others.
+            self.state.snapshot.said = self.reply.text().to_owned();
+            if self.state.snapshot.places.is_empty() {
+                self.state.snapshot.places.push(self.setup.place());
+            }
+            self.state.snapshot.places.push(plan.place.clone());
+            self.state.snapshot.place = Some(plan.place);
+        }
+        self.store_handoff(handoff, active.clone()).await?;
+        self.setup.prepared.session.active = Some(active);
+        Ok(moves)
+    }
+
+    /// With the run's own record, in one transaction. A rehearsal changes nothing but its own.
+    async fn store_handoff(&mut self, handoff: HandoffRecord, active: ActiveHandoff) -> Result<()> {
+        let lease = self.setup.lease;
+        let (steps, calls) = (std::mem::take(&mut self.state.steps), self.setup.call_log.take());
+        let stored = StoredHandoff {
+            engine: self.setup.engine.clone(),
+            run: self.setup.run.clone(),
+            snapshot: self.state.snapshot.clone(),
+            is_rehearsal: self.setup.run.kind == runs::REHEARSAL,
+            from: self.setup.binding.binding_id.to_string(),
+            handoff,
+            active,
+        };
+        let unit = move |tx: &mut Tx<'_>| {
+            let (state, snapshot) = (RunState::Observing, &stored.snapshot);
+            if !stored.is_rehearsal {
+                stored.apply(tx)?;
+            }
+            commit::save_progress(tx, &RunProgress { lease, state, snapshot, steps: &steps, calls: &calls })?;
+            if !stored.is_rehearsal {
+                stored.audit(tx)?;
+            }
+            Ok(())
+        };
+        self.setup.engine.db.write(lease.tenant, unit).await
+    }
+
+    /// The model is told why, and the refusal stands in the audit.
+    async fn refuse_handoff(
+        &mut self,
+        call_index: CallIndex,
+        called: &ExchangeCall,
+        refusal: &HandoffRefusal,
+        begun: Instant,
+    ) -> Result<()> {
+        let result = json!({ "ok": false, "code": refusal.code, "retryable": false, "suggestion": refusal.suggestion });
+        self.end_call(call_index, false, result, begun);
+        self.state.snapshot.denials += 1;
+        self.sync();
+        let (lease, snapshot, engine) =
+            (self.setup.lease, self.state.snapshot.clone(), self.setup.engine.clone());
+        let (steps, calls) = (std::mem::take(&mut self.state.steps), self.setup.call_log.take());
+        let entry = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::Agent, self.setup.binding.binding_id.to_string()),
+            event: AuditEvent::HANDOFF_REFUSED,
+            subject: self.setup.conversation.session.to_string(),
+            payload: json!({ "run": lease.run, "to": called.arguments["to"], "code": refusal.code }),
+        };
+        let unit = move |tx: &mut Tx<'_>| {
+            let progress = RunProgress {
+                lease,
+                state: RunState::Observing,
+                snapshot: &snapshot,
+                steps: &steps,
+                calls: &calls,
+            };
+            commit::save_progress(tx, &progress)?;
+            audit::append(tx, &entry, engine.clock.now(), &engine.ids)?;
+            Ok(())
+        };
+        self.setup.engine.db.write(lease.tenant, unit).await
+    }
+
+    fn end_call(&mut self, call_index: CallIndex, ok: bool, result: Value, begun: Instant) {
+        let ended = ExchangeCallOutcome::Ended { ok, result: result.clone() };
+        let Some(called) = self.state.snapshot.set_outcome(call_index, ended) else { return };
+        self.state.snapshot.note_progress(self.setup.lease.epoch);
+        self.step(RunState::Observing, body(&called), begun.elapsed());
+        self.reply.record_event(RunEvent::ToolResult { call: called.call_id, tool: called.tool, ok, result });
+    }
+}
+
+impl TurnSetup {
+    /// Where the conversation is in this turn.
+    pub(crate) fn place(&self) -> ActivePlace {
+        let front = ActivePlace { binding: self.conversation.binding, team: None };
+        self.binding.place.clone().unwrap_or(front)
+    }
+}
+
+/// What a handing on writes beside the run's own record.
+struct StoredHandoff {
+    engine: Arc<TurnEngineInner>,
+    run: runs::Run,
+    snapshot: RunSnapshot,
+    is_rehearsal: bool,
+    /// The binding that hands it on.
+    from: String,
+    handoff: HandoffRecord,
+    active: ActiveHandoff,
+}
+
+impl StoredHandoff {
+    /// In the session as it is by now, and in those of the people who are told: one order for all who hold several.
+    fn apply(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let mut own = self.handoff.session;
+        for _ in 0..TRIES {
+            own = sessions::find_current(tx, own)?.ok_or(Error::NoRun)?.id;
+            let mut told = if self.active.awaits_person { list_told(tx, &self.run)? } else { Vec::new() };
+            told.sort_by_key(|session| session.id);
+            let (before, after): (Vec<_>, Vec<_>) = told.into_iter().partition(|session| session.id < own);
+            before.iter().try_for_each(|session| self.tell(tx, session))?;
+            let handoff = HandoffRecord { session: own, ..self.handoff.clone() };
+            if handoffs::apply(tx, &handoff, &self.active)? {
+                return after.iter().try_for_each(|session| self.tell(tx, session));
+            }
+        }
+        Err(munshi_store::Error::Busy("the conversation is being merged".to_owned()).into())
+    }
+
+    fn tell(&self, tx: &mut Tx<'_>, session: &Session) -> Result<()> {
+        let voice = notify::find_voice(tx, session)?;
+        let phrase = self.engine.phrasebook.render("handed-to-you", voice, &[]);
+        let words = log_unrendered(phrase, "handed-to-you").unwrap_or_default();
+        let bundle = &self.active.bundle;
+        let lines = [words.as_str(), &bundle.reason, &bundle.summary].into_iter();
+        let lines =
+            lines.chain(bundle.open_questions.iter().map(String::as_str)).filter(|line| !line.is_empty());
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let tainted = taint_bits::sources(self.active.tainted);
+        let notice = ConversationNotice { text, tainted, ..ConversationNotice::default() };
+        notify::post_notice(tx, &self.engine, session, self.run.id, notice)
+    }
+
+    fn audit(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let HandoffRecord { id, session, destination, from, to, bundle, .. } = &self.handoff;
+        let entry = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::Agent, self.from.clone()),
+            event: AuditEvent::CONVERSATION_HANDED_OVER,
+            subject: session.to_string(),
+            payload: json!({ "handoff": id, "run": self.run.id, "destination": destination, "from": from, "to": to,
+                             "reason": bundle.reason }),
+        };
+        audit::append(tx, &entry, self.engine.clock.now(), &self.engine.ids)?;
+        Ok(())
+    }
+}
+
+/// The conversations of those who are told: of the lowest role that is met anywhere, viewers aside. Never the customer's own.
+fn list_told(tx: &mut Tx<'_>, run: &runs::Run) -> Result<Vec<Session>> {
+    let mut members = persons::list_members(tx)?;
+    members.retain(|person| {
+        person.role != Some(munshi_identity::Role::Viewer) && Some(person.id) != run.person()
+    });
+    members.reverse();
+    let mut told: Vec<(Option<munshi_identity::Role>, Session)> = Vec::new();
+    for member in members {
+        if told.last().is_some_and(|(role, _)| *role != member.role) {
+            break;
+        }
+        if let Some(session) = find_conversation(tx, run, member.id)? {
+            told.push((member.role, session));
+        }
+    }
+    Ok(told.into_iter().map(|(_, session)| session).collect())
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    text.trim().chars().take(longest).collect()
+}
