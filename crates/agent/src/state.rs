@@ -60,6 +60,11 @@ impl RunState {
     pub const fn has_ended(self) -> bool {
         matches!(self, Self::Done | Self::Halted)
     }
+
+    /// Nobody works on it until something is there.
+    pub const fn is_waiting(self) -> bool {
+        matches!(self, Self::WaitingApproval | Self::WaitingChild | Self::WaitingTimer)
+    }
 }
 
 /// Why a run was halted. The person gets a sentence for each, in their language.

@@ -125,7 +125,7 @@ pub(super) fn pause(
 }
 
 /// What came of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct RunResult {
     pub ok: bool,
     pub result: Value,

@@ -16,19 +16,21 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::begin::NewBackgroundRun;
+use super::ending::RunEnding;
+use super::record::WorkStep;
 use super::store::{self, RunPause, RunResult, enqueue_run};
-use crate::commit;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
+use crate::event::BegunRun;
 use crate::expired_approvals::notify_asked;
-use crate::runs::{self, Run, RunCause, RunLane, RunLease, ServicePrincipal};
+use crate::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
     merge_taint,
 };
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::turn::CallJournal;
+use crate::turn::{CallJournal, journal_body};
 
 /// So many steps a run takes at most: more is a kind that never comes to its end.
 const MOST_STEPS: usize = 500;
@@ -106,20 +108,25 @@ impl BackgroundWalk {
                 self.snapshot.taint.sources.insert(TaintSource::Connector);
             }
             let step = step.unwrap_or_else(|_| Err("no next step came in time".to_owned()));
-            match step.map(|step| self.skip_optional(step)) {
+            let step = match step {
+                Ok(step) => self.skip_optional(step)?,
+                Err(why) => Some(NextStep::Fail(why)),
+            };
+            match step {
                 // What was optional is a plain step by now, or none.
-                Ok(None | Some(NextStep::Optional { .. })) => {}
-                Ok(Some(NextStep::Call { tool, arguments })) => self.queue_call(tool, arguments),
-                Ok(Some(NextStep::WaitUntil(until))) => {
+                None | Some(NextStep::Optional { .. }) => {}
+                Some(NextStep::Call { tool, arguments }) => self.queue_call(tool, arguments)?,
+                Some(NextStep::WaitUntil(until)) => {
+                    self.note(&WorkStep::WaitsUntil(until))?;
                     self.work_mut().until = Some(until);
                     let waits = RunPause { state: RunState::WaitingTimer, due_at: Some(until) };
                     return self.pause(waits, &[]).await;
                 }
-                Ok(Some(NextStep::Begin(children))) if children.len() > MOST_CHILDREN => {
+                Some(NextStep::Begin(children)) if children.len() > MOST_CHILDREN => {
                     let what = format!("a step begins more than {MOST_CHILDREN} runs");
                     return self.halt(HaltReason::RunSpent(what)).await;
                 }
-                Ok(Some(NextStep::Begin(children))) => {
+                Some(NextStep::Begin(children)) => {
                     if let Some(unknown) =
                         children.iter().find(|child| self.engine.packs.find_run_kind(&child.kind).is_none())
                     {
@@ -129,8 +136,8 @@ impl BackgroundWalk {
                     let waits = RunPause { state: RunState::WaitingChild, due_at: None };
                     return self.pause(waits, &children).await;
                 }
-                Ok(Some(NextStep::End(result))) => return self.end(None, true, result).await,
-                Ok(Some(NextStep::Fail(why))) | Err(why) => {
+                Some(NextStep::End(result)) => return self.end(None, true, result).await,
+                Some(NextStep::Fail(why)) => {
                     let result = json!({ "code": "failed", "reason": why });
                     return self.end(Some(HaltReason::Broken(why)), false, result).await;
                 }
@@ -139,16 +146,21 @@ impl BackgroundWalk {
     }
 
     /// The step, or none where it can be done without and too many others wait.
-    fn skip_optional(&mut self, step: NextStep) -> Option<NextStep> {
-        let NextStep::Optional { what, step } = step else { return Some(step) };
+    fn skip_optional(&mut self, step: NextStep) -> Result<Option<NextStep>> {
+        let NextStep::Optional { what, step } = step else { return Ok(Some(step)) };
         if !self.engine.waiting.is_busy(RunLane::Background) {
             return self.skip_optional(*step);
         }
         let calls = self.snapshot.exchanges.len();
-        let (body, at) = (json!({ "skipped": what }), self.engine.clock.now());
-        self.steps.push(NewRunStep { state: RunState::Acting, body, micros: 0, at });
+        self.note(&WorkStep::Skipped(what.clone()))?;
         self.work_mut().outcomes.push((calls, StepOutcome::Skipped { what }));
-        None
+        Ok(None)
+    }
+
+    /// Writes it into the record with what is stored next.
+    fn note(&mut self, step: &WorkStep) -> Result<()> {
+        self.steps.push(step.build(self.engine.clock.now())?);
+        Ok(())
     }
 
     fn work_mut(&mut self) -> &mut crate::snapshot::WorkProgress {
@@ -199,17 +211,20 @@ impl BackgroundWalk {
         RunHistory { tenant, run, input: work.input, outcomes, now }
     }
 
-    fn queue_call(&mut self, tool: String, arguments: Value) {
+    fn queue_call(&mut self, tool: String, arguments: Value) -> Result<()> {
         self.snapshot.calls += 1;
+        let act = self.engine.ids.next();
+        self.note(&WorkStep::Call { act, tool: tool.clone(), arguments: arguments.clone() })?;
         let asked = build_call_message(&tool, arguments.clone());
         let called = ExchangeCall {
             call_id: format!("step-{}", self.snapshot.calls),
             tool,
             arguments,
-            act: self.engine.ids.next(),
+            act,
             outcome: ExchangeCallOutcome::Open,
         };
         self.snapshot.exchanges.push(ToolExchange { asked, calls: vec![called] });
+        Ok(())
     }
 
     /// Makes every call that has not ended.
@@ -219,25 +234,31 @@ impl BackgroundWalk {
             if matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 continue;
             }
-            let answer = self.call(index, &called).await?;
+            let since = Instant::now();
+            let (answer, is_stored) = self.call(index, &called).await?;
             let stamp = EpochStamp { epoch: self.lease.epoch, now: self.engine.clock.now() };
             self.snapshot.record_answer(index, &answer, stamp);
             self.snapshot.marks.clear();
-            let ended = self.snapshot.find_call(index).map(|called| &called.outcome);
-            if !matches!(ended, Some(ExchangeCallOutcome::Ended { .. })) {
+            let Some(called) = self.snapshot.find_call(index) else { continue };
+            if !is_stored {
+                let micros = i64::try_from(since.elapsed().as_micros()).unwrap_or(i64::MAX);
+                let body = journal_body(called);
+                self.steps.push(NewRunStep { state: RunState::Observing, body, micros, at: stamp.now });
+            }
+            if !matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 return Ok(CallProgress::Waiting);
             }
         }
         Ok(CallProgress::On)
     }
 
-    /// Asks until it is no longer being done.
-    async fn call(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+    /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
+    async fn call(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let (began, mut is_taken_over) = (Instant::now(), false);
         loop {
-            let answer = self.dispatch(index, called).await?;
+            let (answer, is_stored) = self.dispatch(index, called).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
-                return Ok(answer);
+                return Ok((answer, is_stored));
             }
             if !std::mem::replace(&mut is_taken_over, true) {
                 let taken = self.engine.dispatcher.take_over_orphaned(self.lease.tenant, called.act).await;
@@ -253,7 +274,7 @@ impl BackgroundWalk {
         }
     }
 
-    async fn dispatch(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+    async fn dispatch(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let (tenant, dispatcher) = (self.lease.tenant, self.engine.dispatcher.clone());
         let journal = self.build_journal(index, called);
         let agent = Arc::new(self.build_conduct());
@@ -284,7 +305,7 @@ impl BackgroundWalk {
             self.steps.splice(0..0, journal.steps.iter().cloned());
         }
         self.begun.insert(called.act);
-        Ok(answered?)
+        Ok((answered?, journal.observed.load(Ordering::SeqCst)))
     }
 
     async fn build_request(&self, called: &ExchangeCall, agent: Arc<Conduct>) -> Result<ToolCallRequest> {
@@ -356,7 +377,7 @@ impl BackgroundWalk {
 
     /// Stores what it waits for, and begins what is waited for. The run is nobody's after that.
     async fn pause(mut self, waits: RunPause, children: &[ChildRun]) -> Result<()> {
-        let (engine, lease, steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
+        let (engine, lease, mut steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
         let (mut snapshot, children) = (self.snapshot.for_pause(lease.epoch), children.to_vec());
         let run = self.run.clone();
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
@@ -369,11 +390,17 @@ impl BackgroundWalk {
                     input: child.input.clone(),
                 };
                 let taint = Taint { own_words: Vec::new(), ..snapshot.whole_taint() };
-                begun.push(run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run);
+                let run = run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run;
+                begun.push(BegunRun { run, kind: child.kind.clone() });
             }
+            let children: Vec<_> = begun.iter().map(|child| child.run).collect();
+            if waits.state == RunState::WaitingChild {
+                steps.push(WorkStep::Begun(begun).build(engine.clock.now())?);
+            }
+            let has_children = !children.is_empty();
             let mut untold = snapshot.pending_approvals();
             if let Some(work) = &mut snapshot.work {
-                work.children = begun;
+                work.children = children;
                 untold.retain(|id| !work.told.contains(id));
                 work.told.extend(&untold);
             }
@@ -388,7 +415,7 @@ impl BackgroundWalk {
             match waits.due_at {
                 Some(due) => enqueue_run(tx, queue, lease.run, &format!("due/{}", lease.epoch), Some(due)),
                 // Of none it is done with at once.
-                None if waits.state == RunState::WaitingChild && children.is_empty() => {
+                None if waits.state == RunState::WaitingChild && !has_children => {
                     enqueue_run(tx, queue, lease.run, &format!("none/{}", lease.epoch), None)
                 }
                 None => Ok(()),
@@ -413,62 +440,5 @@ impl BackgroundWalk {
             questions: self.snapshot.pending_approvals(),
         };
         self.engine.store_ending(ending).await
-    }
-}
-
-struct RunEnding {
-    lease: RunLease,
-    parent: Option<munshi_types::RunId>,
-    halt: Option<HaltReason>,
-    result: RunResult,
-    steps: Vec<NewRunStep>,
-    questions: Vec<munshi_types::ApprovalId>,
-}
-
-impl TurnEngineInner {
-    /// Ends a run of which nothing is known but that it broke.
-    pub(super) async fn end_broken(self: &Arc<Self>, lease: RunLease, halt: HaltReason) -> Result<()> {
-        let read = move |tx: &mut Tx<'_>| match runs::find(tx, lease.run) {
-            Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
-            found => found,
-        };
-        let run = self.db.read(lease.tenant, read).await?.ok_or(Error::NoRun)?;
-        let result = RunResult {
-            ok: false,
-            result: json!({ "code": halt.code() }),
-            taint: run.snapshot.whole_taint(),
-        };
-        let ending = RunEnding {
-            lease,
-            parent: run.parent,
-            halt: Some(halt),
-            result,
-            steps: Vec::new(),
-            questions: run.snapshot.pending_approvals(),
-        };
-        self.store_ending(ending).await
-    }
-
-    /// The end, what it asked people, those it began, and whoever waits for it: all or nothing.
-    async fn store_ending(self: &Arc<Self>, ending: RunEnding) -> Result<()> {
-        let (inner, tenant) = (self.clone(), ending.lease.tenant);
-        let unit = move |tx: &mut Tx<'_>| -> Result<()> {
-            let now = inner.clock.now();
-            let (lease, queue) = (ending.lease, &inner.ingest_services.queue);
-            store::end(tx, lease, ending.halt.as_ref(), &ending.result, now)?;
-            steps::add(tx, lease, &ending.steps)?;
-            if let Some(parent) = ending.parent {
-                enqueue_run(tx, queue, parent, &format!("child/{}", lease.run), None)?;
-            }
-            let Some(halt) = &ending.halt else { return Ok(()) };
-            for child in store::list_open_children(tx, lease.run)? {
-                runs::request_cancel(tx, child, now)?;
-                enqueue_run(tx, queue, child, "cancel", None)?;
-            }
-            let untold = commit::withdraw(tx, &ending.questions, halt.code(), now)?;
-            untold.record_with_ids(tx, &inner.ids, now)?;
-            Ok(())
-        };
-        self.db.write(tenant, unit).await
     }
 }

@@ -31,7 +31,7 @@ use munshi_types::{
     Timestamp,
 };
 
-use crate::columns::{read_enum, read_json, read_optional_json};
+use crate::columns::{read_enum, read_halt, read_json, read_optional_json};
 use crate::key_use::KeyUse;
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
@@ -384,12 +384,4 @@ fn read_conversation(row: &Row<'_>) -> Result<Option<RunConversation>> {
         channel: read_enum(row, "channel")?,
         reply_to: read_optional_json(row, "reply_to")?,
     }))
-}
-
-/// Kept as the JSON of it, so that it reads back whole.
-fn read_halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
-    let text: Option<String> = row.get("reason")?;
-    let unreadable =
-        |error: serde_json::Error| munshi_store::Error::Decode(format!("invalid halt reason: {error}"));
-    text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }

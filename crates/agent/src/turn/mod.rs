@@ -39,7 +39,7 @@ use munshi_tiers::BindingResolution;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use journal::CallJournal;
+pub(crate) use journal::{CallJournal, body as journal_body};
 pub(crate) use turn_outcome::TurnOutcome;
 
 use self::notes::StageNotes;

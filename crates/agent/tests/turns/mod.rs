@@ -24,6 +24,7 @@ mod consent;
 mod crashes;
 mod delayed;
 mod ends;
+mod followed_work;
 mod following;
 mod guided;
 mod heard;
@@ -49,4 +50,5 @@ mod waiting;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
 mod words;
+mod work;
 mod worn;
