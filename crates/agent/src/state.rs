@@ -84,6 +84,8 @@ pub enum HaltReason {
     /// What came in may not be taken, such as an Aadhaar number.
     RefusedAtDoor(String),
     Cancelled,
+    /// The person on whose behalf it acted is no longer known.
+    PersonGone,
     /// Something of ours broke; the log has the cause.
     Broken(String),
 }
@@ -99,7 +101,13 @@ impl HaltReason {
             Self::NoModel(_) => "no_model",
             Self::RefusedAtDoor(_) => "refused_at_door",
             Self::Cancelled => "cancelled",
+            Self::PersonGone => "person_gone",
             Self::Broken(_) => "broken",
         }
+    }
+
+    /// Whether nothing was answered: then nobody is billed.
+    pub const fn is_excuse(&self) -> bool {
+        !matches!(self, Self::Stuck(_) | Self::ToolCap | Self::Cancelled)
     }
 }

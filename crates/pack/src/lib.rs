@@ -79,7 +79,7 @@ pub use poll::{PackPoll, PackPollCall, PollCursor, PolledItem, PolledPage};
 pub use reader::{PackReader, PackReading};
 pub use registry::{FromPack, Pack, PackRegistry};
 pub use run_kind::{ChildOutcome, ChildRun, NextStep, RunHistory, RunKind, StepOutcome};
-pub use run_starter::{NewPackRun, PackRunCause, RunStarter};
+pub use run_starter::{NewPackRun, PackRunCause, RunDelegator, RunStarter, ToolRuns};
 pub use schedule::{PackScheduleTime, ScheduleWeekday};
 pub use services::{PackServiceError, PackServiceSource, PackServices};
 pub use signature::{SignatureEncoding, SignatureHash, verify_hmac, verify_token};

@@ -6,6 +6,7 @@ use munshi_store::Tx;
 use munshi_types::{ApprovalId, RunId};
 use serde_json::json;
 
+use super::billing::RunBill;
 use super::record::WorkStep;
 use super::store::{self, RunResult, enqueue_run};
 use crate::commit;
@@ -18,6 +19,8 @@ use crate::steps::{self, NewRunStep};
 pub(super) struct RunEnding {
     pub lease: RunLease,
     pub parent: Option<RunId>,
+    /// What it is settled with.
+    pub bill: Option<RunBill>,
     pub halt: Option<HaltReason>,
     pub result: RunResult,
     /// What was not written down yet.
@@ -42,6 +45,7 @@ impl TurnEngineInner {
         let ending = RunEnding {
             lease,
             parent: run.parent,
+            bill: RunBill::find(&run),
             halt: Some(halt),
             result,
             steps: Vec::new(),
@@ -57,6 +61,9 @@ impl TurnEngineInner {
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
             let now = inner.clock.now();
             let (lease, queue) = (ending.lease, &inner.ingest_services.queue);
+            if let Some(bill) = &ending.bill {
+                bill.settle(tx, &inner.act_services.governor, ending.halt.as_ref(), now)?;
+            }
             store::end(tx, lease, ending.halt.as_ref(), &ending.result, now)?;
             if ending.halt.is_some() {
                 for child in store::list_open_children(tx, lease.run)? {

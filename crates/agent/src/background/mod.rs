@@ -6,6 +6,7 @@
 //! ([`store`]). What it does is written into its record ([`record`]), which those who follow it read ([`follow`]).
 
 mod begin;
+mod billing;
 mod ending;
 mod follow;
 mod job;

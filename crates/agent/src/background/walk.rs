@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use munshi_identity::Principal;
+use munshi_identity::{Principal, persons};
 use munshi_pack::operation::PackServices;
-use munshi_pack::{ChildRun, NextStep, RunHistory, StepOutcome};
+use munshi_pack::{ChildRun, NextStep, RunDelegator, RunHistory, StepOutcome};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::Tx;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
-use munshi_types::{ActId, Conduct, Effect, ToolName, Zone};
+use munshi_types::{ActId, Conduct, Effect, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::begin::NewBackgroundRun;
+use super::begin::{NewBackgroundRun, RunOrigin};
+use super::billing::RunBill;
 use super::ending::RunEnding;
 use super::record::WorkStep;
 use super::store::{self, RunPause, RunResult, enqueue_run};
@@ -61,6 +62,8 @@ pub(super) struct BackgroundWalk {
 enum CallProgress {
     On,
     Waiting,
+    /// Whoever it acts for is no longer known.
+    PersonGone,
 }
 
 impl BackgroundWalk {
@@ -88,8 +91,14 @@ impl BackgroundWalk {
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
             }
-            if let CallProgress::Waiting = self.make_calls().await? {
-                return self.pause(RunPause { state: RunState::WaitingApproval, due_at: None }, &[]).await;
+            match self.make_calls().await? {
+                CallProgress::On => {}
+                CallProgress::Waiting => {
+                    return self
+                        .pause(RunPause { state: RunState::WaitingApproval, due_at: None }, &[])
+                        .await;
+                }
+                CallProgress::PersonGone => return self.halt(HaltReason::PersonGone).await,
             }
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
@@ -234,8 +243,9 @@ impl BackgroundWalk {
             if matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 continue;
             }
+            let Some(caller) = self.load_caller().await? else { return Ok(CallProgress::PersonGone) };
             let since = Instant::now();
-            let (answer, is_stored) = self.call(index, &called).await?;
+            let (answer, is_stored) = self.call(index, &called, &caller).await?;
             let stamp = EpochStamp { epoch: self.lease.epoch, now: self.engine.clock.now() };
             self.snapshot.record_answer(index, &answer, stamp);
             self.snapshot.marks.clear();
@@ -253,10 +263,15 @@ impl BackgroundWalk {
     }
 
     /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
-    async fn call(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn call(
+        &mut self,
+        index: CallIndex,
+        called: &ExchangeCall,
+        caller: &ActCaller,
+    ) -> Result<(ToolAnswer, bool)> {
         let (began, mut is_taken_over) = (Instant::now(), false);
         loop {
-            let (answer, is_stored) = self.dispatch(index, called).await?;
+            let (answer, is_stored) = self.dispatch(index, called, caller).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
@@ -274,7 +289,12 @@ impl BackgroundWalk {
         }
     }
 
-    async fn dispatch(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
+    async fn dispatch(
+        &mut self,
+        index: CallIndex,
+        called: &ExchangeCall,
+        caller: &ActCaller,
+    ) -> Result<(ToolAnswer, bool)> {
         let (tenant, dispatcher) = (self.lease.tenant, self.engine.dispatcher.clone());
         let journal = self.build_journal(index, called);
         let agent = Arc::new(self.build_conduct());
@@ -294,7 +314,7 @@ impl BackgroundWalk {
         let answered = match answer {
             Some(answer) => Ok(answer),
             None => {
-                let want = self.build_request(called, agent).await?;
+                let want = self.build_request(called, caller.clone(), agent);
                 dispatcher.call(want, journal.clone()).await
             }
         };
@@ -308,30 +328,55 @@ impl BackgroundWalk {
         Ok((answered?, journal.observed.load(Ordering::SeqCst)))
     }
 
-    async fn build_request(&self, called: &ExchangeCall, agent: Arc<Conduct>) -> Result<ToolCallRequest> {
-        let tenant = self.lease.tenant;
-        let zone: Zone = self.engine.db.read(tenant, munshi_store::tenants::find_zone).await?;
-        Ok(ToolCallRequest {
+    fn build_request(
+        &self,
+        called: &ExchangeCall,
+        caller: ActCaller,
+        agent: Arc<Conduct>,
+    ) -> ToolCallRequest {
+        ToolCallRequest {
             act: called.act,
             name: called.tool.clone(),
             arguments: called.arguments.clone(),
             offered: true,
             wanted: ProposalMode::Act,
-            caller: ActCaller {
-                principal: Principal::service(tenant, self.principal.scopes.clone()),
+            caller,
+            agent,
+            taint: self.build_taint(called),
+            concerns: Vec::new(),
+        }
+    }
+
+    /// For whom an act is done: the work itself, or the person on whose behalf it goes on, as they are now. None where nobody knows them
+    /// any more.
+    async fn load_caller(&self) -> Result<Option<ActCaller>> {
+        let (run, scopes) = (self.lease.run, self.principal.scopes.clone());
+        let delegator = self.principal.delegator.clone();
+        let read = move |tx: &mut Tx<'_>| -> Result<Option<ActCaller>> {
+            let zone = munshi_store::tenants::find_zone(tx)?;
+            let own = ActCaller {
+                principal: Principal::service(tx.tenant(), scopes),
                 door: CallerAudience::Work,
                 binding: None,
-                run: Some(self.lease.run),
+                run: Some(run),
                 session: None,
                 zone,
                 background: true,
                 key: None,
                 ceiling: None,
-            },
-            agent,
-            taint: self.build_taint(called),
-            concerns: Vec::new(),
-        })
+            };
+            let Some(by) = delegator else { return Ok(Some(own)) };
+            let Some(person) = persons::find_living(tx, by.person)? else { return Ok(None) };
+            // Who has left is nobody: the act is theirs still, and is refused where it is not open to anybody.
+            let principal = Principal { person: Some(person.id), ..person.principal(tx) };
+            let principal = match &by.ceiling {
+                Some(ceiling) => ceiling.cap(principal),
+                None => principal,
+            };
+            let RunDelegator { door, binding, key, ceiling, .. } = by;
+            Ok(Some(ActCaller { principal, door, binding, key, ceiling, ..own }))
+        };
+        self.engine.db.read(self.lease.tenant, read).await
     }
 
     /// What the pack declares for its work, and nothing beside it.
@@ -389,8 +434,13 @@ impl BackgroundWalk {
                     cause_key: None,
                     input: child.input.clone(),
                 };
-                let taint = Taint { own_words: Vec::new(), ..snapshot.whole_taint() };
-                let run = run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run;
+                let origin = RunOrigin {
+                    parent: Some(lease.run),
+                    taint: Taint { own_words: Vec::new(), ..snapshot.whole_taint() },
+                    delegator: run.delegator().cloned(),
+                    is_part: true,
+                };
+                let run = run_queue.begin_for(tx, &new, origin)?.run;
                 begun.push(BegunRun { run, kind: child.kind.clone() });
             }
             let children: Vec<_> = begun.iter().map(|child| child.run).collect();
@@ -434,6 +484,7 @@ impl BackgroundWalk {
         let ending = RunEnding {
             lease: self.lease,
             parent: self.run.parent,
+            bill: RunBill::find(&self.run),
             halt,
             result: RunResult { ok, result, taint },
             steps: std::mem::take(&mut self.steps),

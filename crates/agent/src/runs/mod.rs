@@ -24,6 +24,7 @@ pub use waiting::{claim_waiting, list_waiting};
 use std::str::FromStr;
 use std::time::Duration;
 
+use munshi_pack::RunDelegator;
 use munshi_store::{JsonText, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
@@ -123,11 +124,19 @@ impl Run {
     }
 
     pub fn binding(&self) -> Option<BindingId> {
-        self.conversation.as_ref().map(|conversation| conversation.binding)
+        let own = self.conversation.as_ref().map(|conversation| conversation.binding);
+        own.or_else(|| self.delegator()?.binding)
     }
 
+    /// Whose message it answers, or on whose behalf it acts.
     pub fn person(&self) -> Option<PersonId> {
-        self.conversation.as_ref().map(|conversation| conversation.person)
+        let own = self.conversation.as_ref().map(|conversation| conversation.person);
+        own.or_else(|| Some(self.delegator()?.person))
+    }
+
+    /// On whose behalf it acts where nobody typed anything.
+    pub fn delegator(&self) -> Option<&RunDelegator> {
+        self.principal.as_ref()?.delegator.as_ref()
     }
 
     /// The key of the program whose words its message has.

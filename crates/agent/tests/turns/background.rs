@@ -10,7 +10,7 @@ use munshi_agent::runs::RunCause;
 use munshi_pack::StepOutcome;
 use munshi_safety::approvals::{self, ApprovalDecision};
 use munshi_store::params;
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::wait_until;
 use serde_json::{Value, json};
 
 use crate::turns::approvals::answer;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use munshi_agent::{EventId, RunEvent, WorkEvent};
 use munshi_safety::approvals::ApprovalDecision;
 use munshi_test_app::{TenantFiles, notes};
-use munshi_test_support::{PATIENCE, TestDb, wait_until};
+use munshi_test_support::{PATIENCE, wait_until};
 use munshi_types::RunId;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

@@ -23,6 +23,7 @@ mod connectors_away;
 mod consent;
 mod crashes;
 mod delayed;
+mod delegated;
 mod ends;
 mod followed_work;
 mod following;
