@@ -17,7 +17,7 @@ pub use lease::{
     CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_from_holder, is_any_due,
     renew, request_cancel, supersede,
 };
-pub(crate) use lease::{advance, claim_bare, claim_from_dead};
+pub(crate) use lease::{advance, claim_bare, claim_from_dead, release_of_holder};
 pub use view::{RunFilter, RunView, list};
 pub use waiting::{claim_waiting, list_waiting};
 

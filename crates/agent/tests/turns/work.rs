@@ -126,9 +126,14 @@ pub(crate) async fn open(test: &TestDb) -> Shop {
 }
 
 pub(crate) fn runner(shop: &Shop) -> JobRunner {
+    runner_of(shop, 4)
+}
+
+/// One that works on so many at once.
+pub(crate) fn runner_of(shop: &Shop, most: usize) -> JobRunner {
     let mut registry = JobRegistry::default();
     let clients = GuardedHttpClients::new(AllowedHosts::new(["127.0.0.1:9".to_owned()])).unwrap();
-    shop.engine.install_background(&mut registry, 4, PackServices::default().with_http(clients));
+    shop.engine.install_background(&mut registry, most, PackServices::default().with_http(clients));
     let random = Arc::new(SeededRandom::new(7));
     JobRunner::new(shop.db.clone(), &shop.queue, random, registry, JobRunnerOptions::default())
 }
