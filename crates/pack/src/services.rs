@@ -16,6 +16,7 @@ use crate::foreign::Foreign;
 use crate::http::PackHttp;
 use crate::models::{PackModelReply, PackModels};
 use crate::operation::OperationCaller;
+use crate::run_meter::RunAccount;
 use crate::run_starter::{NewPackRun, PackRunCause, RunDelegator, RunStarter};
 
 /// Clones share everything, also whether something foreign was read with them.
@@ -31,6 +32,8 @@ pub struct PackServices {
     tenant: Option<Arc<Tenant>>,
     /// The person who commands it.
     delegator: Option<Arc<RunDelegator>>,
+    /// The run whose step it is.
+    run: Option<RunAccount>,
     foreign: Arc<AtomicBool>,
 }
 
@@ -108,6 +111,11 @@ impl PackServices {
         Self { delegator: RunDelegator::from_caller(caller).map(Arc::new), ..self }
     }
 
+    /// The same for the steps of one run: what models cost there counts against its own limit.
+    pub fn for_run(self, account: RunAccount) -> Self {
+        Self { run: Some(account), ..self }
+    }
+
     /// Begins a run on behalf of the person who commands this operation, in its transaction: it acts with the rights that they have
     /// at each act, and counts as one conversation of theirs. Refused where no person commands it.
     pub fn delegate_run(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
@@ -165,7 +173,7 @@ impl PackServices {
             (None, None) => return Err(PackServiceError::Absent("a model")),
         };
         self.mark_foreign();
-        Ok(Foreign::new(models.complete(tenant, purpose, request).await?))
+        Ok(Foreign::new(models.complete((tenant, self.run.as_ref()), purpose, request).await?))
     }
 
     /// The guarded client. What it brings is foreign.

@@ -6,7 +6,7 @@ use munshi_identity::PrincipalStanding;
 use munshi_jobs::JobQueue;
 use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunDelegator, RunKind, RunStarter};
 use munshi_safety::acts;
-use munshi_safety::budget::BudgetGovernor;
+use munshi_safety::budget::{BudgetGovernor, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_store::{JsonText, Tx, params};
 use munshi_types::{ActId, Clock, IdGenerator, ReservationId, RunId, SessionId, Timestamp};
@@ -57,6 +57,8 @@ pub(super) struct RunOrigin {
     pub delegator: Option<RunDelegator>,
     /// Whether another run of theirs began it: both count as one conversation.
     pub is_part: bool,
+    /// Its share of what the run had left that waits for it.
+    pub share: Option<RunBudget>,
 }
 
 impl TurnEngine {
@@ -134,7 +136,7 @@ impl RunQueue {
         self.begin_for(
             tx,
             &NewBackgroundRun { cause, ..new.clone() },
-            RunOrigin { parent: None, taint, delegator, is_part: work.is_some() },
+            RunOrigin { taint, delegator, is_part: work.is_some(), ..RunOrigin::default() },
         )
     }
 
@@ -149,7 +151,7 @@ impl RunQueue {
         }
         let kind = self.packs.find_run_kind(&new.kind);
         let kind = kind.ok_or_else(|| Error::Unfit(format!("no pack has a run kind `{}`", new.kind)))?;
-        let work = WorkProgress { input: new.input.clone(), ..WorkProgress::default() };
+        let work = WorkProgress { input: new.input.clone(), share: origin.share, ..WorkProgress::default() };
         let snapshot = RunSnapshot { taint: origin.taint, work: Some(work), ..RunSnapshot::default() };
         let known = |tx: &mut Tx<'_>| match &new.cause_key {
             Some(key) => find_by_cause(tx, &new.kind, key),

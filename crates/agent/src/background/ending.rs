@@ -9,6 +9,7 @@ use serde_json::json;
 use super::billing::RunBill;
 use super::record::WorkStep;
 use super::store::{self, RunResult, enqueue_run};
+use super::walk::sum_use;
 use crate::commit;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
@@ -41,6 +42,7 @@ impl TurnEngineInner {
             ok: false,
             result: json!({ "code": halt.code() }),
             taint: run.snapshot.whole_taint(),
+            used: sum_use(&run.snapshot),
         };
         let ending = RunEnding {
             lease,

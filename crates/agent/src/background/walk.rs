@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use munshi_identity::{Principal, persons};
+use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
-use munshi_pack::{ChildRun, NextStep, RunDelegator, RunHistory, StepOutcome};
+use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome};
+use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::Tx;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
@@ -19,7 +21,7 @@ use super::begin::{NewBackgroundRun, RunOrigin};
 use super::billing::RunBill;
 use super::ending::RunEnding;
 use super::record::WorkStep;
-use super::store::{self, RunPause, RunResult, enqueue_run};
+use super::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::event::BegunRun;
@@ -27,7 +29,7 @@ use crate::expired_approvals::notify_asked;
 use crate::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
-    merge_taint,
+    merge_taint, sum,
 };
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
@@ -58,6 +60,15 @@ pub(super) struct BackgroundWalk {
     services: PackServices,
 }
 
+/// What a kind says comes next.
+enum AskedStep {
+    Step(NextStep),
+    /// It was stopped, or the step was left out.
+    None,
+    /// It wanted more than it may use.
+    Halt(HaltReason),
+}
+
 /// What came of the calls that were open.
 enum CallProgress {
     On,
@@ -69,15 +80,18 @@ enum CallProgress {
 impl BackgroundWalk {
     pub(super) fn new(
         engine: Arc<TurnEngineInner>,
-        run: Run,
+        (run, called): (Run, CallSpend),
         lease: RunLease,
         stop: CancellationToken,
         services: PackServices,
     ) -> Result<Self> {
         let principal = run.principal.clone();
         let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
-        let (snapshot, begun) =
-            (run.snapshot.clone(), run.snapshot.iter_calls().map(|called| called.act).collect());
+        let begun = run.snapshot.iter_calls().map(|called| called.act).collect();
+        // A process that died has stored its calls of models, and perhaps not that it made them.
+        let mut snapshot = run.snapshot.clone();
+        snapshot.used.tokens = snapshot.used.tokens.max(called.tokens);
+        snapshot.used.money = snapshot.used.money.max(called.cost.unwrap_or_default());
         Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop, services })
     }
 
@@ -103,39 +117,26 @@ impl BackgroundWalk {
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
             }
-            let history = self.build_history();
-            if history.outcomes.len() >= MOST_STEPS {
-                let what = format!("more than {MOST_STEPS} steps");
-                return self.halt(HaltReason::RunSpent(what)).await;
-            }
-            let services = self.services.clone();
-            let step = tokio::select! {
-                () = self.stop.cancelled() => continue,
-                step = tokio::time::timeout(STEP_TIMEOUT, kind.what.next_step_with(&history, &services)) => step,
-            };
-            if services.has_read_foreign() {
-                self.snapshot.taint.sources.insert(TaintSource::Connector);
-            }
-            let step = step.unwrap_or_else(|_| Err("no next step came in time".to_owned()));
-            let step = match step {
-                Ok(step) => self.skip_optional(step)?,
-                Err(why) => Some(NextStep::Fail(why)),
+            let step = match self.ask_kind(kind.what.as_ref()).await? {
+                AskedStep::None => continue,
+                AskedStep::Halt(halt) => return self.halt(halt).await,
+                AskedStep::Step(step) => step,
             };
             match step {
-                // What was optional is a plain step by now, or none.
-                None | Some(NextStep::Optional { .. }) => {}
-                Some(NextStep::Call { tool, arguments }) => self.queue_call(tool, arguments)?,
-                Some(NextStep::WaitUntil(until)) => {
+                // What was optional is a plain step by now.
+                NextStep::Optional { .. } => {}
+                NextStep::Call { tool, arguments } => self.queue_call(tool, arguments)?,
+                NextStep::WaitUntil(until) => {
                     self.note(&WorkStep::WaitsUntil(until))?;
                     self.work_mut().until = Some(until);
                     let waits = RunPause { state: RunState::WaitingTimer, due_at: Some(until) };
                     return self.pause(waits, &[]).await;
                 }
-                Some(NextStep::Begin(children)) if children.len() > MOST_CHILDREN => {
+                NextStep::Begin(children) if children.len() > MOST_CHILDREN => {
                     let what = format!("a step begins more than {MOST_CHILDREN} runs");
                     return self.halt(HaltReason::RunSpent(what)).await;
                 }
-                Some(NextStep::Begin(children)) => {
+                NextStep::Begin(children) => {
                     if let Some(unknown) =
                         children.iter().find(|child| self.engine.packs.find_run_kind(&child.kind).is_none())
                     {
@@ -145,13 +146,65 @@ impl BackgroundWalk {
                     let waits = RunPause { state: RunState::WaitingChild, due_at: None };
                     return self.pause(waits, &children).await;
                 }
-                Some(NextStep::End(result)) => return self.end(None, true, result).await,
-                Some(NextStep::Fail(why)) => {
+                NextStep::End(result) => return self.end(None, true, result).await,
+                NextStep::Fail(why) => {
                     let result = json!({ "code": "failed", "reason": why });
                     return self.end(Some(HaltReason::Broken(why)), false, result).await;
                 }
             }
         }
+    }
+
+    /// Asks the kind what comes next, and notes what that cost.
+    async fn ask_kind(&mut self, kind: &dyn RunKind) -> Result<AskedStep> {
+        let history = self.build_history();
+        if history.outcomes.len() >= MOST_STEPS {
+            let what = format!("more than {MOST_STEPS} steps");
+            return Ok(AskedStep::Halt(HaltReason::RunSpent(what)));
+        }
+        let meter = Arc::new(RunMeter::new(self.limit(), sum_use(&self.snapshot)));
+        let services = self.services.clone().for_run(self.build_account(&meter));
+        let asked = tokio::select! {
+            () = self.stop.cancelled() => None,
+            step = tokio::time::timeout(STEP_TIMEOUT, kind.next_step_with(&history, &services)) => Some(step),
+        };
+        if let Some(spent) = self.settle_use(&meter) {
+            return Ok(AskedStep::Halt(HaltReason::RunSpent(spent.to_string())));
+        }
+        if services.has_read_foreign() {
+            self.snapshot.taint.sources.insert(TaintSource::Connector);
+        }
+        let step = match asked {
+            None => None,
+            Some(Ok(Ok(step))) => self.skip_optional(step)?,
+            Some(Ok(Err(why))) => Some(NextStep::Fail(why)),
+            Some(Err(_)) => Some(NextStep::Fail("no next step came in time".to_owned())),
+        };
+        Ok(step.map_or(AskedStep::None, AskedStep::Step))
+    }
+
+    /// What it may use of models: its share, where another began it.
+    fn limit(&self) -> RunBudget {
+        let share = self.snapshot.work.as_ref().and_then(|work| work.share);
+        share.unwrap_or(self.engine.act_services.governor.settings().background_run)
+    }
+
+    fn build_account(&self, meter: &Arc<RunMeter>) -> RunAccount {
+        RunAccount {
+            run: self.lease.run,
+            person: self.run.person(),
+            binding: self.run.binding(),
+            meter: meter.clone(),
+        }
+    }
+
+    /// Notes what the last step used. Some where it wanted more than the run may use.
+    fn settle_use(&mut self, meter: &RunMeter) -> Option<RunExhaustion> {
+        let children = self.work_mut().used_by_children;
+        let used = meter.used();
+        self.snapshot.used.tokens = used.tokens.saturating_sub(children.tokens);
+        self.snapshot.used.money = used.money.minus(children.money);
+        meter.exhaustion()
     }
 
     /// The step, or none where it can be done without and too many others wait.
@@ -190,10 +243,13 @@ impl BackgroundWalk {
         let read = move |tx: &mut Tx<'_>| store::collect_children(tx, &children);
         let ended = self.engine.db.read(self.lease.tenant, read).await?;
         let open = || munshi_store::Error::Busy("a run that is waited for has not ended".to_owned());
-        let (outcomes, taints): (Vec<_>, Vec<_>) = ended.ok_or_else(open)?.into_iter().unzip();
-        for theirs in taints {
+        let mut outcomes = Vec::new();
+        for EndedChild { outcome, taint, used } in ended.ok_or_else(open)? {
             let own = std::mem::take(&mut self.snapshot.taint);
-            self.snapshot.taint = merge_taint(own, theirs);
+            self.snapshot.taint = merge_taint(own, taint);
+            let work = self.work_mut();
+            work.used_by_children = sum(work.used_by_children, used);
+            outcomes.push(outcome);
         }
         self.work_mut().outcomes.push((calls, StepOutcome::Ended(outcomes)));
         Ok(())
@@ -425,6 +481,7 @@ impl BackgroundWalk {
         let (engine, lease, mut steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
         let (mut snapshot, children) = (self.snapshot.for_pause(lease.epoch), children.to_vec());
         let run = self.run.clone();
+        let share = self.limit().share(&sum_use(&self.snapshot), children.len());
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
             let (mut begun, run_queue) = (Vec::new(), engine.run_starter());
             for child in &children {
@@ -439,6 +496,7 @@ impl BackgroundWalk {
                     taint: Taint { own_words: Vec::new(), ..snapshot.whole_taint() },
                     delegator: run.delegator().cloned(),
                     is_part: true,
+                    share: Some(share),
                 };
                 let run = run_queue.begin_for(tx, &new, origin)?.run;
                 begun.push(BegunRun { run, kind: child.kind.clone() });
@@ -486,10 +544,15 @@ impl BackgroundWalk {
             parent: self.run.parent,
             bill: RunBill::find(&self.run),
             halt,
-            result: RunResult { ok, result, taint },
+            result: RunResult { ok, result, taint, used: sum_use(&self.snapshot) },
             steps: std::mem::take(&mut self.steps),
             questions: self.snapshot.pending_approvals(),
         };
         self.engine.store_ending(ending).await
     }
+}
+
+/// What a run and those it began have used on models.
+pub(super) fn sum_use(snapshot: &RunSnapshot) -> RunUse {
+    sum(snapshot.used, snapshot.work.as_ref().map(|work| work.used_by_children).unwrap_or_default())
 }

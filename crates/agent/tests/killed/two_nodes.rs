@@ -23,7 +23,7 @@ const FEW: (usize, usize) = (4, 2);
 /// Longer than any lease: runs are held for 30 s, acts for 44 s.
 const LONG: u64 = 60;
 /// So long people write before something happens to a process, and after it.
-const MOMENT: Duration = Duration::from_millis(700);
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// Whether there is time: then a process stands still for as long as leases really last. Else the clocks of the others jump.
 #[allow(clippy::disallowed_methods, reason = "how long to go on is said from outside")]
@@ -158,6 +158,6 @@ async fn stand_still(staying: &Living) -> u64 {
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
     people::set_later(staying.port, LONG).await.unwrap();
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
     LONG
 }

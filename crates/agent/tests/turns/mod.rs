@@ -42,6 +42,7 @@ mod order;
 mod parted;
 mod plain;
 mod residency;
+mod shares;
 mod spent;
 mod support;
 mod tainted;

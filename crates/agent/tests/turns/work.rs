@@ -1,7 +1,7 @@
 //! A pack's kinds of work for tests, and how they are begun and looked at.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,6 +9,8 @@ use munshi_agent::background::NewBackgroundRun;
 use munshi_agent::runs::{self, Run, RunCause};
 use munshi_http::{AllowedHosts, GuardedHttpClients};
 use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
+use munshi_llm::gateway::Capability;
+use munshi_llm::{ChatMessage, ChatRequest};
 use munshi_pack::operation::PackServices;
 use munshi_pack::{ChildRun, FromPack, NextStep, PackHttpRequest, PackRegistry, RunHistory, RunKind};
 use munshi_store::{JsonText, params};
@@ -107,6 +109,53 @@ impl RunKind for Curious {
         let asked = services.http().send(PackHttpRequest::get("http://127.0.0.1:9/")).await;
         let text = asked.err().map(|error| error.to_string());
         Ok(NextStep::Call { tool: "note".to_owned(), arguments: json!({ "text": text }) })
+    }
+}
+
+/// Asks a model as often as it is told, begins others like it, and asks again.
+pub(crate) struct Asking {
+    /// Stands still once after it has asked, before it says what comes next.
+    pub(crate) hangs: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl RunKind for Asking {
+    fn name(&self) -> &'static str {
+        "asking"
+    }
+
+    fn scopes(&self) -> &'static [&'static str] {
+        &["shop.*"]
+    }
+
+    async fn next_step(&self, _history: &RunHistory) -> Result<NextStep, String> {
+        Err("it wants services".to_owned())
+    }
+
+    async fn next_step_with(
+        &self,
+        history: &RunHistory,
+        services: &PackServices,
+    ) -> Result<NextStep, String> {
+        let (asks, children) = match history.outcomes.len() {
+            0 => ("asks", history.input["begin"].as_array()),
+            _ => ("then", None),
+        };
+        for _ in 0..history.input[asks].as_u64().unwrap_or_default() {
+            let messages = vec![ChatMessage::user("How many?")];
+            let request = ChatRequest { messages, max_output_tokens: 100, ..ChatRequest::default() };
+            services.model(Capability::Default, request).await.map_err(|error| error.to_string())?;
+        }
+        if self.hangs.swap(false, Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        let child = |input: &Value| ChildRun { kind: "sample.asking".to_owned(), input: input.clone() };
+        Ok(match children {
+            Some(children) => NextStep::Begin(children.iter().map(child).collect()),
+            None => {
+                NextStep::End(json!(history.outcomes.iter().map(|of| format!("{of:?}")).collect::<Vec<_>>()))
+            }
+        })
     }
 }
 
