@@ -7,6 +7,8 @@ use munshi_types::tier::LanguageCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::state::HaltReason;
+
 /// A word that is one of a few.
 pub(crate) fn read_enum<T: FromStr<Err = String>>(row: &Row<'_>, at: impl ColumnIndex) -> Result<T> {
     row.get::<String>(at)?.parse().map_err(Error::Decode)
@@ -36,6 +38,13 @@ pub(crate) fn read_optional_json<T: DeserializeOwned>(
 
 pub(crate) fn encode_json<T: Serialize>(value: Option<&T>) -> Result<Option<JsonText>> {
     value.map(JsonText::of).transpose()
+}
+
+/// Why a run was halted: kept as the JSON of it, so that it reads back whole.
+pub(crate) fn read_halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
+    let text: Option<String> = row.get("reason")?;
+    let unreadable = |error: serde_json::Error| Error::Decode(format!("invalid halt reason: {error}"));
+    text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }
 
 /// Counts that never were negative.

@@ -122,7 +122,7 @@ impl TurnEngine {
         let ingest_services = IngestServices::new(governor, parts.queue, ids.clone(), holder, most);
         let places = ingest_services.places.clone();
         let (process, holding_since) = (holder.unwrap_or_else(|| ids.next()), parts.clock.now());
-        Self {
+        let engine = Self {
             inner: Arc::new(TurnEngineInner {
                 db: parts.db,
                 resolver: parts.resolver,
@@ -152,7 +152,9 @@ impl TurnEngine {
                 pending_turns: Mutex::default(),
                 waiting_cursor: Mutex::default(),
             }),
-        }
+        };
+        engine.inner.connect_tool_runs();
+        engine
     }
 
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_types::{ApprovalId, MessageId, RunId};
+use munshi_types::{ApprovalId, MessageId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::state::{HaltReason, RunState};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -59,6 +61,43 @@ pub enum RunEvent {
         message: String,
         retryable: bool,
     },
+    /// Of work that nobody typed.
+    Work(WorkEvent),
+}
+
+/// What becomes of work that nobody typed, beside its calls of tools and its questions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum WorkEvent {
+    /// Nobody works on it until something is there.
+    Waiting {
+        /// `time`, or the code of what is in the way of an act that somebody agreed to: `waiting_limit`.
+        reason: String,
+        until: Option<Timestamp>,
+    },
+    /// It has begun other runs, and waits for all of them.
+    RunsBegun { runs: Vec<BegunRun> },
+    /// One of them has ended.
+    ChildEnded { run: RunId, ok: bool },
+    /// An optional step was left out, since too many others waited.
+    Skipped { step: String },
+    /// The last one.
+    Ended {
+        run: RunId,
+        ok: bool,
+        state: RunState,
+        /// Why it was halted, where it was.
+        halt: Option<HaltReason>,
+        /// What it ended with.
+        result: Value,
+    },
+}
+
+/// A run that another has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BegunRun {
+    pub run: RunId,
+    pub kind: String,
 }
 
 impl RunEvent {
@@ -74,11 +113,16 @@ impl RunEvent {
             Self::Reset { .. } => "reset",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
+            Self::Work(WorkEvent::Waiting { .. }) => "waiting",
+            Self::Work(WorkEvent::RunsBegun { .. }) => "runs_begun",
+            Self::Work(WorkEvent::ChildEnded { .. }) => "child_ended",
+            Self::Work(WorkEvent::Skipped { .. }) => "skipped",
+            Self::Work(WorkEvent::Ended { .. }) => "ended",
         }
     }
 
     pub const fn is_last(&self) -> bool {
-        matches!(self, Self::Done { .. } | Self::Error { .. })
+        matches!(self, Self::Done { .. } | Self::Error { .. } | Self::Work(WorkEvent::Ended { .. }))
     }
 }
 

@@ -164,8 +164,12 @@ fn find_current_session(tx: &mut Tx<'_>, run: &Run) -> Result<Option<Session>> {
     Ok(run.session().map(|session| sessions::find_current(tx, session)).transpose()?.flatten())
 }
 
-/// Where somebody is met: with the same binding, or where they spoke last.
+/// Where somebody is met: where they asked for the work, with the same binding, or where they spoke last.
 pub(crate) fn find_conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Result<Option<Session>> {
+    let began = run.delegator().filter(|by| by.person == person).and_then(|by| by.session);
+    if let Some(session) = began.map(|session| sessions::find_current(tx, session)).transpose()?.flatten() {
+        return Ok(Some(session));
+    }
     if let Some(binding) = run.binding()
         && let Some(session) = sessions::find_by_person(tx, binding, person)?
     {

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use munshi_types::{RunId, TenantId};
 
+use crate::background::RecordFollower;
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
 use crate::event::{EventId, RunEvent, TurnUsage};
 use crate::marks::{ReplyMark, ReplyMarks};
 use crate::messages::{self, Message, MessageStatus};
 use crate::run_channels::{NextRunEvent, RunChannel};
-use crate::runs::{self, Run};
+use crate::runs::{self, Run, RunLane};
 use crate::state::RunState;
 
 /// How often a run of another node is looked at; it doubles up to the longest.
@@ -37,6 +38,8 @@ enum Source {
     Unknown,
     Live(Arc<RunChannel>),
     Stored(VecDeque<(EventId, RunEvent)>),
+    /// Work that nobody typed has no reply: its record is followed.
+    Record(RecordFollower),
 }
 
 impl TurnEngine {
@@ -59,7 +62,7 @@ impl TurnEngine {
 }
 
 impl RunFollower {
-    /// The next event; none after the last. While nothing is heard of a run that nobody here works on, it says now and
+    /// The next event; none after the last. While nothing is heard of a turn that nobody here works on, it says now and
     /// then that it waits.
     pub async fn next(&mut self) -> Option<(EventId, RunEvent)> {
         if self.has_ended {
@@ -97,6 +100,7 @@ impl RunFollower {
                     }
                 }
                 Source::Stored(events) => return Ok(events.pop_front()),
+                Source::Record(record) => return record.next(&self.inner, self.tenant, self.run).await,
                 Source::Live(run_channel) => {
                     let (channel, after) = (run_channel.clone(), self.after);
                     let look = || match channel.next_after(after) {
@@ -124,6 +128,10 @@ impl RunFollower {
             return Ok(None);
         }
         let (run, reply) = self.read().await?.ok_or(Error::NoRun)?;
+        if run.lane == RunLane::Background {
+            self.source = Source::Record(RecordFollower::new(self.after));
+            return Ok(None);
+        }
         if is_ended_or_waiting(&run) {
             let events =
                 reply.map_or_else(|| replay_archived(self.after), |reply| replay(&run, &reply, self.after));

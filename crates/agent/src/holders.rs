@@ -43,6 +43,7 @@ impl TurnEngine {
                 Some(DeathProof::NodeRestarted) => inner.holding_since.plus(runs::LEASE),
                 None => continue,
             };
+            taken += self.wake_background_of(dead, latest).await?;
             let places = inner.places.take_free(MOST);
             if places.is_empty() {
                 inner.places.request_for_left();
@@ -56,6 +57,20 @@ impl TurnEngine {
             self.start_all(leases, places);
         }
         Ok(taken)
+    }
+}
+
+impl TurnEngine {
+    /// Has somebody go on at once with work in the background that a dead process left: no lease is waited for, neither the run's nor its
+    /// job's.
+    async fn wake_background_of(&self, dead: HolderId, latest: Timestamp) -> Result<usize> {
+        let now = self.inner.clock.now();
+        let unit = move |tx: &mut PlatformTx<'_>| runs::release_of_holder(tx, (dead, latest), now);
+        let left: Vec<RunLease> = self.inner.db.platform(RUNS).write(unit).await?;
+        for lease in &left {
+            self.wake(lease.tenant, lease.run, format!("dead/{}", lease.epoch)).await?;
+        }
+        Ok(left.len())
     }
 }
 

@@ -8,7 +8,7 @@ use munshi_llm::pricing::Cost;
 use munshi_llm::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
 use munshi_pack::StepOutcome;
 use munshi_safety::audit::to_canonical_json;
-use munshi_safety::budget::{BudgetAmount, RunUse};
+use munshi_safety::budget::{BudgetAmount, RunBudget, RunUse};
 use munshi_safety::pipeline::{RefusalCode, Taint, TaintSource};
 use munshi_tiers::ActivePlace;
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
@@ -109,6 +109,12 @@ pub struct WorkProgress {
     /// The time that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// What it may use, where another run began it: its share of what that one had left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<RunBudget>,
+    /// What the runs have used that it began and that have ended.
+    #[serde(default)]
+    pub used_by_children: RunUse,
 }
 
 /// What the calls took out of the message's reservation; a part of the snapshot.

@@ -60,6 +60,11 @@ impl RunState {
     pub const fn has_ended(self) -> bool {
         matches!(self, Self::Done | Self::Halted)
     }
+
+    /// Nobody works on it until something is there.
+    pub const fn is_waiting(self) -> bool {
+        matches!(self, Self::WaitingApproval | Self::WaitingChild | Self::WaitingTimer)
+    }
 }
 
 /// Why a run was halted. The person gets a sentence for each, in their language.
@@ -79,6 +84,8 @@ pub enum HaltReason {
     /// What came in may not be taken, such as an Aadhaar number.
     RefusedAtDoor(String),
     Cancelled,
+    /// The person on whose behalf it acted is no longer known.
+    PersonGone,
     /// Something of ours broke; the log has the cause.
     Broken(String),
 }
@@ -94,7 +101,13 @@ impl HaltReason {
             Self::NoModel(_) => "no_model",
             Self::RefusedAtDoor(_) => "refused_at_door",
             Self::Cancelled => "cancelled",
+            Self::PersonGone => "person_gone",
             Self::Broken(_) => "broken",
         }
+    }
+
+    /// Whether nothing was answered: then nobody is billed.
+    pub const fn is_excuse(&self) -> bool {
+        !matches!(self, Self::Stuck(_) | Self::ToolCap | Self::Cancelled)
     }
 }

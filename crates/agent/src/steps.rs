@@ -9,6 +9,9 @@ use crate::columns::{read_enum, read_json};
 use crate::runs::RunLease;
 use crate::state::RunState;
 
+/// How often a number may be taken by another before something else must be wrong.
+const TRIES: u32 = 20;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewRunStep {
     pub state: RunState,
@@ -78,15 +81,54 @@ pub fn list(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<RunStep>> {
         "SELECT number, epoch, state, body, micros, at FROM run_steps WHERE tenant_id = $1 AND run_id = $2
          ORDER BY number",
         params![run],
-        |row| {
-            Ok(RunStep {
-                number: row.get(0)?,
-                epoch: row.get(1)?,
-                state: read_enum(row, 2)?,
-                body: read_json(row, 3)?,
-                micros: row.get(4)?,
-                at: row.get(5)?,
-            })
-        },
+        read,
     )
+}
+
+/// Those behind a number, in their order, so many at most.
+pub(crate) fn list_after(tx: &mut Tx<'_>, run: RunId, after: i64, limit: i64) -> Result<Vec<RunStep>> {
+    tx.all(
+        "SELECT number, epoch, state, body, micros, at FROM run_steps WHERE tenant_id = $1 AND run_id = $2 AND number > $3
+         ORDER BY number LIMIT $4",
+        params![run, after, limit],
+        read,
+    )
+}
+
+/// Writes into the record of a run that somebody else may hold: what became of another run that it waits for. Nothing is written where
+/// it has ended. Its caller may hold the other run's row, and takes no row of a run after this.
+pub(crate) fn add_beside(tx: &mut Tx<'_>, run: RunId, step: &NewRunStep) -> Result<()> {
+    for _ in 0..TRIES {
+        let added = tx.execute(
+            (
+                "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+                 SELECT r.tenant_id, r.id,
+                        (SELECT coalesce(max(s.number), 0) + 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2),
+                        r.epoch, $3, $4, $5, $6
+                 FROM runs r WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL ON CONFLICT DO NOTHING",
+                "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+                 SELECT r.tenant_id, r.id,
+                        (SELECT coalesce(max(s.number), 0) + 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2),
+                        r.epoch, $3::text, $4::jsonb, $5::bigint, $6::timestamptz
+                 FROM runs r WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL ON CONFLICT DO NOTHING",
+            ),
+            params![run, step.state.as_str(), JsonText::of(&step.body)?, step.micros, step.at],
+        )?;
+        let open = "SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL";
+        if added == 1 || tx.optional(open, params![run], |_| Ok(()))?.is_none() {
+            return Ok(());
+        }
+    }
+    Err(munshi_store::Error::Busy("many write into the record of one run: retry".to_owned()))
+}
+
+fn read(row: &munshi_store::Row<'_>) -> Result<RunStep> {
+    Ok(RunStep {
+        number: row.get(0)?,
+        epoch: row.get(1)?,
+        state: read_enum(row, 2)?,
+        body: read_json(row, 3)?,
+        micros: row.get(4)?,
+        at: row.get(5)?,
+    })
 }

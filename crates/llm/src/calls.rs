@@ -163,14 +163,30 @@ pub fn sum_spend_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<CallSpend> {
                 count(*) - count(cost) AS unpriced
          FROM llm_calls WHERE tenant_id = $1 AND started_at >= $2",
         params![since],
-        |row| {
-            let is_known = row.get::<i64>("unpriced")? == 0;
-            let tokens = u64::try_from(row.get::<i64>("tokens")?).unwrap_or(0);
-            let output = u64::try_from(row.get::<i64>("output")?).unwrap_or(0);
-            let cost = Cost::from_micros(row.get("cost")?);
-            Ok(CallSpend { tokens, output, cost: is_known.then_some(cost) })
-        },
+        read_spend,
     )
+}
+
+/// What the calls of a run have used, in the same way.
+pub fn sum_spend_of_run(tx: &mut Tx<'_>, run: Uuid) -> Result<CallSpend> {
+    tx.one(
+        "SELECT CAST(coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens
+                  + cache_write_1h_tokens), 0) AS BIGINT) AS tokens,
+                CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output,
+                CAST(coalesce(sum(cost), 0) AS BIGINT) AS cost,
+                count(*) - count(cost) AS unpriced
+         FROM llm_calls WHERE tenant_id = $1 AND run_id = $2",
+        params![run],
+        read_spend,
+    )
+}
+
+fn read_spend(row: &Row<'_>) -> Result<CallSpend> {
+    let is_known = row.get::<i64>("unpriced")? == 0;
+    let tokens = u64::try_from(row.get::<i64>("tokens")?).unwrap_or(0);
+    let output = u64::try_from(row.get::<i64>("output")?).unwrap_or(0);
+    let cost = Cost::from_micros(row.get("cost")?);
+    Ok(CallSpend { tokens, output, cost: is_known.then_some(cost) })
 }
 
 /// How a target has been, as all processes have found it.

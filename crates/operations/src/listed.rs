@@ -35,6 +35,7 @@ impl ListedOperation {
             Self::Pack(entry) => {
                 let runs = call.services.run_starter()?;
                 let services = call.services.parts.pack_services(runs)?.for_call(&call.tenant);
+                let services = services.for_caller(&call.caller);
                 entry.execute(&call.with_services(services), input).await
             }
         }

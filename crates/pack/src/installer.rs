@@ -21,6 +21,7 @@ use crate::poll::PackPoll;
 use crate::reader::PackReader;
 use crate::registry::{FromPack, PackRegistry};
 use crate::run_kind::RunKind;
+use crate::run_starter::ToolRuns;
 use crate::schedule::PackScheduleTime;
 use crate::tenant_template::{self, TenantTemplate};
 use crate::turn_hook::TurnHook;
@@ -155,6 +156,11 @@ impl<'h> PackInstaller<'h> {
         }
         self.packs.run_kinds.push(FromPack { pack: self.pack, what: Arc::new(kind) });
         Ok(())
+    }
+
+    /// How the pack's tools begin runs on behalf of those who use them.
+    pub fn tool_runs(&self) -> ToolRuns {
+        self.packs.tool_runs.clone()
     }
 
     /// An address where others send something, `/hooks/TENANT/PACK/NAME`.

@@ -14,9 +14,10 @@ use munshi_safety::pipeline::CallerAudience;
 use munshi_store::{Db, Tx};
 use munshi_tiers::{TenantModels, tenant_models};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{Clock, PersonId, Script, Tenant, Zone};
+use munshi_types::{Clock, Id, PersonId, Script, Tenant, Zone};
 
 use crate::registry::PackRegistry;
+use crate::run_meter::{MeteredBudget, RunAccount};
 use crate::turn_context::PackTurnContext;
 
 /// What calls of packs are made with.
@@ -60,7 +61,7 @@ impl PackModels {
 
     pub(crate) async fn complete(
         self: &Arc<Self>,
-        tenant: &Tenant,
+        (tenant, run): (&Tenant, Option<&RunAccount>),
         purpose: Capability,
         request: ChatRequest,
     ) -> Result<PackModelReply, ModelError> {
@@ -80,7 +81,7 @@ impl PackModels {
         let call = ModelCall {
             wanted: purpose,
             route: Arc::new(terms.route),
-            account: self.build_billing(tenant, &request),
+            account: self.build_billing(tenant, run, &request),
             request: Arc::new(request),
             veil: Some(Arc::new(veil)),
         };
@@ -137,20 +138,27 @@ impl PackModels {
         }
     }
 
-    fn build_billing(&self, tenant: &Tenant, request: &ChatRequest) -> CallBilling {
+    fn build_billing(&self, tenant: &Tenant, run: Option<&RunAccount>, request: &ChatRequest) -> CallBilling {
         let parts = &self.parts;
+        let (binding, person) = (run.and_then(|run| run.binding), run.and_then(|run| run.person));
         let lane = BudgetLane::Background;
+        let budget = DurableBudget {
+            db: parts.db.clone(),
+            governor: Arc::new(parts.act_services.governor.clone()),
+            tenant: tenant.id,
+            account: BudgetAccount { binding, person, lane, zone: tenant.zone.clone() },
+            run: run.map(|run| run.run),
+            clock: parts.clock.clone(),
+        };
+        let about =
+            CallSubject { run: run.map(|run| run.run.as_uuid()), binding: binding.map(|id| id.as_uuid()) };
         CallBilling {
             tenant: tenant.id,
-            about: CallSubject::default(),
-            budget: Arc::new(DurableBudget {
-                db: parts.db.clone(),
-                governor: Arc::new(parts.act_services.governor.clone()),
-                tenant: tenant.id,
-                account: BudgetAccount { binding: None, person: None, lane, zone: tenant.zone.clone() },
-                run: None,
-                clock: parts.clock.clone(),
-            }),
+            about,
+            budget: match run {
+                Some(run) => Arc::new(MeteredBudget { budget, meter: run.meter.clone() }),
+                None => Arc::new(budget),
+            },
             tab: Arc::new(StoredCallLog::new(parts.db.clone())),
             prices: None,
             prompt: Some(Arc::new(PromptRecord::new(request, None))),

@@ -24,6 +24,7 @@ use crate::page::PackPageHandler;
 use crate::poll::PackPoll;
 use crate::reader::PackReader;
 use crate::run_kind::RunKind;
+use crate::run_starter::ToolRuns;
 use crate::tenant_template::TenantTemplate;
 use crate::turn_hook::TurnHook;
 use crate::webhook::PackWebhook;
@@ -58,6 +59,8 @@ pub struct PackRegistry {
     pub book: Phrasebook,
     pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
     pub run_kinds: Vec<FromPack<dyn RunKind>>,
+    /// How tools begin runs.
+    pub tool_runs: ToolRuns,
     pub jobs: Vec<PackJobEntry>,
     /// Those that packs gave names; heartbeats have theirs beside them.
     pub schedules: Vec<Schedule>,

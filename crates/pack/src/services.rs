@@ -15,7 +15,9 @@ use munshi_types::{RunId, Tenant};
 use crate::foreign::Foreign;
 use crate::http::PackHttp;
 use crate::models::{PackModelReply, PackModels};
-use crate::run_starter::{NewPackRun, PackRunCause, RunStarter};
+use crate::operation::OperationCaller;
+use crate::run_meter::RunAccount;
+use crate::run_starter::{NewPackRun, PackRunCause, RunDelegator, RunStarter};
 
 /// Clones share everything, also whether something foreign was read with them.
 #[derive(Clone, Default)]
@@ -28,6 +30,10 @@ pub struct PackServices {
     source: Option<Arc<dyn PackServiceSource>>,
     /// Whose call it is.
     tenant: Option<Arc<Tenant>>,
+    /// The person who commands it.
+    delegator: Option<Arc<RunDelegator>>,
+    /// The run whose step it is.
+    run: Option<RunAccount>,
     foreign: Arc<AtomicBool>,
 }
 
@@ -100,15 +106,38 @@ impl PackServices {
         Self { tenant: Some(Arc::new(tenant.clone())), foreign: Arc::default(), ..self.clone() }
     }
 
+    /// The same for an operation that this caller commands.
+    pub fn for_caller(self, caller: &OperationCaller) -> Self {
+        Self { delegator: RunDelegator::from_caller(caller).map(Arc::new), ..self }
+    }
+
+    /// The same for the steps of one run: what models cost there counts against its own limit.
+    pub fn for_run(self, account: RunAccount) -> Self {
+        Self { run: Some(account), ..self }
+    }
+
+    /// Begins a run on behalf of the person who commands this operation, in its transaction: it acts with the rights that they have
+    /// at each act, and counts as one conversation of theirs. Refused where no person commands it.
+    pub fn delegate_run(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
+        let nobody = || munshi_store::Error::Refused("no person asks for this run".to_owned());
+        let by = self.delegator.as_ref().ok_or_else(nobody)?;
+        self.starter()?.begin_delegated(tx, &self.note_foreign(new), by)
+    }
+
     /// Begins work that goes on by itself, in the caller's transaction; gives the run that the cause made before, where it did. Once
     /// something foreign was read in this call, an event has begun it, whatever `new` says.
     pub fn begin_run(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
-        let runs = self.runs.as_ref();
-        let runs = runs.ok_or_else(|| munshi_store::Error::Refused("no run can be begun here".to_owned()))?;
-        if self.has_read_foreign() {
-            return runs.begin(tx, &NewPackRun { cause: PackRunCause::Event, ..new.clone() });
-        }
-        runs.begin(tx, new)
+        self.starter()?.begin(tx, &self.note_foreign(new))
+    }
+
+    fn starter(&self) -> munshi_store::Result<&Arc<dyn RunStarter>> {
+        let refused = || munshi_store::Error::Refused("no run can be begun here".to_owned());
+        self.runs.as_ref().ok_or_else(refused)
+    }
+
+    fn note_foreign(&self, new: &NewPackRun) -> NewPackRun {
+        let cause = if self.has_read_foreign() { PackRunCause::Event } else { new.cause };
+        NewPackRun { cause, ..new.clone() }
     }
 
     /// A secret of the tenant's vault, by its name or as `vault:NAME`. It does not print itself.
@@ -144,7 +173,7 @@ impl PackServices {
             (None, None) => return Err(PackServiceError::Absent("a model")),
         };
         self.mark_foreign();
-        Ok(Foreign::new(models.complete(tenant, purpose, request).await?))
+        Ok(Foreign::new(models.complete((tenant, self.run.as_ref()), purpose, request).await?))
     }
 
     /// The guarded client. What it brings is foreign.

@@ -41,6 +41,11 @@ pub fn settings(config: &Config) -> BudgetSettings {
             iterations: u32::try_from(budget.run_iterations).unwrap_or(u32::MAX),
             seconds: budget.run_time.as_secs(),
         },
+        background_run: RunBudget {
+            tokens: budget.background_run_tokens as u64,
+            money: cost(budget.background_run_money),
+            ..RunBudget::BACKGROUND
+        },
         hold: budget.hold,
         keep: Duration::from_secs(budget.keep_days as u64 * 86_400),
     }

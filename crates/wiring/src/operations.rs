@@ -15,7 +15,7 @@ use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::RunStarter;
 use munshi_pack::operation::{OperationEntry, OperationError, OperationErrorCode, PackServices, sentence};
 use munshi_safety::audit::anchors::AnchorService;
-use munshi_safety::budget::BudgetSettings;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
 use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
@@ -85,6 +85,7 @@ impl HouseParts for ConfiguredParts {
         Ok(Arc::new(RunQueue {
             packs: packs::load_registry().map_err(to_operation_error)?,
             queue: JobQueue::new(self.clock.clone(), ids.clone()),
+            governor: BudgetGovernor::new(self.budget(), ids.clone()),
             ids,
             clock: self.clock.clone(),
         }))

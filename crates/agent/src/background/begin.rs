@@ -1,18 +1,22 @@
 //! How work begins that nobody typed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use munshi_identity::PrincipalStanding;
 use munshi_jobs::JobQueue;
-use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunKind, RunStarter};
+use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunDelegator, RunKind, RunStarter};
+use munshi_safety::acts;
+use munshi_safety::budget::{BudgetGovernor, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_store::{JsonText, Tx, params};
-use munshi_types::{Clock, IdGenerator, RunId, Timestamp};
+use munshi_types::{ActId, Clock, IdGenerator, ReservationId, RunId, SessionId, Timestamp};
 use serde_json::Value;
 
+use super::billing;
 use super::store::enqueue_run;
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
-use crate::runs::{RunCause, RunLane, ServicePrincipal};
+use crate::runs::{self, RunCause, RunLane, ServicePrincipal};
 use crate::snapshot::{RunSnapshot, WorkProgress};
 
 /// Work to be begun.
@@ -39,8 +43,22 @@ pub struct BackgroundRunBegun {
 pub struct RunQueue {
     pub packs: Arc<PackRegistry>,
     pub queue: JobQueue,
+    pub governor: BudgetGovernor,
     pub ids: IdGenerator,
     pub clock: Arc<dyn Clock>,
+}
+
+/// Where a run comes from, beside its cause.
+#[derive(Default)]
+pub(super) struct RunOrigin {
+    pub parent: Option<RunId>,
+    pub taint: Taint,
+    /// On whose behalf it is begun.
+    pub delegator: Option<RunDelegator>,
+    /// Whether another run of theirs began it: both count as one conversation.
+    pub is_part: bool,
+    /// Its share of what the run had left that waits for it.
+    pub share: Option<RunBudget>,
 }
 
 impl TurnEngine {
@@ -50,10 +68,18 @@ impl TurnEngine {
 }
 
 impl TurnEngineInner {
+    /// Lets the tools of packs begin runs.
+    pub(crate) fn connect_tool_runs(&self) {
+        let RunQueue { packs, queue, governor, ids, clock } = self.run_starter();
+        let starter = ToolRunQueue { packs: Arc::downgrade(&packs), queue, governor, ids, clock };
+        self.packs.tool_runs.connect(Arc::new(starter));
+    }
+
     pub(super) fn run_starter(&self) -> RunQueue {
         RunQueue {
             packs: self.packs.clone(),
             queue: self.ingest_services.queue.clone(),
+            governor: self.act_services.governor.clone(),
             ids: self.ids.clone(),
             clock: self.clock.clone(),
         }
@@ -63,32 +89,96 @@ impl TurnEngineInner {
 impl RunQueue {
     /// Begins work in the caller's transaction: it is there when that commits, and only then.
     pub fn begin(&self, tx: &mut Tx<'_>, new: &NewBackgroundRun) -> Result<BackgroundRunBegun> {
-        if new.cause == RunCause::Message {
-            return Err(Error::Unfit("a message begins a turn, and no work in the background".to_owned()));
-        }
-        let foreign = matches!(new.cause, RunCause::Event | RunCause::Agent);
-        let sources = foreign.then_some(TaintSource::Connector).into_iter().collect();
-        // What it is begun with may be anything of the tenant's.
-        self.begin_for(tx, new, None, Taint { sources, holds_private: true, ..Taint::default() })
+        self.begin_for(tx, new, RunOrigin { taint: build_taint(new.cause), ..RunOrigin::default() })
+    }
+
+    /// The same on a person's behalf: it counts as one conversation of theirs, and is refused where they may have no more.
+    pub fn delegate(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewBackgroundRun,
+        by: &RunDelegator,
+    ) -> Result<BackgroundRunBegun> {
+        let origin =
+            RunOrigin { taint: build_taint(new.cause), delegator: Some(by.clone()), ..RunOrigin::default() };
+        self.begin_for(tx, new, origin)
+    }
+
+    /// The same for a tool: on behalf of whoever its act is for, with what the act rests on.
+    pub fn begin_from_act(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewBackgroundRun,
+        act: ActId,
+    ) -> Result<BackgroundRunBegun> {
+        let act = acts::find(tx, act)?.ok_or_else(|| Error::Unfit(format!("there is no act {act}")))?;
+        let caller = act.rests_on.caller;
+        let began_in = caller.run.map(|run| runs::find(tx, run)).transpose()?.flatten();
+        let work = began_in.filter(|run| run.lane == RunLane::Background);
+        let delegator = match &work {
+            Some(run) => run.delegator().cloned(),
+            None => caller
+                .principal
+                .person
+                .filter(|_| caller.principal.standing != PrincipalStanding::Service)
+                .map(|person| RunDelegator {
+                    person,
+                    door: caller.door,
+                    binding: caller.binding,
+                    session: caller.session.map(SessionId::from_uuid),
+                    key: caller.key,
+                    ceiling: caller.ceiling,
+                }),
+        };
+        let cause = if caller.run.is_some() { RunCause::Run } else { new.cause };
+        let mut taint = Taint { own_words: Vec::new(), holds_private: true, ..act.rests_on.taint };
+        taint.sources.extend(build_taint(new.cause).sources);
+        self.begin_for(
+            tx,
+            &NewBackgroundRun { cause, ..new.clone() },
+            RunOrigin { taint, delegator, is_part: work.is_some(), ..RunOrigin::default() },
+        )
     }
 
     pub(super) fn begin_for(
         &self,
         tx: &mut Tx<'_>,
         new: &NewBackgroundRun,
-        parent: Option<RunId>,
-        taint: Taint,
+        origin: RunOrigin,
     ) -> Result<BackgroundRunBegun> {
+        if new.cause == RunCause::Message {
+            return Err(Error::Unfit("a message begins a turn, and no work in the background".to_owned()));
+        }
         let kind = self.packs.find_run_kind(&new.kind);
         let kind = kind.ok_or_else(|| Error::Unfit(format!("no pack has a run kind `{}`", new.kind)))?;
-        let work = WorkProgress { input: new.input.clone(), ..WorkProgress::default() };
-        let snapshot = RunSnapshot { taint, work: Some(work), ..RunSnapshot::default() };
-        let (principal, now) = (build_principal(kind)?, self.clock.now());
-        let row = NewRow { new, parent, principal: &principal, snapshot: &snapshot, now };
+        let work = WorkProgress { input: new.input.clone(), share: origin.share, ..WorkProgress::default() };
+        let snapshot = RunSnapshot { taint: origin.taint, work: Some(work), ..RunSnapshot::default() };
+        let known = |tx: &mut Tx<'_>| match &new.cause_key {
+            Some(key) => find_by_cause(tx, &new.kind, key),
+            None => Ok(None),
+        };
+        if let Some(run) = known(tx)? {
+            return Ok(BackgroundRunBegun { run, is_new: false });
+        }
+        let (principal, now) = (build_principal(kind, origin.delegator)?, self.clock.now());
+        // What a run begins is a part of it, whether it waits for that or a tool of its began it.
+        let counts = principal.delegator.as_ref().filter(|_| !origin.is_part);
+        let reservation = counts.map(|by| billing::reserve(tx, &self.governor, by, now)).transpose()?;
+        let row = NewRow {
+            new,
+            parent: origin.parent,
+            principal: &principal,
+            snapshot: &snapshot,
+            reservation,
+            now,
+        };
         let id: RunId = self.ids.next();
         if !add(tx, id, &row)? {
-            let key = new.cause_key.as_deref().unwrap_or_default();
-            let run = find_by_cause(tx, &new.kind, key)?.ok_or(Error::NoRun)?;
+            // Another was quicker.
+            if let Some(reservation) = reservation {
+                self.governor.release(tx, reservation)?;
+            }
+            let run = known(tx)?.ok_or(Error::NoRun)?;
             return Ok(BackgroundRunBegun { run, is_new: false });
         }
         enqueue_run(tx, &self.queue, id, "begin", None)?;
@@ -96,29 +186,94 @@ impl RunQueue {
     }
 }
 
-impl RunStarter for RunQueue {
-    fn begin(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
+impl From<&NewPackRun> for NewBackgroundRun {
+    fn from(new: &NewPackRun) -> Self {
         let cause = match new.cause {
             PackRunCause::Clock => RunCause::Clock,
             PackRunCause::Event => RunCause::Event,
             PackRunCause::Operation => RunCause::Operation,
         };
-        let new = NewBackgroundRun {
-            kind: new.kind.clone(),
-            cause,
-            cause_key: new.cause_key.clone(),
-            input: new.input.clone(),
-        };
-        Self::begin(self, tx, &new).map(|begun| begun.run).map_err(Error::into_store)
+        Self { kind: new.kind.clone(), cause, cause_key: new.cause_key.clone(), input: new.input.clone() }
     }
 }
 
+impl RunStarter for RunQueue {
+    fn begin(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
+        Self::begin(self, tx, &new.into()).map(|begun| begun.run).map_err(Error::into_store)
+    }
+
+    fn begin_delegated(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewPackRun,
+        by: &RunDelegator,
+    ) -> munshi_store::Result<RunId> {
+        self.delegate(tx, &new.into(), by).map(|begun| begun.run).map_err(Error::into_store)
+    }
+
+    fn begin_from_act(&self, tx: &mut Tx<'_>, new: &NewPackRun, act: ActId) -> munshi_store::Result<RunId> {
+        Self::begin_from_act(self, tx, &new.into(), act).map(|begun| begun.run).map_err(Error::into_store)
+    }
+}
+
+/// The same for the tools of packs, which live in the registry that the queue holds.
+struct ToolRunQueue {
+    packs: Weak<PackRegistry>,
+    queue: JobQueue,
+    governor: BudgetGovernor,
+    ids: IdGenerator,
+    clock: Arc<dyn Clock>,
+}
+
+impl ToolRunQueue {
+    fn open(&self) -> munshi_store::Result<RunQueue> {
+        let gone = || munshi_store::Error::Refused("no run can be begun any more".to_owned());
+        Ok(RunQueue {
+            packs: self.packs.upgrade().ok_or_else(gone)?,
+            queue: self.queue.clone(),
+            governor: self.governor.clone(),
+            ids: self.ids.clone(),
+            clock: self.clock.clone(),
+        })
+    }
+}
+
+impl RunStarter for ToolRunQueue {
+    fn begin(&self, tx: &mut Tx<'_>, new: &NewPackRun) -> munshi_store::Result<RunId> {
+        RunStarter::begin(&self.open()?, tx, new)
+    }
+
+    fn begin_delegated(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewPackRun,
+        by: &RunDelegator,
+    ) -> munshi_store::Result<RunId> {
+        self.open()?.begin_delegated(tx, new, by)
+    }
+
+    fn begin_from_act(&self, tx: &mut Tx<'_>, new: &NewPackRun, act: ActId) -> munshi_store::Result<RunId> {
+        RunStarter::begin_from_act(&self.open()?, tx, new, act)
+    }
+}
+
+/// What it is begun with may be anything of the tenant's; what came from outside is nobody's own words.
+fn build_taint(cause: RunCause) -> Taint {
+    let is_foreign = matches!(cause, RunCause::Event | RunCause::Agent);
+    let sources = is_foreign.then_some(TaintSource::Connector).into_iter().collect();
+    Taint { sources, holds_private: true, ..Taint::default() }
+}
+
 /// As whom a kind of work acts: what its pack declares, as it is when the run begins.
-fn build_principal(kind: &FromPack<dyn RunKind>) -> Result<ServicePrincipal> {
+fn build_principal(
+    kind: &FromPack<dyn RunKind>,
+    delegator: Option<RunDelegator>,
+) -> Result<ServicePrincipal> {
     let scopes = kind.what.scopes().iter().map(|scope| scope.parse());
     let scopes = scopes.collect::<std::result::Result<Vec<_>, _>>();
     let scopes = scopes.map_err(|error| Error::Unfit(format!("{}: {error}", kind.what.name())))?;
-    Ok(ServicePrincipal { pack: kind.pack.to_owned(), scopes, autonomy: kind.what.autonomy() })
+    let (pack, autonomy) = (kind.pack.to_owned(), kind.what.autonomy());
+    Ok(ServicePrincipal { pack, scopes, autonomy, delegator })
 }
 
 struct NewRow<'a> {
@@ -126,6 +281,7 @@ struct NewRow<'a> {
     parent: Option<RunId>,
     principal: &'a ServicePrincipal,
     snapshot: &'a RunSnapshot,
+    reservation: Option<ReservationId>,
     now: Timestamp,
 }
 
@@ -133,8 +289,8 @@ struct NewRow<'a> {
 fn add(tx: &mut Tx<'_>, id: RunId, row: &NewRow<'_>) -> Result<bool> {
     let added = tx.execute(
         "INSERT INTO runs (tenant_id, id, kind, cause, cause_key, parent_id, principal, lane, state, epoch, snapshot,
-           cancel_asked, began_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'created', 0, $9, FALSE, $10)
+           cancel_asked, began_at, reservation, person_id, binding_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'created', 0, $9, FALSE, $10, $11, $12, $13)
          ON CONFLICT (tenant_id, kind, cause_key) WHERE cause_key IS NOT NULL DO NOTHING",
         params![
             id,
@@ -145,7 +301,10 @@ fn add(tx: &mut Tx<'_>, id: RunId, row: &NewRow<'_>) -> Result<bool> {
             JsonText::of(row.principal)?,
             RunLane::Background.as_str(),
             JsonText::of(row.snapshot)?,
-            row.now
+            row.now,
+            row.reservation,
+            row.principal.delegator.as_ref().map(|by| by.person),
+            row.principal.delegator.as_ref().and_then(|by| by.binding)
         ],
     )?;
     Ok(added == 1)

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobRegistry};
+use munshi_llm::calls;
 use munshi_pack::operation::PackServices;
+use munshi_safety::budget::has_open_reservations;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PlatformTx, Tx, params};
-use munshi_types::{RunId, TenantId, TenantStatus, Timestamp};
+use munshi_types::{Id, RunId, TenantId, TenantStatus, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use super::store::{RUN_JOB, RunJobPayload, collect_children};
@@ -151,11 +153,20 @@ impl TurnEngineInner {
         if matches!(pass, TurnPass::SetAside) {
             return self.end_broken(lease, crash_loop_halt()).await;
         }
-        let run = self.db.read(lease.tenant, move |tx| runs::find(tx, lease.run)).await?;
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            let called = calls::sum_spend_of_run(tx, lease.run.as_uuid())?;
+            let is_left = lease.epoch > 1 && has_open_reservations(tx, lease.run)?;
+            Ok((runs::find(tx, lease.run)?.ok_or(Error::NoRun)?, called, is_left))
+        };
+        let (run, called, is_left) = self.db.read(lease.tenant, read).await?;
+        if is_left {
+            let governor = self.act_services.governor.clone();
+            self.db.write(lease.tenant, move |tx| governor.release_run(tx, lease.run)).await?;
+        }
         let find = move |tx: &mut PlatformTx<'_>| tenants::find(tx, lease.tenant);
         let tenant = self.db.platform(TENANTS).read(find).await?.ok_or(Error::NoRun)?;
         let services = services.for_call(&tenant);
-        let walk = BackgroundWalk::new(self.clone(), run.ok_or(Error::NoRun)?, lease, stop, services)?;
+        let walk = BackgroundWalk::new(self.clone(), (run, called), lease, stop, services)?;
         pass.run_guarded(self, Box::pin(walk.walk())).await
     }
 

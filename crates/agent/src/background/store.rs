@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use munshi_jobs::{JobQueue, NewJob, Priority};
 use munshi_pack::ChildOutcome;
+use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::Taint;
 use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{RunId, TenantId, Timestamp};
@@ -125,13 +126,16 @@ pub(super) fn pause(
 }
 
 /// What came of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct RunResult {
     pub ok: bool,
     pub result: Value,
     /// Whose words stand in it, and what was carried out on the way to it.
     #[serde(default)]
     pub taint: Taint,
+    /// What it and those it began have used on models.
+    #[serde(default)]
+    pub used: RunUse,
 }
 
 pub(super) fn end(
@@ -159,8 +163,13 @@ pub(super) fn end(
     if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
 }
 
-/// How one has ended, and whose words stand in what it ended with.
-pub(super) type EndedChild = (ChildOutcome, Taint);
+/// How one has ended.
+pub(super) struct EndedChild {
+    pub outcome: ChildOutcome,
+    /// Whose words stand in what it ended with.
+    pub taint: Taint,
+    pub used: RunUse,
+}
 
 /// How those that a run began have ended, in their order; none while one of them goes on.
 pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Option<Vec<EndedChild>>> {
@@ -171,18 +180,14 @@ pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Op
             params![run],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let (outcome, taint) = match found {
+        let RunResult { ok, result, taint, used } = match found {
             Some((false, _)) => return Ok(None),
-            Some((true, Some(result))) => {
-                let result: RunResult = result.read()?;
-                (ChildOutcome { run: *run, ok: result.ok, result: result.result }, result.taint)
-            }
+            Some((true, Some(result))) => result.read()?,
             Some((true, None)) | None => {
-                let result = json!({ "code": "gone" });
-                (ChildOutcome { run: *run, ok: false, result }, Taint::default())
+                RunResult { result: json!({ "code": "gone" }), ..RunResult::default() }
             }
         };
-        outcomes.push((outcome, taint));
+        outcomes.push(EndedChild { outcome: ChildOutcome { run: *run, ok, result }, taint, used });
     }
     Ok(Some(outcomes))
 }

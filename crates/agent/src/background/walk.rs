@@ -5,30 +5,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use munshi_identity::Principal;
+use munshi_identity::{Principal, persons};
+use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
-use munshi_pack::{ChildRun, NextStep, RunHistory, StepOutcome};
+use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome};
+use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::Tx;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
-use munshi_types::{ActId, Conduct, Effect, ToolName, Zone};
+use munshi_types::{ActId, Conduct, Effect, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::begin::NewBackgroundRun;
-use super::store::{self, RunPause, RunResult, enqueue_run};
-use crate::commit;
+use super::begin::{NewBackgroundRun, RunOrigin};
+use super::billing::RunBill;
+use super::ending::RunEnding;
+use super::record::WorkStep;
+use super::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
+use crate::event::BegunRun;
 use crate::expired_approvals::notify_asked;
-use crate::runs::{self, Run, RunCause, RunLane, RunLease, ServicePrincipal};
+use crate::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
-    merge_taint,
+    merge_taint, sum,
 };
 use crate::state::{HaltReason, RunState};
 use crate::steps::{self, NewRunStep};
-use crate::turn::CallJournal;
+use crate::turn::{CallJournal, journal_body};
 
 /// So many steps a run takes at most: more is a kind that never comes to its end.
 const MOST_STEPS: usize = 500;
@@ -55,24 +60,38 @@ pub(super) struct BackgroundWalk {
     services: PackServices,
 }
 
+/// What a kind says comes next.
+enum AskedStep {
+    Step(NextStep),
+    /// It was stopped, or the step was left out.
+    None,
+    /// It wanted more than it may use.
+    Halt(HaltReason),
+}
+
 /// What came of the calls that were open.
 enum CallProgress {
     On,
     Waiting,
+    /// Whoever it acts for is no longer known.
+    PersonGone,
 }
 
 impl BackgroundWalk {
     pub(super) fn new(
         engine: Arc<TurnEngineInner>,
-        run: Run,
+        (run, called): (Run, CallSpend),
         lease: RunLease,
         stop: CancellationToken,
         services: PackServices,
     ) -> Result<Self> {
         let principal = run.principal.clone();
         let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
-        let (snapshot, begun) =
-            (run.snapshot.clone(), run.snapshot.iter_calls().map(|called| called.act).collect());
+        let begun = run.snapshot.iter_calls().map(|called| called.act).collect();
+        // A process that died has stored its calls of models, and perhaps not that it made them.
+        let mut snapshot = run.snapshot.clone();
+        snapshot.used.tokens = snapshot.used.tokens.max(called.tokens);
+        snapshot.used.money = snapshot.used.money.max(called.cost.unwrap_or_default());
         Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop, services })
     }
 
@@ -86,40 +105,38 @@ impl BackgroundWalk {
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
             }
-            if let CallProgress::Waiting = self.make_calls().await? {
-                return self.pause(RunPause { state: RunState::WaitingApproval, due_at: None }, &[]).await;
+            match self.make_calls().await? {
+                CallProgress::On => {}
+                CallProgress::Waiting => {
+                    return self
+                        .pause(RunPause { state: RunState::WaitingApproval, due_at: None }, &[])
+                        .await;
+                }
+                CallProgress::PersonGone => return self.halt(HaltReason::PersonGone).await,
             }
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
             }
-            let history = self.build_history();
-            if history.outcomes.len() >= MOST_STEPS {
-                let what = format!("more than {MOST_STEPS} steps");
-                return self.halt(HaltReason::RunSpent(what)).await;
-            }
-            let services = self.services.clone();
-            let step = tokio::select! {
-                () = self.stop.cancelled() => continue,
-                step = tokio::time::timeout(STEP_TIMEOUT, kind.what.next_step_with(&history, &services)) => step,
+            let step = match self.ask_kind(kind.what.as_ref()).await? {
+                AskedStep::None => continue,
+                AskedStep::Halt(halt) => return self.halt(halt).await,
+                AskedStep::Step(step) => step,
             };
-            if services.has_read_foreign() {
-                self.snapshot.taint.sources.insert(TaintSource::Connector);
-            }
-            let step = step.unwrap_or_else(|_| Err("no next step came in time".to_owned()));
-            match step.map(|step| self.skip_optional(step)) {
-                // What was optional is a plain step by now, or none.
-                Ok(None | Some(NextStep::Optional { .. })) => {}
-                Ok(Some(NextStep::Call { tool, arguments })) => self.queue_call(tool, arguments),
-                Ok(Some(NextStep::WaitUntil(until))) => {
+            match step {
+                // What was optional is a plain step by now.
+                NextStep::Optional { .. } => {}
+                NextStep::Call { tool, arguments } => self.queue_call(tool, arguments)?,
+                NextStep::WaitUntil(until) => {
+                    self.note(&WorkStep::WaitsUntil(until))?;
                     self.work_mut().until = Some(until);
                     let waits = RunPause { state: RunState::WaitingTimer, due_at: Some(until) };
                     return self.pause(waits, &[]).await;
                 }
-                Ok(Some(NextStep::Begin(children))) if children.len() > MOST_CHILDREN => {
+                NextStep::Begin(children) if children.len() > MOST_CHILDREN => {
                     let what = format!("a step begins more than {MOST_CHILDREN} runs");
                     return self.halt(HaltReason::RunSpent(what)).await;
                 }
-                Ok(Some(NextStep::Begin(children))) => {
+                NextStep::Begin(children) => {
                     if let Some(unknown) =
                         children.iter().find(|child| self.engine.packs.find_run_kind(&child.kind).is_none())
                     {
@@ -129,8 +146,8 @@ impl BackgroundWalk {
                     let waits = RunPause { state: RunState::WaitingChild, due_at: None };
                     return self.pause(waits, &children).await;
                 }
-                Ok(Some(NextStep::End(result))) => return self.end(None, true, result).await,
-                Ok(Some(NextStep::Fail(why))) | Err(why) => {
+                NextStep::End(result) => return self.end(None, true, result).await,
+                NextStep::Fail(why) => {
                     let result = json!({ "code": "failed", "reason": why });
                     return self.end(Some(HaltReason::Broken(why)), false, result).await;
                 }
@@ -138,17 +155,74 @@ impl BackgroundWalk {
         }
     }
 
+    /// Asks the kind what comes next, and notes what that cost.
+    async fn ask_kind(&mut self, kind: &dyn RunKind) -> Result<AskedStep> {
+        let history = self.build_history();
+        if history.outcomes.len() >= MOST_STEPS {
+            let what = format!("more than {MOST_STEPS} steps");
+            return Ok(AskedStep::Halt(HaltReason::RunSpent(what)));
+        }
+        let meter = Arc::new(RunMeter::new(self.limit(), sum_use(&self.snapshot)));
+        let services = self.services.clone().for_run(self.build_account(&meter));
+        let asked = tokio::select! {
+            () = self.stop.cancelled() => None,
+            step = tokio::time::timeout(STEP_TIMEOUT, kind.next_step_with(&history, &services)) => Some(step),
+        };
+        if let Some(spent) = self.settle_use(&meter) {
+            return Ok(AskedStep::Halt(HaltReason::RunSpent(spent.to_string())));
+        }
+        if services.has_read_foreign() {
+            self.snapshot.taint.sources.insert(TaintSource::Connector);
+        }
+        let step = match asked {
+            None => None,
+            Some(Ok(Ok(step))) => self.skip_optional(step)?,
+            Some(Ok(Err(why))) => Some(NextStep::Fail(why)),
+            Some(Err(_)) => Some(NextStep::Fail("no next step came in time".to_owned())),
+        };
+        Ok(step.map_or(AskedStep::None, AskedStep::Step))
+    }
+
+    /// What it may use of models: its share, where another began it.
+    fn limit(&self) -> RunBudget {
+        let share = self.snapshot.work.as_ref().and_then(|work| work.share);
+        share.unwrap_or(self.engine.act_services.governor.settings().background_run)
+    }
+
+    fn build_account(&self, meter: &Arc<RunMeter>) -> RunAccount {
+        RunAccount {
+            run: self.lease.run,
+            person: self.run.person(),
+            binding: self.run.binding(),
+            meter: meter.clone(),
+        }
+    }
+
+    /// Notes what the last step used. Some where it wanted more than the run may use.
+    fn settle_use(&mut self, meter: &RunMeter) -> Option<RunExhaustion> {
+        let children = self.work_mut().used_by_children;
+        let used = meter.used();
+        self.snapshot.used.tokens = used.tokens.saturating_sub(children.tokens);
+        self.snapshot.used.money = used.money.minus(children.money);
+        meter.exhaustion()
+    }
+
     /// The step, or none where it can be done without and too many others wait.
-    fn skip_optional(&mut self, step: NextStep) -> Option<NextStep> {
-        let NextStep::Optional { what, step } = step else { return Some(step) };
+    fn skip_optional(&mut self, step: NextStep) -> Result<Option<NextStep>> {
+        let NextStep::Optional { what, step } = step else { return Ok(Some(step)) };
         if !self.engine.waiting.is_busy(RunLane::Background) {
             return self.skip_optional(*step);
         }
         let calls = self.snapshot.exchanges.len();
-        let (body, at) = (json!({ "skipped": what }), self.engine.clock.now());
-        self.steps.push(NewRunStep { state: RunState::Acting, body, micros: 0, at });
+        self.note(&WorkStep::Skipped(what.clone()))?;
         self.work_mut().outcomes.push((calls, StepOutcome::Skipped { what }));
-        None
+        Ok(None)
+    }
+
+    /// Writes it into the record with what is stored next.
+    fn note(&mut self, step: &WorkStep) -> Result<()> {
+        self.steps.push(step.build(self.engine.clock.now())?);
+        Ok(())
     }
 
     fn work_mut(&mut self) -> &mut crate::snapshot::WorkProgress {
@@ -169,10 +243,13 @@ impl BackgroundWalk {
         let read = move |tx: &mut Tx<'_>| store::collect_children(tx, &children);
         let ended = self.engine.db.read(self.lease.tenant, read).await?;
         let open = || munshi_store::Error::Busy("a run that is waited for has not ended".to_owned());
-        let (outcomes, taints): (Vec<_>, Vec<_>) = ended.ok_or_else(open)?.into_iter().unzip();
-        for theirs in taints {
+        let mut outcomes = Vec::new();
+        for EndedChild { outcome, taint, used } in ended.ok_or_else(open)? {
             let own = std::mem::take(&mut self.snapshot.taint);
-            self.snapshot.taint = merge_taint(own, theirs);
+            self.snapshot.taint = merge_taint(own, taint);
+            let work = self.work_mut();
+            work.used_by_children = sum(work.used_by_children, used);
+            outcomes.push(outcome);
         }
         self.work_mut().outcomes.push((calls, StepOutcome::Ended(outcomes)));
         Ok(())
@@ -199,17 +276,20 @@ impl BackgroundWalk {
         RunHistory { tenant, run, input: work.input, outcomes, now }
     }
 
-    fn queue_call(&mut self, tool: String, arguments: Value) {
+    fn queue_call(&mut self, tool: String, arguments: Value) -> Result<()> {
         self.snapshot.calls += 1;
+        let act = self.engine.ids.next();
+        self.note(&WorkStep::Call { act, tool: tool.clone(), arguments: arguments.clone() })?;
         let asked = build_call_message(&tool, arguments.clone());
         let called = ExchangeCall {
             call_id: format!("step-{}", self.snapshot.calls),
             tool,
             arguments,
-            act: self.engine.ids.next(),
+            act,
             outcome: ExchangeCallOutcome::Open,
         };
         self.snapshot.exchanges.push(ToolExchange { asked, calls: vec![called] });
+        Ok(())
     }
 
     /// Makes every call that has not ended.
@@ -219,25 +299,37 @@ impl BackgroundWalk {
             if matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 continue;
             }
-            let answer = self.call(index, &called).await?;
+            let Some(caller) = self.load_caller().await? else { return Ok(CallProgress::PersonGone) };
+            let since = Instant::now();
+            let (answer, is_stored) = self.call(index, &called, &caller).await?;
             let stamp = EpochStamp { epoch: self.lease.epoch, now: self.engine.clock.now() };
             self.snapshot.record_answer(index, &answer, stamp);
             self.snapshot.marks.clear();
-            let ended = self.snapshot.find_call(index).map(|called| &called.outcome);
-            if !matches!(ended, Some(ExchangeCallOutcome::Ended { .. })) {
+            let Some(called) = self.snapshot.find_call(index) else { continue };
+            if !is_stored {
+                let micros = i64::try_from(since.elapsed().as_micros()).unwrap_or(i64::MAX);
+                let body = journal_body(called);
+                self.steps.push(NewRunStep { state: RunState::Observing, body, micros, at: stamp.now });
+            }
+            if !matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 return Ok(CallProgress::Waiting);
             }
         }
         Ok(CallProgress::On)
     }
 
-    /// Asks until it is no longer being done.
-    async fn call(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+    /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
+    async fn call(
+        &mut self,
+        index: CallIndex,
+        called: &ExchangeCall,
+        caller: &ActCaller,
+    ) -> Result<(ToolAnswer, bool)> {
         let (began, mut is_taken_over) = (Instant::now(), false);
         loop {
-            let answer = self.dispatch(index, called).await?;
+            let (answer, is_stored) = self.dispatch(index, called, caller).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
-                return Ok(answer);
+                return Ok((answer, is_stored));
             }
             if !std::mem::replace(&mut is_taken_over, true) {
                 let taken = self.engine.dispatcher.take_over_orphaned(self.lease.tenant, called.act).await;
@@ -253,7 +345,12 @@ impl BackgroundWalk {
         }
     }
 
-    async fn dispatch(&mut self, index: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
+    async fn dispatch(
+        &mut self,
+        index: CallIndex,
+        called: &ExchangeCall,
+        caller: &ActCaller,
+    ) -> Result<(ToolAnswer, bool)> {
         let (tenant, dispatcher) = (self.lease.tenant, self.engine.dispatcher.clone());
         let journal = self.build_journal(index, called);
         let agent = Arc::new(self.build_conduct());
@@ -273,7 +370,7 @@ impl BackgroundWalk {
         let answered = match answer {
             Some(answer) => Ok(answer),
             None => {
-                let want = self.build_request(called, agent).await?;
+                let want = self.build_request(called, caller.clone(), agent);
                 dispatcher.call(want, journal.clone()).await
             }
         };
@@ -284,33 +381,58 @@ impl BackgroundWalk {
             self.steps.splice(0..0, journal.steps.iter().cloned());
         }
         self.begun.insert(called.act);
-        Ok(answered?)
+        Ok((answered?, journal.observed.load(Ordering::SeqCst)))
     }
 
-    async fn build_request(&self, called: &ExchangeCall, agent: Arc<Conduct>) -> Result<ToolCallRequest> {
-        let tenant = self.lease.tenant;
-        let zone: Zone = self.engine.db.read(tenant, munshi_store::tenants::find_zone).await?;
-        Ok(ToolCallRequest {
+    fn build_request(
+        &self,
+        called: &ExchangeCall,
+        caller: ActCaller,
+        agent: Arc<Conduct>,
+    ) -> ToolCallRequest {
+        ToolCallRequest {
             act: called.act,
             name: called.tool.clone(),
             arguments: called.arguments.clone(),
             offered: true,
             wanted: ProposalMode::Act,
-            caller: ActCaller {
-                principal: Principal::service(tenant, self.principal.scopes.clone()),
+            caller,
+            agent,
+            taint: self.build_taint(called),
+            concerns: Vec::new(),
+        }
+    }
+
+    /// For whom an act is done: the work itself, or the person on whose behalf it goes on, as they are now. None where nobody knows them
+    /// any more.
+    async fn load_caller(&self) -> Result<Option<ActCaller>> {
+        let (run, scopes) = (self.lease.run, self.principal.scopes.clone());
+        let delegator = self.principal.delegator.clone();
+        let read = move |tx: &mut Tx<'_>| -> Result<Option<ActCaller>> {
+            let zone = munshi_store::tenants::find_zone(tx)?;
+            let own = ActCaller {
+                principal: Principal::service(tx.tenant(), scopes),
                 door: CallerAudience::Work,
                 binding: None,
-                run: Some(self.lease.run),
+                run: Some(run),
                 session: None,
                 zone,
                 background: true,
                 key: None,
                 ceiling: None,
-            },
-            agent,
-            taint: self.build_taint(called),
-            concerns: Vec::new(),
-        })
+            };
+            let Some(by) = delegator else { return Ok(Some(own)) };
+            let Some(person) = persons::find_living(tx, by.person)? else { return Ok(None) };
+            // Who has left is nobody: the act is theirs still, and is refused where it is not open to anybody.
+            let principal = Principal { person: Some(person.id), ..person.principal(tx) };
+            let principal = match &by.ceiling {
+                Some(ceiling) => ceiling.cap(principal),
+                None => principal,
+            };
+            let RunDelegator { door, binding, key, ceiling, .. } = by;
+            Ok(Some(ActCaller { principal, door, binding, key, ceiling, ..own }))
+        };
+        self.engine.db.read(self.lease.tenant, read).await
     }
 
     /// What the pack declares for its work, and nothing beside it.
@@ -356,9 +478,10 @@ impl BackgroundWalk {
 
     /// Stores what it waits for, and begins what is waited for. The run is nobody's after that.
     async fn pause(mut self, waits: RunPause, children: &[ChildRun]) -> Result<()> {
-        let (engine, lease, steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
+        let (engine, lease, mut steps) = (self.engine.clone(), self.lease, std::mem::take(&mut self.steps));
         let (mut snapshot, children) = (self.snapshot.for_pause(lease.epoch), children.to_vec());
         let run = self.run.clone();
+        let share = self.limit().share(&sum_use(&self.snapshot), children.len());
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
             let (mut begun, run_queue) = (Vec::new(), engine.run_starter());
             for child in &children {
@@ -368,12 +491,24 @@ impl BackgroundWalk {
                     cause_key: None,
                     input: child.input.clone(),
                 };
-                let taint = Taint { own_words: Vec::new(), ..snapshot.whole_taint() };
-                begun.push(run_queue.begin_for(tx, &new, Some(lease.run), taint)?.run);
+                let origin = RunOrigin {
+                    parent: Some(lease.run),
+                    taint: Taint { own_words: Vec::new(), ..snapshot.whole_taint() },
+                    delegator: run.delegator().cloned(),
+                    is_part: true,
+                    share: Some(share),
+                };
+                let run = run_queue.begin_for(tx, &new, origin)?.run;
+                begun.push(BegunRun { run, kind: child.kind.clone() });
             }
+            let children: Vec<_> = begun.iter().map(|child| child.run).collect();
+            if waits.state == RunState::WaitingChild {
+                steps.push(WorkStep::Begun(begun).build(engine.clock.now())?);
+            }
+            let has_children = !children.is_empty();
             let mut untold = snapshot.pending_approvals();
             if let Some(work) = &mut snapshot.work {
-                work.children = begun;
+                work.children = children;
                 untold.retain(|id| !work.told.contains(id));
                 work.told.extend(&untold);
             }
@@ -388,7 +523,7 @@ impl BackgroundWalk {
             match waits.due_at {
                 Some(due) => enqueue_run(tx, queue, lease.run, &format!("due/{}", lease.epoch), Some(due)),
                 // Of none it is done with at once.
-                None if waits.state == RunState::WaitingChild && children.is_empty() => {
+                None if waits.state == RunState::WaitingChild && !has_children => {
                     enqueue_run(tx, queue, lease.run, &format!("none/{}", lease.epoch), None)
                 }
                 None => Ok(()),
@@ -407,8 +542,9 @@ impl BackgroundWalk {
         let ending = RunEnding {
             lease: self.lease,
             parent: self.run.parent,
+            bill: RunBill::find(&self.run),
             halt,
-            result: RunResult { ok, result, taint },
+            result: RunResult { ok, result, taint, used: sum_use(&self.snapshot) },
             steps: std::mem::take(&mut self.steps),
             questions: self.snapshot.pending_approvals(),
         };
@@ -416,59 +552,7 @@ impl BackgroundWalk {
     }
 }
 
-struct RunEnding {
-    lease: RunLease,
-    parent: Option<munshi_types::RunId>,
-    halt: Option<HaltReason>,
-    result: RunResult,
-    steps: Vec<NewRunStep>,
-    questions: Vec<munshi_types::ApprovalId>,
-}
-
-impl TurnEngineInner {
-    /// Ends a run of which nothing is known but that it broke.
-    pub(super) async fn end_broken(self: &Arc<Self>, lease: RunLease, halt: HaltReason) -> Result<()> {
-        let read = move |tx: &mut Tx<'_>| match runs::find(tx, lease.run) {
-            Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
-            found => found,
-        };
-        let run = self.db.read(lease.tenant, read).await?.ok_or(Error::NoRun)?;
-        let result = RunResult {
-            ok: false,
-            result: json!({ "code": halt.code() }),
-            taint: run.snapshot.whole_taint(),
-        };
-        let ending = RunEnding {
-            lease,
-            parent: run.parent,
-            halt: Some(halt),
-            result,
-            steps: Vec::new(),
-            questions: run.snapshot.pending_approvals(),
-        };
-        self.store_ending(ending).await
-    }
-
-    /// The end, what it asked people, those it began, and whoever waits for it: all or nothing.
-    async fn store_ending(self: &Arc<Self>, ending: RunEnding) -> Result<()> {
-        let (inner, tenant) = (self.clone(), ending.lease.tenant);
-        let unit = move |tx: &mut Tx<'_>| -> Result<()> {
-            let now = inner.clock.now();
-            let (lease, queue) = (ending.lease, &inner.ingest_services.queue);
-            store::end(tx, lease, ending.halt.as_ref(), &ending.result, now)?;
-            steps::add(tx, lease, &ending.steps)?;
-            if let Some(parent) = ending.parent {
-                enqueue_run(tx, queue, parent, &format!("child/{}", lease.run), None)?;
-            }
-            let Some(halt) = &ending.halt else { return Ok(()) };
-            for child in store::list_open_children(tx, lease.run)? {
-                runs::request_cancel(tx, child, now)?;
-                enqueue_run(tx, queue, child, "cancel", None)?;
-            }
-            let untold = commit::withdraw(tx, &ending.questions, halt.code(), now)?;
-            untold.record_with_ids(tx, &inner.ids, now)?;
-            Ok(())
-        };
-        self.db.write(tenant, unit).await
-    }
+/// What a run and those it began have used on models.
+pub(super) fn sum_use(snapshot: &RunSnapshot) -> RunUse {
+    sum(snapshot.used, snapshot.work.as_ref().map(|work| work.used_by_children).unwrap_or_default())
 }

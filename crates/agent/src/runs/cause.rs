@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use munshi_pack::RunDelegator;
 use munshi_types::{Autonomy, ScopeGlob};
 use serde::{Deserialize, Serialize};
 
@@ -84,4 +85,7 @@ pub struct ServicePrincipal {
     pub scopes: Vec<ScopeGlob>,
     /// How far it goes by itself.
     pub autonomy: Autonomy,
+    /// On whose behalf it acts: then it may do what they may, too, and nothing that they may not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegator: Option<RunDelegator>,
 }

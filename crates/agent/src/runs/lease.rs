@@ -211,6 +211,23 @@ pub fn claim_from_holder(
     )
 }
 
+/// Gives up the leases on background runs of a process that is known to be dead. Jobs go on with them.
+pub(crate) fn release_of_holder(
+    tx: &mut PlatformTx<'_>,
+    (dead, latest): (HolderId, Timestamp),
+    now: Timestamp,
+) -> StoreResult<Vec<RunLease>> {
+    tx.all(
+        across_tenants(
+            "UPDATE runs SET lease_until = $3, holder = NULL
+             WHERE lease_until <= $2 AND holder = $1 AND lane = 'background'
+             RETURNING tenant_id, id, epoch, lease_until",
+        ),
+        params![dead, latest, now],
+        read_lease,
+    )
+}
+
 pub(super) fn to_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

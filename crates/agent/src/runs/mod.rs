@@ -17,13 +17,14 @@ pub use lease::{
     CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_from_holder, is_any_due,
     renew, request_cancel, supersede,
 };
-pub(crate) use lease::{advance, claim_bare, claim_from_dead};
+pub(crate) use lease::{advance, claim_bare, claim_from_dead, release_of_holder};
 pub use view::{RunFilter, RunView, list};
 pub use waiting::{claim_waiting, list_waiting};
 
 use std::str::FromStr;
 use std::time::Duration;
 
+use munshi_pack::RunDelegator;
 use munshi_store::{JsonText, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
@@ -31,7 +32,7 @@ use munshi_types::{
     Timestamp,
 };
 
-use crate::columns::{read_enum, read_json, read_optional_json};
+use crate::columns::{read_enum, read_halt, read_json, read_optional_json};
 use crate::key_use::KeyUse;
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
@@ -123,11 +124,19 @@ impl Run {
     }
 
     pub fn binding(&self) -> Option<BindingId> {
-        self.conversation.as_ref().map(|conversation| conversation.binding)
+        let own = self.conversation.as_ref().map(|conversation| conversation.binding);
+        own.or_else(|| self.delegator()?.binding)
     }
 
+    /// Whose message it answers, or on whose behalf it acts.
     pub fn person(&self) -> Option<PersonId> {
-        self.conversation.as_ref().map(|conversation| conversation.person)
+        let own = self.conversation.as_ref().map(|conversation| conversation.person);
+        own.or_else(|| Some(self.delegator()?.person))
+    }
+
+    /// On whose behalf it acts where nobody typed anything.
+    pub fn delegator(&self) -> Option<&RunDelegator> {
+        self.principal.as_ref()?.delegator.as_ref()
     }
 
     /// The key of the program whose words its message has.
@@ -384,12 +393,4 @@ fn read_conversation(row: &Row<'_>) -> Result<Option<RunConversation>> {
         channel: read_enum(row, "channel")?,
         reply_to: read_optional_json(row, "reply_to")?,
     }))
-}
-
-/// Kept as the JSON of it, so that it reads back whole.
-fn read_halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
-    let text: Option<String> = row.get("reason")?;
-    let unreadable =
-        |error: serde_json::Error| munshi_store::Error::Decode(format!("invalid halt reason: {error}"));
-    text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }

@@ -5,8 +5,8 @@ use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::{Run, RunCause, read_halt};
-use crate::columns::{read_enum, read_optional_enum};
+use super::{Run, RunCause};
+use crate::columns::{read_enum, read_halt, read_optional_enum};
 use crate::state::{HaltReason, RunState};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

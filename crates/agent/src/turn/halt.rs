@@ -31,7 +31,7 @@ impl Turn {
             HaltReason::Stuck(_) => "stuck",
             HaltReason::RefusedAtDoor(_) => "aadhaar-refused",
             HaltReason::Cancelled => "cancelled",
-            HaltReason::NoModel(_) | HaltReason::Broken(_) => "error",
+            HaltReason::NoModel(_) | HaltReason::PersonGone | HaltReason::Broken(_) => "error",
         };
         let words = self.setup.phrase(phrase, &[]);
         let done = self.describe_done(0);
@@ -91,7 +91,7 @@ impl Turn {
 
     /// Whether what is said at the end is an excuse, which nobody is billed for. Where something was done, it is none.
     pub(crate) fn is_excuse(&self, end: &TurnOutcome, acts: &KnownActs) -> bool {
-        matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something(acts)
+        matches!(end, TurnOutcome::Halted(halt) if halt.is_excuse()) && !self.has_done_something(acts)
     }
 
     /// Writes that were begun and have not ended as far as this turn knows.
@@ -154,9 +154,4 @@ impl TurnSetup {
         log_unrendered(rendered, name)
             .unwrap_or_else(|| self.engine.phrasebook.render("error", voice, &[]).unwrap_or_default())
     }
-}
-
-/// Whether nothing was answered.
-const fn is_degraded(halt: &HaltReason) -> bool {
-    !matches!(halt, HaltReason::Stuck(_) | HaltReason::ToolCap | HaltReason::Cancelled)
 }

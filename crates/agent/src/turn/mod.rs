@@ -40,7 +40,7 @@ use munshi_tiers::{ActivePlace, BindingResolution};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use journal::CallJournal;
+pub(crate) use journal::{CallJournal, body as journal_body};
 pub(crate) use turn_outcome::{StagesOutcome, TurnOutcome};
 
 use self::notes::StageNotes;

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,6 +14,8 @@ use munshi_agent::{TurnEngine, TurnSettings};
 use munshi_jobs::{JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
 use munshi_llm::pricing::{ModelPrice, PriceBook};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelRole, ModelTarget, Provider};
+use munshi_pack::operation::PackServices;
+use munshi_pack::{ChildRun, FromPack, NextStep, PackRegistry, RunHistory, RunKind};
 use munshi_safety::acts::Permit;
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions, Tx};
 use munshi_test_app::notes::{NoteTool, build_foreign_connector, build_house_connector, count_notes};
@@ -24,7 +27,7 @@ use munshi_tools::{
 };
 use munshi_types::tier::Channel;
 use munshi_types::{
-    Clock, Effect, InboundMessage, OutboundMessage, RunId, SystemClock, SystemRandom, Timestamp,
+    Autonomy, Clock, Effect, InboundMessage, OutboundMessage, RunId, SystemClock, SystemRandom, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,6 +50,16 @@ pub(crate) struct Part {
     pub(crate) world: u16,
     /// How many seconds later than it is.
     pub(crate) later: u64,
+    /// So many messages at once, and so many runs in the background.
+    pub(crate) places: (usize, usize),
+}
+
+/// What comes in at its door.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum Knock {
+    Message(Box<InboundMessage>),
+    /// The clock jumps: from now on it is so many seconds later than it is.
+    Later(u64),
 }
 
 /// What a message is answered at the door: the run that stands for it.
@@ -56,12 +69,79 @@ pub(crate) struct Ack {
 }
 
 #[derive(Debug)]
-struct Later(Duration);
+struct Later(AtomicU64);
 
 impl Clock for Later {
     fn now(&self) -> Timestamp {
-        SystemClock.now().plus(self.0)
+        SystemClock.now().plus(Duration::from_secs(self.0.load(Ordering::SeqCst)))
     }
+}
+
+/// Work that nobody typed: the tools of its input one after another, a moment's rest, and then a run of its own for the last.
+struct Errand;
+
+#[async_trait]
+impl RunKind for Errand {
+    fn name(&self) -> &'static str {
+        "errand"
+    }
+
+    fn scopes(&self) -> &'static [&'static str] {
+        &["shop.*"]
+    }
+
+    fn autonomy(&self) -> Autonomy {
+        Autonomy::Act
+    }
+
+    async fn next_step(&self, history: &RunHistory) -> Result<NextStep, String> {
+        let input: ErrandInput =
+            serde_json::from_value(history.input.clone()).map_err(|error| error.to_string())?;
+        let done = history.outcomes.len();
+        let rest = |tools: &[String]| ErrandInput {
+            parcel: input.parcel.clone(),
+            tools: tools.to_vec(),
+            splits: false,
+        };
+        Ok(match input.tools.split_last() {
+            Some((last, before)) if input.splits => match before.get(done) {
+                Some(tool) => {
+                    NextStep::Call { tool: tool.clone(), arguments: json!({ "text": input.parcel }) }
+                }
+                None if done == before.len() => {
+                    NextStep::WaitUntil(history.now.plus(Duration::from_millis(100)))
+                }
+                None if done == before.len() + 1 => {
+                    let input = serde_json::to_value(rest(std::slice::from_ref(last)))
+                        .map_err(|error| error.to_string())?;
+                    NextStep::Begin(vec![ChildRun { kind: ERRAND.to_owned(), input }])
+                }
+                None => NextStep::End(json!(input.parcel)),
+            },
+            _ => match input.tools.get(done) {
+                Some(tool) => {
+                    NextStep::Call { tool: tool.clone(), arguments: json!({ "text": input.parcel }) }
+                }
+                None => NextStep::End(json!(input.parcel)),
+            },
+        })
+    }
+}
+
+pub(crate) const ERRAND: &str = "sample.errand";
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct ErrandInput {
+    pub(crate) parcel: String,
+    pub(crate) tools: Vec<String>,
+    /// Whether the last tool is left to a run of its own.
+    pub(crate) splits: bool,
+}
+
+fn packs() -> PackRegistry {
+    let mut packs = PackRegistry::default();
+    packs.run_kinds.push(FromPack { pack: "sample", what: Arc::new(Errand) });
+    packs
 }
 
 struct Elsewhere {
@@ -185,14 +265,16 @@ impl ChannelSender for Post {
 }
 
 /// A process whose tools and channel are in the world at this port.
-pub(crate) fn app(db: &Db, clock: Arc<dyn Clock>, world: u16) -> TestApp {
+pub(crate) fn app(db: &Db, clock: Arc<dyn Clock>, world: u16, chat_places: usize) -> TestApp {
     let price = ModelPrice { input: 1_000, output: 5_000, ..ModelPrice::FREE };
     let settings = TurnSettings {
         sweep: Duration::from_millis(500),
+        chat_places,
         process: (db.engine() == "postgres").then(|| ProcessIdentity::current(None)).flatten(),
         ..TurnSettings::default()
     };
     let builder = TestAppBuilder::new(db.clone(), clock).with_tools(registry(world)).with_settings(settings);
+    let builder = builder.with_packs(packs());
     let builder = builder.with_model(Arc::new(Obedient)).with_senders(vec![Arc::new(Post { world })]);
     builder.with_prices(PriceBook::new([("m".to_owned(), price)].into())).build()
 }
@@ -203,10 +285,12 @@ pub(crate) fn run(part: &Part) {
         let address: DatabaseAddress = part.url.parse().unwrap();
         let options = StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() };
         let db = Db::open(&address, &options, &Migrations::new(&migrations()).unwrap()).await.unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(Later(Duration::from_secs(part.later)));
-        let TestApp { engine, dispatcher, queue, .. } = app(&db, clock, part.world);
+        let clock = Arc::new(Later(AtomicU64::new(part.later)));
+        let (chat, background) = part.places;
+        let TestApp { engine, dispatcher, queue, .. } = app(&db, clock.clone(), part.world, chat);
         let mut kinds = Kinds::default();
         engine.install(&mut kinds, None);
+        engine.install_background(&mut kinds, background, PackServices::default());
         let options = Jobs { poll: Duration::from_millis(100), ..Jobs::default() };
         let runner = JobRunner::new(db, &queue, Arc::new(SystemRandom), kinds, options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -217,7 +301,7 @@ pub(crate) fn run(part: &Part) {
             runner.run(stop.clone()),
             engine.serve(stop),
             sweep(dispatcher),
-            door(listener, engine.clone()),
+            door(listener, engine.clone(), clock),
         );
     });
 }
@@ -230,27 +314,34 @@ async fn sweep(dispatcher: ToolDispatcher) {
     }
 }
 
-async fn door(listener: TcpListener, engine: TurnEngine) {
+async fn door(listener: TcpListener, engine: TurnEngine, clock: Arc<Later>) {
     let mut open = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
-        let engine = engine.clone();
+        let (engine, clock) = (engine.clone(), clock.clone());
         open.spawn(async move {
-            let taken = take(socket, &engine).await;
+            let taken = take(socket, &engine, &clock).await;
             taken.unwrap_or_else(|error| panic!("a message was turned away: {error}"));
         });
     }
 }
 
-async fn take(socket: TcpStream, engine: &TurnEngine) -> munshi_agent::Result<()> {
+async fn take(socket: TcpStream, engine: &TurnEngine, clock: &Later) -> munshi_agent::Result<()> {
     let mut socket = BufReader::new(socket);
     let mut line = String::new();
     if socket.read_line(&mut line).await.unwrap() == 0 {
         return Ok(());
     }
-    let inbound: InboundMessage = serde_json::from_str(&line).unwrap();
+    let inbound = match serde_json::from_str(&line).unwrap() {
+        Knock::Message(inbound) => *inbound,
+        Knock::Later(seconds) => {
+            clock.0.store(seconds, Ordering::SeqCst);
+            return Ok(());
+        }
+    };
     let received = engine.receive(inbound).await?;
     let mut ack = serde_json::to_string(&Ack { run: received.run }).unwrap();
     ack.push('\n');
-    socket.write_all(ack.as_bytes()).await.unwrap();
+    // Who no longer waits sends it again.
+    let _gone = socket.write_all(ack.as_bytes()).await;
     Ok(())
 }

@@ -16,6 +16,7 @@ mod child;
 mod outside;
 mod people;
 mod shop;
+mod two_nodes;
 mod verdict;
 
 use std::io::{BufRead, BufReader};
@@ -40,6 +41,8 @@ const LONGEST_LIFE: Duration = Duration::from_secs(4);
 /// Between one process and the next, by the clock they go by. Runs are held for 30 s and acts for 44 s, so some are
 /// taken up by the next process, and some by a later one.
 const PAUSES: [u64; 3] = [2, 20, 45];
+/// Messages and runs in the background that a process works on at once.
+const PLACES: (usize, usize) = (256, 8);
 /// Within this, whoever comes next has answered what was left, on a busy machine too; a run's lease is longer.
 const AT_ONCE: Duration = Duration::from_secs(25);
 
@@ -91,7 +94,7 @@ impl Living {
 async fn found(engine: DatabaseEngine, world: &World) -> (TestDb, Shop) {
     let test = TestDb::open(engine, &migrations()).await;
     test.clock.set(SystemClock.now());
-    let shop = Shop::found(&child::app(&test.db, test.clock.clone(), world.port)).await;
+    let shop = Shop::found(&child::app(&test.db, test.clock.clone(), world.port, PLACES.0)).await;
     (test, shop)
 }
 
@@ -107,16 +110,16 @@ async fn survive(engine: DatabaseEngine) {
     let mut part = part_in(&test, engine, &world);
     for _ in 0..kills {
         let living = start(&part).await;
-        people.door(Some(living.port));
+        people.door(&[living.port]);
         live(&world, &random).await;
-        people.door(None);
+        people.door(&[]);
         living.kill();
         part.later += PAUSES[usize::try_from(random.next_below(3)).unwrap()];
     }
     people.enough();
     part.later += 60;
     let last = start(&part).await;
-    people.door(Some(last.port));
+    people.door(&[last.port]);
     let sent =
         tokio::time::timeout(PATIENCE, people.done()).await.expect("somebody's message is never taken");
     let ended = tokio::time::timeout(PATIENCE, verdict::until_quiet(&test.db, shop.tenant)).await;
@@ -134,7 +137,7 @@ fn part_in(test: &TestDb, engine: DatabaseEngine, world: &World) -> Part {
         DatabaseEngine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
         DatabaseEngine::Postgres => test.place.postgres_url("munshi_owner"),
     };
-    Part { url, world: world.port, later: 0 }
+    Part { url, world: world.port, later: 0, places: PLACES }
 }
 
 /// Killed while the world outside is asked: whoever comes next waits for no lease, neither the act's nor the run's, since

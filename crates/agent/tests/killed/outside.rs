@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use munshi_types::{Random, SeededRandom};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub(crate) struct Ledger {
     pub(crate) effects: BTreeMap<(String, String), Vec<String>>,
     /// Every reply as it came: key, address and words.
     pub(crate) replies: Vec<(String, String, String)>,
+    /// When the first of each words came.
+    pub(crate) replied_at: BTreeMap<String, Instant>,
     /// How often something came again under a key it had.
     pub(crate) repeats: usize,
 }
@@ -117,6 +119,7 @@ impl Desk {
                 Told { found: true }
             }
             Wish::Reply { key, address, text } => {
+                ledger.replied_at.entry(text.clone()).or_insert_with(Instant::now);
                 ledger.replies.push((key, address, text));
                 Told { found: true }
             }

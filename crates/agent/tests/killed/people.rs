@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use munshi_test_app::{build_message, parse_target};
 use munshi_types::tier::Channel;
@@ -13,12 +13,14 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::killed::child::Ack;
+use crate::killed::child::{Ack, Knock};
 use crate::killed::outside::World;
 use crate::killed::shop::{Shop, TOOLS};
 
 /// So many of a person's messages may be without an answer before they wait for one.
 const IMPATIENCE: usize = 3;
+/// So long somebody waits at a door.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// A message that was acknowledged.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub(crate) struct Message {
     pub(crate) parcel: String,
     pub(crate) tools: Vec<&'static str>,
     pub(crate) run: RunId,
+    /// When it was first sent.
+    pub(crate) at: Instant,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -37,14 +41,14 @@ pub(crate) struct Sent {
 }
 
 pub(crate) struct People {
-    door: watch::Sender<Option<u16>>,
+    door: watch::Sender<Vec<u16>>,
     enough: Arc<AtomicBool>,
     tasks: Mutex<JoinSet<Sent>>,
 }
 
 impl People {
     pub(crate) fn gather(shop: &Shop, world: &World, random: &Arc<SeededRandom>) -> Self {
-        let (door, look) = watch::channel(None);
+        let (door, look) = watch::channel(Vec::new());
         let enough = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
         for (number, person) in shop.staff.iter().enumerate() {
@@ -62,8 +66,8 @@ impl People {
     }
 
     /// Where messages go from now on; nowhere while nobody lives there.
-    pub(crate) fn door(&self, port: Option<u16>) {
-        self.door.send_replace(port);
+    pub(crate) fn door(&self, ports: &[u16]) {
+        self.door.send_replace(ports.to_vec());
     }
 
     /// Nobody begins another message.
@@ -86,7 +90,7 @@ impl People {
 struct Writer {
     number: usize,
     person: PersonId,
-    door: watch::Receiver<Option<u16>>,
+    door: watch::Receiver<Vec<u16>>,
     world: World,
     random: Arc<SeededRandom>,
     enough: Arc<AtomicBool>,
@@ -99,8 +103,9 @@ impl Writer {
             let parcel = format!("P{}x{}", self.number, sent.messages.len());
             let tools: Vec<&'static str> = self.some_tools();
             let inbound = message((self.number, self.person), &parcel, &tools);
+            let at = Instant::now();
             let run = self.until_taken(&inbound, &mut sent.again).await;
-            sent.messages.push(Message { parcel, tools, run });
+            sent.messages.push(Message { parcel, tools, run, at });
             if self.random.next_below(5) == 0 {
                 sent.again += 1;
                 let again = self.until_taken(&inbound, &mut sent.again).await;
@@ -122,8 +127,10 @@ impl Writer {
 
     async fn until_taken(&mut self, inbound: &InboundMessage, again: &mut usize) -> RunId {
         loop {
-            let port = *self.door.wait_for(Option::is_some).await.unwrap();
-            if let Ok(Some(ack)) = hand_in(port.unwrap(), inbound).await {
+            let ports = self.door.wait_for(|ports| !ports.is_empty()).await.unwrap().clone();
+            let port = ports[usize::try_from(self.random.next_below(ports.len() as u64)).unwrap()];
+            // One that stands still says nothing: the next is tried.
+            if let Ok(Ok(Some(ack))) = tokio::time::timeout(SILENCE, hand_in(port, inbound)).await {
                 return ack.run;
             }
             *again += 1;
@@ -167,10 +174,20 @@ pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: 
 /// None where the line broke before the acknowledgement.
 pub(crate) async fn hand_in(port: u16, inbound: &InboundMessage) -> std::io::Result<Option<Ack>> {
     let mut socket = BufReader::new(TcpStream::connect(("127.0.0.1", port)).await?);
-    let mut line = serde_json::to_string(inbound)?;
-    line.push('\n');
-    socket.write_all(line.as_bytes()).await?;
+    socket.write_all(render(&Knock::Message(Box::new(inbound.clone()))).as_bytes()).await?;
     let mut answer = String::new();
     socket.read_line(&mut answer).await?;
     Ok(serde_json::from_str(&answer).ok())
+}
+
+/// Has a process's clock jump.
+pub(crate) async fn set_later(port: u16, seconds: u64) -> std::io::Result<()> {
+    let mut socket = TcpStream::connect(("127.0.0.1", port)).await?;
+    socket.write_all(render(&Knock::Later(seconds)).as_bytes()).await
+}
+
+fn render(knock: &Knock) -> String {
+    let mut line = serde_json::to_string(knock).unwrap();
+    line.push('\n');
+    line
 }

@@ -22,6 +22,8 @@ struct Run {
     epoch: i64,
     has_ended: bool,
     reply: Option<MessageId>,
+    /// Whether nobody typed it.
+    is_work: bool,
 }
 
 #[derive(Debug)]
@@ -58,6 +60,10 @@ pub(crate) struct Seen {
     let_go: i64,
     leased: i64,
     unsent: i64,
+    /// The runs that a run began.
+    children: BTreeMap<RunId, Vec<RunId>>,
+    /// Work on somebody's behalf that came to its end.
+    delegated: i64,
     /// Replies that count, and those that were counted.
     whole: i64,
     billed: i64,
@@ -111,7 +117,8 @@ async fn number(db: &Db, tenant: TenantId, sql: &'static str) -> i64 {
 
 fn read(tx: &mut Tx<'_>) -> Result<Seen> {
     let runs = tx.all(
-        "SELECT id, outside_id, state, reason, epoch, ended_at IS NOT NULL, reply_id FROM runs WHERE tenant_id = $1",
+        "SELECT id, coalesce(outside_id, ''), state, reason, epoch, ended_at IS NOT NULL, reply_id, lane = 'background'
+         FROM runs WHERE tenant_id = $1",
         params![],
         |row| {
             Ok(Run {
@@ -122,6 +129,7 @@ fn read(tx: &mut Tx<'_>) -> Result<Seen> {
                 epoch: row.get(4)?,
                 has_ended: row.get(5)?,
                 reply: row.get(6)?,
+                is_work: row.get(7)?,
             })
         },
     )?;
@@ -138,6 +146,10 @@ fn read(tx: &mut Tx<'_>) -> Result<Seen> {
             Ok((row.get(0)?, act))
         })?;
     rows.into_iter().for_each(|(run, act)| acts.entry(run).or_default().push(act));
+    let mut children: BTreeMap<RunId, Vec<RunId>> = BTreeMap::new();
+    let of_parents = "SELECT parent_id, id FROM runs WHERE tenant_id = $1 AND parent_id IS NOT NULL";
+    let rows: Vec<(RunId, RunId)> = tx.all(of_parents, params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.into_iter().for_each(|(parent, child)| children.entry(parent).or_default().push(child));
     let asked =
         "SELECT act_id FROM approvals WHERE tenant_id = $1 AND kind = 'outcome' AND state = 'pending'";
     let asked: Vec<ActId> = tx.all(asked, params![], |row| row.get(0))?;
@@ -157,6 +169,11 @@ fn read(tx: &mut Tx<'_>) -> Result<Seen> {
             "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND interactions = 0 AND state = 'held'",
         )?,
         let_go: count("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'expired'")?,
+        children,
+        delegated: count(
+            "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND lane = 'background' AND parent_id IS NULL AND person_id IS NOT NULL
+               AND state = 'done'",
+        )?,
         leased: count("SELECT COUNT(*) FROM act_leases WHERE tenant_id = $1")?,
         unsent: count("SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND state <> 'sent'")?,
         whole: count(
@@ -208,7 +225,8 @@ impl fmt::Display for Figures {
 pub(crate) fn judge(seen: &Seen, sent: &Sent, world: &World) -> Figures {
     let mut figures = Figures { messages: sent.messages.len(), sent_again: sent.again, ..Figures::default() };
     assert!(!sent.messages.is_empty());
-    assert_eq!(seen.runs.len(), sent.messages.len(), "one run a message");
+    let typed = seen.runs.iter().filter(|run| !run.is_work).count();
+    assert_eq!(typed, sent.messages.len(), "one run a message");
     let runs: BTreeMap<RunId, &Run> = seen.runs.iter().map(|run| (run.id, run)).collect();
     let mut replies: BTreeMap<RunId, Vec<&Reply>> = BTreeMap::new();
     seen.replies.iter().for_each(|reply| replies.entry(reply.run).or_default().push(reply));
@@ -221,9 +239,28 @@ pub(crate) fn judge(seen: &Seen, sent: &Sent, world: &World) -> Figures {
     delivered(seen, world, &mut figures);
     let open = (seen.held, seen.held_for_calls, seen.leased, seen.unsent);
     assert_eq!(open, (0, 0, 0, 0), "set aside for messages and for calls, leased, unsent");
-    assert_eq!(seen.billed, seen.whole, "every reply that counts is billed, once");
+    assert_eq!(
+        seen.billed,
+        seen.whole + seen.delegated,
+        "every reply that counts is billed, once, and so is work on somebody's behalf"
+    );
     figures.let_go = seen.let_go;
     figures
+}
+
+/// Work that nobody typed, and its children: each has ended as it should, and did everything once.
+pub(crate) fn judge_work(seen: &Seen, work: &[Message], world: &World) {
+    let mut figures = Figures::default();
+    for errand in work {
+        let ends: Vec<&Run> = seen.runs.iter().filter(|run| run.id == errand.run).collect();
+        let [run] = ends[..] else { panic!("lost: {errand:?}") };
+        assert_eq!((run.state.as_str(), &run.reason), ("done", &None), "{run:?}");
+        let own = seen.acts.get(&run.id).into_iter().flatten();
+        let children = seen.children.get(&run.id).into_iter().flatten();
+        let theirs = children.flat_map(|child| seen.acts.get(child).into_iter().flatten());
+        let acts: Vec<&Act> = own.chain(theirs).collect();
+        done_once_of(seen, &acts, errand, world, &mut figures);
+    }
 }
 
 fn answered(run: &Run, replies: &[&Reply], message: &Message, figures: &mut Figures) {
@@ -240,8 +277,12 @@ fn answered(run: &Run, replies: &[&Reply], message: &Message, figures: &mut Figu
 
 /// Every tool that a message named did its work once; where nobody can tell, a person is asked.
 fn done_once(seen: &Seen, run: &Run, message: &Message, world: &World, figures: &mut Figures) {
+    let acts: Vec<&Act> = seen.acts.get(&run.id).into_iter().flatten().collect();
+    done_once_of(seen, &acts, message, world, figures);
+}
+
+fn done_once_of(seen: &Seen, acts: &[&Act], message: &Message, world: &World, figures: &mut Figures) {
     let ledger = world.ledger.lock().unwrap();
-    let acts = seen.acts.get(&run.id).map_or(&[][..], Vec::as_slice);
     for tool in &message.tools {
         let about = (tool.to_string(), message.parcel.clone());
         let times = match *tool {

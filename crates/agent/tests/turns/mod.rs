@@ -23,7 +23,9 @@ mod connectors_away;
 mod consent;
 mod crashes;
 mod delayed;
+mod delegated;
 mod ends;
+mod followed_work;
 mod following;
 mod guided;
 mod handoffs;
@@ -41,6 +43,7 @@ mod order;
 mod parted;
 mod plain;
 mod residency;
+mod shares;
 mod spent;
 mod support;
 mod tainted;
@@ -50,4 +53,5 @@ mod waiting;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
 mod words;
+mod work;
 mod worn;

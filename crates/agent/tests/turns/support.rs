@@ -9,7 +9,7 @@ use munshi_agent::{EventId, MessageReceipt, RunEvent, RunFollower, TurnSettings}
 use munshi_identity::Role;
 use munshi_llm::pricing::PriceBook;
 use munshi_llm::{ModelTarget, Provider, WireFormat};
-use munshi_pack::PackRegistry;
+use munshi_pack::{NewPackRun, PackRegistry, PackRunCause, ToolRuns};
 use munshi_safety::acts::Permit;
 use munshi_safety::budget::BudgetSettings as Budgets;
 use munshi_store::{Db, Migration, Tx, params};
@@ -19,7 +19,7 @@ use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_test_support::{PATIENCE, TestDb};
 use munshi_tools::{
     ChoiceOption, LookupOutcome, ReadToolHandler, RemoteToolHandler, TenantToolSource, ToolFailure,
-    ToolHandler, ToolOutput, ToolRegistry,
+    ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
 };
 use munshi_types::{Effect, FallbackSearch, InboundMessage, PersonId, Reach, TenantId, ToolSpec};
 use serde_json::{Value, json};
@@ -132,6 +132,19 @@ impl ReadToolHandler for Count {
     }
 }
 
+/// Hands work over to a run: its text lists the steps.
+struct HandOver(ToolRuns);
+
+impl WriteToolHandler for HandOver {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        let input = permit.arguments()["text"].as_str().and_then(|text| serde_json::from_str(text).ok());
+        let (kind, cause) = ("sample.listed".to_owned(), PackRunCause::Operation);
+        let new = NewPackRun { kind, cause, cause_key: None, input: input.unwrap_or_default() };
+        let run = self.0.delegate(tx, permit, &new)?;
+        Ok(ToolOutput::new(json!({ "run": run })))
+    }
+}
+
 /// Knows three people, two of one name.
 struct Balance;
 
@@ -187,7 +200,7 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
     }
 }
 
-fn registry(world: &Arc<World>) -> ToolRegistry {
+fn registry(world: &Arc<World>, runs: &ToolRuns) -> ToolRegistry {
     let (house, foreign) = (build_house_connector, build_foreign_connector);
     let far = |effect| ToolHandler::Remote(Arc::new(Outside { world: world.clone(), effect }));
     let mut registry = ToolRegistry::default();
@@ -202,6 +215,8 @@ fn registry(world: &Arc<World>) -> ToolRegistry {
     add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(NoteTool)));
     let unnote = ToolHandler::Write(Arc::new(notes::UnnoteTool));
     add(&mut registry, spec(notes::UNNOTE, Effect::Inside), house(), unnote);
+    let hand_over = ToolHandler::Write(Arc::new(HandOver(runs.clone())));
+    add(&mut registry, spec("hand_over", Effect::Inside), house(), hand_over);
     let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
     let asked_for = ["{text} hatao", "{text} हटाओ"].map(str::to_owned);
     careful.phrases.insert(munshi_lang::Language::Hindi, asked_for.to_vec());
@@ -298,7 +313,8 @@ impl Plan {
     fn start(&self, test: &TestDb, db: Db, provider: Arc<dyn Provider>, world: &Arc<World>) -> TestApp {
         let builder = TestApp::builder(test).with_db(db).with_model(provider).with_summaries();
         let builder = builder.with_targets(self.targets.clone()).with_prices(self.prices.clone());
-        let builder = builder.with_packs(self.house.clone()).with_tools(registry(world));
+        let builder =
+            builder.with_packs(self.house.clone()).with_tools(registry(world, &self.house.tool_runs));
         let builder = builder.with_connectors(self.shelves.clone()).with_budgets(self.budgets.clone());
         builder.with_settings(self.settings.clone()).build()
     }

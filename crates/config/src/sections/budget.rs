@@ -62,6 +62,10 @@ section! {
         run_iterations: CountKind<1, 1_000> = 20,
         /// Maximum duration of one run.
         run_time ("run_seconds"): SecondsKind<1, 86_400> = 600,
+        /// Maximum tokens of one background run, together with the runs it starts. Each of those gets an equal share of what is left.
+        background_run_tokens: CountKind<1_000, 1_000_000_000> = 200000,
+        /// Maximum cost of one background run and the runs it starts, in dollars.
+        background_run_money: DollarsKind = 1,
         /// How long an unsettled budget reservation is held. Must be longer than any call takes.
         hold ("hold_seconds"): SecondsKind<60, 86_400> = 900,
         /// Retention of usage records per day and per person, in days. Monthly totals are kept forever.

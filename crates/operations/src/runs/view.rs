@@ -105,9 +105,11 @@ impl RunHaltView {
             | HaltReason::Stuck(what)
             | HaltReason::RefusedAtDoor(what) => Some(what.clone()),
             // What broke of ours is for the log.
-            HaltReason::ToolCap | HaltReason::NoModel(_) | HaltReason::Cancelled | HaltReason::Broken(_) => {
-                None
-            }
+            HaltReason::ToolCap
+            | HaltReason::NoModel(_)
+            | HaltReason::Cancelled
+            | HaltReason::PersonGone
+            | HaltReason::Broken(_) => None,
         };
         Self { code: halt.code().to_owned(), detail }
     }
@@ -124,6 +126,7 @@ pub struct RunSummaryView {
     pub session: Option<SessionId>,
     #[schema(value_type = Option<uuid::Uuid>)]
     pub binding: Option<BindingId>,
+    /// Whose message it answers, or on whose behalf it acts; null for work that nobody asked for.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub person: Option<PersonId>,
     /// The message to answer.

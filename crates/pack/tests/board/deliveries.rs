@@ -203,6 +203,24 @@ impl RunStarter for Starter {
         self.begun.lock().unwrap().push(new.clone());
         Ok(self.ids.next())
     }
+
+    fn begin_delegated(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewPackRun,
+        _: &munshi_pack::RunDelegator,
+    ) -> munshi_store::Result<RunId> {
+        self.begin(tx, new)
+    }
+
+    fn begin_from_act(
+        &self,
+        tx: &mut Tx<'_>,
+        new: &NewPackRun,
+        _: munshi_types::ActId,
+    ) -> munshi_store::Result<RunId> {
+        self.begin(tx, new)
+    }
 }
 
 struct Office {

@@ -15,11 +15,12 @@ use munshi_pack::operation::{
     RouteMethod,
 };
 use munshi_pack::{
-    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, NextStep, Objection, Pack,
-    PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackForm,
-    PackFormOutcome, PackInstaller, PackJob, PackJobCall, PackPageContent, PackPageHandler, PackPageRequest,
-    PackReader, PackReading, PackScheduleTime, PackTurnContext, PromptContribution, RunHistory, RunKind,
-    StepOutcome, TenantTemplate, ready_files,
+    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, InvalidPack, NewPackRun, NextStep,
+    Objection, Pack, PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall,
+    PackCommandError, PackForm, PackFormOutcome, PackInstaller, PackJob, PackJobCall, PackPageContent,
+    PackPageHandler, PackPageRequest, PackReader, PackReading, PackRunCause, PackScheduleTime,
+    PackTurnContext, PromptContribution, RunHistory, RunKind, StepOutcome, TenantTemplate, ToolRuns,
+    ready_files,
 };
 use munshi_safety::acts::Permit;
 use munshi_safety::pipeline::ActConcern;
@@ -79,6 +80,8 @@ impl Pack for Board {
         room.add_tool(pin_spec(), ToolHandler::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
         room.add_tool(read_spec(), ToolHandler::Read(Arc::new(Read)))?;
         room.add_tool(find_spec(), ToolHandler::Read(Arc::new(Find)))?;
+        let runs = room.tool_runs();
+        room.add_tool(remind_spec(), ToolHandler::Write(Arc::new(RemindMe { runs })))?;
         room.add_context_source(Waiting);
         room.add_reader(Forwarded);
         room.add_check(Sober);
@@ -180,6 +183,34 @@ impl WriteToolHandler for Pin {
     ) -> Result<Option<String>, ToolFailure> {
         let is_there = all(tx)?.iter().any(|notice| notice.id == permit.act());
         Ok((!is_there).then(|| "the notice is not on the board".to_owned()))
+    }
+}
+
+fn remind_spec() -> ToolSpec {
+    let about = "Puts a notice up, and a reminder of it a day later.";
+    ToolSpec {
+        parameters: pin_spec().parameters,
+        effect: Effect::Inside,
+        least_autonomy: Autonomy::Propose,
+        ..spec("remind_me", about, "board.notice.remind")
+    }
+}
+
+/// Hands it over to a run that acts on behalf of whoever asked.
+struct RemindMe {
+    runs: ToolRuns,
+}
+
+impl WriteToolHandler for RemindMe {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        let new = NewPackRun {
+            kind: "board.remind".to_owned(),
+            cause: PackRunCause::Operation,
+            cause_key: None,
+            input: permit.arguments().clone(),
+        };
+        let run = self.runs.delegate(tx, permit, &new)?;
+        Ok(ToolOutput::new(json!({ "run": run })))
     }
 }
 

@@ -73,6 +73,23 @@ impl fmt::Display for RunExhaustion {
 impl std::error::Error for RunExhaustion {}
 
 impl RunBudget {
+    /// Of work that nobody waits for: it may take as long as it likes.
+    pub const BACKGROUND: Self = Self {
+        tokens: 200_000,
+        money: Cost::from_micros(1_000_000),
+        iterations: u32::MAX,
+        seconds: u64::MAX,
+    };
+
+    /// What each of so many gets of what is left, in equal shares of tokens and money.
+    #[must_use]
+    pub fn share(&self, used: &RunUse, among: usize) -> Self {
+        let among = u64::try_from(among.max(1)).unwrap_or(u64::MAX);
+        let money = self.money.minus(used.money).as_micros().max(0);
+        let money = Cost::from_micros(money / i64::try_from(among).unwrap_or(i64::MAX));
+        Self { tokens: self.tokens.saturating_sub(used.tokens) / among, money, ..*self }
+    }
+
     /// Whether the run may go on. What is reached is spent: nothing is left to go on with.
     pub fn check(&self, used: &RunUse) -> Result<(), RunExhaustion> {
         if used.tokens >= self.tokens {
@@ -123,6 +140,16 @@ mod tests {
             stopped(used.with_elapsed(Duration::from_secs(600))),
             "this run has taken 600 of 600 seconds"
         );
+    }
+
+    #[test]
+    fn what_is_left_is_shared_equally() {
+        let budget = RunBudget { tokens: 1_000, money: Cost::from_micros(90), ..RunBudget::BACKGROUND };
+        let used = RunUse::default().with_call(100, Cost::from_micros(30));
+        let share = budget.share(&used, 3);
+        assert_eq!((share.tokens, share.money), (300, Cost::from_micros(20)));
+        let nothing = budget.share(&used.with_call(5_000, Cost::from_micros(500)), 2);
+        assert_eq!((nothing.tokens, nothing.money), (0, Cost::ZERO), "what is overdrawn leaves nothing");
     }
 
     proptest! {

@@ -27,6 +27,8 @@ pub struct BudgetSettings {
     pub background_money_month: Cost,
     pub rates: PriceConversion,
     pub run: RunBudget,
+    /// The same for a run of the background together with those it begins.
+    pub background_run: RunBudget,
     /// How long something stays set aside that nobody settles.
     pub hold: Duration,
     /// How long days stay in the books; months stay for good.
@@ -49,6 +51,7 @@ impl Default for BudgetSettings {
             background_money_month: dollars(30),
             rates: PriceConversion::default(),
             run: RunBudget::default(),
+            background_run: RunBudget::BACKGROUND,
             hold: Duration::from_secs(900),
             keep: DAY * 400,
         }

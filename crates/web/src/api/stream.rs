@@ -63,7 +63,8 @@ fn event_id_error(name: &str) -> ApiError {
 /// What is streamed.
 pub(crate) struct RunStreamSource {
     pub(crate) tenant: TenantId,
-    pub(crate) person: PersonId,
+    /// Whose turn it is; none of work that nobody typed.
+    pub(crate) person: Option<PersonId>,
     pub(crate) run: RunId,
     /// Whether they may see what tools were given and gave.
     pub(crate) insides: DetailLevel,
@@ -97,7 +98,8 @@ pub(crate) fn respond_with(
     stopping: CancellationToken,
     view: StreamEventRenderer,
 ) -> Response {
-    let (slot, others) = api.streams.register(told.tenant, told.person, told.run);
+    let registered = told.person.map(|person| api.streams.register(told.tenant, person, told.run));
+    let (slot, others) = registered.map_or((None, Vec::new()), |(slot, others)| (Some(slot), others));
     let beside = others.into_iter().rfind(|other| *other != told.run);
     let beside =
         beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
@@ -128,7 +130,7 @@ struct Live {
     tenant: TenantId,
     client: Option<String>,
     /// Given back when the client has gone.
-    _slot: StreamSlot,
+    _slot: Option<StreamSlot>,
 }
 
 impl Live {

@@ -33,7 +33,7 @@ pub(crate) fn find_refusal(outcome: &RunOutcome) -> Option<CompletionRefusal> {
         HaltReason::NoModel(_) => {
             (ApiErrorCode::Unavailable, "server_error", "no_model", said("No model answered."))
         }
-        HaltReason::Broken(_) => {
+        HaltReason::PersonGone | HaltReason::Broken(_) => {
             (ApiErrorCode::Internal, "server_error", "broken", said("Internal server error."))
         }
         HaltReason::Cancelled => {

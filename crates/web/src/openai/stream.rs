@@ -146,7 +146,8 @@ impl CompletionStream {
             RunEvent::ToolCall { .. }
             | RunEvent::ToolResult { .. }
             | RunEvent::Approval { .. }
-            | RunEvent::Suggestions { .. } => {}
+            | RunEvent::Suggestions { .. }
+            | RunEvent::Work(_) => {}
         }
     }
 

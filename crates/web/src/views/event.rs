@@ -1,7 +1,8 @@
 //! What a stream tells, event by event.
 
-use munshi_agent::RunEvent;
-use munshi_types::{ApprovalId, MessageId, PersonId, RunId, SessionId};
+use munshi_agent::{BegunRun, RunEvent, WorkEvent};
+use munshi_operations::runs::{RunHaltView, RunStateView};
+use munshi_types::{ApprovalId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -73,6 +74,51 @@ pub(crate) enum StreamEvent {
     },
     /// Last event: there is no reply, or it is not on this stream.
     Error { code: String, message: String, retryable: bool },
+    /// A background run waits, and nobody works on it meanwhile.
+    Waiting {
+        /// `time`, or the code of what is in the way of an approved act, such as `waiting_limit`.
+        reason: String,
+        #[schema(value_type = Option<String>, format = DateTime)]
+        until: Option<Timestamp>,
+    },
+    /// A background run has started other runs, and waits for all of them.
+    RunsBegun { runs: Vec<BegunRunView> },
+    /// One of those runs has ended.
+    ChildEnded {
+        #[schema(value_type = uuid::Uuid)]
+        run: RunId,
+        ok: bool,
+    },
+    /// An optional step was left out, since too many runs wait.
+    Skipped { step: String },
+    /// Last event of a background run.
+    Ended {
+        #[schema(value_type = uuid::Uuid)]
+        run: RunId,
+        ok: bool,
+        /// `done` or `halted`.
+        state: RunStateView,
+        halt: Option<RunHaltView>,
+        /// The result.
+        result: Value,
+    },
+}
+
+/// A run that another run has started.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = BegunRun)]
+pub(crate) struct BegunRunView {
+    #[schema(value_type = uuid::Uuid)]
+    pub(crate) run: RunId,
+    /// The pack's kind of work.
+    #[schema(example = "shop.restock")]
+    pub(crate) kind: String,
+}
+
+impl From<BegunRun> for BegunRunView {
+    fn from(begun: BegunRun) -> Self {
+        Self { run: begun.run, kind: begun.kind }
+    }
 }
 
 /// A server-sent event, field by field.
@@ -125,6 +171,11 @@ impl StreamEvent {
             Self::Reset { .. } => "reset",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
+            Self::Waiting { .. } => "waiting",
+            Self::RunsBegun { .. } => "runs_begun",
+            Self::ChildEnded { .. } => "child_ended",
+            Self::Skipped { .. } => "skipped",
+            Self::Ended { .. } => "ended",
         }
     }
 }
@@ -141,6 +192,9 @@ impl StreamEvent {
             (Self::Done { run, message, decision_id, usage, state, degraded }, _) => {
                 let usage = TurnUsageView { cost_micros: None, ..usage };
                 Self::Done { run, message, decision_id, usage, state, degraded }
+            }
+            (Self::Ended { run, ok, state, halt, .. }, _) => {
+                Self::Ended { run, ok, state, halt, result: Value::Null }
             }
             (event, _) => event,
         }
@@ -161,6 +215,24 @@ impl From<RunEvent> for StreamEvent {
                 Self::Done { run, message, decision_id, usage: usage.into(), state, degraded }
             }
             RunEvent::Error { code, message, retryable } => Self::Error { code, message, retryable },
+            RunEvent::Work(event) => event.into(),
+        }
+    }
+}
+
+impl From<WorkEvent> for StreamEvent {
+    fn from(event: WorkEvent) -> Self {
+        match event {
+            WorkEvent::Waiting { reason, until } => Self::Waiting { reason, until },
+            WorkEvent::RunsBegun { runs } => {
+                Self::RunsBegun { runs: runs.into_iter().map(Into::into).collect() }
+            }
+            WorkEvent::ChildEnded { run, ok } => Self::ChildEnded { run, ok },
+            WorkEvent::Skipped { step } => Self::Skipped { step },
+            WorkEvent::Ended { run, ok, state, halt, result } => {
+                let halt = halt.as_ref().map(RunHaltView::of);
+                Self::Ended { run, ok, state: state.into(), halt, result }
+            }
         }
     }
 }

@@ -115,6 +115,12 @@ impl VisitEventTranslator {
                 VisitEvent::Done { run, message, state, voice: Some(self.voice.code()) }
             }
             StreamEvent::Error { code, message, retryable } => VisitEvent::Error { code, message, retryable },
+            // Work that nobody typed is not for visitors.
+            StreamEvent::Waiting { .. }
+            | StreamEvent::RunsBegun { .. }
+            | StreamEvent::ChildEnded { .. }
+            | StreamEvent::Skipped { .. }
+            | StreamEvent::Ended { .. } => return None,
         })
     }
 

@@ -1,10 +1,17 @@
 //! A stream that breaks off is taken up again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_agent::background::NewBackgroundRun;
+use munshi_agent::runs::RunCause;
 use munshi_identity::Role;
+use munshi_identity::keys::KeySubject;
+use munshi_jobs::{JobRegistry, JobRunner, JobRunnerOptions};
 use munshi_llm::{ChatEvent, ModelError};
+use munshi_pack::operation::PackServices;
 use munshi_test_support::models::{ScriptedTurn, build_text_events};
+use munshi_types::SystemRandom;
 use serde_json::json;
 
 use crate::api::support::{Installation, Told, chat, follow, text_of};
@@ -15,6 +22,14 @@ fn in_pieces(text: &str) -> ScriptedTurn {
     let words = text.split_inclusive(' ').map(|word| ChatEvent::Text(word.to_owned()));
     events.splice(1..2, words);
     ScriptedTurn::events(events)
+}
+
+/// Works on what waits in the background.
+async fn work(house: &Installation) {
+    let mut registry = JobRegistry::default();
+    house.engine.install_background(&mut registry, 2, PackServices::default());
+    let (random, options) = (Arc::new(SystemRandom), JobRunnerOptions::default());
+    JobRunner::new(house.db.clone(), &house.queue, random, registry, options).drain().await.unwrap();
 }
 
 /// What a client has that saw `seen` and then the rest.
@@ -123,6 +138,31 @@ on_both! {
         let shown = house.get(&format!("/v1/runs/{run}"), &key).await.is(200);
         assert_eq!((&shown["state"], &shown["halt"]["code"]), (&json!("halted"), &json!("cancelled")));
         assert_eq!(house.call("POST", &format!("/v1/runs/{run}/cancel"), &key, None).await.is(200)["cancelled"], false);
+    }
+
+    async fn work_that_nobody_typed_is_followed_by_those_who_may_see_it(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (key, other) = (house.key(Role::Viewer).await, house.again(&test, []).await);
+        let run_queue = house.engine.run_starter();
+        let new = NewBackgroundRun { kind: "notes.count".to_owned(), cause: RunCause::Clock, cause_key: None, input: json!({}) };
+        let run = house.db.write(house.shop.tenant, move |tx| run_queue.begin(tx, &new)).await.unwrap().run.to_string();
+        let (_, told) = tokio::join!(work(&house), other.stream(follow(&key, &run, None), usize::MAX));
+        let told = told.1;
+        let names: Vec<&str> = told.iter().map(|event| event.name.as_str()).collect();
+        assert_eq!(names, ["tool_call", "tool_result", "ended"], "{told:?}");
+        assert_eq!((&told[0].data["tool"], &told[1].data["ok"], &told[0].data["call"]), (&json!("count"), &json!(true), &told[1].data["call"]));
+        let end = &told[2].data;
+        assert_eq!((&end["state"], &end["ok"], &end["result"]["counted"], &end["halt"]), (&json!("done"), &json!(true), &json!(true), &json!(null)));
+        for (seen, event) in told.iter().enumerate() {
+            let (_, rest) = house.stream(follow(&key, &run, Some(&event.id)), usize::MAX).await;
+            assert_eq!(rest.iter().map(|event| &event.id).collect::<Vec<_>>(), told[seen + 1..].iter().map(|event| &event.id).collect::<Vec<_>>());
+        }
+        let path = format!("/v1/runs/{run}/stream");
+        let elsewhere = house.key_of(house.other.tenant, Role::Owner).await;
+        house.get(&path, &elsewhere).await.refused(404, "not_found");
+        let fan = house.add_person(house.shop.tenant, "Fan", None).await;
+        let stranger = house.key_with(house.shop.tenant, KeySubject::Person(fan), None, None).await;
+        house.get(&path, &stranger).await.refused(404, "not_found");
     }
 
     async fn what_is_no_id_of_an_event_is_refused(test: TestDb) {

@@ -174,7 +174,8 @@ impl AskEventListener for TerminalAskListener {
             RunEvent::Thinking { .. }
             | RunEvent::Approval { .. }
             | RunEvent::Suggestions { .. }
-            | RunEvent::Done { .. } => Ok(()),
+            | RunEvent::Done { .. }
+            | RunEvent::Work(_) => Ok(()),
         }
     }
 }

@@ -101,7 +101,8 @@ impl AskEventListener for ChatScreen {
             RunEvent::Thinking { .. }
             | RunEvent::Approval { .. }
             | RunEvent::Suggestions { .. }
-            | RunEvent::Done { .. } => false,
+            | RunEvent::Done { .. }
+            | RunEvent::Work(_) => false,
         };
         if is_shown {
             self.clear_waiting();

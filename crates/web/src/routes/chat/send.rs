@@ -223,7 +223,7 @@ pub(crate) fn build_stream_source(
     };
     RunStreamSource {
         tenant: received.tenant,
-        person: received.person,
+        person: Some(received.person),
         run: received.run,
         insides,
         client,

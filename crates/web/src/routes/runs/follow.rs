@@ -1,4 +1,4 @@
-//! `GET /v1/runs/{id}/stream`: the events of a turn, from the beginning or from where they broke off.
+//! `GET /v1/runs/{id}/stream`: the events of a run, from the beginning or from where they broke off.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -29,7 +29,8 @@ pub(crate) struct FollowRunQuery {
 /// Stream the events of a run, on any node, running or ended.
 ///
 /// With the last event id you get exactly the rest. If the reply was restarted meanwhile, you get a `reset` first and
-/// then the whole reply.
+/// then the whole reply. A background run has no reply: you get its calls and their results, what it waits for, the runs it starts and
+/// its end.
 #[utoipa::path(get, path = "/v1/runs/{id}/stream", tag = "runs",
     params(
         ("id" = uuid::Uuid, Path, description = "The run."),
@@ -46,11 +47,10 @@ pub(crate) async fn follow_run(
 ) -> Result<Response, ApiError> {
     let after = stream::parse_last_event_id(id, &headers, from.after.as_deref())?;
     let run = load_run(&key, id).await?;
-    let missing = || convert_turn_error(munshi_agent::Error::NoConversation(id));
-    let person = run.person.ok_or_else(missing)?;
     let following = key.api.engine.follow(key.tenant(), id, after).await.map_err(convert_turn_error)?;
     let insides = DetailLevel::for_role(key.role());
     let client = Some(key_client_id(&key));
-    let told = RunStreamSource { tenant: key.tenant(), person, run: id, insides, client, first: None };
+    let told =
+        RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, client, first: None };
     Ok(stream::respond(&key.api, told, following, app.shutdown_token().clone()))
 }

@@ -43,7 +43,7 @@ pub(crate) async fn follow_visit_run(
         visitor.api.engine.follow(visitor.binding.tenant, id, after).await.map_err(convert_turn_error)?;
     let told = RunStreamSource {
         tenant: visitor.binding.tenant,
-        person,
+        person: Some(person),
         run: id,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         insides: DetailLevel::Shown,

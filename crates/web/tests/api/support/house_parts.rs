@@ -24,7 +24,7 @@ use munshi_operations::{ConnectorRules, HouseParts};
 use munshi_pack::operation::{OperationEntry, OperationError, PackServices};
 use munshi_pack::{PackRegistry, RunStarter};
 use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
-use munshi_safety::budget::{BudgetSettings, ModelClasses};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings, ModelClasses};
 use munshi_safety::pipeline::CompiledTool;
 use munshi_safety::vault::{MasterKeySource, Vault, VaultSecret};
 use munshi_store::Db;
@@ -58,6 +58,7 @@ impl HouseParts for TestParts {
         Ok(Arc::new(RunQueue {
             packs: self.packs.clone(),
             queue: self.queue.clone(),
+            governor: BudgetGovernor::new(self.budgets.clone(), self.ids.clone()),
             ids: self.ids.clone(),
             clock: self.clock.clone(),
         }))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
+use async_trait::async_trait;
 use munshi_identity::Role;
 use munshi_identity::keys::ApiAccess;
 use munshi_pack::operation::{
@@ -10,8 +11,8 @@ use munshi_pack::operation::{
     RouteMethod,
 };
 use munshi_pack::{
-    InvalidPack, Pack, PackForm, PackFormOutcome, PackInstaller, PackPageContent, PackPageHandler,
-    PackPageRequest, PackRegistry,
+    InvalidPack, NextStep, Pack, PackForm, PackFormOutcome, PackInstaller, PackPageContent, PackPageHandler,
+    PackPageRequest, PackRegistry, RunHistory, RunKind,
 };
 use munshi_store::{AdminTx, Result, Tx, params};
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,30 @@ impl Pack for Notes {
         room.add_page(Count)?;
         room.add_page(Write)?;
         room.add_webhook(super::webhooks::NotesHook)?;
+        room.add_run_kind(CountRun)?;
         room.add_operation::<CountNotes>()?;
         room.add_operation::<ForgetNotes>()
+    }
+}
+
+/// Looks how many notes there are.
+struct CountRun;
+
+#[async_trait]
+impl RunKind for CountRun {
+    fn name(&self) -> &'static str {
+        "count"
+    }
+
+    fn scopes(&self) -> &'static [&'static str] {
+        &["shop.*"]
+    }
+
+    async fn next_step(&self, history: &RunHistory) -> std::result::Result<NextStep, String> {
+        Ok(match history.outcomes.len() {
+            0 => NextStep::Call { tool: "count".to_owned(), arguments: json!({}) },
+            _ => NextStep::End(json!({ "counted": true })),
+        })
     }
 }
 

@@ -1,0 +1,89 @@
+//! The end of a run of the background, and of everything that waits for it or that it waits for.
+
+use std::sync::Arc;
+
+use munshi_store::Tx;
+use munshi_types::{ApprovalId, RunId};
+use serde_json::json;
+
+use super::billing::RunBill;
+use super::record::WorkStep;
+use super::store::{self, RunResult, enqueue_run};
+use super::walk::sum_use;
+use crate::commit;
+use crate::engine::TurnEngineInner;
+use crate::error::{Error, Result};
+use crate::runs::{self, RunLease};
+use crate::state::HaltReason;
+use crate::steps::{self, NewRunStep};
+
+pub(super) struct RunEnding {
+    pub lease: RunLease,
+    pub parent: Option<RunId>,
+    /// What it is settled with.
+    pub bill: Option<RunBill>,
+    pub halt: Option<HaltReason>,
+    pub result: RunResult,
+    /// What was not written down yet.
+    pub steps: Vec<NewRunStep>,
+    /// What it asked people.
+    pub questions: Vec<ApprovalId>,
+}
+
+impl TurnEngineInner {
+    /// Ends a run of which nothing is known but that it broke.
+    pub(super) async fn end_broken(self: &Arc<Self>, lease: RunLease, halt: HaltReason) -> Result<()> {
+        let read = move |tx: &mut Tx<'_>| match runs::find(tx, lease.run) {
+            Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
+            found => found,
+        };
+        let run = self.db.read(lease.tenant, read).await?.ok_or(Error::NoRun)?;
+        let result = RunResult {
+            ok: false,
+            result: json!({ "code": halt.code() }),
+            taint: run.snapshot.whole_taint(),
+            used: sum_use(&run.snapshot),
+        };
+        let ending = RunEnding {
+            lease,
+            parent: run.parent,
+            bill: RunBill::find(&run),
+            halt: Some(halt),
+            result,
+            steps: Vec::new(),
+            questions: run.snapshot.pending_approvals(),
+        };
+        self.store_ending(ending).await
+    }
+
+    /// The end, what it asked people, those it began, and whoever waits for it: all or nothing. Rows of runs come before records, as
+    /// a child that ends writes into its parent's record.
+    pub(super) async fn store_ending(self: &Arc<Self>, ending: RunEnding) -> Result<()> {
+        let (inner, tenant) = (self.clone(), ending.lease.tenant);
+        let unit = move |tx: &mut Tx<'_>| -> Result<()> {
+            let now = inner.clock.now();
+            let (lease, queue) = (ending.lease, &inner.ingest_services.queue);
+            if let Some(bill) = &ending.bill {
+                bill.settle(tx, &inner.act_services.governor, ending.halt.as_ref(), now)?;
+            }
+            store::end(tx, lease, ending.halt.as_ref(), &ending.result, now)?;
+            if ending.halt.is_some() {
+                for child in store::list_open_children(tx, lease.run)? {
+                    runs::request_cancel(tx, child, now)?;
+                    enqueue_run(tx, queue, child, "cancel", None)?;
+                }
+            }
+            steps::add(tx, lease, &ending.steps)?;
+            if let Some(parent) = ending.parent {
+                enqueue_run(tx, queue, parent, &format!("child/{}", lease.run), None)?;
+                let ended = WorkStep::ChildEnded { run: lease.run, ok: ending.result.ok };
+                steps::add_beside(tx, parent, &ended.build(now)?)?;
+            }
+            let Some(halt) = &ending.halt else { return Ok(()) };
+            let untold = commit::withdraw(tx, &ending.questions, halt.code(), now)?;
+            untold.record_with_ids(tx, &inner.ids, now)?;
+            Ok(())
+        };
+        self.db.write(tenant, unit).await
+    }
+}
