@@ -176,6 +176,7 @@ impl TurnEngineInner {
             tools: Arc::default(),
             now: self.clock.now(),
             zone: binding.zone.clone(),
+            query: Arc::default(),
         };
         let (packs, tool, arguments) =
             (self.packs.clone(), tool.known.spec.name.to_string(), arguments.clone());

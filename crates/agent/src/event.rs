@@ -54,6 +54,9 @@ pub enum RunEvent {
         /// Whether a question stands in the reply that a bare yes may answer.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         asks: bool,
+        /// What the turn went on without, in a few words each: it took too long, or too many waited.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
     },
     /// The last one: there is no reply.
     Error {

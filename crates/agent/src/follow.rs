@@ -192,6 +192,7 @@ fn build_final_marks(run: &Run, reply: &Message, marks: &ReplyMarks) -> Vec<Repl
         state: run.state.as_str().to_owned(),
         degraded: reply.standing == MessageStatus::Degraded,
         asks: !marks.asked.is_empty() || !marks.asks.is_empty() || marks.which.is_some(),
+        skipped: Vec::new(),
     };
     vec![ReplyMark { number, offset, event: done }]
 }

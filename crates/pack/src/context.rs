@@ -8,6 +8,18 @@ use crate::turn_context::PackTurnContext;
 
 /// Asked once a turn, in one reading transaction with all the others.
 pub trait ContextSource: Send + Sync {
+    /// Whether it looks things up by the meaning of the message: then [`TurnQuery::vector`](crate::TurnQuery::vector) is made
+    /// before anything is read, by a model that may be elsewhere. What takes longer than a moment is done without.
+    fn wants_vector(&self) -> bool {
+        false
+    }
+
+    /// What is left out, in a few words, while more than fifty messages wait for an answer; none where a turn can't do without.
+    /// The run's record and the end of the reply say so, and the model is told.
+    fn optional(&self) -> Option<&'static str> {
+        None
+    }
+
     fn gather(&self, tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<PromptContribution>;
 }
 

@@ -86,7 +86,7 @@ pub use schedule::{PackScheduleTime, ScheduleWeekday};
 pub use services::{PackServiceError, PackServiceSource, PackServices};
 pub use signature::{SignatureEncoding, SignatureHash, verify_hmac, verify_token};
 pub use tenant_template::{TenantTemplate, TenantTemplateFile};
-pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext};
+pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext, QueryEntity, TurnQuery};
 pub use turn_hook::{FinishedCall, FinishedTurn, TurnHook};
 pub use webhook::{PackDeliveryCall, PackWebhook, WebhookRejection, WebhookRequest, WebhookVerdict};
 

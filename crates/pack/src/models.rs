@@ -135,6 +135,7 @@ impl PackModels {
             tools: Arc::default(),
             now: self.parts.clock.now(),
             zone,
+            query: Arc::default(),
         }
     }
 

@@ -29,6 +29,27 @@ pub struct PackTurnContext {
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,
+    /// The message as something to look by.
+    pub query: Arc<TurnQuery>,
+}
+
+/// A message as something to look by, made before a turn reads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnQuery {
+    /// Its words as a search index keeps them, in every script's spelling.
+    pub tokens: Vec<String>,
+    /// Its meaning, where some context source wants it and it was there in time.
+    pub vector: Option<Vec<f32>>,
+    /// What the conversation has spoken of, the newest first.
+    pub entities: Vec<QueryEntity>,
+}
+
+/// Something that a conversation has spoken of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryEntity {
+    pub kind: String,
+    pub id: String,
+    pub name: String,
 }
 
 /// Something that was said before.

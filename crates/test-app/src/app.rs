@@ -167,6 +167,13 @@ impl TestAppBuilder {
         self
     }
 
+    /// Vectors come from the model, too.
+    #[must_use]
+    pub fn with_embeddings(mut self) -> Self {
+        self.capabilities.push(Capability::Embeddings);
+        self
+    }
+
     pub fn with_settings(self, settings: TurnSettings) -> Self {
         Self { settings, ..self }
     }

@@ -7,10 +7,12 @@ use futures_util::FutureExt;
 use munshi_privacy::Scrubber;
 use munshi_safety::acts::{ActOutcome, Permit};
 use munshi_types::Effect;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::handler::{EffectCertainty, LookupOutcome, RemoteToolHandler, ToolFailure, ToolOutput};
+use crate::handler::{
+    EffectCertainty, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolOutput,
+};
 use crate::result::{sanitize_output, sanitize_text, to_failed_outcome};
 
 /// A read, or a write under a key, is tried so often.
@@ -64,6 +66,23 @@ pub(crate) async fn call(
         }
     }
     unknown_result("it was never tried")
+}
+
+/// What a look at our own tables makes before its transaction; a panic and too long a wait are failures of the tool.
+pub(crate) async fn prepare(
+    look: &dyn ReadToolHandler,
+    permit: &Permit,
+    limit: Duration,
+) -> Result<Value, ToolAttemptResult> {
+    let prepared = timeout(limit, AssertUnwindSafe(look.prepare(permit)).catch_unwind()).await;
+    let failure = match prepared {
+        Ok(Ok(Ok(prepared))) => return Ok(prepared),
+        Ok(Ok(Err(failure))) => failure,
+        Ok(Err(_)) => ToolFailure::permanent("broke", "the tool broke; somebody has to look at it"),
+        Err(_) => ToolFailure::transient("timeout", "the tool took too long"),
+    };
+    let outcome = to_failed_outcome(failure, &Scrubber::default());
+    Err(ToolAttemptResult { outcome, done: None, mismatch: None })
 }
 
 /// Looks first, after a crash.

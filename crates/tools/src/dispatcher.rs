@@ -338,12 +338,16 @@ impl ToolDispatcher {
         journal: Arc<dyn ActJournal>,
     ) -> Result<ToolAnswer> {
         let (act_services, clock) = (self.act_services.clone(), self.clock.clone());
+        let ToolHandler::Read(look) = tool.body.clone() else {
+            return Err(misuse("this tool does not read local tables"));
+        };
+        let prepared = match attempts::prepare(look.as_ref(), &permit, tool.known.spec.timeout).await {
+            Ok(prepared) => prepared,
+            Err(failed) => return self.finish(permit, Some(tool), failed, journal).await,
+        };
         self.db
             .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
-                let ToolHandler::Read(look) = &tool.body else {
-                    return Err(misuse("this tool does not read local tables"));
-                };
-                let (outcome, done) = in_transaction::read(tx, look.as_ref(), &permit);
+                let (outcome, done) = in_transaction::read(tx, look.as_ref(), &prepared, &permit);
                 let answer = build_answer(&permit, &tool, &outcome, done, None);
                 let now = clock.now();
                 let untold = acts::finish(tx, &act_services, permit, &outcome, now)?;

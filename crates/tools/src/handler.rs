@@ -23,8 +23,25 @@ pub enum ToolHandler {
     Remote(Arc<dyn RemoteToolHandler>),
 }
 
+#[async_trait]
 pub trait ReadToolHandler: Send + Sync {
+    /// What takes a wait and no table, such as the vector of what is searched for. It comes before the reading transaction,
+    /// within the tool's time.
+    async fn prepare(&self, _permit: &Permit) -> Result<Value, ToolFailure> {
+        Ok(Value::Null)
+    }
+
     fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure>;
+
+    /// The same with what was prepared.
+    fn read_prepared(
+        &self,
+        permit: &Permit,
+        _prepared: &Value,
+        tx: &mut Tx<'_>,
+    ) -> Result<ToolOutput, ToolFailure> {
+        self.read(permit, tx)
+    }
 }
 
 pub trait WriteToolHandler: Send + Sync {

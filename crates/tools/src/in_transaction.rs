@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use munshi_privacy::Scrubber;
 use munshi_safety::acts::{ActOutcome, Permit, PermitMode};
 use munshi_store::Tx;
+use serde_json::Value;
 
 use crate::handler::{ReadToolHandler, ToolFailure, ToolOutput, WriteToolHandler};
 use crate::result::{sanitize_output, to_failed_outcome};
@@ -25,9 +26,10 @@ impl From<munshi_store::Error> for Stopped {
 pub(crate) fn read(
     tx: &mut Tx<'_>,
     look: &dyn ReadToolHandler,
+    prepared: &Value,
     permit: &Permit,
 ) -> (ActOutcome, Option<ToolOutput>) {
-    to_outcome(tx.attempt(|tx| catch_panic(|| look.read(permit, tx))))
+    to_outcome(tx.attempt(|tx| catch_panic(|| look.read_prepared(permit, prepared, tx))))
 }
 
 /// Writes, reads back, and undoes what failed, broke, did not agree, or was only tried out.

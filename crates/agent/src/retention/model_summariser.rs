@@ -186,6 +186,7 @@ fn build_pack_context(
         tools: Arc::default(),
         now,
         zone: binding.zone.clone(),
+        query: Arc::default(),
     })
 }
 

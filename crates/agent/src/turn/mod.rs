@@ -23,6 +23,7 @@ mod notes;
 mod pause;
 mod prepare;
 mod proposed_act;
+mod query;
 mod reply;
 mod respond;
 mod screen;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use munshi_tiers::{ActivePlace, BindingResolution};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use journal::{CallJournal, body as journal_body};
@@ -85,6 +86,7 @@ impl Turn {
         let begun = Instant::now();
         let now = engine.clock.now();
         let (everybody, resolved) = (engine.clone(), binding.clone());
+        let ahead = engine.embed_message(lease, &binding).await?;
         let may_use_remote_model = engine.gateway.targets().iter().any(|target| !target.is_local());
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
@@ -95,7 +97,7 @@ impl Turn {
             if let Some(place) = prepare::find_place(&run, &session).filter(|_| !is_looked_up) {
                 return Ok(Err(place));
             }
-            let mut prepared = prepare::read(tx, &run, session, &resolved, &everybody, now)?;
+            let mut prepared = prepare::read(tx, &run, session, &resolved, (&everybody, &ahead), now)?;
             if may_use_remote_model {
                 prepared.load_known_people(tx, &everybody.people)?;
             }
@@ -122,6 +124,10 @@ impl Turn {
     fn new(setup: TurnSetup, mut state: TurnState, run_channel: Arc<RunChannel>, begun: Instant) -> Self {
         let mut reply = ReplyWriter::begin(run_channel, setup.lease, setup.build_reply_settings());
         reply.replay(&state.snapshot.said, &state.snapshot.marks);
+        if !setup.prepared.skipped.is_empty() {
+            let skipped = json!({ "skipped": setup.prepared.skipped });
+            state.add_step(RunState::Preparing, skipped, Duration::ZERO, setup.engine.clock.now());
+        }
         state.restore_entities(&setup);
         Self { setup, state, reply, timings: TurnStopwatch::begin(begun) }
     }

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
-use munshi_pack::{EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution};
+use munshi_pack::{
+    EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution, QueryEntity, TurnQuery,
+};
 use munshi_privacy::{KnownPeopleCache, ProtectedPeople};
 use munshi_safety::approvals::{self, Approval, ApprovalKind, ApprovalStatus};
 use munshi_safety::budget::{self, OpenReservation, UsagePlan};
@@ -18,14 +20,16 @@ use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
+use super::query::QueryVector;
 use crate::client_context::{self, ClientContext, ClientResumption, ConversationOverlay};
 use crate::engine::TurnEngineInner;
+use crate::entities::SessionEntities;
 use crate::error::{Error, Result};
 use crate::marks::ReplyMarks;
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::outbox::{self, OutboxState};
 use crate::reply_language::ReplyLanguage;
-use crate::runs::{Run, RunConversation};
+use crate::runs::{Run, RunConversation, RunLane};
 use crate::sessions::Session;
 
 /// So many messages before this one tell a language.
@@ -67,6 +71,8 @@ pub(crate) struct PreparedTurn {
     pub(crate) reservation: Option<OpenReservation>,
     /// Whether a model beyond this machine may be asked.
     pub(crate) may_use_remote_model: bool,
+    /// What was left out, in a few words each: it took too long, or too many wait.
+    pub(crate) skipped: Vec<String>,
 }
 
 /// Where the conversation of a run is: where the run was when it paused or broke off, or where the session is by now.
@@ -83,7 +89,7 @@ pub(crate) fn read(
     run: &Run,
     mut session: Session,
     binding: &BindingResolution,
-    engine: &TurnEngineInner,
+    (engine, ahead): (&TurnEngineInner, &QueryVector),
     now: Timestamp,
 ) -> Result<PreparedTurn> {
     let (packs, act_services) = (&engine.packs, &engine.act_services);
@@ -105,13 +111,19 @@ pub(crate) fn read(
         tools: precedence::select_tools(&binding.team.body, &binding.agent.body).into(),
         now,
         zone: binding.zone.clone(),
+        query: Arc::new(build_query(packs, &message.text, &session, ahead)),
     };
     let reply_language =
         detect_reply_language(packs, &pack_context, &message, &history, person.as_ref(), binding);
     pack_context.language = Some(reply_language.person.clone());
-    let mut contributions = PromptContribution::default();
+    let (mut contributions, mut skipped) = (PromptContribution::default(), Vec::new());
+    let is_busy = engine.waiting.is_busy(RunLane::Chat);
+    skipped.extend(ahead.is_late.then(|| "looking up by meaning".to_owned()));
     for source in &packs.contexts {
-        contributions.add(source.gather(tx, &pack_context)?);
+        match source.optional().filter(|_| is_busy) {
+            Some(what) => skipped.push(what.to_owned()),
+            None => contributions.add(source.gather(tx, &pack_context)?),
+        }
     }
     let facts = contributions.facts.iter().map(|fact| &fact.text);
     pack_context.standing =
@@ -156,6 +168,7 @@ pub(crate) fn read(
         residency,
         reservation,
         may_use_remote_model: false,
+        skipped,
     })
 }
 
@@ -175,6 +188,21 @@ impl PreparedTurn {
         met.others.append(&mut self.people.others);
         self.people = met;
         Ok(())
+    }
+}
+
+/// The message as something to look by, where any pack looks at all.
+fn build_query(packs: &PackRegistry, message: &str, session: &Session, ahead: &QueryVector) -> TurnQuery {
+    if packs.contexts.is_empty() {
+        return TurnQuery::default();
+    }
+    let entities = SessionEntities::from_stored(&session.entities);
+    let entities =
+        entities.known().map(|known| QueryEntity { kind: known.kind, id: known.id, name: known.name });
+    TurnQuery {
+        tokens: munshi_lang::query_tokens(message),
+        vector: ahead.vector.clone(),
+        entities: entities.collect(),
     }
 }
 

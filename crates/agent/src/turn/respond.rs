@@ -365,6 +365,7 @@ impl Turn {
             state: state(&ending.outcome).as_str().to_owned(),
             degraded: ending.is_excuse,
             asks: waits || is_open || !questions.asks.is_empty() || questions.which.is_some(),
+            skipped: self.setup.prepared.skipped.clone(),
         };
         let suggestions = ending.suggestions.clone();
         match suggestions.is_empty() {

@@ -254,6 +254,7 @@ impl Turn {
                 .setup
                 .notes()
                 .chain(prepared.session.active.as_ref().map(render_handoff))
+                .chain(render_skipped(&prepared.skipped))
                 .chain(contributions.profile)
                 .chain(self.state.entities.render_for_prompt(&prepared.message.text))
                 .collect(),
@@ -292,6 +293,16 @@ impl TurnSetup {
     fn notes(&self) -> impl Iterator<Item = UntrustedText> {
         self.prepared.client_context.iter().flat_map(|client_context| &client_context.notes).map(render_note)
     }
+}
+
+/// What the turn goes on without, where there is any.
+fn render_skipped(skipped: &[String]) -> Option<UntrustedText> {
+    let left_out = skipped.join(", ");
+    (!skipped.is_empty()).then(|| {
+        UntrustedText::new(&format!(
+            "Left out of what is known here, for lack of time: {left_out}. Say so where it matters."
+        ))
+    })
 }
 
 /// What whoever had the conversation before wrote down for those who have it now.

@@ -21,6 +21,7 @@ mod brought;
 mod connectors;
 mod connectors_away;
 mod consent;
+mod context_sources;
 mod crashes;
 mod delayed;
 mod delegated;

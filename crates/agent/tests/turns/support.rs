@@ -283,6 +283,8 @@ pub(crate) struct Plan {
     pub(crate) prices: PriceBook,
     pub(crate) house: PackRegistry,
     pub(crate) settings: TurnSettings,
+    /// Whether the model makes vectors, too.
+    pub(crate) embeds: bool,
     /// Where tools of connectors stand.
     pub(crate) shelves: Option<Arc<dyn TenantToolSource>>,
 }
@@ -296,6 +298,7 @@ impl Default for Plan {
             prices: PriceBook::default(),
             house: PackRegistry::default(),
             settings: TurnSettings::default(),
+            embeds: false,
             shelves: None,
         }
     }
@@ -312,6 +315,7 @@ impl std::ops::Deref for Shop {
 impl Plan {
     fn start(&self, test: &TestDb, db: Db, provider: Arc<dyn Provider>, world: &Arc<World>) -> TestApp {
         let builder = TestApp::builder(test).with_db(db).with_model(provider).with_summaries();
+        let builder = if self.embeds { builder.with_embeddings() } else { builder };
         let builder = builder.with_targets(self.targets.clone()).with_prices(self.prices.clone());
         let builder =
             builder.with_packs(self.house.clone()).with_tools(registry(world, &self.house.tool_runs));

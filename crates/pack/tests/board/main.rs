@@ -130,6 +130,7 @@ fn build_scene(test: &TestDb, principal: Principal, message: &str) -> PackTurnCo
         tools: std::sync::Arc::default(),
         now: test.clock.now(),
         zone: Zone::default(),
+        query: Arc::default(),
     }
 }
 

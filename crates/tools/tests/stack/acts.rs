@@ -64,6 +64,16 @@ on_both_engines! {
         assert!(World::at(&shop.folder, Death::Never, false).lines().is_empty());
     }
 
+    async fn a_look_prepares_before_it_reads(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let answer = shop.call(shop.want("count", json!({}))).await;
+        assert!(matches!(&answer, ToolAnswer::Done(seen) if seen.value["count"] == 0), "{answer:?}");
+        for (mood, code) in [("hangs", "timeout"), ("fails", "no_vector"), ("breaks", "broke")] {
+            let answer = shop.call(shop.want("count", json!({ "mood": mood }))).await;
+            assert!(matches!(&answer, ToolAnswer::Failed { code: found, .. } if found == code), "{answer:?}");
+        }
+    }
+
     async fn looking_is_labelled_by_whose_words_it_brings(test: TestDb) {
         let shop = Shop::open(&test).await;
         let ToolAnswer::Done(own) = shop.call(shop.want("count", json!({}))).await else { panic!() };

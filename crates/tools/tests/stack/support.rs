@@ -181,7 +181,27 @@ impl WriteToolHandler for Notes {
 
 struct Count;
 
+#[async_trait]
 impl ReadToolHandler for Count {
+    async fn prepare(&self, permit: &Permit) -> Result<Value, ToolFailure> {
+        match permit.arguments()["mood"].as_str() {
+            Some("hangs") => std::future::pending().await,
+            Some("fails") => Err(ToolFailure::permanent("no_vector", "nobody made one")),
+            Some("breaks") => panic!("a tool that breaks while it prepares"),
+            _ => Ok(json!("ready")),
+        }
+    }
+
+    fn read_prepared(
+        &self,
+        permit: &Permit,
+        prepared: &Value,
+        tx: &mut Tx<'_>,
+    ) -> Result<ToolOutput, ToolFailure> {
+        assert_eq!(*prepared, json!("ready"));
+        self.read(permit, tx)
+    }
+
     fn read(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         if permit.arguments()["text"] == "break after writing" {
             panic!("a tool that breaks while it looks");

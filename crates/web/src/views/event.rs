@@ -71,6 +71,9 @@ pub(crate) enum StreamEvent {
         state: String,
         /// The reply is a fallback without an answer; it is not billed.
         degraded: bool,
+        /// What the turn went on without, in a few words each: it took too long, or too many waited.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
     },
     /// Last event: there is no reply, or it is not on this stream.
     Error { code: String, message: String, retryable: bool },
@@ -191,7 +194,7 @@ impl StreamEvent {
             }
             (Self::Done { run, message, decision_id, usage, state, degraded }, _) => {
                 let usage = TurnUsageView { cost_micros: None, ..usage };
-                Self::Done { run, message, decision_id, usage, state, degraded }
+                Self::Done { run, message, decision_id, usage, state, degraded, skipped }
             }
             (Self::Ended { run, ok, state, halt, .. }, _) => {
                 Self::Ended { run, ok, state, halt, result: Value::Null }
@@ -211,7 +214,7 @@ impl From<RunEvent> for StreamEvent {
             RunEvent::Approval { approval, words } => Self::Approval { approval, words },
             RunEvent::Suggestions { suggestions } => Self::Suggestions { suggestions },
             RunEvent::Reset { why } => Self::Reset { why },
-            RunEvent::Done { run, message, decision_id, usage, state, degraded, asks: _ } => {
+            RunEvent::Done { run, message, decision_id, usage, state, degraded, asks: _, skipped } => {
                 Self::Done { run, message, decision_id, usage: usage.into(), state, degraded }
             }
             RunEvent::Error { code, message, retryable } => Self::Error { code, message, retryable },
