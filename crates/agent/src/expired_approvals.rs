@@ -159,9 +159,10 @@ pub(crate) fn notify_asked(
     notices.iter().try_for_each(send)
 }
 
-/// The conversation a run takes part in by now; none where it takes part in none.
+/// The conversation a run takes part in by now, or that it was begun from; none where there is none.
 fn find_current_session(tx: &mut Tx<'_>, run: &Run) -> Result<Option<Session>> {
-    Ok(run.session().map(|session| sessions::find_current(tx, session)).transpose()?.flatten())
+    let session = run.session().or_else(|| run.delegator()?.session);
+    Ok(session.map(|session| sessions::find_current(tx, session)).transpose()?.flatten())
 }
 
 /// Where somebody is met: where they asked for the work, with the same binding, or where they spoke last.

@@ -102,12 +102,12 @@ pub(crate) fn add_beside(tx: &mut Tx<'_>, run: RunId, step: &NewRunStep) -> Resu
         let added = tx.execute(
             (
                 "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
-                 SELECT r.tenant_id, r.id,
+                 SELECT $1, r.id,
                         (SELECT coalesce(max(s.number), 0) + 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2),
                         r.epoch, $3, $4, $5, $6
                  FROM runs r WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL ON CONFLICT DO NOTHING",
                 "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
-                 SELECT r.tenant_id, r.id,
+                 SELECT $1, r.id,
                         (SELECT coalesce(max(s.number), 0) + 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2),
                         r.epoch, $3::text, $4::jsonb, $5::bigint, $6::timestamptz
                  FROM runs r WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL ON CONFLICT DO NOTHING",

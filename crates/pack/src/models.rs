@@ -151,8 +151,7 @@ impl PackModels {
             run: run.map(|run| run.run),
             clock: parts.clock.clone(),
         };
-        let about =
-            CallSubject { run: run.map(|run| run.run.as_uuid()), binding: binding.map(|id| id.as_uuid()) };
+        let about = CallSubject { run: run.map(|run| run.run.as_uuid()), binding: binding.map(Id::as_uuid) };
         CallBilling {
             tenant: tenant.id,
             about,

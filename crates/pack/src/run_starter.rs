@@ -73,7 +73,8 @@ pub trait RunStarter: Send + Sync {
     /// The same on a person's behalf: it counts as one conversation of theirs.
     fn begin_delegated(&self, tx: &mut Tx<'_>, new: &NewPackRun, by: &RunDelegator) -> Result<RunId>;
 
-    /// The same for a tool, on behalf of whoever its act is for; for nobody where the act is nobody's.
+    /// The same for a tool, on behalf of whoever its act is for; for nobody where the tool is called by work that is nobody's. Refused where
+    /// a key of a role calls it: no person asks for it then.
     fn begin_from_act(&self, tx: &mut Tx<'_>, new: &NewPackRun, act: ActId) -> Result<RunId>;
 }
 

@@ -17,7 +17,7 @@ use crate::api::access::find_caller_class;
 use crate::openai::completion::{ChunkChoice, CompletionChunk, CompletionDelta};
 use crate::openai::errors::{CompletionError, CompletionErrorDetail, is_openai_route};
 use crate::views::attachment::AttachmentView;
-use crate::views::event::StreamEvent;
+use crate::views::event::{BegunRunView, StreamEvent};
 use crate::views::visit_event::VisitEvent;
 
 /// What keys are called in the document.
@@ -69,6 +69,7 @@ impl ApiDocument {
             (CompletionDelta::name(), CompletionDelta::schema()),
             // Named by no answer itself: it is the data of a `ServerEvent`.
             (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
+            (<BegunRunView as ToSchema>::name(), BegunRunView::schema()),
             (<VisitEvent as ToSchema>::name(), VisitEvent::schema()),
             (<AttachmentView as ToSchema>::name(), AttachmentView::schema()),
         ] {

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use munshi_identity::PrincipalStanding;
 use munshi_jobs::JobQueue;
 use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunDelegator, RunKind, RunStarter};
 use munshi_safety::acts;
@@ -115,20 +114,18 @@ impl RunQueue {
         let caller = act.rests_on.caller;
         let began_in = caller.run.map(|run| runs::find(tx, run)).transpose()?.flatten();
         let work = began_in.filter(|run| run.lane == RunLane::Background);
-        let delegator = match &work {
-            Some(run) => run.delegator().cloned(),
-            None => caller
-                .principal
-                .person
-                .filter(|_| caller.principal.standing != PrincipalStanding::Service)
-                .map(|person| RunDelegator {
-                    person,
-                    door: caller.door,
-                    binding: caller.binding,
-                    session: caller.session.map(SessionId::from_uuid),
-                    key: caller.key,
-                    ceiling: caller.ceiling,
-                }),
+        let delegator = match (&work, caller.principal.person) {
+            (Some(run), _) => run.delegator().cloned(),
+            (None, Some(person)) => Some(RunDelegator {
+                person,
+                door: caller.door,
+                binding: caller.binding,
+                session: caller.session.map(SessionId::from_uuid),
+                key: caller.key,
+                ceiling: caller.ceiling,
+            }),
+            // A role has no person whose rights it could go by: a service would have more than that role.
+            (None, None) => return Err(Error::Unfit("no person asks for this run".to_owned())),
         };
         let cause = if caller.run.is_some() { RunCause::Run } else { new.cause };
         let mut taint = Taint { own_words: Vec::new(), holds_private: true, ..act.rests_on.taint };

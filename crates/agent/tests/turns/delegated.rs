@@ -12,12 +12,13 @@ use munshi_identity::{Principal, Role, persons};
 use munshi_pack::operation::{OperationCaller, PackServices};
 use munshi_pack::{NewPackRun, PackRunCause, RunDelegator, StepOutcome};
 use munshi_safety::budget::BudgetSettings;
-use munshi_safety::pipeline::CallerAudience;
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PlatformTx, Tx, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, wait_until};
-use munshi_types::{IdGenerator, PersonId, RunId, TenantStatus};
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
+use munshi_types::{Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, TenantStatus, Zone};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -78,6 +79,37 @@ async fn counted(shop: &Shop) -> (i64, i64, i64) {
 
 async fn outcomes(shop: &Shop, run: RunId) -> Vec<StepOutcome> {
     serde_json::from_value(result(shop, run).await["result"].clone()).unwrap()
+}
+
+async fn call_directly(shop: &Shop, principal: Principal) -> ToolAnswer {
+    let all: Vec<ScopeGlob> = vec!["*".parse().unwrap()];
+    let want = ToolCallRequest {
+        act: shop.ids.next(),
+        name: "hand_over".to_owned(),
+        arguments: arguments(&steps(&["note"]).to_string()),
+        offered: true,
+        wanted: ProposalMode::Act,
+        caller: ActCaller {
+            principal,
+            door: CallerAudience::Work,
+            binding: None,
+            run: None,
+            session: None,
+            zone: Zone::default(),
+            background: false,
+            key: None,
+            ceiling: None,
+        },
+        agent: Arc::new(Conduct {
+            autonomy: Autonomy::Act,
+            read: all.clone(),
+            write: all,
+            ..Conduct::default()
+        }),
+        taint: Taint::default(),
+        concerns: Vec::new(),
+    };
+    shop.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
 }
 
 fn refusal(outcome: &StepOutcome) -> &str {
@@ -234,6 +266,19 @@ on_both! {
         shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
         runner.drain().await.unwrap();
         assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 2));
+    }
+
+    /// Called without a turn, the tool hands over for the person who calls it; for a role alone it does not.
+    async fn a_tool_that_is_called_directly_hands_over_for_its_caller(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let member = Principal::member(shop.tenant, shop.staff, Role::Staff);
+        let refused = call_directly(&shop, Principal { person: None, ..member.clone() }).await;
+        let ToolAnswer::Failed { detail, .. } = &refused else { panic!("{refused:?}") };
+        assert!(detail.contains("no person asks for this run"), "{detail}");
+        let done = call_directly(&shop, member).await;
+        assert!(matches!(done, ToolAnswer::Done(_)), "{done:?}");
+        let run = find(&shop, handed_over(&shop).await).await;
+        assert_eq!((run.person(), run.cause, counted(&shop).await), (Some(shop.staff), RunCause::Operation, (0, 0, 1)));
     }
 
     async fn a_person_hands_over_with_an_operation(test: TestDb) {

@@ -196,6 +196,8 @@ impl TurnHook for SortAlways {
 pub(crate) struct Starter {
     pub(crate) ids: IdGenerator,
     pub(crate) begun: Mutex<Vec<NewPackRun>>,
+    /// The acts that began some of them.
+    pub(crate) acts: Mutex<Vec<ActId>>,
 }
 
 impl RunStarter for Starter {
@@ -213,12 +215,8 @@ impl RunStarter for Starter {
         self.begin(tx, new)
     }
 
-    fn begin_from_act(
-        &self,
-        tx: &mut Tx<'_>,
-        new: &NewPackRun,
-        _: munshi_types::ActId,
-    ) -> munshi_store::Result<RunId> {
+    fn begin_from_act(&self, tx: &mut Tx<'_>, new: &NewPackRun, act: ActId) -> munshi_store::Result<RunId> {
+        self.acts.lock().unwrap().push(act);
         self.begin(tx, new)
     }
 }
@@ -234,7 +232,8 @@ impl Office {
     async fn open(test: &TestDb, feed: Feed) -> Self {
         let feed = Arc::new(feed);
         let packs = Arc::new(PackRegistry::install_all(&[Arc::new(Inbox(feed.clone()))]).unwrap());
-        let starter = Arc::new(Starter { ids: test.ids.clone(), begun: Mutex::default() });
+        let starter =
+            Arc::new(Starter { ids: test.ids.clone(), begun: Mutex::default(), acts: Mutex::default() });
         Self { feed, starter, packs, tenant: test.add_tenant("shop").await }
     }
 

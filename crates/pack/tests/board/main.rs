@@ -10,7 +10,7 @@ mod refused;
 mod refused_doors;
 mod services;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_identity::{Person, Principal, Role, persons};
@@ -32,6 +32,7 @@ use munshi_types::tier::Channel;
 use munshi_types::{Autonomy, Clock, Conduct, SystemRandom, Tenant, TenantId, Zone};
 use serde_json::{Value, json};
 
+use crate::deliveries::Starter;
 use crate::pack::{Board, all};
 
 struct Shop {
@@ -147,6 +148,19 @@ impl PackCommandOutput for Heard {
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS,
           munshi_pack::MIGRATIONS, pack::MIGRATIONS];
+
+    async fn a_tool_hands_work_over_in_the_transaction_of_its_act(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let starter = Arc::new(Starter { ids: test.ids.clone(), begun: Mutex::default(), acts: Mutex::default() });
+        shop.house.tool_runs.connect(starter.clone());
+        let want = shop.want(&test, "remind_me", json!({ "title": "Rent", "text": "It is due" }));
+        let act = want.act;
+        let answer = shop.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap();
+        assert!(matches!(answer, ToolAnswer::Done(_)), "{answer:?}");
+        let begun = starter.begun.lock().unwrap().clone();
+        assert_eq!((begun.len(), begun[0].kind.as_str(), &begun[0].input["title"]), (1, "board.remind", &json!("Rent")));
+        assert_eq!(*starter.acts.lock().unwrap(), [act], "whoever the act is for is whom the run is for");
+    }
 
     async fn its_tools_write_and_look_through_the_pipeline(test: TestDb) {
         let shop = Shop::open(&test).await;

@@ -134,7 +134,7 @@ async fn count(test: &TestDb, tenant: TenantId, sql: &'static str) -> i64 {
 }
 
 fn starter(test: &TestDb) -> Arc<Starter> {
-    Arc::new(Starter { ids: test.ids.clone(), begun: Mutex::default() })
+    Arc::new(Starter { ids: test.ids.clone(), begun: Mutex::default(), acts: Mutex::default() })
 }
 
 fn question() -> ChatRequest {
