@@ -99,23 +99,20 @@ pub(crate) fn list_after(tx: &mut Tx<'_>, run: RunId, after: i64, limit: i64) ->
 /// it has ended. Its caller may hold the other run's row, and takes no row of a run after this.
 pub(crate) fn add_beside(tx: &mut Tx<'_>, run: RunId, step: &NewRunStep) -> Result<()> {
     for _ in 0..TRIES {
-        let added = tx.execute(
-            (
-                "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
-                 SELECT $1, r.id,
-                        (SELECT coalesce(max(s.number), 0) + 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2),
-                        r.epoch, $3, $4, $5, $6
-                 FROM runs r WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL ON CONFLICT DO NOTHING",
-                "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
-                 SELECT $1, r.id,
-                        (SELECT coalesce(max(s.number), 0) + 1 FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2),
-                        r.epoch, $3::text, $4::jsonb, $5::bigint, $6::timestamptz
-                 FROM runs r WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL ON CONFLICT DO NOTHING",
-            ),
-            params![run, step.state.as_str(), JsonText::of(&step.body)?, step.micros, step.at],
+        let open: Option<(i64, i64)> = tx.optional(
+            "SELECT r.epoch, coalesce(max(s.number), 0) + 1
+             FROM runs r LEFT JOIN run_steps s ON s.tenant_id = $1 AND s.run_id = r.id
+             WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL GROUP BY r.epoch",
+            params![run],
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let open = "SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL";
-        if added == 1 || tx.optional(open, params![run], |_| Ok(()))?.is_none() {
+        let Some((epoch, number)) = open else { return Ok(()) };
+        let added = tx.execute(
+            "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+            params![run, number, epoch, step.state.as_str(), JsonText::of(&step.body)?, step.micros, step.at],
+        )?;
+        if added == 1 {
             return Ok(());
         }
     }

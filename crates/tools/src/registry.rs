@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use munshi_safety::pipeline::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
-use munshi_types::{Effect, ToolName, ToolSpec};
+use munshi_types::{Effect, HAND_OVER, ToolName, ToolSpec};
 
 use crate::handler::ToolHandler;
 
@@ -32,6 +32,9 @@ impl ToolRegistry {
         body: ToolHandler,
     ) -> Result<(), InvalidTool> {
         let bad = |what: &str| InvalidTool { tool: spec.name.to_string(), what: what.to_owned() };
+        if spec.name.as_str() == HAND_OVER {
+            return Err(bad("the engine's own tool for handing over a conversation has that name"));
+        }
         if let Some(other) = self.tools.get(&spec.name) {
             return Err(bad(&format!("{} already provides a tool of that name", other.known.connector.name)));
         }

@@ -49,6 +49,6 @@ pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{
-    ConnectorName, ConnectorNameError, Effect, Egress, FallbackSearch, SendArguments, ToolExample, ToolName,
-    ToolNameError, ToolSpec, is_volatile_name,
+    ConnectorName, ConnectorNameError, Effect, Egress, FallbackSearch, HAND_OVER, SendArguments, ToolExample,
+    ToolName, ToolNameError, ToolSpec, is_volatile_name,
 };

@@ -13,6 +13,9 @@ use crate::language::Language;
 use crate::money::Money;
 use crate::policy::{Autonomy, Reach};
 
+/// The tool by which a conversation is handed over. It is the engine's own: no other has its name.
+pub const HAND_OVER: &str = "hand_over";
+
 /// A tool's full description. Nothing about a tool is decided anywhere else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {

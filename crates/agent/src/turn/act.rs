@@ -8,14 +8,12 @@ use munshi_llm::gateway::CallRecorder;
 use munshi_llm::{ChatMessage, ModelMessagePart};
 use munshi_safety::pipeline::{ActCaller, ProposalMode, Taint};
 use munshi_tiers::precedence;
-use munshi_tiers::prompt::HAND_OVER;
 use munshi_tools::{ToolAnswer, ToolCallRequest};
-use munshi_types::{Effect, Id, ToolName};
+use munshi_types::{Effect, HAND_OVER, Id, ToolName};
 use serde_json::{Value, json};
 
 use super::choose::{FailedCallFollowUp, PendingSearch};
 use super::detach::DispatchRequest;
-use super::hand_over::is_hand_over;
 use super::journal::{CallJournal, body};
 use super::notes::{ActDetails, KnownActs, StageNotes};
 use super::setup::TurnSetup;
@@ -110,7 +108,7 @@ impl Turn {
             if self.setup.stop.is_cancelled() {
                 return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
             }
-            if is_hand_over(&called) {
+            if self.setup.is_hand_over(&called) {
                 handing_over.push((call_index, called));
                 continue;
             }

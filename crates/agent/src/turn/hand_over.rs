@@ -6,10 +6,9 @@ use std::time::Instant;
 use munshi_identity::persons;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
-use munshi_tiers::prompt::HAND_OVER;
 use munshi_tiers::{ActivePlace, AddressResolution, precedence};
-use munshi_types::HandoffId;
 use munshi_types::tier::Destination;
+use munshi_types::{HAND_OVER, HandoffId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -64,8 +63,11 @@ struct HandoffPlan {
     place: ActivePlace,
 }
 
-pub(super) fn is_hand_over(called: &ExchangeCall) -> bool {
-    called.tool == HAND_OVER
+impl TurnSetup {
+    /// Whether it is ours: a connector's tool of that name goes the way of all tools.
+    pub(super) fn is_hand_over(&self, called: &ExchangeCall) -> bool {
+        called.tool == HAND_OVER && self.tool(HAND_OVER).is_none()
+    }
 }
 
 impl Turn {

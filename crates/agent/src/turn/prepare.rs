@@ -116,15 +116,7 @@ pub(crate) fn read(
     let reply_language =
         detect_reply_language(packs, &pack_context, &message, &history, person.as_ref(), binding);
     pack_context.language = Some(reply_language.person.clone());
-    let (mut contributions, mut skipped) = (PromptContribution::default(), Vec::new());
-    let is_busy = engine.waiting.is_busy(RunLane::Chat);
-    skipped.extend(ahead.is_late.then(|| "looking up by meaning".to_owned()));
-    for source in &packs.contexts {
-        match source.optional().filter(|_| is_busy) {
-            Some(what) => skipped.push(what.to_owned()),
-            None => contributions.add(source.gather(tx, &pack_context)?),
-        }
-    }
+    let (mut contributions, skipped) = gather_contributions(tx, engine, &pack_context, ahead)?;
     let facts = contributions.facts.iter().map(|fact| &fact.text);
     pack_context.standing =
         contributions.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
@@ -189,6 +181,25 @@ impl PreparedTurn {
         self.people = met;
         Ok(())
     }
+}
+
+/// What packs tell, and what is left out of it: what came too late, and what is optional while many wait.
+fn gather_contributions(
+    tx: &mut Tx<'_>,
+    engine: &TurnEngineInner,
+    pack_context: &PackTurnContext,
+    ahead: &QueryVector,
+) -> Result<(PromptContribution, Vec<String>)> {
+    let (mut contributions, mut skipped) = (PromptContribution::default(), Vec::new());
+    let is_busy = engine.waiting.is_busy(RunLane::Chat);
+    skipped.extend(ahead.is_late.then(|| "looking up by meaning".to_owned()));
+    for source in &engine.packs.contexts {
+        match source.optional().filter(|_| is_busy) {
+            Some(what) => skipped.push(what.to_owned()),
+            None => contributions.add(source.gather(tx, pack_context)?),
+        }
+    }
+    Ok((contributions, skipped))
 }
 
 /// The message as something to look by, where any pack looks at all.

@@ -27,12 +27,12 @@ use crate::turns::work::{begin, find, house, pending, result, runner, steps};
 
 fn plan() -> Plan {
     let plan = Plan { house: house(None), ..Plan::default() };
-    Plan { agent: plan.agent.replace("\"count\"", "\"count\", \"hand_over\""), ..plan }
+    Plan { agent: plan.agent.replace("\"count\"", "\"count\", \"leave_work\""), ..plan }
 }
 
 /// A turn in which the model hands over work of these steps.
 fn hands_over(input: &Value) -> [ScriptedTurn; 2] {
-    [ScriptedTurn::call("hand_over", &arguments(&input.to_string())), ScriptedTurn::text("I am on it.")]
+    [ScriptedTurn::call("leave_work", &arguments(&input.to_string())), ScriptedTurn::text("I am on it.")]
 }
 
 async fn open(test: &TestDb, input: &Value) -> Shop {
@@ -85,7 +85,7 @@ async fn call_directly(shop: &Shop, principal: Principal) -> ToolAnswer {
     let all: Vec<ScopeGlob> = vec!["*".parse().unwrap()];
     let want = ToolCallRequest {
         act: shop.ids.next(),
-        name: "hand_over".to_owned(),
+        name: "leave_work".to_owned(),
         arguments: arguments(&steps(&["note"]).to_string()),
         offered: true,
         wanted: ProposalMode::Act,

@@ -216,7 +216,7 @@ fn registry(world: &Arc<World>, runs: &ToolRuns) -> ToolRegistry {
     let unnote = ToolHandler::Write(Arc::new(notes::UnnoteTool));
     add(&mut registry, spec(notes::UNNOTE, Effect::Inside), house(), unnote);
     let hand_over = ToolHandler::Write(Arc::new(HandOver(runs.clone())));
-    add(&mut registry, spec("hand_over", Effect::Inside), house(), hand_over);
+    add(&mut registry, spec("leave_work", Effect::Inside), house(), hand_over);
     let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
     let asked_for = ["{text} hatao", "{text} हटाओ"].map(str::to_owned);
     careful.phrases.insert(munshi_lang::Language::Hindi, asked_for.to_vec());

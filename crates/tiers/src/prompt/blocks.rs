@@ -6,13 +6,12 @@
 use std::fmt::Write as _;
 
 use munshi_guardrails::GuardrailParameters;
-use munshi_types::ToolName;
 use munshi_types::tier::{
     Agent, Destination, GuardrailRef, Human, HumanLanguages, LanguageLock, Register, Team,
 };
+use munshi_types::{HAND_OVER, ToolName};
 use serde_json::Value;
 
-use super::hand_over_tool::HAND_OVER;
 use super::languages::join_language_names;
 use super::report::PromptSection;
 use super::text::CountedText;

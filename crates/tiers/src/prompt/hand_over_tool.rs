@@ -1,13 +1,10 @@
 //! The tool by which a conversation is handed on, for teams that may: its destinations are theirs and no others.
 
 use munshi_types::tier::{Destination, Team};
-use munshi_types::{ToolName, ToolNameError, ToolSpec};
+use munshi_types::{HAND_OVER, ToolName, ToolNameError, ToolSpec};
 use serde_json::json;
 
 use crate::precedence;
-
-/// No other tool has this name.
-pub const HAND_OVER: &str = "hand_over";
 
 const ABOUT: &str = "Hands this conversation to one of those under “Handing over”, when what stands there is so. They read \
                      what you write here, and go on in this same conversation.";

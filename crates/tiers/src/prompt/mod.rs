@@ -37,7 +37,6 @@ pub use assemble::{AssembledPrompt, assemble};
 pub use fence::FenceKey;
 pub use fit::PromptTooLarge;
 pub(crate) use fit::check_minimum_room;
-pub use hand_over_tool::HAND_OVER;
 pub use languages::reply_language;
 pub use report::{PromptCut, PromptCutReason, PromptReport, PromptSection, SectionShare};
 pub(crate) use static_prompt::count_block_tokens;
