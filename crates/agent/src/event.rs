@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_types::{ApprovalId, MessageId, RunId, Timestamp};
+use munshi_tools::ToolAnswer;
+use munshi_types::{ActId, ApprovalId, MessageId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +31,9 @@ pub enum RunEvent {
         tool: String,
         ok: bool,
         result: Value,
+        /// How it can be taken back, where it can.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<UndoOffer>,
     },
     /// A person is asked first.
     Approval {
@@ -126,6 +130,26 @@ impl RunEvent {
 
     pub const fn is_last(&self) -> bool {
         matches!(self, Self::Done { .. } | Self::Error { .. } | Self::Work(WorkEvent::Ended { .. }))
+    }
+}
+
+/// That an act can be taken back, with `acts undo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoOffer {
+    pub act: ActId,
+    /// As long as this.
+    pub until: Timestamp,
+}
+
+impl UndoOffer {
+    /// None where nothing was done, or there is no way back.
+    pub(crate) fn from_answer(answer: &ToolAnswer, now: Timestamp) -> Option<Self> {
+        match answer {
+            ToolAnswer::Done(seen) => {
+                seen.undo.as_ref().map(|undo| Self { act: seen.act, until: now.plus(undo.holds) })
+            }
+            _ => None,
+        }
     }
 }
 

@@ -95,7 +95,7 @@ pub use decisions::TurnTimings;
 pub use embeddings::{TextEmbeddingFailure, TextEmbeddings};
 pub use engine::{TurnEngine, TurnEngineParts};
 pub use error::{Error, Result};
-pub use event::{BegunRun, EventId, RunEvent, TurnUsage, WorkEvent};
+pub use event::{BegunRun, EventId, RunEvent, TurnUsage, UndoOffer, WorkEvent};
 pub use follow::RunFollower;
 pub use ingest::IngestStatus;
 pub use key_use::KeyUse;

@@ -16,7 +16,7 @@ use munshi_types::{ActId, ApprovalId, HolderId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::event::RunEvent;
+use crate::event::{RunEvent, UndoOffer};
 use crate::marks::ReplyMark;
 use crate::state::HaltReason;
 
@@ -270,7 +270,13 @@ impl RunSnapshot {
         self.marks.push(ReplyMark {
             number: 0,
             offset,
-            event: RunEvent::ToolResult { call, tool, ok, result },
+            event: RunEvent::ToolResult {
+                call,
+                tool,
+                ok,
+                result,
+                undo: UndoOffer::from_answer(answer, when.now),
+            },
         });
     }
 

@@ -120,6 +120,6 @@ fn read_observed(tx: &mut Tx<'_>, observed: ObservedCall) -> Result<RunEvent> {
             let until = serde_json::from_value(result["again_at"].clone()).ok();
             RunEvent::Work(WorkEvent::Waiting { reason: code.to_owned(), until })
         }
-        None => RunEvent::ToolResult { call: act.to_string(), tool, ok, result },
+        None => RunEvent::ToolResult { call: act.to_string(), tool, ok, result, undo: None },
     })
 }

@@ -21,7 +21,7 @@ use super::state::SAME;
 use super::turn_outcome::{DelayedAct, TurnPause};
 use super::{Turn, evidence, prepare, setup};
 use crate::error::{Error, Result};
-use crate::event::RunEvent;
+use crate::event::{RunEvent, UndoOffer};
 use crate::runs;
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, call_key,
@@ -358,6 +358,7 @@ impl Turn {
                     tool: called.tool.clone(),
                     ok: *ok,
                     result: result.clone(),
+                    undo: UndoOffer::from_answer(answer, when.now),
                 });
                 self.reply.update_context(|context| evidence::add(context, result));
                 if let Some((tool, result)) = called.find_result() {

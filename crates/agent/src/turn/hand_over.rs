@@ -296,7 +296,13 @@ impl Turn {
         let Some(called) = self.state.snapshot.set_outcome(call_index, ended) else { return };
         self.state.snapshot.note_progress(self.setup.lease.epoch);
         self.step(RunState::Observing, body(&called), begun.elapsed());
-        self.reply.record_event(RunEvent::ToolResult { call: called.call_id, tool: called.tool, ok, result });
+        self.reply.record_event(RunEvent::ToolResult {
+            call: called.call_id,
+            tool: called.tool,
+            ok,
+            result,
+            undo: None,
+        });
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::RunState;
 use munshi_agent::undo::{UndoOutcome, UndoRequest, UndoState};
+use munshi_agent::{RunEvent, RunState, UndoOffer};
 use munshi_identity::persons;
 use munshi_safety::acts::{self, ActState, UndoRefusal};
 use munshi_safety::approvals::ApprovalDecision;
@@ -49,6 +49,21 @@ on_both! {
         assert_eq!((taken.state, taken.tool.as_str(), taken.person), (ActState::Applied, "unnote", Some(shop.owner)));
         let UndoOutcome::Refused(UndoRefusal::Begun(by)) = undo(&shop, act, shop.owner).await else { panic!("a second time") };
         assert_eq!(by, undone_by);
+    }
+
+    async fn the_stream_offers_it_with_the_result(test: TestDb) {
+        let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::text("Noted.")];
+        let shop = Shop::open(&test, script).await;
+        let received = shop.say("1", "note milk please").await;
+        shop.outcome(&received).await;
+        let events = shop.events(&received, None).await;
+        let offers: Vec<UndoOffer> = events.iter().filter_map(|(_, event)| match event {
+            RunEvent::ToolResult { undo, .. } => *undo,
+            _ => None,
+        }).collect();
+        let [offer] = offers[..] else { panic!("{events:?}") };
+        assert!(offer.until > shop.clock.now());
+        assert_eq!(find(&shop, offer.act).await.tool, "note");
     }
 
     async fn many_who_ask_at_once_take_it_back_once(test: TestDb) {

@@ -52,9 +52,9 @@ uses! {
 }
 
 impl Capability {
-    /// Whether anything asks for it yet. A model that is named for another one would never answer.
+    /// Whether anything asks for it: turns, jobs or packs. A model that is named for another one would never answer.
     pub const fn is_asked_for(self) -> bool {
-        !matches!(self, Self::Planner | Self::Verdict | Self::RealtimeVoice)
+        !matches!(self, Self::RealtimeVoice)
     }
 }
 

@@ -2,12 +2,22 @@
 
 use munshi_agent::{BegunRun, RunEvent, WorkEvent};
 use munshi_operations::runs::{RunHaltView, RunStateView};
-use munshi_types::{ApprovalId, MessageId, PersonId, RunId, SessionId, Timestamp};
+use munshi_types::{ActId, ApprovalId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::outcome::{DetailLevel, TurnUsageView};
+
+/// That an act can be taken back.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[schema(as = UndoOffer)]
+pub(crate) struct UndoOfferView {
+    #[schema(value_type = uuid::Uuid)]
+    pub act: ActId,
+    #[schema(value_type = String, format = DateTime)]
+    pub until: Timestamp,
+}
 
 /// The `data` of a server-sent event; `type` is its name.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -45,7 +55,15 @@ pub(crate) enum StreamEvent {
     /// The agent calls a tool.
     ToolCall { call: String, tool: String, arguments: Value },
     /// The result of a tool call.
-    ToolResult { call: String, tool: String, ok: bool, result: Value },
+    ToolResult {
+        call: String,
+        tool: String,
+        ok: bool,
+        result: Value,
+        /// How it can be taken back, where it can: POST /v1/acts/{id}/undo.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        undo: Option<UndoOfferView>,
+    },
     /// An act needs approval: POST /v1/approvals/{id}/grant or …/refuse.
     Approval {
         #[schema(value_type = uuid::Uuid)]
@@ -190,9 +208,9 @@ impl StreamEvent {
             (event, DetailLevel::Shown) => event,
             (Self::ToolCall { call, tool, .. }, _) => Self::ToolCall { call, tool, arguments: Value::Null },
             (Self::ToolResult { call, tool, ok, .. }, _) => {
-                Self::ToolResult { call, tool, ok, result: Value::Null }
+                Self::ToolResult { call, tool, ok, result: Value::Null, undo: None }
             }
-            (Self::Done { run, message, decision_id, usage, state, degraded }, _) => {
+            (Self::Done { run, message, decision_id, usage, state, degraded, skipped }, _) => {
                 let usage = TurnUsageView { cost_micros: None, ..usage };
                 Self::Done { run, message, decision_id, usage, state, degraded, skipped }
             }
@@ -210,12 +228,15 @@ impl From<RunEvent> for StreamEvent {
             RunEvent::Thinking { what } => Self::Thinking { what, run: None },
             RunEvent::Token { text } => Self::Token { text },
             RunEvent::ToolCall { call, tool, arguments } => Self::ToolCall { call, tool, arguments },
-            RunEvent::ToolResult { call, tool, ok, result } => Self::ToolResult { call, tool, ok, result },
+            RunEvent::ToolResult { call, tool, ok, result, undo } => {
+                let undo = undo.map(|offer| UndoOfferView { act: offer.act, until: offer.until });
+                Self::ToolResult { call, tool, ok, result, undo }
+            }
             RunEvent::Approval { approval, words } => Self::Approval { approval, words },
             RunEvent::Suggestions { suggestions } => Self::Suggestions { suggestions },
             RunEvent::Reset { why } => Self::Reset { why },
             RunEvent::Done { run, message, decision_id, usage, state, degraded, asks: _, skipped } => {
-                Self::Done { run, message, decision_id, usage: usage.into(), state, degraded }
+                Self::Done { run, message, decision_id, usage: usage.into(), state, degraded, skipped }
             }
             RunEvent::Error { code, message, retryable } => Self::Error { code, message, retryable },
             RunEvent::Work(event) => event.into(),

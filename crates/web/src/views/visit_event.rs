@@ -187,6 +187,7 @@ mod tests {
             tool: "count".to_owned(),
             ok: true,
             result,
+            undo: None,
         };
         assert_eq!(
             ear().translate(result(json!({ "ok": true, "result": { "count": 4, "internal": "x" } }))),

@@ -1,6 +1,6 @@
 //! What came of a message: as JSON, and as people watch it come.
 
-use munshi_agent::{HaltReason, RunEvent, RunOutcome};
+use munshi_agent::{HaltReason, RunEvent, RunOutcome, UndoOffer};
 use munshi_types::TenantName;
 use munshi_types::attachment::{self, Attachment};
 use munshi_types::tier::TierName;
@@ -154,12 +154,18 @@ impl AskEventListener for TerminalAskListener {
             RunEvent::ToolCall { tool, arguments, .. } => {
                 self.print_note(&format!("→ {tool} {}", format_short(arguments)))
             }
-            RunEvent::ToolResult { tool, ok, result, .. } => {
+            RunEvent::ToolResult { tool, ok, result, undo, .. } => {
                 if *ok {
                     self.add_attachments(result);
                 }
                 let mark = if *ok { "←" } else { "✗" };
-                self.print_note(&format!("{mark} {tool} {}", format_short(result)))
+                self.print_note(&format!("{mark} {tool} {}", format_short(result)))?;
+                match undo {
+                    Some(UndoOffer { act, until }) => {
+                        self.print_note(&format!("  to take it back until {until}: munshi acts undo {act}"))
+                    }
+                    None => Ok(()),
+                }
             }
             RunEvent::Reset { why } => {
                 self.shown.clear();
