@@ -9,7 +9,7 @@ use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Pr
 use munshi_pack::{ContextSource, PackRegistry, PackTurnContext, PromptContribution, TurnQuery};
 use munshi_store::Tx;
 use munshi_test_support::models::{ScriptGate, ScriptedModel, ScriptedTurn};
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::wait_until;
 use munshi_tiers::prompt::UntrustedText;
 use tokio_util::sync::CancellationToken;
 

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::outcome::{DetailLevel, TurnUsageView};
 
 /// That an act can be taken back.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = UndoOffer)]
 pub(crate) struct UndoOfferView {
     #[schema(value_type = uuid::Uuid)]

@@ -209,6 +209,7 @@ mod tests {
             usage,
             state: "done".to_owned(),
             degraded: false,
+            skipped: Vec::new(),
         };
         let heard = serde_json::to_value(ear().translate(done).unwrap()).unwrap();
         assert_eq!((&heard["voice"], &heard["usage"]), (&json!("en"), &json!(null)));
