@@ -1,5 +1,7 @@
 -- Where a conversation is by now, where that is not the binding it began with: the place, and what was handed on with it.
 ALTER TABLE sessions ADD COLUMN active JSON;
+-- The handing on that brought it there: another may follow only upon this one.
+ALTER TABLE sessions ADD COLUMN handoff_id UUID;
 
 -- Every handing on of a conversation. from_place and to_place are a binding and, where another took over in it, a team.
 CREATE TENANT TABLE handoffs (
@@ -18,4 +20,5 @@ CREATE TENANT TABLE handoffs (
   at TIMESTAMP NOT NULL,
   PRIMARY KEY (tenant_id, id)
 );
+CREATE INDEX handoffs_oldest ON handoffs (tenant_id, at);
 CREATE INDEX handoffs_session ON handoffs (tenant_id, session_id, at, id);

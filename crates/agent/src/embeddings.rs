@@ -7,7 +7,7 @@ use munshi_llm::{ModelError, calls};
 use munshi_safety::budget::{BudgetLane, load_plan};
 use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
-use munshi_types::{Id, PersonId};
+use munshi_types::{Id, PersonId, RunId};
 
 use crate::engine::TurnEngine;
 use crate::error::Result;
@@ -38,6 +38,16 @@ impl TurnEngine {
         person: Option<PersonId>,
         texts: &[String],
     ) -> Result<Result<TextEmbeddings, TextEmbeddingFailure>> {
+        self.embed_texts_of_run(binding, (person, None), texts).await
+    }
+
+    /// The same for a run, in whose record the calls stand.
+    pub(crate) async fn embed_texts_of_run(
+        &self,
+        binding: &BindingResolution,
+        (person, run): (Option<PersonId>, Option<RunId>),
+        texts: &[String],
+    ) -> Result<Result<TextEmbeddings, TextEmbeddingFailure>> {
         let inner = &self.inner;
         let settings = inner.act_services.clone();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
@@ -46,10 +56,10 @@ impl TurnEngine {
         let (plan, policy) = inner.db.read(binding.tenant, read).await?;
         let route = inner.resolve_permitted_route(binding, plan, &policy.residency);
         let tab = Arc::new(InMemoryCallLog::default());
-        let payer = CallPayer { person, lane: BudgetLane::People, run: None };
+        let payer = CallPayer { person, lane: BudgetLane::People, run };
         let account = CallBilling {
             tenant: binding.tenant,
-            about: CallSubject { run: None, binding: Some(binding.binding_id.as_uuid()) },
+            about: CallSubject { run: run.map(Id::as_uuid), binding: Some(binding.binding_id.as_uuid()) },
             budget: Arc::new(inner.build_durable_budget(binding, payer)),
             tab: tab.clone(),
             prices: None,

@@ -2,6 +2,8 @@
 //!
 //! The session keeps the binding it began with, and its `active` says where it is by now. Each handing on is a row of its own.
 
+use std::time::Duration;
+
 use munshi_safety::pipeline::TaintSource;
 use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_tiers::{ActivePlace, HandoffWay};
@@ -10,9 +12,13 @@ use munshi_types::{HandoffId, Id, PersonId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::read_json;
+use crate::columns::{encode_json, read_json};
 use crate::sessions::Session;
 use crate::taint_bits;
+
+/// So long a person who was asked to take over is waited for, and after so long they may be asked again.
+const AWAITED: Duration = Duration::from_secs(24 * 3600);
+const ASKED_AGAIN: Duration = Duration::from_secs(2 * 3600);
 
 /// What goes along with a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +44,18 @@ pub struct ActiveHandoff {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_person: bool,
     pub at: Timestamp,
+}
+
+impl ActiveHandoff {
+    /// Whether a person was asked to take over lately: nobody waits for one for ever.
+    pub(crate) fn is_awaiting(&self, now: Timestamp) -> bool {
+        self.awaits_person && now < self.at.plus(AWAITED)
+    }
+
+    /// Whether a person was asked so lately that asking again would only be a second message.
+    pub(crate) fn was_just_asked(&self, now: Timestamp) -> bool {
+        self.awaits_person && now < self.at.plus(ASKED_AGAIN)
+    }
 }
 
 /// One handing on, as it is kept.
@@ -122,17 +140,29 @@ pub fn hand_over(
         awaits_person: false,
         at: wanted.now,
     };
-    match apply(tx, &handoff, &active)? {
+    // Where it began and nobody wrote anything down it is as any other.
+    let is_plain = active.place == (ActivePlace { binding: session.binding, team: None })
+        && active.bundle == HandoffBundle::default();
+    match apply(tx, &handoff, session.handoff, (!is_plain).then_some(&active))? {
         true => Ok(ManualHandoffOutcome::Done(Box::new(handoff))),
-        false => Err(munshi_store::Error::Busy("the conversation is being merged".to_owned()).into()),
+        false => {
+            Err(munshi_store::Error::Busy("somebody else moves this conversation: retry".to_owned()).into())
+        }
     }
 }
 
-/// Hands a conversation on, in the caller's transaction. False where the session is not there any more.
-pub(crate) fn apply(tx: &mut Tx<'_>, handoff: &HandoffRecord, active: &ActiveHandoff) -> Result<bool> {
+/// Hands a conversation on, in the caller's transaction. False where the session is not there any more, or was handed on by
+/// another than `before` meanwhile.
+pub(crate) fn apply(
+    tx: &mut Tx<'_>,
+    handoff: &HandoffRecord,
+    before: Option<HandoffId>,
+    active: Option<&ActiveHandoff>,
+) -> Result<bool> {
     let changed = tx.execute(
-        "UPDATE sessions SET active = $3 WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
-        params![handoff.session, JsonText::of(active)?],
+        "UPDATE sessions SET active = $3, handoff_id = $4
+         WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL AND handoff_id IS NOT DISTINCT FROM $5",
+        params![handoff.session, encode_json(active)?, handoff.id, before],
     )?;
     if changed == 0 {
         return Ok(false);
@@ -172,6 +202,12 @@ pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Resul
         read,
     )?;
     Ok(Page::from_rows(rows, request, |handoff| Cursor { time: handoff.at, id: handoff.id.as_uuid() }))
+}
+
+/// Those of before a time; what was said stands in them.
+pub(crate) fn delete_before(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+    tx.execute("DELETE FROM handoffs WHERE tenant_id = $1 AND at < $2", params![before])?;
+    Ok(())
 }
 
 /// Those of a session that became part of another are the other's.

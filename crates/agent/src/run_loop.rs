@@ -195,11 +195,22 @@ impl TurnEngineInner {
         let inner = self.clone();
         let work = async {
             let front = binding;
+            // Once, however often the turn is prepared; what broke needs none.
+            let ahead = match broken {
+                Some(_) => Arc::default(),
+                None => Arc::new(self.embed_message(lease, &front).await?),
+            };
             let (mut binding, mut is_looked_up, mut before) = (front.clone(), false, None);
             loop {
                 let follows = (run_channel.clone(), stop.clone());
-                let begun =
-                    Turn::prepare(self.clone(), lease, binding.clone(), follows, is_looked_up).await?;
+                let begun = Turn::prepare(
+                    self.clone(),
+                    lease,
+                    binding.clone(),
+                    follows,
+                    (is_looked_up, ahead.clone()),
+                )
+                .await?;
                 let mut turn = match begun {
                     TurnPreparation::Ready(turn) => *turn,
                     TurnPreparation::Elsewhere(place) => {

@@ -1,8 +1,9 @@
 //! Conversations: one of each person with each binding, whatever the channels.
 
 use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_tiers::ActivePlace;
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{BindingId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
+use munshi_types::{BindingId, HandoffId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -43,6 +44,9 @@ pub struct Session {
     /// Where it was handed on to, and with what; none while it is where it began.
     #[serde(skip)]
     pub active: Option<ActiveHandoff>,
+    /// The last handing on.
+    #[serde(skip)]
+    pub handoff: Option<HandoffId>,
     pub began_at: Timestamp,
     pub last_at: Timestamp,
 }
@@ -65,6 +69,12 @@ pub struct SessionUpdate {
 }
 
 impl Session {
+    /// Where it is by now.
+    pub fn place(&self) -> ActivePlace {
+        let front = ActivePlace { binding: self.binding, team: None };
+        self.active.as_ref().map_or(front, |active| active.place.clone())
+    }
+
     /// Everything that stands for earlier messages.
     pub fn whole_summary(&self) -> Option<String> {
         let parts: Vec<&str> = self.summary.iter().chain(&self.tainted_summary).map(String::as_str).collect();
@@ -75,7 +85,7 @@ impl Session {
 pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -86,7 +96,7 @@ pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 pub fn find_by_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL",
         params![binding, person],
         read,
@@ -115,7 +125,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::All => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                  ORDER BY last_at DESC, id DESC LIMIT $4"
             )),
@@ -125,7 +135,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::Binding(binding) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                    AND binding_id = $5
                  ORDER BY last_at DESC, id DESC LIMIT $4"
@@ -136,7 +146,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Re
         SessionFilter::Person(person) => tx.all(
             request.choose(sql_in_both_orders!(
                 "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                        masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                        masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
                  FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                    AND person_id = $5
                  ORDER BY last_at DESC, id DESC LIMIT $4"
@@ -168,7 +178,7 @@ pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> R
            AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.binding_id = $2 AND r.channel = $4
                              AND r.outside_id = $5)
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at",
         params![
             arrival.binding,
             arrival.person,
@@ -192,7 +202,7 @@ pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_
            messages = sessions.messages + 1, channel = excluded.channel,
            reply_to = coalesce(excluded.reply_to, sessions.reply_to), last_at = excluded.last_at
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at",
         params![
             id,
             arrival.binding,
@@ -278,6 +288,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
         tainted: row.get("tainted")?,
         merged_into: row.get("merged_into")?,
         active: read_optional_json(row, "active")?,
+        handoff: row.get("handoff_id")?,
         began_at: row.get("began_at")?,
         last_at: row.get("last_at")?,
     })

@@ -32,10 +32,10 @@ fn lock_sessions(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<
     Ok(tx.all(
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, aside, aside_tainted, merged_into, active, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
              FOR UPDATE",
         ),
@@ -72,7 +72,7 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
                 language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
-                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12, active = $13
+                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12, active = $13, handoff_id = $14
          WHERE tenant_id = $1 AND id = $2",
         params![
             stays.id,
@@ -86,7 +86,8 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             gone.tainted,
             join_summaries(gone, stays, |session| &session.tainted_summary),
             gone.tainted_summary_sources,
-            crate::columns::encode_json(newer.active.as_ref())?
+            crate::columns::encode_json(newer.active.as_ref())?,
+            newer.handoff
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
@@ -102,7 +103,7 @@ fn redirect_session(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result
     )?;
     tx.execute(
         "UPDATE sessions SET merged_into = $3, person_id = $4, messages = 0, summary = NULL, summarised = 0,
-                aside = NULL
+                aside = NULL, active = NULL, handoff_id = NULL
          WHERE tenant_id = $1 AND id = $2",
         params![gone, stays.id, stays.person],
     )?;

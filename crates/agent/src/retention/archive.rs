@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::file;
 use crate::error::{Error, Result};
+use crate::handoffs;
 use crate::messages::{self, Message};
 
 pub const KIND: &str = "messages.archive";
@@ -192,14 +193,17 @@ fn encode_ids(ids: impl Iterator<Item = Uuid>) -> Result<JsonText> {
 fn clear_idle_sessions(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     tx.execute(
         (
-            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL, active = NULL
              WHERE tenant_id = $1 AND last_at < $2
-               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL)",
-            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}'::jsonb, masked = NULL
+               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL
+                    OR active IS NOT NULL)",
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}'::jsonb, masked = NULL, active = NULL
              WHERE tenant_id = $1 AND last_at < $2
-               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL)",
+               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL
+                    OR active IS NOT NULL)",
         ),
         params![before],
     )?;
+    handoffs::delete_before(tx, before)?;
     Ok(())
 }

@@ -34,8 +34,8 @@ use crate::taint_bits;
 const LONGEST_REASON: usize = 300;
 const LONGEST_SUMMARY: usize = 1_500;
 const MOST_QUESTIONS: usize = 10;
-/// How often a session may be merged away meanwhile before something else must be wrong.
-const TRIES: u32 = 4;
+/// So many people are told at most.
+const MOST_TOLD: usize = 5;
 
 /// As the model calls it.
 #[derive(Deserialize)]
@@ -61,6 +61,8 @@ struct HandoffPlan {
     destination: Destination,
     bundle: HandoffBundle,
     place: ActivePlace,
+    /// Nobody of the business has a conversation in which they could be told.
+    is_unheard: bool,
 }
 
 impl TurnSetup {
@@ -118,6 +120,15 @@ impl Turn {
             let suggestion = format!("It may be handed to {known} and to nobody else. Go on yourself.");
             return refuse("not_allowed", suggestion);
         };
+        if self.state.snapshot.is_read {
+            let suggestion = "What was read here stays here. Go on yourself.".to_owned();
+            return refuse("not_allowed", suggestion);
+        }
+        if self.setup.prepared.session.place() != self.setup.place() {
+            let suggestion =
+                "Others go on with this conversation by now. Finish what you were asked for.".to_owned();
+            return refuse("superseded", suggestion);
+        }
         let Some(place) = self.find_destination(&destination).await? else {
             let suggestion = "Nobody is there any more. Say so, and go on yourself.".to_owned();
             return refuse("not_found", suggestion);
@@ -133,13 +144,15 @@ impl Turn {
                 .collect(),
         };
         if destination == Destination::Person {
-            let is_told =
-                self.setup.prepared.session.active.as_ref().is_some_and(|active| active.awaits_person);
-            if is_told {
+            let now = self.setup.engine.clock.now();
+            let active = self.setup.prepared.session.active.as_ref();
+            if active.is_some_and(|active| active.was_just_asked(now)) {
                 let suggestion = "A person has been told already. Say that they know, and go on.".to_owned();
                 return refuse("already_handed_over", suggestion);
             }
-            return Ok(Ok(HandoffPlan { destination, bundle, place }));
+            let run = self.setup.run.clone();
+            let told = self.setup.engine.db.read(self.setup.tenant(), move |tx| list_told(tx, &run)).await?;
+            return Ok(Ok(HandoffPlan { destination, bundle, place, is_unheard: told.is_empty() }));
         }
         if self.state.snapshot.places.contains(&place) || place == self.setup.place() {
             let suggestion =
@@ -150,7 +163,9 @@ impl Turn {
         let person = self.setup.conversation.person.to_string();
         let resolver = &self.setup.engine.resolver;
         match resolver.resolve_handed_over(tenant, &place, front, Some(&person)).await? {
-            AddressResolution::Bound(_) => Ok(Ok(HandoffPlan { destination, bundle, place })),
+            AddressResolution::Bound(_) => {
+                Ok(Ok(HandoffPlan { destination, bundle, place, is_unheard: false }))
+            }
             _ => refuse("not_found", "Nobody is there any more. Say so, and go on yourself.".to_owned()),
         }
     }
@@ -203,10 +218,14 @@ impl Turn {
             entities: serde_json::to_value(&self.state.entities).unwrap_or_default(),
             at: now,
         };
-        let result = json!({ "ok": true, "result": {
+        let mut result = json!({ "ok": true, "result": {
             "handed_over_to": handoff.destination, "from": from, "reason": plan.bundle.reason,
             "summary": plan.bundle.summary, "open_questions": plan.bundle.open_questions,
         }});
+        if plan.is_unheard {
+            result["result"]["note"] =
+                json!("Nobody could be told yet; it stands in the list of conversations. Promise no time.");
+        }
         self.end_call(call_index, true, result, begun);
         // Of two in one wish the first counts.
         self.state.snapshot.supersede_open(HAND_OVER);
@@ -224,7 +243,7 @@ impl Turn {
             self.state.snapshot.place = Some(plan.place);
         }
         self.store_handoff(handoff, active.clone()).await?;
-        self.setup.prepared.session.active = Some(active);
+        (self.setup.prepared.session.handoff, self.setup.prepared.session.active) = (Some(id), Some(active));
         Ok(moves)
     }
 
@@ -232,20 +251,21 @@ impl Turn {
     async fn store_handoff(&mut self, handoff: HandoffRecord, active: ActiveHandoff) -> Result<()> {
         let lease = self.setup.lease;
         let (steps, calls) = (std::mem::take(&mut self.state.steps), self.setup.call_log.take());
-        let stored = StoredHandoff {
+        let mut stored = StoredHandoff {
             engine: self.setup.engine.clone(),
             run: self.setup.run.clone(),
             snapshot: self.state.snapshot.clone(),
             is_rehearsal: self.setup.run.kind == runs::REHEARSAL,
             from: self.setup.binding.binding_id.to_string(),
             handoff,
+            before: self.setup.prepared.session.handoff,
             active,
         };
         let unit = move |tx: &mut Tx<'_>| {
-            let (state, snapshot) = (RunState::Observing, &stored.snapshot);
             if !stored.is_rehearsal {
                 stored.apply(tx)?;
             }
+            let (state, snapshot) = (RunState::Observing, &stored.snapshot);
             commit::save_progress(tx, &RunProgress { lease, state, snapshot, steps: &steps, calls: &calls })?;
             if !stored.is_rehearsal {
                 stored.audit(tx)?;
@@ -274,8 +294,10 @@ impl Turn {
             actor: AuditActor::new(AuditActorKind::Agent, self.setup.binding.binding_id.to_string()),
             event: AuditEvent::HANDOFF_REFUSED,
             subject: self.setup.conversation.session.to_string(),
-            payload: json!({ "run": lease.run, "to": called.arguments["to"], "code": refusal.code }),
+            payload: json!({ "run": lease.run, "to": cut(called.arguments["to"].as_str().unwrap_or_default(), 80),
+                             "code": refusal.code }),
         };
+        let is_rehearsal = self.setup.run.kind == runs::REHEARSAL;
         let unit = move |tx: &mut Tx<'_>| {
             let progress = RunProgress {
                 lease,
@@ -285,7 +307,9 @@ impl Turn {
                 calls: &calls,
             };
             commit::save_progress(tx, &progress)?;
-            audit::append(tx, &entry, engine.clock.now(), &engine.ids)?;
+            if !is_rehearsal {
+                audit::append(tx, &entry, engine.clock.now(), &engine.ids)?;
+            }
             Ok(())
         };
         self.setup.engine.db.write(lease.tenant, unit).await
@@ -323,25 +347,27 @@ struct StoredHandoff {
     /// The binding that hands it on.
     from: String,
     handoff: HandoffRecord,
+    /// The handing on before this one.
+    before: Option<HandoffId>,
     active: ActiveHandoff,
 }
 
 impl StoredHandoff {
-    /// In the session as it is by now, and in those of the people who are told: one order for all who hold several.
-    fn apply(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let mut own = self.handoff.session;
-        for _ in 0..TRIES {
-            own = sessions::find_current(tx, own)?.ok_or(Error::NoRun)?.id;
-            let mut told = if self.active.awaits_person { list_told(tx, &self.run)? } else { Vec::new() };
-            told.sort_by_key(|session| session.id);
-            let (before, after): (Vec<_>, Vec<_>) = told.into_iter().partition(|session| session.id < own);
-            before.iter().try_for_each(|session| self.tell(tx, session))?;
-            let handoff = HandoffRecord { session: own, ..self.handoff.clone() };
-            if handoffs::apply(tx, &handoff, &self.active)? {
-                return after.iter().try_for_each(|session| self.tell(tx, session));
-            }
+    /// In the session as it is by now, and in those of the people who are told: one order for all who hold several. What was
+    /// merged or moved meanwhile is tried anew from its beginning.
+    fn apply(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let own = sessions::find_current(tx, self.handoff.session)?.ok_or(Error::NoRun)?.id;
+        self.handoff.session = own;
+        let mut told = if self.active.awaits_person { list_told(tx, &self.run)? } else { Vec::new() };
+        told.sort_by_key(|session| session.id);
+        let (before, after): (Vec<_>, Vec<_>) = told.into_iter().partition(|session| session.id < own);
+        before.iter().try_for_each(|session| self.tell(tx, session))?;
+        if !handoffs::apply(tx, &self.handoff, self.before, Some(&self.active))? {
+            return Err(
+                munshi_store::Error::Busy("the conversation is moved by somebody else".to_owned()).into()
+            );
         }
-        Err(munshi_store::Error::Busy("the conversation is being merged".to_owned()).into())
+        after.iter().try_for_each(|session| self.tell(tx, session))
     }
 
     fn tell(&self, tx: &mut Tx<'_>, session: &Session) -> Result<()> {
@@ -359,13 +385,12 @@ impl StoredHandoff {
     }
 
     fn audit(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let HandoffRecord { id, session, destination, from, to, bundle, .. } = &self.handoff;
+        let HandoffRecord { id, session, destination, from, to, .. } = &self.handoff;
         let entry = NewAuditEntry {
             actor: AuditActor::new(AuditActorKind::Agent, self.from.clone()),
             event: AuditEvent::CONVERSATION_HANDED_OVER,
             subject: session.to_string(),
-            payload: json!({ "handoff": id, "run": self.run.id, "destination": destination, "from": from, "to": to,
-                             "reason": bundle.reason }),
+            payload: json!({ "handoff": id, "run": self.run.id, "destination": destination, "from": from, "to": to }),
         };
         audit::append(tx, &entry, self.engine.clock.now(), &self.engine.ids)?;
         Ok(())
@@ -381,7 +406,7 @@ fn list_told(tx: &mut Tx<'_>, run: &runs::Run) -> Result<Vec<Session>> {
     members.reverse();
     let mut told: Vec<(Option<munshi_identity::Role>, Session)> = Vec::new();
     for member in members {
-        if told.last().is_some_and(|(role, _)| *role != member.role) {
+        if told.len() >= MOST_TOLD || told.last().is_some_and(|(role, _)| *role != member.role) {
             break;
         }
         if let Some(session) = find_conversation(tx, run, member.id)? {

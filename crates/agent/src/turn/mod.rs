@@ -42,6 +42,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use journal::{CallJournal, body as journal_body};
+pub(crate) use query::QueryVector;
 pub(crate) use turn_outcome::{StagesOutcome, TurnOutcome};
 
 use self::notes::StageNotes;
@@ -81,12 +82,11 @@ impl Turn {
         lease: RunLease,
         binding: Arc<BindingResolution>,
         (run_channel, stop): (Arc<RunChannel>, CancellationToken),
-        is_looked_up: bool,
+        (is_looked_up, ahead): (bool, Arc<QueryVector>),
     ) -> Result<TurnPreparation> {
         let begun = Instant::now();
         let now = engine.clock.now();
         let (everybody, resolved) = (engine.clone(), binding.clone());
-        let ahead = engine.embed_message(lease, &binding).await?;
         let may_use_remote_model = engine.gateway.targets().iter().any(|target| !target.is_local());
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;

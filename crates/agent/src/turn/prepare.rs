@@ -168,7 +168,7 @@ impl PreparedTurn {
     /// While a person was asked to take over, how the team speaks comes before how the persona does.
     pub(crate) fn situation(&self) -> TurnSituation {
         match &self.session.active {
-            Some(active) if active.awaits_person => TurnSituation::Escalation,
+            Some(active) if active.is_awaiting(self.pack_context.now) => TurnSituation::Escalation,
             _ => TurnSituation::Usual,
         }
     }

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(150);
 
 /// What was there in time.
 #[derive(Debug, Default)]
-pub(super) struct QueryVector {
+pub(crate) struct QueryVector {
     pub(super) vector: Option<Vec<f32>>,
     /// It was wanted, and is not there.
     pub(super) is_late: bool,
@@ -30,7 +30,7 @@ pub(super) struct QueryVector {
 
 impl TurnEngineInner {
     /// Nothing is asked where no pack looks by meaning. What comes too late is paid for and written down all the same.
-    pub(super) async fn embed_message(
+    pub(crate) async fn embed_message(
         self: &Arc<Self>,
         lease: RunLease,
         binding: &Arc<BindingResolution>,
@@ -45,7 +45,7 @@ impl TurnEngineInner {
         let (engine, binding) = (TurnEngine { inner: self.clone() }, binding.clone());
         let embedding = self.tasks.spawn(async move {
             let (person, text) = engine.inner.load_hidden_message(lease).await?;
-            engine.embed_texts(&binding, Some(person), &[text]).await
+            engine.embed_texts_of_run(&binding, (Some(person), Some(lease.run)), &[text]).await
         });
         let vector = match timeout(PATIENCE, embedding).await {
             Ok(Ok(Ok(Ok(made)))) => made.vectors.into_iter().next(),

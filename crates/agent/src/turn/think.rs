@@ -299,9 +299,7 @@ impl TurnSetup {
 fn render_skipped(skipped: &[String]) -> Option<UntrustedText> {
     let left_out = skipped.join(", ");
     (!skipped.is_empty()).then(|| {
-        UntrustedText::new(&format!(
-            "Left out of what is known here, for lack of time: {left_out}. Say so where it matters."
-        ))
+        UntrustedText::new(&format!("Left out of what is known here: {left_out}. Say so where it matters."))
     })
 }
 

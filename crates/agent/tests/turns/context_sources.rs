@@ -119,7 +119,7 @@ on_both! {
         let steps = shop.db.read(shop.tenant, move |tx: &mut Tx<'_>| munshi_agent::steps::list(tx, run)).await.unwrap();
         assert!(steps.iter().any(|step| step.body["skipped"][0] == "looking up by meaning"), "and in the record");
         let told = format!("{:?}", slow.model.requests());
-        assert!(told.contains("for lack of time: looking up by meaning"), "and to the model");
+        assert!(told.contains("Left out of what is known here: looking up by meaning"), "and to the model");
     }
 
     async fn what_is_optional_is_left_out_while_many_people_wait(test: TestDb) {

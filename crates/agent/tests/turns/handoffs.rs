@@ -182,6 +182,38 @@ on_both! {
         assert!(told[0].text.contains("needs you now") && told[0].text.contains("A blue lamp"), "{}", told[0].text);
     }
 
+    async fn where_nobody_can_be_told_the_model_hears_so_and_may_ask_again_later(test: TestDb) {
+        let script = [hand_over("person"), ScriptedTurn::text("I wrote it down."), hand_over("person"),
+            ScriptedTurn::text("Again.")];
+        let shop = open(&test, script).await;
+        let guest = shop.add_person(shop.tenant, "Guest", None).await;
+        ask(&shop, guest, "1", "I fell in your shop").await;
+        assert!(answers(&shop.model.requests()[1].request).contains("Nobody could be told yet"));
+        test.clock.advance(Duration::from_secs(3 * 3600));
+        let (received, _) = ask(&shop, guest, "2", "nobody came").await;
+        assert_eq!(handed(&shop, &received).await.len(), 2);
+        // A day later nobody waits for that any more.
+        test.clock.advance(Duration::from_secs(30 * 3600));
+        let later = shop.again(&test, [ScriptedTurn::text("Hello.")]).await;
+        ask(&later, guest, "3", "hello").await;
+        assert!(!system(&later.model.requests()[0].request).contains("This is an escalation"));
+    }
+
+    async fn what_was_left_open_hands_nobody_back_from_where_they_are(test: TestDb) {
+        // The counter wants something that needs a yes, and to hand over; meanwhile the desk has the conversation.
+        let both = ScriptedTurn::calls([("drop", arguments("milk")), ("hand_over", bundle("care"))]);
+        let script = [both, hand_over("binding/desk"), ScriptedTurn::text("Desk."), ScriptedTurn::text("Dropped.")];
+        let shop = open(&test, script).await;
+        let (_, outcome) = ask(&shop, shop.staff, "1", "drop the milk and get me care").await;
+        assert_eq!(outcome.state, RunState::WaitingApproval);
+        ask(&shop, shop.staff, "2", "a paper please").await;
+        let (received, outcome) = ask(&shop, shop.staff, "3", "yes").await;
+        assert_eq!((outcome.state, shop.notes().await), (RunState::Done, 1), "{outcome:?}");
+        let ways: Vec<_> = handed(&shop, &received).await.into_iter().map(|one| one.destination).collect();
+        assert_eq!(ways, ["binding/desk"]);
+        assert!(answers(&shop.model.requests()[3].request).contains("superseded"));
+    }
+
     async fn a_process_that_dies_is_followed_by_the_team_that_took_over(test: TestDb) {
         let hanging = ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging();
         let shop = open(&test, [hand_over("care"), hanging]).await;

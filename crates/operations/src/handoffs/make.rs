@@ -74,6 +74,10 @@ impl Operation<HouseServices> for MakeHandoff {
             let wanted = ManualHandoff { id, person, is_program, to, bundle, now };
             let made = handoffs::hand_over(tx, &session, &wanted).map_err(convert_turn_error)?;
             let handoff = match made {
+                // Whoever reaches one binding alone sends nobody to another.
+                ManualHandoffOutcome::Done(handoff) if !caller.reaches(handoff.to.binding) => {
+                    return Err(OperationError::new(OperationErrorCode::Forbidden, "This key does not reach that binding."));
+                }
                 ManualHandoffOutcome::Done(handoff) => *handoff,
                 ManualHandoffOutcome::NotAllowed(ways) => return Err(describe_ways(&ways)),
                 ManualHandoffOutcome::Nowhere => {
@@ -82,7 +86,7 @@ impl Operation<HouseServices> for MakeHandoff {
                 }
             };
             let payload = json!({ "handoff": handoff.id, "destination": handoff.destination, "from": handoff.from,
-                                  "to": handoff.to, "reason": handoff.bundle.reason });
+                                  "to": handoff.to });
             tx.note("conversation.handed_over", session.id.to_string(), payload);
             Ok(handoff)
         });

@@ -70,6 +70,10 @@ pub(super) fn find_place(
     let found = find_by_id(tx, tenant, place.binding, cache)?;
     let resolved = found.map_or(AddressResolution::Unknown, |entry| entry.resolve_for(person));
     let AddressResolution::Bound(mut resolved) = resolved else { return Ok(resolved) };
+    // Through which door this person came: of a slice it may be another than the binding's own.
+    let front = find_by_id(tx, tenant, front, cache)?.map(|entry| entry.resolve_for(person));
+    let Some(AddressResolution::Bound(front)) = front else { return Ok(AddressResolution::Unknown) };
+    let front_door = front.binding.door;
     let Some(owner) = tenants::find(tx, tenant)? else { return Ok(AddressResolution::Unknown) };
     tx.as_tenant(tenant, |tx| {
         let own = Arc::make_mut(&mut resolved);
@@ -80,11 +84,7 @@ pub(super) fn find_place(
                 return Ok(AddressResolution::Unknown);
             }
         }
-        if place.binding != front
-            && let Some(front) = rows::find_by_id(tx, TierId::from_uuid(front.as_uuid()))?
-        {
-            own.binding.door = own.binding.door.max(binding_of(&front)?.door);
-        }
+        own.binding.door = own.binding.door.max(front_door);
         Ok(AddressResolution::Bound(resolved))
     })
 }
@@ -224,7 +224,8 @@ impl Loader<'_> {
         if let Some(first) = members.first().filter(|_| !members.contains(&own.human.name)) {
             own.human = self.human(tx, &now(first))?;
         }
-        let (_, mut versions) = self.agent(tx, &now(&own.agent.name))?;
+        let agent = TierRef { name: own.agent.name.clone(), version: Some(own.agent.version) };
+        let (_, mut versions) = self.agent(tx, &agent)?;
         versions.splice(0..0, [(own.human.id, own.human.version), (team.id, team.version)]);
         own.static_prompt =
             self.cache.get_or_build_prompt(&own.human.body, &team.body, &own.agent.body, versions);
