@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -52,14 +51,8 @@ pub(crate) struct Part {
     pub(crate) later: u64,
     /// So many messages at once, and so many runs in the background.
     pub(crate) places: (usize, usize),
-}
-
-/// What comes in at its door.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) enum Knock {
-    Message(Box<InboundMessage>),
-    /// The clock jumps: from now on it is so many seconds later than it is.
-    Later(u64),
+    /// How many seconds its jobs are held.
+    pub(crate) job_lease: u64,
 }
 
 /// What a message is answered at the door: the run that stands for it.
@@ -69,11 +62,11 @@ pub(crate) struct Ack {
 }
 
 #[derive(Debug)]
-struct Later(AtomicU64);
+struct Later(Duration);
 
 impl Clock for Later {
     fn now(&self) -> Timestamp {
-        SystemClock.now().plus(Duration::from_secs(self.0.load(Ordering::SeqCst)))
+        SystemClock.now().plus(self.0)
     }
 }
 
@@ -285,13 +278,14 @@ pub(crate) fn run(part: &Part) {
         let address: DatabaseAddress = part.url.parse().unwrap();
         let options = StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() };
         let db = Db::open(&address, &options, &Migrations::new(&migrations()).unwrap()).await.unwrap();
-        let clock = Arc::new(Later(AtomicU64::new(part.later)));
+        let clock: Arc<dyn Clock> = Arc::new(Later(Duration::from_secs(part.later)));
         let (chat, background) = part.places;
-        let TestApp { engine, dispatcher, queue, .. } = app(&db, clock.clone(), part.world, chat);
+        let TestApp { engine, dispatcher, queue, .. } = app(&db, clock, part.world, chat);
         let mut kinds = Kinds::default();
         engine.install(&mut kinds, None);
         engine.install_background(&mut kinds, background, PackServices::default());
-        let options = Jobs { poll: Duration::from_millis(100), ..Jobs::default() };
+        let (poll, lease) = (Duration::from_millis(100), Duration::from_secs(part.job_lease));
+        let options = Jobs { poll, lease, ..Jobs::default() };
         let runner = JobRunner::new(db, &queue, Arc::new(SystemRandom), kinds, options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -301,7 +295,7 @@ pub(crate) fn run(part: &Part) {
             runner.run(stop.clone()),
             engine.serve(stop),
             sweep(dispatcher),
-            door(listener, engine.clone(), clock),
+            door(listener, engine.clone()),
         );
     });
 }
@@ -314,30 +308,24 @@ async fn sweep(dispatcher: ToolDispatcher) {
     }
 }
 
-async fn door(listener: TcpListener, engine: TurnEngine, clock: Arc<Later>) {
+async fn door(listener: TcpListener, engine: TurnEngine) {
     let mut open = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
-        let (engine, clock) = (engine.clone(), clock.clone());
+        let engine = engine.clone();
         open.spawn(async move {
-            let taken = take(socket, &engine, &clock).await;
+            let taken = take(socket, &engine).await;
             taken.unwrap_or_else(|error| panic!("a message was turned away: {error}"));
         });
     }
 }
 
-async fn take(socket: TcpStream, engine: &TurnEngine, clock: &Later) -> munshi_agent::Result<()> {
+async fn take(socket: TcpStream, engine: &TurnEngine) -> munshi_agent::Result<()> {
     let mut socket = BufReader::new(socket);
     let mut line = String::new();
     if socket.read_line(&mut line).await.unwrap() == 0 {
         return Ok(());
     }
-    let inbound = match serde_json::from_str(&line).unwrap() {
-        Knock::Message(inbound) => *inbound,
-        Knock::Later(seconds) => {
-            clock.0.store(seconds, Ordering::SeqCst);
-            return Ok(());
-        }
-    };
+    let inbound: InboundMessage = serde_json::from_str(&line).unwrap();
     let received = engine.receive(inbound).await?;
     let mut ack = serde_json::to_string(&Ack { run: received.run }).unwrap();
     ack.push('\n');

@@ -137,7 +137,7 @@ fn part_in(test: &TestDb, engine: DatabaseEngine, world: &World) -> Part {
         DatabaseEngine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
         DatabaseEngine::Postgres => test.place.postgres_url("munshi_owner"),
     };
-    Part { url, world: world.port, later: 0, places: PLACES }
+    Part { url, world: world.port, later: 0, places: PLACES, job_lease: 60 }
 }
 
 /// Killed while the world outside is asked: whoever comes next waits for no lease, neither the act's nor the run's, since

@@ -31,6 +31,8 @@ pub(crate) struct Told {
 pub(crate) struct Ledger {
     /// Every effect, by tool and what it was about: the key of each time it happened.
     pub(crate) effects: BTreeMap<(String, String), Vec<String>>,
+    /// When each of them happened.
+    pub(crate) happened_at: BTreeMap<(String, String), Vec<Instant>>,
     /// Every reply as it came: key, address and words.
     pub(crate) replies: Vec<(String, String, String)>,
     /// When the first of each words came.
@@ -109,6 +111,8 @@ impl Desk {
             Wish::Read => Told { found: true },
             Wish::Look { key } => Told { found: ledger.effects.values().any(|keys| keys.contains(&key)) },
             Wish::Act { tool, key, text } => {
+                let at = ledger.happened_at.entry((tool.clone(), text.clone())).or_default();
+                at.push(Instant::now());
                 let keys = ledger.effects.entry((tool.clone(), text)).or_default();
                 // One side keeps keys and does nothing twice under the same; the others do as they are told.
                 let is_repeat = tool == "book" && keys.contains(&key);

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::killed::child::{Ack, Knock};
+use crate::killed::child::Ack;
 use crate::killed::outside::World;
 use crate::killed::shop::{Shop, TOOLS};
 
@@ -48,6 +48,16 @@ pub(crate) struct People {
 
 impl People {
     pub(crate) fn gather(shop: &Shop, world: &World, random: &Arc<SeededRandom>) -> Self {
+        Self::gather_with(shop, world, random, &TOOLS.map(|(name, _)| name))
+    }
+
+    /// Those who ask for these tools alone.
+    pub(crate) fn gather_with(
+        shop: &Shop,
+        world: &World,
+        random: &Arc<SeededRandom>,
+        tools: &[&'static str],
+    ) -> Self {
         let (door, look) = watch::channel(Vec::new());
         let enough = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
@@ -59,6 +69,7 @@ impl People {
                 world: world.clone(),
                 random: random.clone(),
                 enough: enough.clone(),
+                tools: tools.to_vec(),
             };
             tasks.spawn(writer.write());
         }
@@ -94,6 +105,7 @@ struct Writer {
     world: World,
     random: Arc<SeededRandom>,
     enough: Arc<AtomicBool>,
+    tools: Vec<&'static str>,
 }
 
 impl Writer {
@@ -118,7 +130,7 @@ impl Writer {
 
     /// None to three, each once.
     fn some_tools(&self) -> Vec<&'static str> {
-        let mut left: Vec<&'static str> = TOOLS.iter().map(|(name, _)| *name).collect();
+        let mut left = self.tools.clone();
         let count = self.random.next_below(4);
         (0..count)
             .map(|_| left.swap_remove(usize::try_from(self.random.next_below(left.len() as u64)).unwrap()))
@@ -174,20 +186,10 @@ pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: 
 /// None where the line broke before the acknowledgement.
 pub(crate) async fn hand_in(port: u16, inbound: &InboundMessage) -> std::io::Result<Option<Ack>> {
     let mut socket = BufReader::new(TcpStream::connect(("127.0.0.1", port)).await?);
-    socket.write_all(render(&Knock::Message(Box::new(inbound.clone()))).as_bytes()).await?;
+    let mut line = serde_json::to_string(inbound)?;
+    line.push('\n');
+    socket.write_all(line.as_bytes()).await?;
     let mut answer = String::new();
     socket.read_line(&mut answer).await?;
     Ok(serde_json::from_str(&answer).ok())
-}
-
-/// Has a process's clock jump.
-pub(crate) async fn set_later(port: u16, seconds: u64) -> std::io::Result<()> {
-    let mut socket = TcpStream::connect(("127.0.0.1", port)).await?;
-    socket.write_all(render(&Knock::Later(seconds)).as_bytes()).await
-}
-
-fn render(knock: &Knock) -> String {
-    let mut line = serde_json::to_string(knock).unwrap();
-    line.push('\n');
-    line
 }
