@@ -111,6 +111,12 @@ pub(crate) async fn call_once(
     permit: &Permit,
     limit: Duration,
 ) -> Result<ToolOutput, ToolFailure> {
+    if permit.effect().writes() && permit.is_too_late_for(limit) {
+        return Err(ToolFailure::permanent(
+            "lapsed",
+            "the act was left for so long that somebody else may do it",
+        ));
+    }
     match timeout(limit, AssertUnwindSafe(far.call(permit)).catch_unwind()).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(_)) => Err(ToolFailure::uncertain("broke", "the tool broke; somebody has to look at it")),

@@ -17,7 +17,7 @@ use crate::api::access::find_caller_class;
 use crate::openai::completion::{ChunkChoice, CompletionChunk, CompletionDelta};
 use crate::openai::errors::{CompletionError, CompletionErrorDetail, is_openai_route};
 use crate::views::attachment::AttachmentView;
-use crate::views::event::{BegunRunView, StreamEvent};
+use crate::views::event::{BegunRunView, StreamEvent, UndoOfferView};
 use crate::views::visit_event::VisitEvent;
 
 /// What keys are called in the document.
@@ -70,6 +70,7 @@ impl ApiDocument {
             // Named by no answer itself: it is the data of a `ServerEvent`.
             (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
             (<BegunRunView as ToSchema>::name(), BegunRunView::schema()),
+            (<UndoOfferView as ToSchema>::name(), UndoOfferView::schema()),
             (<VisitEvent as ToSchema>::name(), VisitEvent::schema()),
             (<AttachmentView as ToSchema>::name(), AttachmentView::schema()),
         ] {

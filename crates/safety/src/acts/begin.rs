@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::decision_store::TxDecisionStore;
 use super::deferred_audit::DeferredAuditEntries;
 use super::digest::ActDigest;
-use super::permit::{Permit, PermitMode};
+use super::permit::{Permit, PermitMode, PermitTerm};
 use super::refusals::{self, RefusalReporting};
 use super::services::ActServices;
 use super::store::{self, Act, ActState, ActUpdate};
@@ -258,6 +258,7 @@ impl ActRecorder<'_, '_> {
             reservation: None,
             cost: tool.spec.cost,
             actor: actor_id(self.proposal.caller.binding),
+            term: PermitTerm::begin(tool.spec.timeout),
         }
     }
 

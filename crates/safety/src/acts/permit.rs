@@ -1,9 +1,13 @@
 //! The leave to call a tool, once.
 
+use std::time::{Duration, Instant};
+
 use munshi_types::{ActId, Effect, Id, Money, ReservationId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::{Builder, Uuid};
+
+use super::services::ActServices;
 
 /// Says that this act was decided and its intent written down. Only this crate makes one; a tool can't be called
 /// without; it can't be copied, and ending the act uses it up.
@@ -32,6 +36,20 @@ pub struct Permit {
     pub(super) cost: Option<Money>,
     pub(super) reservation: Option<ReservationId>,
     pub(super) actor: String,
+    pub(super) term: PermitTerm,
+}
+
+/// How long an act is this process's, by a clock that goes on while the process is stopped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PermitTerm {
+    issued: Instant,
+    lease: Duration,
+}
+
+impl PermitTerm {
+    pub(super) fn begin(timeout: Duration) -> Self {
+        Self { issued: Instant::now(), lease: ActServices::lease(timeout) }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +60,12 @@ pub enum PermitMode {
 }
 
 impl Permit {
+    /// Whether something that takes so long might end after another process has taken the act over: whoever was stopped
+    /// between the permit and the call must not make it any more.
+    pub fn is_too_late_for(&self, takes: Duration) -> bool {
+        self.term.issued.elapsed() + takes > self.term.lease
+    }
+
     pub fn act(&self) -> ActId {
         self.act
     }

@@ -7,7 +7,7 @@ use munshi_types::{ActId, Autonomy, Effect, Money, TenantId, TenantStatus, Times
 use serde_json::json;
 
 use super::limits;
-use super::permit::{Permit, PermitMode};
+use super::permit::{Permit, PermitMode, PermitTerm};
 use super::services::ActServices;
 use super::store::{self, Act, ActState};
 use crate::approvals;
@@ -131,8 +131,8 @@ pub fn recover(
         return mark_unknown(tx, act_services, &act, cost, now);
     }
     match act.effect {
-        Effect::Read | Effect::Keyed => Ok(ActRecovery::Retry(build_retry_permit(tx, act, cost)?)),
-        Effect::Checked => Ok(ActRecovery::LookUp(build_retry_permit(tx, act, cost)?)),
+        Effect::Read | Effect::Keyed => Ok(ActRecovery::Retry(build_retry_permit(tx, act, cost, timeout)?)),
+        Effect::Checked => Ok(ActRecovery::LookUp(build_retry_permit(tx, act, cost, timeout)?)),
         // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
         Effect::Inside | Effect::Once => mark_unknown(tx, act_services, &act, cost, now),
     }
@@ -157,7 +157,7 @@ fn is_still_permitted(
     Ok(open && now.since(act.began_at) < LONGEST_AGE)
 }
 
-fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
+fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>, timeout: Duration) -> Result<Permit> {
     Ok(Permit {
         act: act.id,
         tenant: tx.tenant(),
@@ -174,6 +174,7 @@ fn build_retry_permit(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Perm
         cost,
         reservation: act.reservation,
         actor: super::begin::actor_id(act.binding),
+        term: PermitTerm::begin(timeout),
     })
 }
 
