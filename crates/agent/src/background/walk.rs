@@ -17,7 +17,7 @@ use munshi_types::{ActId, Conduct, Effect, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::begin::{NewBackgroundRun, RunOrigin};
+use super::begin::{NewBackgroundRun, RunOrigin, find_limit};
 use super::billing::RunBill;
 use super::ending::RunEnding;
 use super::record::WorkStep;
@@ -88,10 +88,7 @@ impl BackgroundWalk {
         let principal = run.principal.clone();
         let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
         let begun = run.snapshot.iter_calls().map(|called| called.act).collect();
-        // A process that died has stored its calls of models, and perhaps not that it made them.
-        let mut snapshot = run.snapshot.clone();
-        snapshot.used.tokens = snapshot.used.tokens.max(called.tokens);
-        snapshot.used.money = snapshot.used.money.max(called.cost.unwrap_or_default());
+        let snapshot = RunSnapshot { used: run.snapshot.use_with_calls(called), ..run.snapshot.clone() };
         Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop, services })
     }
 
@@ -183,10 +180,8 @@ impl BackgroundWalk {
         Ok(step.map_or(AskedStep::None, AskedStep::Step))
     }
 
-    /// What it may use of models: its share, where another began it.
     fn limit(&self) -> RunBudget {
-        let share = self.snapshot.work.as_ref().and_then(|work| work.share);
-        share.unwrap_or(self.engine.act_services.governor.settings().background_run)
+        find_limit(&self.snapshot, &self.engine.act_services.governor)
     }
 
     fn build_account(&self, meter: &Arc<RunMeter>) -> RunAccount {
@@ -237,6 +232,7 @@ impl BackgroundWalk {
             work.outcomes.push((calls, StepOutcome::Waited));
         }
         let children = std::mem::take(&mut work.children);
+        self.sum_children().await?;
         if children.is_empty() || self.stop.is_cancelled() {
             return Ok(());
         }
@@ -244,14 +240,20 @@ impl BackgroundWalk {
         let ended = self.engine.db.read(self.lease.tenant, read).await?;
         let open = || munshi_store::Error::Busy("a run that is waited for has not ended".to_owned());
         let mut outcomes = Vec::new();
-        for EndedChild { outcome, taint, used } in ended.ok_or_else(open)? {
+        for EndedChild { outcome, taint } in ended.ok_or_else(open)? {
             let own = std::mem::take(&mut self.snapshot.taint);
             self.snapshot.taint = merge_taint(own, taint);
-            let work = self.work_mut();
-            work.used_by_children = sum(work.used_by_children, used);
             outcomes.push(outcome);
         }
         self.work_mut().outcomes.push((calls, StepOutcome::Ended(outcomes)));
+        Ok(())
+    }
+
+    /// Notes what those have used that it began: it waited for some, and its tools began others.
+    async fn sum_children(&mut self) -> Result<()> {
+        let run = self.lease.run;
+        let read = move |tx: &mut Tx<'_>| store::sum_use_of_children(tx, run);
+        self.work_mut().used_by_children = self.engine.db.read(self.lease.tenant, read).await?;
         Ok(())
     }
 
@@ -314,6 +316,7 @@ impl BackgroundWalk {
             if !matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 return Ok(CallProgress::Waiting);
             }
+            self.sum_children().await?;
         }
         Ok(CallProgress::On)
     }

@@ -18,7 +18,9 @@ use munshi_store::{PlatformTx, Tx, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, wait_until};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
-use munshi_types::{Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, TenantStatus, Zone};
+use munshi_types::{
+    Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, TenantStatus, Zone,
+};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -115,6 +117,21 @@ async fn call_directly(shop: &Shop, principal: Principal) -> ToolAnswer {
 fn refusal(outcome: &StepOutcome) -> &str {
     let StepOutcome::Called { ok: false, result } = outcome else { panic!("{outcome:?}") };
     result["code"].as_str().unwrap()
+}
+
+/// A step in which the tool hands over work of these steps.
+fn leaves(input: &Value) -> Value {
+    json!({ "call": "leave_work", "text": input.to_string() })
+}
+
+/// Work that hands over work that hands over work, so many times.
+fn nested(times: usize) -> Value {
+    (0..times).fold(steps(&["note"]), |inner, _| json!([leaves(&inner)]))
+}
+
+async fn begun_by(shop: &Shop, parent: RunId) -> Vec<RunId> {
+    let sql = "SELECT id FROM runs WHERE tenant_id = $1 AND parent_id = $2 ORDER BY id";
+    shop.db.read(shop.tenant, move |tx| tx.all(sql, params![parent], |row| row.get(0))).await.unwrap()
 }
 
 on_both! {
@@ -313,5 +330,52 @@ on_both! {
         assert!(refused.to_string().contains("no person asks for this run"), "{refused}");
         runner(&shop).drain().await.unwrap();
         assert_eq!((find(&shop, run).await.person(), shop.notes().await, counted(&shop).await), (Some(shop.staff), 1, (1, 1, 0)));
+    }
+
+    /// What a tool of the work begins is a part of it: half of what is left goes to it, and it is stopped with the work.
+    async fn what_a_tool_of_the_work_begins_is_a_part_of_it(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let (runner, whole) = (runner(&shop), BudgetSettings::default().background_run.tokens);
+        let waits = json!([{ "wait": 60 }]);
+        let run = delegate(&shop, shop.staff, json!([leaves(&waits), leaves(&waits), { "wait": 600 }])).await;
+        runner.drain().await.unwrap();
+        let mut shares = Vec::new();
+        for part in begun_by(&shop, run).await {
+            let part = find(&shop, part).await;
+            assert_eq!((part.state, part.person(), part.reservation), (RunState::WaitingTimer, Some(shop.staff), None));
+            shares.extend(part.snapshot.work.and_then(|work| work.share).map(|share| share.tokens));
+        }
+        shares.sort_unstable();
+        assert_eq!((shares, counted(&shop).await), (vec![whole / 4, whole / 2], (0, 0, 1)));
+        shop.engine.cancel(shop.tenant, run).await.unwrap();
+        runner.drain().await.unwrap();
+        for run in begun_by(&shop, run).await.into_iter().chain([run]) {
+            assert_eq!(find(&shop, run).await.halt.map(|halt| halt.code()), Some("cancelled"));
+        }
+        // What still goes on at the end of the work counts as used.
+        let run = delegate(&shop, shop.staff, json!([leaves(&waits)])).await;
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, &result(&shop, run).await["used"]["tokens"]), (RunState::Done, &json!(whole / 2)));
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        let [part] = begun_by(&shop, run).await[..] else { panic!("one part") };
+        assert_eq!(find(&shop, part).await.state, RunState::Done, "it outlives work that has come to its end");
+    }
+
+    async fn runs_begin_each_other_only_so_deep(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let run = delegate(&shop, shop.staff, nested(5)).await;
+        runner(&shop).drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 1));
+        let mut last = delegate(&shop, shop.staff, nested(6)).await;
+        runner(&shop).drain().await.unwrap();
+        assert_eq!(shop.notes().await, 1, "the sixth was not begun");
+        let mut depth = 0;
+        while let [part] = begun_by(&shop, last).await[..] {
+            (last, depth) = (part, depth + 1);
+        }
+        let refused = result(&shop, last).await;
+        assert_eq!(depth, 5);
+        assert!(refused.to_string().contains("runs begin each other more than 5 deep"), "{refused}");
     }
 }
