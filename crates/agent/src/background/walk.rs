@@ -556,6 +556,6 @@ impl BackgroundWalk {
 }
 
 /// What a run and those it began have used on models.
-pub(super) fn sum_use(snapshot: &RunSnapshot) -> RunUse {
+fn sum_use(snapshot: &RunSnapshot) -> RunUse {
     sum(snapshot.used, snapshot.work.as_ref().map(|work| work.used_by_children).unwrap_or_default())
 }
