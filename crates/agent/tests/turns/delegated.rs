@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::turns::support::{Plan, Shop, arguments};
-use crate::turns::work::{begin, find, house, pending, result, runner, steps};
+use crate::turns::work::{begin, find, house, pending, result, runner, runner_of, steps};
 
 fn plan() -> Plan {
     let plan = Plan { house: house(None), ..Plan::default() };
@@ -377,5 +377,19 @@ on_both! {
         let refused = result(&shop, last).await;
         assert_eq!(depth, 5);
         assert!(refused.to_string().contains("runs begin each other more than 5 deep"), "{refused}");
+    }
+
+    /// Many of its parts end while it writes its own record.
+    async fn parts_and_the_work_write_one_record(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let parts = std::iter::repeat_n(leaves(&steps(&["count"])), 12);
+        let own = std::iter::repeat_n(json!({ "call": "note" }), 24);
+        let run = delegate(&shop, shop.staff, parts.chain(own).collect()).await;
+        runner_of(&shop, 8).drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 24));
+        let taken_again = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND lane = 'background' AND epoch > 1";
+        assert_eq!(shop.number(taken_again).await, 0, "nothing failed and was done again");
+        let record = shop.db.read(shop.tenant, move |tx| munshi_agent::steps::list(tx, run)).await.unwrap();
+        assert!(record.iter().zip(1..).all(|(step, number)| step.number == number), "{record:?}");
     }
 }
