@@ -221,6 +221,18 @@ pub(super) fn sum_use_of_children(tx: &mut Tx<'_>, parent: RunId) -> Result<RunU
     Ok(used)
 }
 
+/// A run and all that it began, directly or through others.
+pub(super) fn list_with_descendants(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<RunId>> {
+    Ok(tx.all(
+        "WITH RECURSIVE tree (id) AS (
+           SELECT r.id FROM runs r WHERE r.tenant_id = $1 AND r.id = $2
+           UNION SELECT c.id FROM runs c JOIN tree ON c.parent_id = tree.id WHERE c.tenant_id = $1)
+         SELECT id FROM tree",
+        params![run],
+        |row| row.get(0),
+    )?)
+}
+
 /// Those of a run that have not ended.
 pub(super) fn list_open_children(tx: &mut Tx<'_>, parent: RunId) -> Result<Vec<RunId>> {
     Ok(tx.all(

@@ -392,4 +392,42 @@ on_both! {
         let record = shop.db.read(shop.tenant, move |tx| munshi_agent::steps::list(tx, run)).await.unwrap();
         assert!(record.iter().zip(1..).all(|(step, number)| step.number == number), "{record:?}");
     }
+
+    async fn what_was_done_is_billed_whatever_the_end(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let runner = runner(&shop);
+        let breaks = json!({ "no": "such step" });
+        for (input, expected) in [
+            (json!([{ "call": "count" }, breaks]), (0, 0, 0)),
+            (json!([{ "call": "note" }, breaks]), (1, 1, 0)),
+            (json!([{ "begin": [steps(&["note"])] }, breaks]), (2, 2, 0)),
+        ] {
+            let run = delegate(&shop, shop.staff, input.clone()).await;
+            runner.drain().await.unwrap();
+            let ended = find(&shop, run).await;
+            assert_eq!((ended.halt.map(|halt| halt.code()), counted(&shop).await), (Some("broken"), expected), "{input}");
+        }
+    }
+
+    /// What was set aside for it is forgotten, and others have used up the day since: it is booked all the same.
+    async fn what_is_booked_late_passes_the_limit(test: TestDb) {
+        let mut plan = plan();
+        plan.budgets.person_interactions_day = Some(1);
+        let shop = Shop::open_with(&test, [], plan).await;
+        let run = delegate(&shop, shop.staff, json!([{ "wait": 864_000 }])).await;
+        let runner = runner(&shop);
+        runner.drain().await.unwrap();
+        test.clock.advance(Duration::from_secs(864_001));
+        for _ in 0..3 {
+            munshi_safety::budget::sweep(&shop.db, &BudgetSettings::default(), munshi_types::Clock::now(&*test.clock)).await.unwrap();
+        }
+        delegate(&shop, shop.staff, json!([{ "wait": 60 }])).await;
+        runner.drain().await.unwrap();
+        let used = "SELECT CAST(COALESCE(SUM(used_interactions), 0) AS BIGINT) FROM usage_counters
+                    WHERE tenant_id = $1 AND scope = 'person' AND period = 'day'";
+        assert_eq!((find(&shop, run).await.state, shop.number(used).await), (RunState::Done, 1));
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        assert_eq!(shop.number(used).await, 2);
+    }
 }
