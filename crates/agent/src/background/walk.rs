@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use munshi_identity::{Principal, persons};
+use munshi_identity::{Principal, keys, persons};
 use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
 use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome};
 use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
-use munshi_store::Tx;
+use munshi_store::{PlatformTx, Tx};
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, Effect, ToolName};
 use serde_json::{Value, json};
@@ -411,6 +411,7 @@ impl BackgroundWalk {
     async fn load_caller(&self) -> Result<Option<ActCaller>> {
         let (run, scopes) = (self.lease.run, self.principal.scopes.clone());
         let delegator = self.principal.delegator.clone();
+        let is_key_revoked = self.is_key_revoked().await?;
         let read = move |tx: &mut Tx<'_>| -> Result<Option<ActCaller>> {
             let zone = munshi_store::tenants::find_zone(tx)?;
             let own = ActCaller {
@@ -426,8 +427,10 @@ impl BackgroundWalk {
             };
             let Some(by) = delegator else { return Ok(Some(own)) };
             let Some(person) = persons::find_living(tx, by.person)? else { return Ok(None) };
+            let rights =
+                if is_key_revoked { Principal::anonymous(tx.tenant()) } else { person.principal(tx) };
             // Who has left is nobody: the act is theirs still, and is refused where it is not open to anybody.
-            let principal = Principal { person: Some(person.id), ..person.principal(tx) };
+            let principal = Principal { person: Some(person.id), ..rights };
             let principal = match &by.ceiling {
                 Some(ceiling) => ceiling.cap(principal),
                 None => principal,
@@ -436,6 +439,20 @@ impl BackgroundWalk {
             Ok(Some(ActCaller { principal, door, binding, key, ceiling, ..own }))
         };
         self.engine.db.read(self.lease.tenant, read).await
+    }
+
+    /// Whether the key was taken back that the person came through: nobody acts through it any more. One that was made for a single use
+    /// and removed after it was not taken back.
+    async fn is_key_revoked(&self) -> Result<bool> {
+        let key = self.principal.delegator.as_ref().and_then(|by| by.key);
+        let Some(key) = key else { return Ok(false) };
+        let found = self.engine.db.read(self.lease.tenant, move |tx| keys::find(tx, key)).await?;
+        if let Some(found) = found {
+            return Ok(found.revoked_at.is_some());
+        }
+        let find = move |tx: &mut PlatformTx<'_>| keys::find_keeper_key(tx, &key.to_string());
+        let found = self.engine.db.platform(keys::KEYS).read(find).await?;
+        Ok(found.is_some_and(|found| found.revoked_at.is_some()))
     }
 
     /// What the pack declares for its work, and nothing beside it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_agent::RunState;
 use munshi_agent::background::NewBackgroundRun;
 use munshi_agent::runs::RunCause;
-use munshi_identity::keys::{ApiCaller, KeyCeiling, KeyMaker, KeySpeaker};
+use munshi_identity::keys::{self, ApiCaller, KeyCeiling, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_identity::{Principal, Role, persons};
 use munshi_pack::operation::{OperationCaller, PackServices};
 use munshi_pack::{NewPackRun, PackRunCause, RunDelegator, StepOutcome};
@@ -16,10 +16,10 @@ use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PlatformTx, Tx, params};
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::{TestDb, administer, wait_until};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::{
-    Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, TenantStatus, Zone,
+    Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, SystemRandom, TenantStatus, Zone,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -429,5 +429,34 @@ on_both! {
         test.clock.advance(Duration::from_secs(61));
         runner.drain().await.unwrap();
         assert_eq!(shop.number(used).await, 2);
+    }
+
+    async fn a_revoked_key_acts_no_more(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let now = munshi_types::Clock::now(&*test.clock);
+        let new = NewApiKey {
+            name: "till".to_owned(),
+            carries: KeySubject::Person(shop.staff),
+            areas: None,
+            bindings: None,
+            expires_at: None,
+            speaks_as: KeySpeaker::Person,
+            made_by: "asha".to_owned(),
+            maker: KeyMaker::from_name("asha"),
+        };
+        let ids = test.ids.clone();
+        let add = move |tx: &mut Tx<'_>| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now));
+        let key = shop.db.write(shop.tenant, add).await.unwrap().key.id;
+        let by = RunDelegator { key: Some(key), ..delegator(shop.staff) };
+        let input = json!([{ "call": "note" }, { "wait": 60 }, { "call": "note" }]);
+        let run = delegate_as(&shop, "sample.listed", by, input).await.unwrap();
+        let runner = runner(&shop);
+        runner.drain().await.unwrap();
+        assert_eq!(shop.notes().await, 1);
+        let revoke = move |tx: &mut Tx<'_>| administer(tx, |tx| keys::revoke(tx, key, now));
+        shop.db.write(shop.tenant, revoke).await.unwrap();
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        assert_eq!((refusal(&outcomes(&shop, run).await[2]), shop.notes().await), ("not_permitted", 1));
     }
 }
