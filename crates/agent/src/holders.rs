@@ -36,21 +36,27 @@ impl TurnEngine {
             return Ok(0);
         };
         let others = inner.db.platform(RUNS).read(move |tx| list_others(tx, holder)).await?;
+        let latest = |proof| match proof {
+            DeathProof::ProcessGone => Timestamp::MAX,
+            DeathProof::NodeRestarted => inner.holding_since.plus(runs::LEASE),
+        };
+        let dead: Vec<_> = others
+            .into_iter()
+            .filter_map(|(holder, other)| Some((holder, latest(process.prove_death(&other)?))))
+            .collect();
         let mut taken = 0;
-        for (dead, other) in others {
-            let latest = match process.prove_death(&other) {
-                Some(DeathProof::ProcessGone) => Timestamp::MAX,
-                Some(DeathProof::NodeRestarted) => inner.holding_since.plus(runs::LEASE),
-                None => continue,
-            };
-            taken += self.wake_background_of(dead, latest).await?;
+        // A job goes on with these: they wait for no place here.
+        for (dead, latest) in &dead {
+            taken += self.wake_background_of(*dead, *latest).await?;
+        }
+        for whose in dead {
             let places = inner.places.take_free(MOST);
             if places.is_empty() {
                 inner.places.request_for_left();
                 break;
             }
             let terms = inner.ingest_services.terms(inner.clock.now());
-            let (limit, whose) = (places.len(), (dead, latest));
+            let limit = places.len();
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from_holder(tx, whose, terms, limit);
             let leases: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
             taken += leases.len();

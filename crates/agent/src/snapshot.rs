@@ -112,7 +112,7 @@ pub struct WorkProgress {
     /// What it may use, where another run began it: its share of what that one had left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<RunBudget>,
-    /// What the runs have used that it began and that have ended.
+    /// What the runs have used that it began; of those that it does not wait for and that go on, all that they may use.
     #[serde(default)]
     pub used_by_children: RunUse,
 }
@@ -156,6 +156,16 @@ pub type CallIndex = (usize, usize);
 impl RunSnapshot {
     pub fn find_call(&self, (exchange, call): CallIndex) -> Option<&ExchangeCall> {
         self.exchanges.get(exchange)?.calls.get(call)
+    }
+
+    /// What it has used, by what it knows and by the calls of models that are stored: a process that died has stored its calls, and perhaps
+    /// not that it made them.
+    pub(crate) fn use_with_calls(&self, called: CallSpend) -> RunUse {
+        RunUse {
+            tokens: self.used.tokens.max(called.tokens),
+            money: self.used.money.max(called.cost.unwrap_or_default()),
+            ..self.used
+        }
     }
 
     /// All calls, the oldest first.

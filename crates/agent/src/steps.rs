@@ -9,9 +9,6 @@ use crate::columns::{read_enum, read_json};
 use crate::runs::RunLease;
 use crate::state::RunState;
 
-/// How often a number may be taken by another before something else must be wrong.
-const TRIES: u32 = 20;
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewRunStep {
     pub state: RunState,
@@ -40,11 +37,23 @@ struct Row<'a> {
     at: i64,
 }
 
-/// All of them in one statement, numbered after those that are there. The run is held by the caller.
+/// Whoever numbers steps of a run waits for others who do, until their transaction ends. SQLite has one writer.
+fn lock_numbers(tx: &mut Tx<'_>, run: RunId) -> Result<()> {
+    if tx.engine() == "postgres" {
+        let lock =
+            "SELECT 1 FROM pg_advisory_xact_lock(uuid_hash_extended($2, 17)) WHERE $1::uuid IS NOT NULL";
+        tx.send(lock, params![run])?;
+    }
+    Ok(())
+}
+
+/// All of them in one statement, numbered after those that are there. The run is held by the caller; another may write
+/// [beside](add_beside) them.
 pub(crate) fn add(tx: &mut Tx<'_>, lease: RunLease, steps: &[NewRunStep]) -> Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
+    lock_numbers(tx, lease.run)?;
     let rows: Vec<Row<'_>> = steps
         .iter()
         .map(|step| Row {
@@ -98,25 +107,21 @@ pub(crate) fn list_after(tx: &mut Tx<'_>, run: RunId, after: i64, limit: i64) ->
 /// Writes into the record of a run that somebody else may hold: what became of another run that it waits for. Nothing is written where
 /// it has ended. Its caller may hold the other run's row, and takes no row of a run after this.
 pub(crate) fn add_beside(tx: &mut Tx<'_>, run: RunId, step: &NewRunStep) -> Result<()> {
-    for _ in 0..TRIES {
-        let open: Option<(i64, i64)> = tx.optional(
-            "SELECT r.epoch, coalesce(max(s.number), 0) + 1
-             FROM runs r LEFT JOIN run_steps s ON s.tenant_id = $1 AND s.run_id = r.id
-             WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL GROUP BY r.epoch",
-            params![run],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        let Some((epoch, number)) = open else { return Ok(()) };
-        let added = tx.execute(
-            "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
-            params![run, number, epoch, step.state.as_str(), JsonText::of(&step.body)?, step.micros, step.at],
-        )?;
-        if added == 1 {
-            return Ok(());
-        }
-    }
-    Err(munshi_store::Error::Busy("many write into the record of one run: retry".to_owned()))
+    lock_numbers(tx, run)?;
+    let open: Option<(i64, i64)> = tx.optional(
+        "SELECT r.epoch, coalesce(max(s.number), 0) + 1
+         FROM runs r LEFT JOIN run_steps s ON s.tenant_id = $1 AND s.run_id = r.id
+         WHERE r.tenant_id = $1 AND r.id = $2 AND r.ended_at IS NULL GROUP BY r.epoch",
+        params![run],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let Some((epoch, number)) = open else { return Ok(()) };
+    tx.execute(
+        "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        params![run, number, epoch, step.state.as_str(), JsonText::of(&step.body)?, step.micros, step.at],
+    )?;
+    Ok(())
 }
 
 fn read(row: &munshi_store::Row<'_>) -> Result<RunStep> {

@@ -3,20 +3,24 @@
 use std::sync::{Arc, Weak};
 
 use munshi_jobs::JobQueue;
+use munshi_llm::calls;
 use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunDelegator, RunKind, RunStarter};
 use munshi_safety::acts;
 use munshi_safety::budget::{BudgetGovernor, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_store::{JsonText, Tx, params};
-use munshi_types::{ActId, Clock, IdGenerator, ReservationId, RunId, SessionId, Timestamp};
+use munshi_types::{ActId, Clock, Id, IdGenerator, ReservationId, RunId, SessionId, Timestamp};
 use serde_json::Value;
 
 use super::billing;
-use super::store::enqueue_run;
+use super::store::{enqueue_run, sum_use_of_children};
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
-use crate::runs::{self, RunCause, RunLane, ServicePrincipal};
-use crate::snapshot::{RunSnapshot, WorkProgress};
+use crate::runs::{self, Run, RunCause, RunLane, ServicePrincipal};
+use crate::snapshot::{RunSnapshot, WorkProgress, sum};
+
+/// So many runs stand above one that a tool begins, at most.
+const MOST_DEPTH: usize = 5;
 
 /// Work to be begun.
 #[derive(Clone, Debug)]
@@ -56,7 +60,7 @@ pub(super) struct RunOrigin {
     pub delegator: Option<RunDelegator>,
     /// Whether another run of theirs began it: both count as one conversation.
     pub is_part: bool,
-    /// Its share of what the run had left that waits for it.
+    /// Its share of what the run had left that began it.
     pub share: Option<RunBudget>,
 }
 
@@ -103,7 +107,8 @@ impl RunQueue {
         self.begin_for(tx, new, origin)
     }
 
-    /// The same for a tool: on behalf of whoever its act is for, with what the act rests on.
+    /// The same for a tool: on behalf of whoever its act is for, with what the act rests on. What a tool of a background run begins is a
+    /// part of that run: it has a share of its budget, and is stopped with it.
     pub fn begin_from_act(
         &self,
         tx: &mut Tx<'_>,
@@ -130,11 +135,28 @@ impl RunQueue {
         let cause = if caller.run.is_some() { RunCause::Run } else { new.cause };
         let mut taint = Taint { own_words: Vec::new(), holds_private: true, ..act.rests_on.taint };
         taint.sources.extend(build_taint(new.cause).sources);
+        let share = work.as_ref().map(|run| self.share_of_origin(tx, run)).transpose()?;
+        let parent = work.as_ref().map(|run| run.id);
         self.begin_for(
             tx,
             &NewBackgroundRun { cause, ..new.clone() },
-            RunOrigin { taint, delegator, is_part: work.is_some(), ..RunOrigin::default() },
+            RunOrigin { parent, taint, delegator, is_part: parent.is_some(), share },
         )
+    }
+
+    /// What a run gets that a tool of another begins: half of what that one has left, as it goes on beside it.
+    fn share_of_origin(&self, tx: &mut Tx<'_>, origin: &Run) -> Result<RunBudget> {
+        if origin.ended_at.is_some() {
+            return Err(Error::Unfit(format!("run {} has ended and begins no other", origin.id)));
+        }
+        if count_ancestors(tx, origin)? + 1 > MOST_DEPTH {
+            let what = format!("runs begin each other more than {MOST_DEPTH} deep");
+            return Err(Error::Unfit(what));
+        }
+        let called = calls::sum_spend_of_run(tx, origin.id.as_uuid())?;
+        let own = origin.snapshot.use_with_calls(called);
+        let used = sum(own, sum_use_of_children(tx, origin.id)?);
+        Ok(find_limit(&origin.snapshot, &self.governor).share(&used, 2))
     }
 
     pub(super) fn begin_for(
@@ -305,6 +327,27 @@ fn add(tx: &mut Tx<'_>, id: RunId, row: &NewRow<'_>) -> Result<bool> {
         ],
     )?;
     Ok(added == 1)
+}
+
+/// What a run may use of models: its share, where another began it.
+pub(super) fn find_limit(snapshot: &RunSnapshot, governor: &BudgetGovernor) -> RunBudget {
+    let share = snapshot.work.as_ref().and_then(|work| work.share);
+    share.unwrap_or(governor.settings().background_run)
+}
+
+/// How many runs stand above this one; no more are counted than may.
+fn count_ancestors(tx: &mut Tx<'_>, run: &Run) -> Result<usize> {
+    let (mut above, mut next) = (0, run.parent);
+    while let Some(parent) = next.filter(|_| above < MOST_DEPTH) {
+        above += 1;
+        let found: Option<Option<RunId>> = tx.optional(
+            "SELECT parent_id FROM runs WHERE tenant_id = $1 AND id = $2",
+            params![parent],
+            |row| row.get(0),
+        )?;
+        next = found.flatten();
+    }
+    Ok(above)
 }
 
 fn find_by_cause(tx: &mut Tx<'_>, kind: &str, key: &str) -> Result<Option<RunId>> {

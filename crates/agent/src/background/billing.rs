@@ -1,17 +1,20 @@
 //! What work costs the person on whose behalf it is done: one conversation, however many steps it takes.
 
 use munshi_pack::RunDelegator;
+use munshi_safety::acts;
 use munshi_safety::budget::{BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, SettleOutcome};
 use munshi_store::{Tx, tenants};
-use munshi_types::{ReservationId, Timestamp};
+use munshi_types::{ReservationId, RunId, Timestamp};
 
-use crate::error::{Error, Result};
+use super::store;
+use crate::error::Result;
 use crate::runs::Run;
 use crate::state::HaltReason;
 
 /// What is set aside for a run, and for whom.
 #[derive(Clone, Debug)]
 pub(super) struct RunBill {
+    run: RunId,
     reservation: ReservationId,
     by: RunDelegator,
 }
@@ -19,11 +22,11 @@ pub(super) struct RunBill {
 impl RunBill {
     /// None where nobody asked for it, or where it is part of another.
     pub(super) fn find(run: &Run) -> Option<Self> {
-        Some(Self { reservation: run.reservation?, by: run.delegator()?.clone() })
+        Some(Self { run: run.id, reservation: run.reservation?, by: run.delegator()?.clone() })
     }
 
     /// Books it, once, in the transaction of the run's end. Counters are locked before runs, so it comes first there. What only ended
-    /// with an excuse is not billed.
+    /// with an excuse is not billed, unless it or a run that it began has done something.
     pub(super) fn settle(
         &self,
         tx: &mut Tx<'_>,
@@ -32,18 +35,31 @@ impl RunBill {
         now: Timestamp,
     ) -> Result<()> {
         let amount = BudgetAmount::delegated_job();
-        let spent = if halt.is_some_and(HaltReason::is_excuse) { amount.without_billing() } else { amount };
+        let is_free = halt.is_some_and(HaltReason::is_excuse) && !has_written(tx, self.run)?;
+        let spent = if is_free { amount.without_billing() } else { amount };
         let settled = governor.settle(tx, self.reservation, &spent)?;
         // It waited for so long that what was set aside is forgotten.
         if settled == SettleOutcome::NotHeld && spent.interactions > 0 {
-            match reserve(tx, governor, &self.by, now) {
-                Ok(again) => governor.settle(tx, again, &spent)?,
-                Err(Error::Safety(munshi_safety::Error::OverBudget(_))) => return Ok(()),
-                Err(error) => return Err(error),
-            };
+            let account = find_account(tx, &self.by)?;
+            governor.book_unreserved(tx, &account, &spent, now)?;
         }
         Ok(())
     }
+}
+
+/// Whether a run, or one that it began, may have changed anything in the world.
+fn has_written(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
+    for run in store::list_with_descendants(tx, run)? {
+        if acts::has_written(tx, run)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn find_account(tx: &mut Tx<'_>, by: &RunDelegator) -> Result<BudgetAccount> {
+    let zone = tenants::find_zone(tx)?;
+    Ok(BudgetAccount { binding: by.binding, person: Some(by.person), lane: BudgetLane::People, zone })
 }
 
 /// Sets one conversation aside for the work.
@@ -53,8 +69,6 @@ pub(super) fn reserve(
     by: &RunDelegator,
     now: Timestamp,
 ) -> Result<ReservationId> {
-    let zone = tenants::find_zone(tx)?;
-    let account =
-        BudgetAccount { binding: by.binding, person: Some(by.person), lane: BudgetLane::People, zone };
+    let account = find_account(tx, by)?;
     Ok(governor.reserve(tx, &account, &BudgetAmount::delegated_job(), now)?.id)
 }

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use munshi_llm::calls;
 use munshi_store::Tx;
-use munshi_types::{ApprovalId, RunId};
+use munshi_types::{ApprovalId, Id, RunId};
 use serde_json::json;
 
 use super::billing::RunBill;
 use super::record::WorkStep;
 use super::store::{self, RunResult, enqueue_run};
-use super::walk::sum_use;
 use crate::commit;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::runs::{self, RunLease};
+use crate::snapshot::sum;
 use crate::state::HaltReason;
 use crate::steps::{self, NewRunStep};
 
@@ -33,16 +34,23 @@ pub(super) struct RunEnding {
 impl TurnEngineInner {
     /// Ends a run of which nothing is known but that it broke.
     pub(super) async fn end_broken(self: &Arc<Self>, lease: RunLease, halt: HaltReason) -> Result<()> {
-        let read = move |tx: &mut Tx<'_>| match runs::find(tx, lease.run) {
-            Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
-            found => found,
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            let found = match runs::find(tx, lease.run) {
+                Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
+                found => found,
+            };
+            let run = found?.ok_or(Error::NoRun)?;
+            // Its own snapshot may say less than it used, or nothing.
+            let own = run.snapshot.use_with_calls(calls::sum_spend_of_run(tx, lease.run.as_uuid())?);
+            let used = sum(own, store::sum_use_of_children(tx, lease.run)?);
+            Ok((run, used))
         };
-        let run = self.db.read(lease.tenant, read).await?.ok_or(Error::NoRun)?;
+        let (run, used) = self.db.read(lease.tenant, read).await?;
         let result = RunResult {
             ok: false,
             result: json!({ "code": halt.code() }),
             taint: run.snapshot.whole_taint(),
-            used: sum_use(&run.snapshot),
+            used,
         };
         let ending = RunEnding {
             lease,

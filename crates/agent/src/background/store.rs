@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use munshi_jobs::{JobQueue, NewJob, Priority};
+use munshi_llm::calls;
 use munshi_pack::ChildOutcome;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::Taint;
 use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
-use munshi_types::{RunId, TenantId, Timestamp};
+use munshi_types::{Id, RunId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::runs::RunLease;
-use crate::snapshot::RunSnapshot;
+use crate::snapshot::{RunSnapshot, sum};
 use crate::state::{HaltReason, RunState};
 
 /// The kind of job that works on a run.
@@ -168,7 +169,6 @@ pub(super) struct EndedChild {
     pub outcome: ChildOutcome,
     /// Whose words stand in what it ended with.
     pub taint: Taint,
-    pub used: RunUse,
 }
 
 /// How those that a run began have ended, in their order; none while one of them goes on.
@@ -180,16 +180,57 @@ pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Op
             params![run],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let RunResult { ok, result, taint, used } = match found {
+        let RunResult { ok, result, taint, .. } = match found {
             Some((false, _)) => return Ok(None),
             Some((true, Some(result))) => result.read()?,
             Some((true, None)) | None => {
                 RunResult { result: json!({ "code": "gone" }), ..RunResult::default() }
             }
         };
-        outcomes.push(EndedChild { outcome: ChildOutcome { run: *run, ok, result }, taint, used });
+        outcomes.push(EndedChild { outcome: ChildOutcome { run: *run, ok, result }, taint });
     }
     Ok(Some(outcomes))
+}
+
+/// What the runs have used that a run began, on models; of those that go on, all that they may use. One that can't be read has used
+/// what its calls sum to.
+pub(super) fn sum_use_of_children(tx: &mut Tx<'_>, parent: RunId) -> Result<RunUse> {
+    let children: Vec<(RunId, Option<JsonText>, Option<JsonText>)> = tx.all(
+        "SELECT id, result, CASE WHEN ended_at IS NULL THEN snapshot END FROM runs WHERE tenant_id = $1 AND parent_id = $2",
+        params![parent],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    let mut used = RunUse::default();
+    for (child, result, snapshot) in children {
+        let theirs = match (result, snapshot) {
+            (_, Some(snapshot)) => snapshot.read().map(|snapshot: RunSnapshot| {
+                let share = snapshot.work.and_then(|work| work.share);
+                share.map(|share| RunUse::default().with_call(share.tokens, share.money)).unwrap_or_default()
+            }),
+            (Some(result), None) => result.read().map(|result: RunResult| result.used),
+            (None, None) => Ok(RunUse::default()),
+        };
+        let theirs = match theirs {
+            Err(munshi_store::Error::Decode(_)) => {
+                RunSnapshot::default().use_with_calls(calls::sum_spend_of_run(tx, child.as_uuid())?)
+            }
+            theirs => theirs?,
+        };
+        used = sum(used, theirs);
+    }
+    Ok(used)
+}
+
+/// A run and all that it began, directly or through others.
+pub(super) fn list_with_descendants(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<RunId>> {
+    Ok(tx.all(
+        "WITH RECURSIVE tree (id) AS (
+           SELECT r.id FROM runs r WHERE r.tenant_id = $1 AND r.id = $2
+           UNION SELECT c.id FROM runs c JOIN tree ON c.parent_id = tree.id WHERE c.tenant_id = $1)
+         SELECT id FROM tree",
+        params![run],
+        |row| row.get(0),
+    )?)
 }
 
 /// Those of a run that have not ended.

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use munshi_identity::{Principal, persons};
+use munshi_identity::{Principal, keys, persons};
 use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
 use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome};
 use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
-use munshi_store::Tx;
+use munshi_store::{PlatformTx, Tx};
 use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, Effect, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::begin::{NewBackgroundRun, RunOrigin};
+use super::begin::{NewBackgroundRun, RunOrigin, find_limit};
 use super::billing::RunBill;
 use super::ending::RunEnding;
 use super::record::WorkStep;
@@ -88,10 +88,7 @@ impl BackgroundWalk {
         let principal = run.principal.clone();
         let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
         let begun = run.snapshot.iter_calls().map(|called| called.act).collect();
-        // A process that died has stored its calls of models, and perhaps not that it made them.
-        let mut snapshot = run.snapshot.clone();
-        snapshot.used.tokens = snapshot.used.tokens.max(called.tokens);
-        snapshot.used.money = snapshot.used.money.max(called.cost.unwrap_or_default());
+        let snapshot = RunSnapshot { used: run.snapshot.use_with_calls(called), ..run.snapshot.clone() };
         Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop, services })
     }
 
@@ -183,10 +180,8 @@ impl BackgroundWalk {
         Ok(step.map_or(AskedStep::None, AskedStep::Step))
     }
 
-    /// What it may use of models: its share, where another began it.
     fn limit(&self) -> RunBudget {
-        let share = self.snapshot.work.as_ref().and_then(|work| work.share);
-        share.unwrap_or(self.engine.act_services.governor.settings().background_run)
+        find_limit(&self.snapshot, &self.engine.act_services.governor)
     }
 
     fn build_account(&self, meter: &Arc<RunMeter>) -> RunAccount {
@@ -237,6 +232,7 @@ impl BackgroundWalk {
             work.outcomes.push((calls, StepOutcome::Waited));
         }
         let children = std::mem::take(&mut work.children);
+        self.sum_children().await?;
         if children.is_empty() || self.stop.is_cancelled() {
             return Ok(());
         }
@@ -244,14 +240,20 @@ impl BackgroundWalk {
         let ended = self.engine.db.read(self.lease.tenant, read).await?;
         let open = || munshi_store::Error::Busy("a run that is waited for has not ended".to_owned());
         let mut outcomes = Vec::new();
-        for EndedChild { outcome, taint, used } in ended.ok_or_else(open)? {
+        for EndedChild { outcome, taint } in ended.ok_or_else(open)? {
             let own = std::mem::take(&mut self.snapshot.taint);
             self.snapshot.taint = merge_taint(own, taint);
-            let work = self.work_mut();
-            work.used_by_children = sum(work.used_by_children, used);
             outcomes.push(outcome);
         }
         self.work_mut().outcomes.push((calls, StepOutcome::Ended(outcomes)));
+        Ok(())
+    }
+
+    /// Notes what those have used that it began: it waited for some, and its tools began others.
+    async fn sum_children(&mut self) -> Result<()> {
+        let run = self.lease.run;
+        let read = move |tx: &mut Tx<'_>| store::sum_use_of_children(tx, run);
+        self.work_mut().used_by_children = self.engine.db.read(self.lease.tenant, read).await?;
         Ok(())
     }
 
@@ -314,6 +316,7 @@ impl BackgroundWalk {
             if !matches!(called.outcome, ExchangeCallOutcome::Ended { .. }) {
                 return Ok(CallProgress::Waiting);
             }
+            self.sum_children().await?;
         }
         Ok(CallProgress::On)
     }
@@ -408,6 +411,7 @@ impl BackgroundWalk {
     async fn load_caller(&self) -> Result<Option<ActCaller>> {
         let (run, scopes) = (self.lease.run, self.principal.scopes.clone());
         let delegator = self.principal.delegator.clone();
+        let is_key_revoked = self.is_key_revoked().await?;
         let read = move |tx: &mut Tx<'_>| -> Result<Option<ActCaller>> {
             let zone = munshi_store::tenants::find_zone(tx)?;
             let own = ActCaller {
@@ -423,8 +427,10 @@ impl BackgroundWalk {
             };
             let Some(by) = delegator else { return Ok(Some(own)) };
             let Some(person) = persons::find_living(tx, by.person)? else { return Ok(None) };
+            let rights =
+                if is_key_revoked { Principal::anonymous(tx.tenant()) } else { person.principal(tx) };
             // Who has left is nobody: the act is theirs still, and is refused where it is not open to anybody.
-            let principal = Principal { person: Some(person.id), ..person.principal(tx) };
+            let principal = Principal { person: Some(person.id), ..rights };
             let principal = match &by.ceiling {
                 Some(ceiling) => ceiling.cap(principal),
                 None => principal,
@@ -433,6 +439,20 @@ impl BackgroundWalk {
             Ok(Some(ActCaller { principal, door, binding, key, ceiling, ..own }))
         };
         self.engine.db.read(self.lease.tenant, read).await
+    }
+
+    /// Whether the key was taken back that the person came through: nobody acts through it any more. One that was made for a single use
+    /// and removed after it was not taken back.
+    async fn is_key_revoked(&self) -> Result<bool> {
+        let key = self.principal.delegator.as_ref().and_then(|by| by.key);
+        let Some(key) = key else { return Ok(false) };
+        let found = self.engine.db.read(self.lease.tenant, move |tx| keys::find(tx, key)).await?;
+        if let Some(found) = found {
+            return Ok(found.revoked_at.is_some());
+        }
+        let find = move |tx: &mut PlatformTx<'_>| keys::find_keeper_key(tx, &key.to_string());
+        let found = self.engine.db.platform(keys::KEYS).read(find).await?;
+        Ok(found.is_some_and(|found| found.revoked_at.is_some()))
     }
 
     /// What the pack declares for its work, and nothing beside it.
@@ -553,6 +573,6 @@ impl BackgroundWalk {
 }
 
 /// What a run and those it began have used on models.
-pub(super) fn sum_use(snapshot: &RunSnapshot) -> RunUse {
+fn sum_use(snapshot: &RunSnapshot) -> RunUse {
     sum(snapshot.used, snapshot.work.as_ref().map(|work| work.used_by_children).unwrap_or_default())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_agent::RunState;
 use munshi_agent::background::NewBackgroundRun;
 use munshi_agent::runs::RunCause;
-use munshi_identity::keys::{ApiCaller, KeyCeiling, KeyMaker, KeySpeaker};
+use munshi_identity::keys::{self, ApiCaller, KeyCeiling, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_identity::{Principal, Role, persons};
 use munshi_pack::operation::{OperationCaller, PackServices};
 use munshi_pack::{NewPackRun, PackRunCause, RunDelegator, StepOutcome};
@@ -16,14 +16,16 @@ use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PlatformTx, Tx, params};
 use munshi_test_support::models::ScriptedTurn;
-use munshi_test_support::{TestDb, wait_until};
+use munshi_test_support::{TestDb, administer, wait_until};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
-use munshi_types::{Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, TenantStatus, Zone};
+use munshi_types::{
+    Autonomy, Conduct, IdGenerator, PersonId, RunId, ScopeGlob, SystemRandom, TenantStatus, Zone,
+};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::turns::support::{Plan, Shop, arguments};
-use crate::turns::work::{begin, find, house, pending, result, runner, steps};
+use crate::turns::work::{begin, find, house, pending, result, runner, runner_of, steps};
 
 fn plan() -> Plan {
     let plan = Plan { house: house(None), ..Plan::default() };
@@ -115,6 +117,21 @@ async fn call_directly(shop: &Shop, principal: Principal) -> ToolAnswer {
 fn refusal(outcome: &StepOutcome) -> &str {
     let StepOutcome::Called { ok: false, result } = outcome else { panic!("{outcome:?}") };
     result["code"].as_str().unwrap()
+}
+
+/// A step in which the tool hands over work of these steps.
+fn leaves(input: &Value) -> Value {
+    json!({ "call": "leave_work", "text": input.to_string() })
+}
+
+/// Work that hands over work that hands over work, so many times.
+fn nested(times: usize) -> Value {
+    (0..times).fold(steps(&["note"]), |inner, _| json!([leaves(&inner)]))
+}
+
+async fn begun_by(shop: &Shop, parent: RunId) -> Vec<RunId> {
+    let sql = "SELECT id FROM runs WHERE tenant_id = $1 AND parent_id = $2 ORDER BY id";
+    shop.db.read(shop.tenant, move |tx| tx.all(sql, params![parent], |row| row.get(0))).await.unwrap()
 }
 
 on_both! {
@@ -313,5 +330,133 @@ on_both! {
         assert!(refused.to_string().contains("no person asks for this run"), "{refused}");
         runner(&shop).drain().await.unwrap();
         assert_eq!((find(&shop, run).await.person(), shop.notes().await, counted(&shop).await), (Some(shop.staff), 1, (1, 1, 0)));
+    }
+
+    /// What a tool of the work begins is a part of it: half of what is left goes to it, and it is stopped with the work.
+    async fn what_a_tool_of_the_work_begins_is_a_part_of_it(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let (runner, whole) = (runner(&shop), BudgetSettings::default().background_run.tokens);
+        let waits = json!([{ "wait": 60 }]);
+        let run = delegate(&shop, shop.staff, json!([leaves(&waits), leaves(&waits), { "wait": 600 }])).await;
+        runner.drain().await.unwrap();
+        let mut shares = Vec::new();
+        for part in begun_by(&shop, run).await {
+            let part = find(&shop, part).await;
+            assert_eq!((part.state, part.person(), part.reservation), (RunState::WaitingTimer, Some(shop.staff), None));
+            shares.extend(part.snapshot.work.and_then(|work| work.share).map(|share| share.tokens));
+        }
+        shares.sort_unstable();
+        assert_eq!((shares, counted(&shop).await), (vec![whole / 4, whole / 2], (0, 0, 1)));
+        shop.engine.cancel(shop.tenant, run).await.unwrap();
+        runner.drain().await.unwrap();
+        for run in begun_by(&shop, run).await.into_iter().chain([run]) {
+            assert_eq!(find(&shop, run).await.halt.map(|halt| halt.code()), Some("cancelled"));
+        }
+        // What still goes on at the end of the work counts as used.
+        let run = delegate(&shop, shop.staff, json!([leaves(&waits)])).await;
+        runner.drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, &result(&shop, run).await["used"]["tokens"]), (RunState::Done, &json!(whole / 2)));
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        let [part] = begun_by(&shop, run).await[..] else { panic!("one part") };
+        assert_eq!(find(&shop, part).await.state, RunState::Done, "it outlives work that has come to its end");
+    }
+
+    async fn runs_begin_each_other_only_so_deep(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let run = delegate(&shop, shop.staff, nested(5)).await;
+        runner(&shop).drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 1));
+        let mut last = delegate(&shop, shop.staff, nested(6)).await;
+        runner(&shop).drain().await.unwrap();
+        assert_eq!(shop.notes().await, 1, "the sixth was not begun");
+        let mut depth = 0;
+        while let [part] = begun_by(&shop, last).await[..] {
+            (last, depth) = (part, depth + 1);
+        }
+        let refused = result(&shop, last).await;
+        assert_eq!(depth, 5);
+        assert!(refused.to_string().contains("runs begin each other more than 5 deep"), "{refused}");
+    }
+
+    /// Many of its parts end while it writes its own record.
+    async fn parts_and_the_work_write_one_record(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let parts = std::iter::repeat_n(leaves(&steps(&["count"])), 12);
+        let own = std::iter::repeat_n(json!({ "call": "note" }), 24);
+        let run = delegate(&shop, shop.staff, parts.chain(own).collect()).await;
+        runner_of(&shop, 8).drain().await.unwrap();
+        assert_eq!((find(&shop, run).await.state, shop.notes().await), (RunState::Done, 24));
+        let taken_again = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND lane = 'background' AND epoch > 1";
+        assert_eq!(shop.number(taken_again).await, 0, "nothing failed and was done again");
+        let record = shop.db.read(shop.tenant, move |tx| munshi_agent::steps::list(tx, run)).await.unwrap();
+        assert!(record.iter().zip(1..).all(|(step, number)| step.number == number), "{record:?}");
+    }
+
+    async fn what_was_done_is_billed_whatever_the_end(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let runner = runner(&shop);
+        let breaks = json!({ "no": "such step" });
+        for (input, expected) in [
+            (json!([{ "call": "count" }, breaks]), (0, 0, 0)),
+            (json!([{ "call": "note" }, breaks]), (1, 1, 0)),
+            (json!([{ "begin": [steps(&["note"])] }, breaks]), (2, 2, 0)),
+        ] {
+            let run = delegate(&shop, shop.staff, input.clone()).await;
+            runner.drain().await.unwrap();
+            let ended = find(&shop, run).await;
+            assert_eq!((ended.halt.map(|halt| halt.code()), counted(&shop).await), (Some("broken"), expected), "{input}");
+        }
+    }
+
+    /// What was set aside for it is forgotten, and others have used up the day since: it is booked all the same.
+    async fn what_is_booked_late_passes_the_limit(test: TestDb) {
+        let mut plan = plan();
+        plan.budgets.person_interactions_day = Some(1);
+        let shop = Shop::open_with(&test, [], plan).await;
+        let run = delegate(&shop, shop.staff, json!([{ "wait": 864_000 }])).await;
+        let runner = runner(&shop);
+        runner.drain().await.unwrap();
+        test.clock.advance(Duration::from_secs(864_001));
+        for _ in 0..3 {
+            munshi_safety::budget::sweep(&shop.db, &BudgetSettings::default(), munshi_types::Clock::now(&*test.clock)).await.unwrap();
+        }
+        delegate(&shop, shop.staff, json!([{ "wait": 60 }])).await;
+        runner.drain().await.unwrap();
+        let used = "SELECT CAST(COALESCE(SUM(used_interactions), 0) AS BIGINT) FROM usage_counters
+                    WHERE tenant_id = $1 AND scope = 'person' AND period = 'day'";
+        assert_eq!((find(&shop, run).await.state, shop.number(used).await), (RunState::Done, 1));
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        assert_eq!(shop.number(used).await, 2);
+    }
+
+    async fn a_revoked_key_acts_no_more(test: TestDb) {
+        let shop = open(&test, &json!([])).await;
+        let now = munshi_types::Clock::now(&*test.clock);
+        let new = NewApiKey {
+            name: "till".to_owned(),
+            carries: KeySubject::Person(shop.staff),
+            areas: None,
+            bindings: None,
+            expires_at: None,
+            speaks_as: KeySpeaker::Person,
+            made_by: "asha".to_owned(),
+            maker: KeyMaker::from_name("asha"),
+        };
+        let ids = test.ids.clone();
+        let add = move |tx: &mut Tx<'_>| administer(tx, |tx| keys::add(tx, &ids, &SystemRandom, &new, now));
+        let key = shop.db.write(shop.tenant, add).await.unwrap().key.id;
+        let by = RunDelegator { key: Some(key), ..delegator(shop.staff) };
+        let input = json!([{ "call": "note" }, { "wait": 60 }, { "call": "note" }]);
+        let run = delegate_as(&shop, "sample.listed", by, input).await.unwrap();
+        let runner = runner(&shop);
+        runner.drain().await.unwrap();
+        assert_eq!(shop.notes().await, 1);
+        let revoke = move |tx: &mut Tx<'_>| administer(tx, |tx| keys::revoke(tx, key, now));
+        shop.db.write(shop.tenant, revoke).await.unwrap();
+        test.clock.advance(Duration::from_secs(61));
+        runner.drain().await.unwrap();
+        assert_eq!((refusal(&outcomes(&shop, run).await[2]), shop.notes().await), ("not_permitted", 1));
     }
 }

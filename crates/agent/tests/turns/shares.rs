@@ -144,4 +144,31 @@ on_both! {
         assert_eq!((find(&shop, run).await.state, calls), (RunState::Done, 6));
         assert_eq!(used_by(&shop, run).await, json!(tokens));
     }
+
+    /// A run whose row can't be read any more has used what its calls sum to.
+    async fn what_can_not_be_read_has_used_what_it_called(test: TestDb) {
+        let hangs = Arc::new(AtomicBool::new(true));
+        let shop = Shop::open_with(&test, [], plan(&Arc::default())).await;
+        let dying = shop.beside(&test, [], plan(&hangs)).await;
+        let run = begin_as(&dying, RunCause::Clock, "sample.asking", None, json!({ "asks": 3 })).await;
+        let runner_of_it = runner(&test, &dying);
+        let mut working = JoinSet::new();
+        working.spawn(async move { runner_of_it.drain().await });
+        wait_until(async || !hangs.load(Ordering::SeqCst)).await;
+        working.abort_all();
+        drop(dying);
+        let break_it = "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1";
+        let hurry = "UPDATE jobs SET max_attempts = 1 WHERE tenant_id = $1";
+        shop.db.write(shop.tenant, move |tx| tx.execute(break_it, params![])).await.unwrap();
+        let after = runner(&test, &shop);
+        for _ in 0..10 {
+            test.clock.advance(Duration::from_secs(20));
+            shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
+            shop.db.write(shop.tenant, move |tx| tx.execute(hurry, params![])).await.unwrap();
+            after.drain().await.unwrap();
+        }
+        let (tokens, calls) = used(&shop).await;
+        assert_eq!((find(&shop, run).await.state, calls), (RunState::Halted, 3));
+        assert_eq!(used_by(&shop, run).await, json!(tokens));
+    }
 }

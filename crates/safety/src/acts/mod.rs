@@ -32,6 +32,6 @@ pub use preview::preview;
 pub use recover::{ACTS, ActRecovery, LapsedAct, TakeoverReason, list_lapsed, list_leased, recover};
 pub use refusals::{CountedRefusals, flush_counted_refusals, list_counted_refusals};
 pub use services::{ActServices, RefusalObserver};
-pub use store::{Act, ActState, find, find_for_update, list, list_by_run};
+pub use store::{Act, ActState, find, find_for_update, has_written, list, list_by_run};
 pub(crate) use store::{record_answer, to_stored_json};
 pub use undo::{ActUndo, UndoRefusal, UndoStep, begin_undo, find_undone, offer_undo};

@@ -322,6 +322,17 @@ pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Act>> {
     )?)
 }
 
+/// Whether an act of a run may have changed anything in the world: it was carried out, may be happening now, or nobody knows.
+pub fn has_written(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM acts WHERE tenant_id = $1 AND run_id = $2 AND effect <> 'read'
+           AND state IN ('applied', 'unknown', 'intended') LIMIT 1",
+        params![run],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
 pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
     Ok(tx.optional(
         "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,

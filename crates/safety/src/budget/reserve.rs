@@ -122,7 +122,12 @@ impl BudgetGovernor {
     ///
     /// The tenant's month comes first and is written in any case: only its lock lets one of many who begin a day make
     /// the others. Who saw it made by another and went straight for their own would hold those and wait for it.
-    fn refresh(&self, tx: &mut Tx<'_>, account: &BudgetAccount, slots: &[CounterSlot]) -> Result<()> {
+    pub(super) fn refresh(
+        &self,
+        tx: &mut Tx<'_>,
+        account: &BudgetAccount,
+        slots: &[CounterSlot],
+    ) -> Result<()> {
         let terms = TenantBudgetTerms::load(tx)?;
         let limits_from = self.stamp.saturating_add(terms.changes);
         let write = |tx: &mut Tx<'_>, slot: &CounterSlot| {

@@ -2,9 +2,9 @@
 
 use jiff::civil::Date;
 use munshi_store::{Row, Tx, params};
-use munshi_types::{BindingId, PersonId, ReservationId, RunId};
+use munshi_types::{BindingId, PersonId, ReservationId, RunId, Timestamp};
 
-use super::account::{BudgetLane, CounterSlot, build_slots};
+use super::account::{BudgetAccount, BudgetLane, CounterSlot, build_slots};
 use super::amount::{BudgetAmount, BudgetFigures};
 use super::counters;
 use super::reserve::BudgetGovernor;
@@ -32,6 +32,20 @@ impl BudgetGovernor {
         let used = spent.figures(&self.settings.rates);
         counters::book(tx, &taken.slots(), &held, &used, spent.output_tokens())?;
         Ok(settled)
+    }
+
+    /// Books what was spent though nothing is set aside for it any more, past every limit: it is done, and cannot be refused.
+    pub fn book_unreserved(
+        &self,
+        tx: &mut Tx<'_>,
+        account: &BudgetAccount,
+        spent: &BudgetAmount,
+        now: Timestamp,
+    ) -> Result<()> {
+        let slots = build_slots(account.lane, account.binding, account.person, account.day(now));
+        self.refresh(tx, account, &slots)?;
+        let used = spent.figures(&self.settings.rates);
+        counters::book(tx, &slots, &BudgetFigures::default(), &used, spent.output_tokens())
     }
 
     /// Gives all of it back: what it was for was not done.
