@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
-use munshi_agent::runs::{self, RunView};
+use munshi_agent::runs::{self, RunLane, RunView};
 use munshi_agent::sessions::{self, Session};
 use munshi_identity::{Person, persons};
 use munshi_server::cookies::{self, SIGN_IN};
@@ -170,12 +170,13 @@ impl PageVisitor {
         self.api.db.read(self.binding.tenant, read).await
     }
 
-    /// A turn of theirs in this very place. Everybody else's is not there.
+    /// A turn of theirs in this very place. Everybody else's is not there, and neither is work in the background that goes on for them.
     pub(crate) async fn load_run(&self, id: RunId) -> Result<RunView, ApiError> {
         let (proved, binding) = (self.proved.clone(), self.binding.binding_id);
         let read = move |tx: &mut Tx<'_>| {
             let Some(person) = find_person(tx, &proved)? else { return Ok(None) };
-            let Some(run) = runs::find(tx, id)?.map(RunView::from) else { return Ok(None) };
+            let turn = runs::find(tx, id)?.filter(|run| run.lane != RunLane::Background);
+            let Some(run) = turn.map(RunView::from) else { return Ok(None) };
             let whose = run.person.map(|person| persons::find_living(tx, person)).transpose()?.flatten();
             let theirs = whose.is_some_and(|whose| whose.id == person.id);
             Ok::<_, ApiError>((theirs && run.binding == Some(binding)).then_some(run))
