@@ -48,7 +48,10 @@ pub struct RunProgress<'a> {
 /// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
 pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
     runs::advance(tx, progress.lease, progress.state, &JsonText::of(progress.snapshot)?)?;
-    steps::add(tx, progress.lease, progress.steps)?;
+    match progress.snapshot.work.is_some() {
+        true => steps::add_shared(tx, progress.lease, progress.steps)?,
+        false => steps::add(tx, progress.lease, progress.steps)?,
+    }
     for call in progress.calls {
         calls::record(tx, call)?;
     }

@@ -47,13 +47,20 @@ fn lock_numbers(tx: &mut Tx<'_>, run: RunId) -> Result<()> {
     Ok(())
 }
 
-/// All of them in one statement, numbered after those that are there. The run is held by the caller; another may write
-/// [beside](add_beside) them.
-pub(crate) fn add(tx: &mut Tx<'_>, lease: RunLease, steps: &[NewRunStep]) -> Result<()> {
+/// Those of a run of the background, into whose record another may write [beside](add_beside) its holder.
+pub(crate) fn add_shared(tx: &mut Tx<'_>, lease: RunLease, steps: &[NewRunStep]) -> Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
     lock_numbers(tx, lease.run)?;
+    add(tx, lease, steps)
+}
+
+/// All of them in one statement, numbered after those that are there. The run is held by the caller, and nobody else writes.
+pub(crate) fn add(tx: &mut Tx<'_>, lease: RunLease, steps: &[NewRunStep]) -> Result<()> {
+    if steps.is_empty() {
+        return Ok(());
+    }
     let rows: Vec<Row<'_>> = steps
         .iter()
         .map(|step| Row {

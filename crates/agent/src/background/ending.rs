@@ -81,7 +81,7 @@ impl TurnEngineInner {
                     enqueue_run(tx, queue, child, "cancel", None)?;
                 }
             }
-            steps::add(tx, lease, &ending.steps)?;
+            steps::add_shared(tx, lease, &ending.steps)?;
             if let Some(parent) = ending.parent {
                 enqueue_run(tx, queue, parent, &format!("child/{}", lease.run), None)?;
                 let ended = WorkStep::ChildEnded { run: lease.run, ok: ending.result.ok };

@@ -535,7 +535,7 @@ impl BackgroundWalk {
             // Sessions are held before the run, as everywhere.
             notify_asked(tx, &engine, &run, &untold)?;
             let is_stopped = store::pause(tx, lease, &snapshot, &waits)?;
-            steps::add(tx, lease, &steps)?;
+            steps::add_shared(tx, lease, &steps)?;
             let queue = &engine.ingest_services.queue;
             if is_stopped {
                 enqueue_run(tx, queue, lease.run, "cancel", None)?;
