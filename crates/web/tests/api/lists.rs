@@ -167,6 +167,12 @@ on_both! {
         let (owner, keeper) = (house.key(Role::Owner).await, house.keeper_key("reader").await);
         let subjects = subjects(&house, &owner).await;
         add_rows(&house, &keeper, &test).await;
+        let made = HOUSE.iter().find(|entry| entry.spec.id() == "make_handoff").unwrap();
+        for number in 0..2 {
+            test.clock.advance(Duration::from_secs(1));
+            let (path, body) = sample(&made.spec, &subjects, number);
+            assert!(house.call("POST", &path, &owner, body).await.status < 300);
+        }
         let mut short = Vec::new();
         for entry in HOUSE.iter().filter(|entry| entry.spec.has_route()) {
             let fields = entry.fields();
