@@ -107,10 +107,9 @@ pub fn hand_over(
     session: &Session,
     wanted: &ManualHandoff,
 ) -> crate::error::Result<ManualHandoffOutcome> {
-    let front = ActivePlace { binding: session.binding, team: None };
-    let here = session.active.as_ref().map_or_else(|| front.clone(), |active| active.place.clone());
+    let (front, here) = (ActivePlace { binding: session.binding, team: None }, session.place());
     let (to, from) = match &wanted.to {
-        None => (front, String::new()),
+        None => (front.clone(), String::new()),
         Some(destination) => match munshi_tiers::find_handoff_way(tx, &here, destination)? {
             HandoffWay::To { place, from } => (place, from),
             HandoffWay::NotAllowed(ways) => return Ok(ManualHandoffOutcome::NotAllowed(ways)),
@@ -141,8 +140,7 @@ pub fn hand_over(
         at: wanted.now,
     };
     // Where it began and nobody wrote anything down it is as any other.
-    let is_plain = active.place == (ActivePlace { binding: session.binding, team: None })
-        && active.bundle == HandoffBundle::default();
+    let is_plain = active.place == front && active.bundle == HandoffBundle::default();
     match apply(tx, &handoff, session.handoff, (!is_plain).then_some(&active))? {
         true => Ok(ManualHandoffOutcome::Done(Box::new(handoff))),
         false => {

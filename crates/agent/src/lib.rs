@@ -15,6 +15,7 @@
 //!   process works on what, and which are dead; `isolation`: runs that may break their process;
 //!   `expired_approvals`: questions nobody answered in time, and the minutely sweep of acts; `deferred_results`, `late_acts`: acts that a turn no longer waits for; `notify`: what we
 //!   say by ourselves
+//! - [`handoffs`]: a conversation that goes on with another team, binding or person
 //! - [`follow`], `run_channels`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
 //! - `reply_language`: in which language somebody is answered; `phrases`: our own words; `mask_people`: whose names no
 //!   model elsewhere reads

@@ -8,8 +8,13 @@ use crate::turn_context::PackTurnContext;
 
 /// Asked once a turn, in one reading transaction with all the others.
 pub trait ContextSource: Send + Sync {
-    /// Whether it looks things up by the meaning of the message: then [`TurnQuery::vector`](crate::TurnQuery::vector) is made
-    /// before anything is read, by a model that may be elsewhere. What takes longer than a moment is done without.
+    /// Whether it looks things up by the message: then [`PackTurnContext::query`] has its words and what was spoken of.
+    fn wants_query(&self) -> bool {
+        self.wants_vector()
+    }
+
+    /// Whether it looks by the message's meaning: then [`TurnQuery::vector`](crate::TurnQuery::vector) is made before anything is
+    /// read, by a model that may be elsewhere. What takes longer than a moment is done without.
     fn wants_vector(&self) -> bool {
         false
     }

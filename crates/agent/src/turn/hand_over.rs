@@ -124,7 +124,7 @@ impl Turn {
             let suggestion = "What was read here stays here. Go on yourself.".to_owned();
             return refuse("not_allowed", suggestion);
         }
-        if self.setup.prepared.session.place() != self.setup.place() {
+        if self.is_superseded().await? {
             let suggestion =
                 "Others go on with this conversation by now. Finish what you were asked for.".to_owned();
             return refuse("superseded", suggestion);
@@ -168,6 +168,19 @@ impl Turn {
             }
             _ => refuse("not_found", "Nobody is there any more. Say so, and go on yourself.".to_owned()),
         }
+    }
+
+    /// Whether others have the conversation by now. Where they are gone it is this team's again.
+    async fn is_superseded(&self) -> Result<bool> {
+        let by_now = self.setup.prepared.session.place();
+        if by_now == self.setup.place() {
+            return Ok(false);
+        }
+        let (tenant, front) = (self.setup.tenant(), self.setup.conversation.binding);
+        let person = self.setup.conversation.person.to_string();
+        let found =
+            self.setup.engine.resolver.resolve_handed_over(tenant, &by_now, front, Some(&person)).await?;
+        Ok(matches!(found, AddressResolution::Bound(_)))
     }
 
     /// None where it leads nowhere.

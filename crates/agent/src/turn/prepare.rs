@@ -202,9 +202,9 @@ fn gather_contributions(
     Ok((contributions, skipped))
 }
 
-/// The message as something to look by, where any pack looks at all.
+/// The message as something to look by, where any pack does.
 fn build_query(packs: &PackRegistry, message: &str, session: &Session, ahead: &QueryVector) -> TurnQuery {
-    if packs.contexts.is_empty() {
+    if !packs.contexts.iter().any(|source| source.wants_query()) {
         return TurnQuery::default();
     }
     let entities = SessionEntities::from_stored(&session.entities);

@@ -241,7 +241,7 @@ on_both! {
     }
 
     async fn where_nobody_is_any_more_those_it_began_with_go_on(test: TestDb) {
-        let shop = open(&test, [hand_over("binding/desk"), ScriptedTurn::text("Ravi."), ScriptedTurn::text("Meera.")]).await;
+        let shop = open(&test, [hand_over("binding/desk"), ScriptedTurn::text("Ravi."), ScriptedTurn::text("Meera."), hand_over("care"), ScriptedTurn::text("Care.")]).await;
         ask(&shop, shop.staff, "1", "a paper please").await;
         let close = "UPDATE tiers SET status = 'archived' WHERE tenant_id = $1 AND kind = 'binding' AND name = 'desk'";
         shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(close, munshi_store::params![])).await.unwrap();
@@ -249,5 +249,7 @@ on_both! {
         assert_eq!(outcome.text, "Meera.");
         let last = shop.model.requests().pop().unwrap().request;
         assert!(system(&last).contains("You work at the counter"));
+        // They may hand it on as ever.
+        assert_eq!(ask(&shop, shop.staff, "3", "my lamp is broken").await.1.text, "Care.");
     }
 }

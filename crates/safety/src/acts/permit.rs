@@ -50,6 +50,10 @@ impl PermitTerm {
     pub(super) fn begin(timeout: Duration) -> Self {
         Self { issued: Instant::now(), lease: ActServices::lease(timeout) }
     }
+
+    fn is_too_late_for(&self, takes: Duration) -> bool {
+        self.issued.elapsed() + takes > self.lease
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +67,7 @@ impl Permit {
     /// Whether something that takes so long might end after another process has taken the act over: whoever was stopped
     /// between the permit and the call must not make it any more.
     pub fn is_too_late_for(&self, takes: Duration) -> bool {
-        self.term.issued.elapsed() + takes > self.term.lease
+        self.term.is_too_late_for(takes)
     }
 
     pub fn act(&self) -> ActId {
@@ -117,4 +121,20 @@ fn derive_rehearsal_id(act: ActId) -> Uuid {
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(hash).for_each(|(byte, of)| *byte = of);
     Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_was_stopped_past_the_lease_calls_no_more() {
+        let timeout = Duration::from_secs(10);
+        let fresh = PermitTerm::begin(timeout);
+        assert!(!fresh.is_too_late_for(timeout), "a call that has just been allowed");
+        let stopped = PermitTerm { issued: Instant::now() - fresh.lease, ..fresh };
+        assert!(stopped.is_too_late_for(Duration::ZERO), "it may be somebody else's");
+        let nearly = PermitTerm { issued: Instant::now() - (fresh.lease - timeout / 2), ..fresh };
+        assert!(nearly.is_too_late_for(timeout), "it could end after the lease");
+    }
 }
