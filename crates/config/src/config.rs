@@ -22,6 +22,8 @@ macro_rules! sections {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Config {
             $(pub $field: $section,)+
+            /// What to look at, though it is no reason not to start.
+            pub warnings: Vec<ConfigProblem>,
             /// What each key came to and who said so; for [`Config::show`].
             entries: Vec<EffectiveSetting>,
         }
@@ -32,7 +34,7 @@ macro_rules! sections {
         impl Config {
             fn read_from(reader: &mut ConfigReader) -> Option<Self> {
                 $(let $field = <$section>::read_from(reader);)+
-                Some(Self { $($field: $field?,)+ entries: reader.entries() })
+                Some(Self { $($field: $field?,)+ warnings: reader.warnings(), entries: reader.entries() })
             }
         }
     };

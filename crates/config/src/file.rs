@@ -10,6 +10,7 @@ use crate::kinds::RawSetting;
 use crate::names::{self, SectionInstance};
 use crate::outline::{KnownSections, SectionCardinality, SectionOutline, heading};
 use crate::problem::{ConfigProblem, SettingOrigin};
+use crate::retired::find_retired;
 use crate::sourced::SourcedSetting;
 use crate::sources::ConfigFileSource;
 
@@ -20,6 +21,7 @@ pub(crate) struct FileSettings {
     /// Of the sections that stand many times, in the order of the file.
     pub(crate) names: Vec<SectionInstance>,
     pub(crate) problems: Vec<ConfigProblem>,
+    pub(crate) warnings: Vec<ConfigProblem>,
 }
 
 impl FileSettings {
@@ -159,7 +161,12 @@ impl Walk<'_> {
                 }
                 None => {
                     let place = self.origin(name);
-                    self.add(unknown_key(self.known, Some(outline), under, name.get_ref(), place));
+                    match find_retired(outline.name, name.get_ref(), &place) {
+                        Some(warning) => self.file.warnings.push(warning),
+                        None => {
+                            self.add(unknown_key(self.known, Some(outline), under, name.get_ref(), place))
+                        }
+                    }
                 }
             }
         }

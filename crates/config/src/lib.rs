@@ -11,7 +11,8 @@
 //! - [`outline`]: sections and keys as values
 //! - [`section`]: the `section!` and `named_section!` macros that turn those lines into a struct and a table of keys
 //! - [`sources`]: the file and the variables, and where the file is looked for
-//! - `file`, `variables`: what was written where (`sourced`); `reader`: who wins; `names`: the names of `[models.NAME]`
+//! - `file`, `variables`: what was written where (`sourced`); `reader`: who wins; `names`: the names of `[models.NAME]`;
+//!   `retired`: keys that are no more
 //! - [`redacted`]: a value as it is shown
 //! - [`problem`]: what is wrong, where, and what to do
 //! - [`show`], [`render_example`], [`render_docs`]: the settings as people see them, all from the table of keys
@@ -35,6 +36,7 @@ pub mod outline;
 pub mod problem;
 pub mod reader;
 pub mod redacted;
+mod retired;
 pub mod secret;
 pub mod section;
 pub mod sections;

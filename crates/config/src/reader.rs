@@ -23,6 +23,7 @@ pub struct ConfigReader {
     names: Vec<SectionInstance>,
     home: HomeFolders,
     problems: Vec<ConfigProblem>,
+    warnings: Vec<ConfigProblem>,
     entries: Vec<EffectiveSetting>,
 }
 
@@ -31,12 +32,14 @@ impl ConfigReader {
         let file = sources.file.as_ref().map(|file| FileSettings::read(file, known)).unwrap_or_default();
         let variables = EnvironmentSettings::read(&sources.variables, file.names, known);
         let problems = [file.problems, variables.problems].concat();
+        let warnings = [file.warnings, variables.warnings].concat();
         Self {
             variables: variables.values,
             file: file.values,
             names: variables.names,
             home: sources.home(),
             problems,
+            warnings,
             entries: Vec::new(),
         }
     }
@@ -96,6 +99,10 @@ impl ConfigReader {
 
     pub(crate) fn entries(&self) -> Vec<EffectiveSetting> {
         self.entries.clone()
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<ConfigProblem> {
+        self.warnings.clone()
     }
 
     pub(crate) fn into_problems(self) -> Vec<ConfigProblem> {

@@ -9,6 +9,7 @@ use crate::kinds::RawSetting;
 use crate::names::{self, SectionInstance};
 use crate::outline::{KnownSections, PREFIX, SectionCardinality, SectionOutline, SettingDefinition};
 use crate::problem::{ConfigProblem, SettingOrigin};
+use crate::retired::find_retired;
 use crate::sourced::SourcedSetting;
 
 /// What the variables say, by the key's path, and what is wrong with their names.
@@ -18,6 +19,7 @@ pub(crate) struct EnvironmentSettings {
     /// The file's names, then those that only a variable has.
     pub(crate) names: Vec<SectionInstance>,
     pub(crate) problems: Vec<ConfigProblem>,
+    pub(crate) warnings: Vec<ConfigProblem>,
 }
 
 impl EnvironmentSettings {
@@ -44,7 +46,15 @@ impl EnvironmentSettings {
                 Ok(name) => key.path_in(Some(&name)),
                 Err(problem) => return self.problems.push(problem),
             },
-            None => return self.problems.extend(report_unknown(known, variable, place)),
+            None => {
+                let written = variable.strip_prefix(PREFIX).unwrap_or_default().to_lowercase();
+                let retired =
+                    written.split_once("__").and_then(|(section, key)| find_retired(section, key, &place));
+                return match retired {
+                    Some(warning) => self.warnings.push(warning),
+                    None => self.problems.extend(report_unknown(known, variable, place)),
+                };
+            }
         };
         match value.to_str() {
             Some(value) => {

@@ -88,6 +88,16 @@ fn postgres_brings_its_own_defaults_and_an_owner() {
 }
 
 #[test]
+fn a_setting_of_an_older_version_is_told_and_stops_nothing() {
+    let config = load("[routes]\nrealtime_voice = [\"x\"]", &[("MUNSHI__ROUTES__REALTIME_VOICE", "x")]);
+    let told: Vec<String> = config.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("no longer a setting") && told[0].contains("remove the line"), "{told:?}");
+    assert!(told[1].contains("unset MUNSHI__ROUTES__REALTIME_VOICE"), "{told:?}");
+    assert!(load("", &[]).warnings.is_empty());
+}
+
+#[test]
 fn a_file_is_read_from_disk() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.toml");

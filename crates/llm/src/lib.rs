@@ -53,6 +53,6 @@ pub use dialect::Dialect;
 pub use error::{ModelError, TimeoutStage};
 pub use gateway::Gateway;
 pub use http_provider::HttpProvider;
-pub use provider::{ChatStream, Embedding, Provider, ProviderSwitch};
+pub use provider::{AnswerConfidence, ChatStream, Embedding, Provider, ProviderSwitch};
 pub use target::{ModelFeatures, ModelTarget, ModelTimeouts, WireFormat};
 pub use transport::Transport;

@@ -39,12 +39,21 @@ pub trait Provider: Send + Sync {
         assembler.finish()
     }
 
-    /// How sure it is, in thousandths, to answer this well; none where it can't tell without answering.
-    fn confidence(&self, _target: &ModelTarget, _request: &ChatRequest) -> Option<u16> {
+    /// How sure it is to answer this well; none where it can't tell without answering.
+    fn confidence(&self, _target: &ModelTarget, _request: &ChatRequest) -> Option<AnswerConfidence> {
         None
     }
 
     async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError>;
+}
+
+/// How sure a model is of an answer it has not given yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerConfidence {
+    /// In thousandths.
+    pub thousandths: u16,
+    /// It is surely right, and made of nothing but calls of tools that need no model and the phrases that tell their results.
+    pub is_template: bool,
 }
 
 /// Two providers as one: what stays on this machine goes to the one, everything else to the other.
@@ -69,7 +78,7 @@ impl Provider for ProviderSwitch {
         self.select_provider(target).complete(target, request).await
     }
 
-    fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<u16> {
+    fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<AnswerConfidence> {
         self.select_provider(target).confidence(target, request)
     }
 

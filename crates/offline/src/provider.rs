@@ -9,7 +9,8 @@ use munshi_lang::{PhraseError, Phrasebook, phrase_files};
 use munshi_llm::chat::ReplyFormat;
 use munshi_llm::embeddings::{DIMENSION, embed_by_hashing};
 use munshi_llm::{
-    ChatEvent, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider, StopReason, TokenUsage,
+    AnswerConfidence, ChatEvent, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider,
+    StopReason, TokenUsage,
 };
 use munshi_types::clock::Clock;
 use munshi_types::tool::ToolSpec;
@@ -55,8 +56,8 @@ impl OfflineProvider {
     pub fn judge(&self, request: &ChatRequest) -> OfflineJudgement {
         match &request.output {
             ReplyFormat::Json { schema, .. } => match json::answer(request.messages.last(), schema) {
-                Ok(_) => OfflineJudgement { confidence: crate::SURE, verdict: crate::OfflineVerdict::Tell },
-                Err(_) => OfflineJudgement { confidence: 0.0, verdict: crate::OfflineVerdict::Unknown },
+                Ok(_) => OfflineJudgement::new(crate::OfflineVerdict::Tell, crate::SURE),
+                Err(_) => OfflineJudgement::new(crate::OfflineVerdict::Unknown, 0.0),
             },
             ReplyFormat::Text => self.answer(request).judgement,
         }
@@ -102,10 +103,13 @@ impl Provider for OfflineProvider {
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1000")]
-    fn confidence(&self, _: &ModelTarget, request: &ChatRequest) -> Option<u16> {
+    fn confidence(&self, _: &ModelTarget, request: &ChatRequest) -> Option<AnswerConfidence> {
         let judgement = self.judge(request);
+        let is_template = judgement.is_template && judgement.is_sure();
         let known = judgement.verdict != crate::OfflineVerdict::Unknown;
-        Some(if known { (judgement.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16 } else { 0 })
+        let thousandths =
+            if known { (judgement.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16 } else { 0 };
+        Some(AnswerConfidence { thousandths, is_template })
     }
 
     async fn embed(&self, _: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {

@@ -15,6 +15,7 @@ const LINES: usize = 20;
 pub(crate) struct ResultWording {
     pub text: String,
     pub is_phrased: bool,
+    pub is_failure: bool,
 }
 
 pub(crate) fn render_result(
@@ -25,16 +26,16 @@ pub(crate) fn render_result(
     let content = parse_content(&result.content);
     let failed = result.is_error || content.get("ok") == Some(&Value::Bool(false));
     if failed {
-        return ResultWording { text: apology(mouth, &content), is_phrased: true };
+        return ResultWording { text: apology(mouth, &content), is_phrased: true, is_failure: true };
     }
     let tool = palette.find(&result.name);
     if let Some(text) = tool.and_then(|tool| render_phrases(mouth, tool, &content)) {
-        return ResultWording { text, is_phrased: true };
+        return ResultWording { text, is_phrased: true, is_failure: false };
     }
     let text = lines(mouth, &content);
     match text.is_empty() {
-        true => ResultWording { text: mouth.render_plain("done"), is_phrased: true },
-        false => ResultWording { text, is_phrased: false },
+        true => ResultWording { text: mouth.render_plain("done"), is_phrased: true, is_failure: false },
+        false => ResultWording { text, is_phrased: false, is_failure: false },
     }
 }
 

@@ -48,12 +48,12 @@ pub(crate) struct OfflineTurn<'t> {
 
 impl OfflineAnswer {
     pub(crate) fn text(text: String, verdict: OfflineVerdict, confidence: f32) -> Self {
-        let judgement = OfflineJudgement { confidence, verdict };
+        let judgement = OfflineJudgement::new(verdict, confidence);
         Self { judgement, text, calls: Vec::new(), open: None }
     }
 
     fn calls(calls: Vec<OfflineToolCall>, confidence: f32) -> Self {
-        let judgement = OfflineJudgement { confidence, verdict: OfflineVerdict::Act };
+        let judgement = OfflineJudgement::new(OfflineVerdict::Act, confidence);
         Self { judgement, text: String::new(), calls, open: None }
     }
 
@@ -76,10 +76,11 @@ impl OfflineTurn<'_> {
         let text =
             last.filter(|message| message.role == ModelRole::User).map(ChatMessage::text).unwrap_or_default();
         let reading = OfflineReading::new(&text, &before);
-        if let Some(answer) = open.and_then(|open| self.continue_question(&reading, &before, &open)) {
-            return answer;
-        }
-        self.answer_fresh(&reading, &before)
+        let continued = open.and_then(|open| self.continue_question(&reading, &before, &open));
+        let answer = continued.unwrap_or_else(|| self.answer_fresh(&reading, &before));
+        let is_template = answer.judgement.verdict == OfflineVerdict::Act
+            && self.need_no_model(answer.calls.iter().map(|call| call.tool.as_str()));
+        OfflineAnswer { judgement: OfflineJudgement { is_template, ..answer.judgement }, ..answer }
     }
 
     pub(crate) fn phrasebook(&self, voice: Locale) -> LocalizedPhrasebook<'_> {
@@ -122,8 +123,18 @@ impl OfflineTurn<'_> {
             true => 1.0,
             false => LIKELY,
         };
+        // What failed another model may mend.
+        let is_told = told.iter().all(|told| told.is_phrased && !told.is_failure);
+        let is_template =
+            is_own && is_told && self.need_no_model(results.iter().map(|result| result.name.as_str()));
         let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
-        OfflineAnswer::text(texts.join("\n"), OfflineVerdict::Tell, confidence)
+        let answer = OfflineAnswer::text(texts.join("\n"), OfflineVerdict::Tell, confidence);
+        OfflineAnswer { judgement: OfflineJudgement { is_template, ..answer.judgement }, ..answer }
+    }
+
+    /// Whether all of these tools leave models out where they are plainly asked for.
+    fn need_no_model<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
+        names.all(|name| self.palette.find(name).is_some_and(|tool| tool.spec.needs_no_model))
     }
 
     /// A message that answers no open question.

@@ -17,6 +17,9 @@ pub(crate) fn check(packs: &PackRegistry) -> Result<(), InvalidPack> {
                 spec.name
             ));
         }
+        if spec.needs_no_model && spec.reply.is_none() {
+            return bad(format!("tool {} needs no model but has no reply phrase to be told by", spec.name));
+        }
         if let Some(what) = spec.search.as_ref().and_then(|search| find_search_problem(packs, spec, search)) {
             return bad(what);
         }

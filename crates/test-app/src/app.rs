@@ -52,6 +52,7 @@ pub struct TestAppBuilder {
     targets: Vec<ModelTarget>,
     prices: PriceBook,
     capabilities: Vec<Capability>,
+    templates: bool,
     settings: TurnSettings,
     senders: Vec<Arc<dyn ChannelSender>>,
 }
@@ -121,6 +122,7 @@ impl TestAppBuilder {
             targets: Vec::new(),
             prices: PriceBook::default(),
             capabilities: vec![Capability::Default],
+            templates: false,
             settings: TurnSettings::default(),
             senders: Vec::new(),
         }
@@ -155,6 +157,11 @@ impl TestAppBuilder {
 
     pub fn with_targets(self, targets: Vec<ModelTarget>) -> Self {
         Self { targets, ..self }
+    }
+
+    /// What plainly asks for a tool that needs no model is answered by templates, as it is by default.
+    pub fn with_templates(self) -> Self {
+        Self { templates: true, ..self }
     }
 
     pub fn with_prices(self, prices: PriceBook) -> Self {
@@ -218,7 +225,11 @@ impl TestAppBuilder {
                 clock: clock.clone(),
                 random: Arc::new(SystemRandom),
             }),
-            route: Arc::new(ModelRoute { targets: route.collect(), ..ModelRoute::default() }),
+            route: Arc::new(ModelRoute {
+                targets: route.collect(),
+                templates: self.templates,
+                ..ModelRoute::default()
+            }),
             dispatcher: dispatcher.clone(),
             act_services: act_services.clone(),
             packs: packs.clone(),

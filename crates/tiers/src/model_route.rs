@@ -29,6 +29,7 @@ pub fn resolve_model_route(agent: &Agent, installation: &ModelRoute) -> ModelRou
         route.escalation_words.clone_from(&said.escalation_words);
     }
     route.sure_above = said.sure_above.or(route.sure_above);
+    route.templates = said.templates.unwrap_or(route.templates);
     route
 }
 
@@ -51,13 +52,13 @@ mod tests {
         };
         assert_eq!(resolve_model_route(&Agent::default(), &installation), installation);
         let models = json!({ "models": {
-            "uses": { "default": ["other"] }, "residency": ["in", "us"], "strategy": "hybrid",
+            "uses": { "default": ["other"] }, "residency": ["in", "us"], "strategy": "hybrid", "templates": true,
         } });
         let agent: Agent = serde_json::from_value(models).unwrap();
         let route = resolve_model_route(&agent, &installation);
         assert_eq!(route.targets[&Capability::Default], ["other"]);
         assert_eq!(route.targets[&Capability::Cheap], ["small"]);
         assert_eq!(route.residency, Some(["in".to_owned()].into()));
-        assert_eq!(route.strategy, RoutingStrategy::Hybrid);
+        assert_eq!((route.strategy, route.templates), (RoutingStrategy::Hybrid, true));
     }
 }

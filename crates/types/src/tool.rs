@@ -65,6 +65,9 @@ pub struct ToolSpec {
     pub search: Option<FallbackSearch>,
     /// The phrase that tells the person the result, with the result's fields as its slots.
     pub reply: Option<String>,
+    /// Where a message plainly asks for it and nothing else, it is called and told by its reply phrase, with no model asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_no_model: bool,
     /// What happens where a look could carry away what a run knows.
     #[serde(default, skip_serializing_if = "Egress::is_allowed")]
     pub egress: Egress,
@@ -307,6 +310,7 @@ impl ToolSpec {
             follow_ups: Vec::new(),
             search: None,
             reply: None,
+            needs_no_model: false,
             egress: Egress::Allow,
             shows: false,
         }

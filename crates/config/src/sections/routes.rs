@@ -1,6 +1,6 @@
 use munshi_toml::QuotedValue;
 
-use crate::kinds::{CountKind, ModelNameListKind, PhraseListKind, ResidencyListKind, choice};
+use crate::kinds::{CountKind, FlagKind, ModelNameListKind, PhraseListKind, ResidencyListKind, choice};
 use crate::names::OFFLINE;
 use crate::outline::SettingDefinition;
 use crate::problem::{ConfigProblem, SettingOrigin};
@@ -47,14 +47,15 @@ section! {
         chat_light: ModelNameListKind = [],
         /// Answers that must match a schema; falls back to `default`.
         json_strict: ModelNameListKind = [],
-        /// Live speech; falls back to `voice`.
-        realtime_voice: ModelNameListKind = [],
         /// Embeddings for search. Only the first model is used, since embeddings of two models can't be compared. If
         /// empty, Munshi computes them locally.
         embeddings: ModelNameListKind = [],
         /// Confidence, in percent, above which the offline model answers instead of a configured model. 0 never uses it
         /// that way.
         offline_when_sure: CountKind<0, 100> = 0,
+        /// Answers what plainly asks for a tool that needs no model, such as a balance or a sale, by templates and without a
+        /// call of a configured model.
+        templates_when_sure: FlagKind = true,
         /// How the model for a turn is chosen.
         strategy: RoutingStrategyChoice = "rule",
         /// Words that call for more than a quick answer. With `hybrid`, they make a small model classify the message
@@ -67,7 +68,7 @@ section! {
 
 impl RoutesSection {
     /// Every use by its name, with the targets it was given.
-    pub fn by_use(&self) -> [(&'static str, &[String]); 13] {
+    pub fn by_use(&self) -> [(&'static str, &[String]); 12] {
         [
             ("default", &self.default),
             ("cheap", &self.cheap),
@@ -80,7 +81,6 @@ impl RoutesSection {
             ("chat_tools", &self.chat_tools),
             ("chat_light", &self.chat_light),
             ("json_strict", &self.json_strict),
-            ("realtime_voice", &self.realtime_voice),
             ("embeddings", &self.embeddings),
         ]
     }

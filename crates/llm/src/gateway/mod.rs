@@ -43,7 +43,7 @@ pub use strategy::RoutingHints;
 
 use self::fallback::TargetSearch;
 use self::health::TargetBreakers;
-use crate::chat::ChatReply;
+use crate::chat::{ChatReply, ChatRequest};
 use crate::error::ModelError;
 use crate::pricing::PriceBook;
 use crate::provider::Provider;
@@ -136,16 +136,24 @@ impl GatewayState {
     /// The targets for a call. Where the model of this machine is sure of its answer, it goes first.
     fn candidates(&self, call: &ModelCall) -> Result<Vec<Arc<ModelTarget>>, ModelError> {
         let mut targets = call.route.candidates(call.wanted, &call.request, &self.targets)?;
-        if let Some(sure) = call.route.sure_above
-            && let Some(here) = self.targets.iter().find(|target| target.is_local())
-            && !targets.first().is_some_and(|first| first.is_local())
-            && call.route.admits(here, &call.request)
-            && self.provider.confidence(here, &call.request).is_some_and(|known| known >= sure)
+        if !targets.first().is_some_and(|first| first.is_local())
+            && let Some(here) = self.find_sure_target(&call.route, &call.request)
         {
             targets.retain(|target| !target.is_local());
             targets.insert(0, here.clone());
         }
         Ok(targets)
+    }
+
+    /// The model of this machine, where the route lets it answer what it is sure of, and it is.
+    fn find_sure_target(&self, route: &ModelRoute, request: &ChatRequest) -> Option<&Arc<ModelTarget>> {
+        if route.sure_above.is_none() && !route.templates {
+            return None;
+        }
+        let here = self.targets.iter().find(|target| target.is_local())?;
+        let known = route.admits(here, request).then(|| self.provider.confidence(here, request))??;
+        let is_sure = route.sure_above.is_some_and(|least| known.thousandths >= least);
+        (is_sure || (route.templates && known.is_template)).then_some(here)
     }
 }
 

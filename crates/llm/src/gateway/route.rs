@@ -46,16 +46,8 @@ uses! {
     ChatTools = "chat_tools", else Some(Self::Default);
     ChatLight = "chat_light", else Some(Self::Cheap);
     JsonStrict = "json_strict", else Some(Self::Default);
-    RealtimeVoice = "realtime_voice", else Some(Self::Voice);
     /// One model, the same for all texts that are to be compared.
     Embeddings = "embeddings", else None;
-}
-
-impl Capability {
-    /// Whether anything asks for it: turns, jobs or packs. A model that is named for another one would never answer.
-    pub const fn is_asked_for(self) -> bool {
-        !matches!(self, Self::RealtimeVoice)
-    }
 }
 
 impl fmt::Display for Capability {
@@ -105,6 +97,8 @@ pub struct ModelRoute {
     pub escalation_words: Vec<String>,
     /// The model of this machine answers first where it is at least this sure, in thousandths; none asks it never.
     pub sure_above: Option<u16>,
+    /// It also answers first what it can by templates: by tools that need no model, and the phrases that tell their results.
+    pub templates: bool,
 }
 
 impl ModelRoute {
@@ -233,7 +227,7 @@ mod tests {
         let route = route(&[(Capability::Default, &["a", "b", "c", "d"]), (Capability::Cheap, &["c"])]);
         assert_eq!(names(&route, Capability::Planner, &known).unwrap(), ["a", "b", "c", "d"]);
         assert_eq!(names(&route, Capability::Summariser, &known).unwrap(), ["c"]);
-        assert_eq!(names(&route, Capability::RealtimeVoice, &known).unwrap(), ["c"]);
+        assert_eq!(names(&route, Capability::Voice, &known).unwrap(), ["c"]);
     }
 
     #[test]

@@ -69,6 +69,9 @@ impl Gateway {
         if !asks || hints.is_voice || by_rule == Capability::JsonStrict || text.is_empty() {
             return by_rule;
         }
+        if self.shared.find_sure_target(&call.route, &call.request).is_some() {
+            return by_rule;
+        }
         match self.classify(call, text).await {
             Some(Capability::Default) => by_rule,
             Some(class) if call.route.has_targets_for(class) => class,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use munshi_llm::gateway::{Capability, ModelRoute, RoutingHints, RoutingStrategy};
-use munshi_llm::{ChatMessage, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
+use munshi_llm::{
+    AnswerConfidence, ChatMessage, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider,
+};
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_types::Language;
 
@@ -102,7 +104,7 @@ async fn hybrid_asks_only_where_the_message_leaves_it_open() {
     assert_eq!(scene.asked().len(), 2);
 }
 
-/// Sure of greetings.
+/// Sure of greetings, and of balances by a template.
 struct Knowing(Arc<ScriptedModel>);
 
 #[async_trait]
@@ -111,9 +113,11 @@ impl Provider for Knowing {
         self.0.stream(target, request).await
     }
 
-    fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<u16> {
-        let greets = request.messages.last().is_some_and(|last| last.text().contains("hello"));
-        target.is_local().then_some(if greets { 990 } else { 300 })
+    fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<AnswerConfidence> {
+        let says = |word: &str| request.messages.last().is_some_and(|last| last.text().contains(word));
+        let is_template = says("balance");
+        let thousandths = if says("hello") || is_template { 990 } else { 300 };
+        target.is_local().then_some(AnswerConfidence { thousandths, is_template })
     }
 
     async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
@@ -147,4 +151,32 @@ async fn what_this_machine_is_sure_of_costs_no_model_call() {
     scene.request.messages = vec![ChatMessage::user("hello")];
     scene.complete().await.unwrap();
     assert_eq!(scene.asked(), ["first"], "the plan does not permit it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn templates_go_first_where_the_route_has_them_and_nothing_else_does() {
+    let said = ["hello", "owes 500", "owes 500", "owes 500", "{\"class\": \"cheap\"}"];
+    let model = Arc::new(ScriptedModel::new(said.map(ScriptedTurn::text)));
+    let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
+    let by_templates = ModelRoute { templates: true, ..crate::gateway::scene::route(&["first"]) };
+    scene.route = Arc::new(by_templates.clone());
+    scene.request.messages = vec![ChatMessage::user("hello")];
+    scene.complete().await.unwrap();
+    scene.request.messages = vec![ChatMessage::user("Asha's balance")];
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked(), ["first", "offline"], "a greeting is no template");
+    let strategy = RoutingStrategy::Classifier;
+    scene.route = Arc::new(ModelRoute { strategy, ..by_templates.clone() });
+    chosen(&scene, RoutingHints::default()).await;
+    assert_eq!(scene.asked().len(), 2, "no small model is asked about what needs none");
+    scene.route = crate::gateway::scene::route(&["first"]).into();
+    scene.complete().await.unwrap();
+    let permitted = Some(["first".to_owned()].into());
+    scene.route = Arc::new(ModelRoute { permitted, ..by_templates });
+    scene.complete().await.unwrap();
+    assert_eq!(
+        scene.asked()[2..],
+        ["first", "first"],
+        "not without templates, nor where the plan forbids it"
+    );
 }

@@ -27,8 +27,6 @@ pub struct ModelCapabilityView {
     pub falls_back_to: Option<String>,
     /// Of the models, those that the tenant's plan or data residency does not permit: they are passed over.
     pub not_permitted: Vec<String>,
-    /// False where nothing asks for it yet: no models can be set for it.
-    pub in_use: bool,
 }
 
 pub struct ListModelCapabilities;
@@ -100,6 +98,5 @@ pub(super) fn render(
         set_by: origin.as_str().to_owned(),
         falls_back_to: wanted.fallback().map(|other| other.to_string()),
         not_permitted: names.iter().filter(is_refused).cloned().collect(),
-        in_use: wanted.is_asked_for(),
     }
 }

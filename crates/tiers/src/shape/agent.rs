@@ -60,6 +60,11 @@ const MODELS: &[TierField] = &[
         "The offline model answers first if its confidence is at least this, in thousandths.",
     ),
     optional(
+        "templates",
+        ValueShape::Flag,
+        "If false, the model also answers what plainly asks for a tool that needs no model, such as a balance.",
+    ),
+    optional(
         "uses",
         ValueShape::Map { keys: &USE, values: &ValueShape::List(&ValueShape::Word(&WORD)) },
         "Model names by use, in order of preference.",

@@ -48,6 +48,8 @@ pub struct AgentModels {
     pub escalation_words: Vec<String>,
     /// The model of this machine answers first where it is at least this sure, in thousandths.
     pub sure_above: Option<u16>,
+    /// Whether what plainly asks for a tool that needs no model is answered by templates; none leaves it to the installation.
+    pub templates: Option<bool>,
 }
 
 /// How the class of model is chosen; the gateway's strategies by their own words.

@@ -36,7 +36,7 @@ pub struct GatewayModels {
 impl GatewayModels {
     /// Either every model can be used as it is written, or every problem is reported.
     pub fn from_config(config: &Config) -> Result<Self, ConfigProblems> {
-        let mut findings = Findings { config, problems: Vec::new(), warnings: Vec::new() };
+        let mut findings = Findings { config, problems: Vec::new(), warnings: config.warnings.clone() };
         let mut prices = BTreeMap::new();
         let mut targets: Vec<ModelTarget> = Vec::new();
         for model in config.models.iter() {
@@ -71,6 +71,7 @@ fn route(config: &Config) -> ModelRoute {
         strategy: strategy(config.routes.strategy),
         escalation_words: config.routes.escalation_words.clone(),
         sure_above: (sure > 0).then_some(sure),
+        templates: config.routes.templates_when_sure,
         ..ModelRoute::default()
     }
 }

@@ -1,7 +1,7 @@
 //! What the tools say of themselves, from the files in `tools/`.
 //!
 //! `about`, `scope` and `reply` are the specification's own; `writes` stands alone where a tool writes, and `owner` where it
-//! does so on the owner's word alone; `field NAME = KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
+//! does so on the owner's word alone; `needs no model` where it is called and told by templates when it is plainly asked for; `field NAME = KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
 //! and `LANGUAGE example = SENTENCE | ITEM; …` becomes an example with that item as its argument.
 
 use munshi_types::word_list::{WordListLine, read_lines};
@@ -18,6 +18,10 @@ pub(super) fn read(name: &str, text: &str) -> Result<ToolSpec, String> {
         if line == "writes" {
             spec.effect = Effect::Inside;
             spec.least_autonomy = Autonomy::Propose;
+            continue;
+        }
+        if line == "needs no model" {
+            spec.needs_no_model = true;
             continue;
         }
         if line == "owner" {

@@ -14,6 +14,7 @@ mod people;
 mod phrases;
 mod prompts;
 mod sorted;
+mod templates;
 mod told;
 mod waiting;
 mod word;

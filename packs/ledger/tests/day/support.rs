@@ -8,13 +8,14 @@ use std::time::Duration;
 use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope};
 use munshi_identity::Role;
 use munshi_ledger::{LedgerPack, books};
-use munshi_llm::{ModelTarget, Provider};
+use munshi_llm::{ModelTarget, Provider, ProviderSwitch, WireFormat};
+use munshi_offline::OfflineProvider;
 use munshi_pack::{Pack, PackRegistry};
 use munshi_store::Migration;
 use munshi_test_app::{TenantFiles, TestApp, build_message, list_migrations, parse_target};
 use munshi_test_support::TestDb;
 use munshi_tools::NoActJournal;
-use munshi_types::{PersonId, TenantId};
+use munshi_types::{PersonId, TenantId, Zone};
 
 /// Every table that turns and books need.
 pub(crate) fn migrations() -> Vec<&'static [Migration]> {
@@ -47,6 +48,18 @@ fn start(test: &TestDb, model: Option<Arc<dyn Provider>>) -> TestApp {
     model.into_iter().fold(builder, munshi_test_app::TestAppBuilder::with_model).build()
 }
 
+/// The pack with a model elsewhere, beside that of this machine, as an installation with a key has it.
+fn start_beside(test: &TestDb, remote: Arc<dyn Provider>) -> TestApp {
+    let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(test.clock.clone(), test.ids.clone()));
+    let packs = PackRegistry::install_all(&[pack]).unwrap();
+    let here = OfflineProvider::new(packs.book.clone()).unwrap();
+    let here = Arc::new(here.with_clock(test.clock.clone(), Zone::default().to_jiff()));
+    let elsewhere = ModelTarget::new("one", WireFormat::OpenAi, "", "m");
+    let builder = TestApp::builder(test).with_packs(packs).with_templates();
+    let builder = builder.with_targets(vec![elsewhere, ModelTarget::offline()]);
+    builder.with_model(Arc::new(ProviderSwitch { here, remote })).build()
+}
+
 impl Shop {
     pub(crate) async fn open(test: &TestDb) -> Self {
         Self::open_with(test, None).await
@@ -54,7 +67,15 @@ impl Shop {
 
     /// The ready tenant as `munshi apply` stores it, with an owner; with another model than that of this machine.
     pub(crate) async fn open_with(test: &TestDb, model: Option<Arc<dyn Provider>>) -> Self {
-        let app = start(test, model);
+        Self::open_app(start(test, model)).await
+    }
+
+    /// With a model elsewhere, which is asked for what this machine's can't say by templates.
+    pub(crate) async fn open_beside(test: &TestDb, remote: Arc<dyn Provider>) -> Self {
+        Self::open_app(start_beside(test, remote)).await
+    }
+
+    async fn open_app(app: TestApp) -> Self {
         let (_, ready) = app.packs.tenants.iter().find(|(pack, _)| *pack == "ledger").unwrap();
         let tenant = app.apply_tenant(&TenantFiles::from_template(ready.name, ready)).await;
         let owner = app.add_person(tenant, "Asha", Some(Role::Owner)).await;
@@ -76,6 +97,11 @@ impl Shop {
     pub(crate) async fn hear(&self, number: u32, text: &str) -> RunOutcome {
         let received = self.receive(number, text).await;
         self.wait_for_outcome(&received).await
+    }
+
+    /// What comes of the owner's next message.
+    pub(crate) async fn hear_next(&self, text: &str) -> RunOutcome {
+        self.hear(self.said.fetch_add(1, Ordering::SeqCst), text).await
     }
 
     /// What comes of what somebody else says, who works here.

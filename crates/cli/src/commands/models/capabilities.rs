@@ -60,7 +60,6 @@ fn render_table<'a>(items: impl IntoIterator<Item = &'a ModelCapabilityView>, pa
     let mut table = OutputTable::new(&["USED FOR", "MODELS", "SET BY", "NOT PERMITTED"]);
     for item in items {
         let set_by = match (&item.falls_back_to, item.set_by.as_str()) {
-            _ if !item.in_use => OutputTableCell::new("not in use yet", OutputCellStyle::Dim),
             (Some(other), "fallback") => OutputTableCell::new(format!("as {other}"), OutputCellStyle::Dim),
             (None, "fallback") => OutputTableCell::new("nobody", OutputCellStyle::Dim),
             (_, origin) => origin.to_owned().into(),
