@@ -14,7 +14,7 @@ use munshi_store::Tx;
 use munshi_tiers::{BindingResolution, precedence};
 use munshi_tools::{NoActJournal, Tool, ToolAnswer, ToolCallRequest};
 use munshi_types::tier::Channel;
-use munshi_types::{ActId, KeyId, ToolName};
+use munshi_types::{ActId, KeyId, TenantPacks, ToolName};
 use serde_json::{Value, json};
 
 use crate::engine::{TurnEngine, TurnEngineInner};
@@ -103,7 +103,7 @@ impl TurnEngineInner {
     fn tools_of(&self, binding: &Arc<BindingResolution>) -> Vec<DirectTool> {
         let (team, agent) = (&binding.team.body, &binding.agent.body);
         let own = precedence::select_tools(team, agent);
-        let own = own.iter().filter_map(|name| self.dispatcher.registry().get(name.as_str()).cloned());
+        let own = own.iter().flat_map(|name| self.dispatcher.registry().list_meant(name)).cloned();
         let mut tools: Vec<Tool> = own.collect();
         if let Some(shelf) = self.dispatcher.tenant_tools(binding.tenant) {
             let has = |tool: &&Tool| {
@@ -140,7 +140,7 @@ impl TurnEngineInner {
         let concerns = self.concerns_of(&who, &binding, &tool, &arguments).await?;
         let want = ToolCallRequest {
             act,
-            name: tool.known.spec.name.to_string(),
+            name: tool.known.identity(),
             arguments,
             offered: true,
             wanted,
@@ -162,7 +162,7 @@ impl TurnEngineInner {
         if self.packs.checks.is_empty() {
             return Ok(Vec::new());
         }
-        let pack_context = PackTurnContext {
+        let mut pack_context = PackTurnContext {
             principal: who.clone(),
             door: CallerAudience::from(binding.binding.door),
             binding: binding.binding_id,
@@ -174,15 +174,18 @@ impl TurnEngineInner {
             before: Arc::default(),
             standing: Arc::default(),
             tools: Arc::default(),
+            packs: TenantPacks::default(),
             now: self.clock.now(),
             zone: binding.zone.clone(),
             query: Arc::default(),
         };
+        let act_services = self.act_services.clone();
         let (packs, tool, arguments) =
             (self.packs.clone(), tool.known.spec.name.to_string(), arguments.clone());
         let read = move |tx: &mut Tx<'_>| -> Result<Vec<ActConcern>> {
             let mut concerns = Vec::new();
-            for check in &packs.checks {
+            pack_context.packs = act_services.load_policy(tx)?.packs.clone();
+            for check in packs.checks_of(&pack_context.packs) {
                 concerns.extend(check.check_before_act(tx, &pack_context, &tool, &arguments)?);
             }
             Ok(concerns)

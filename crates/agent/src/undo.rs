@@ -161,18 +161,21 @@ impl TurnEngineInner {
         });
         let mut taint = Taint::default();
         // What another's service says that takes it back is that service's word, and what led a program to it is not known.
-        let tool = self.dispatcher.find_tool(who.tenant, &act.tool);
-        if is_program || tool.is_none_or(|tool| tool.known.connector.origin == ConnectorOrigin::Foreign) {
+        let tool = self.dispatcher.find_tool_of_act(who.tenant, act);
+        if is_program
+            || tool.as_ref().is_none_or(|tool| tool.known.connector.origin == ConnectorOrigin::Foreign)
+        {
             taint.sources.insert(TaintSource::Connector);
         }
-        let undoing = self.dispatcher.find_tool(who.tenant, step.tool.as_str());
+        let pack = tool.as_ref().and_then(|tool| tool.known.pack.as_deref());
+        let undoing = self.dispatcher.find_tool_of_pack(who.tenant, pack, step.tool.as_str());
         let concerns = match (&binding, &undoing) {
             (Some(binding), Some(tool)) => self.concerns_of(&who, binding, tool, &step.arguments).await?,
             _ => Vec::new(),
         };
         Ok(ToolCallRequest {
             act: by,
-            name: step.tool.to_string(),
+            name: undoing.map_or_else(|| step.tool.to_string(), |tool| tool.known.identity()),
             arguments: step.arguments,
             offered: true,
             wanted: ProposalMode::Act,

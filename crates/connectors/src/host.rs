@@ -427,7 +427,7 @@ impl ConnectorHostState {
         });
         let (mut registry, mut always, mut outcomes) =
             (ToolRegistry::default(), BTreeSet::new(), BTreeMap::new());
-        let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
+        let is_taken = |tool: &ToolName| self.registry.has_name(tool.as_str());
         for (name, entry, link, shown) in &shown {
             let source = TranslationSource {
                 name,

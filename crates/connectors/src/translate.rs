@@ -63,7 +63,7 @@ pub(crate) fn add_tools(
         if own.is_some_and(|own| own.off) {
             continue;
         }
-        let taken = |name: &ToolName| is_taken(name) || registry.get(name.as_str()).is_some();
+        let taken = |name: &ToolName| is_taken(name) || registry.has_name(name.as_str());
         let added = tool_name(source.name, remote, taken)
             .ok_or_else(|| "its name is already used by another tool".to_owned())
             .and_then(|name| translate_tool(source, remote, listed, name))

@@ -6,8 +6,7 @@ use crate::error::InvalidPack;
 use crate::registry::PackRegistry;
 
 pub(crate) fn check(packs: &PackRegistry) -> Result<(), InvalidPack> {
-    let tools = packs.tools.names().filter_map(|name| packs.tools.get(name.as_str()));
-    for spec in tools.map(|tool| &tool.known.spec) {
+    for spec in packs.tools.all().map(|tool| &tool.known.spec) {
         let bad = |what: String| Err(InvalidPack::Other { pack: spec.module().to_owned(), what });
         if let Some(reply) =
             spec.reply.as_deref().filter(|reply| !packs.book.names().any(|name| name == *reply))
@@ -30,7 +29,8 @@ pub(crate) fn check(packs: &PackRegistry) -> Result<(), InvalidPack> {
 /// Why a search can't serve a tool. It is called without anybody asking for it, so it must only look.
 fn find_search_problem(packs: &PackRegistry, spec: &ToolSpec, search: &FallbackSearch) -> Option<String> {
     let of = format!("tool {} searches with {}", spec.name, search.tool);
-    let Some(found) = packs.tools.get(search.tool.as_str()) else {
+    let found = packs.tools.get(&format!("{}.{}", spec.module(), search.tool.bare()));
+    let Some(found) = found.or_else(|| packs.tools.get(search.tool.as_str())) else {
         return Some(format!("{of}, which is not installed"));
     };
     let found = &found.known.spec;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::delivery::{self, DeliveryOrigin, DeliveryRow};
 use crate::job::{PackJob, PackJobCall};
 use crate::registry::PackRegistry;
+use crate::tenant_packs::{has_pack, missing_pack};
 use crate::webhook::PackDeliveryCall;
 
 pub(crate) const DELIVERY_KIND: &str = "pack.delivery";
@@ -36,6 +37,9 @@ impl PackJob for DeliveryJob {
         };
         if row.is_handled {
             return Ok(());
+        }
+        if !has_pack(call.db(), call.tenant.id, &row.pack).await? {
+            return Err(missing_pack(&row.pack));
         }
         let of = format!("{}.{} {}", row.pack, row.name, row.delivery.sender_id);
         if !row.has_body {

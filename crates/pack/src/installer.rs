@@ -73,20 +73,20 @@ impl<'h> PackInstaller<'h> {
         self.validate_scope(&spec.scope)?;
         self.packs
             .tools
-            .add(spec, connector, body)
+            .add_of_pack(self.pack, spec, connector, body)
             .map_err(|bad| InvalidPack::Tool { pack: self.pack.to_owned(), bad })
     }
 
     pub fn add_context_source(&mut self, source: impl ContextSource + 'static) {
-        self.packs.contexts.push(Arc::new(source));
+        self.packs.contexts.push(FromPack { pack: self.pack, what: Arc::new(source) });
     }
 
     pub fn add_reader(&mut self, reader: impl PackReader + 'static) {
-        self.packs.readers.push(Arc::new(reader));
+        self.packs.readers.push(FromPack { pack: self.pack, what: Arc::new(reader) });
     }
 
     pub fn add_check(&mut self, check: impl PackCheck + 'static) {
-        self.packs.checks.push(Arc::new(check));
+        self.packs.checks.push(FromPack { pack: self.pack, what: Arc::new(check) });
     }
 
     /// The files that [`phrase_files!`](munshi_lang::phrase_files) names: in every voice, with the same slots, each

@@ -90,6 +90,10 @@ impl<P> PackJobCall<P> {
         PackJobCall { delivery: Some(id), ..self.with_payload(delivery) }
     }
 
+    pub(crate) const fn db(&self) -> &Db {
+        &self.db
+    }
+
     pub(crate) fn is_finished(&self) -> bool {
         self.finished.load(Ordering::SeqCst)
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use munshi_jobs::JobRegistry;
 use munshi_jobs::schedule::Schedule;
+use munshi_jobs::{Job, JobFailure, JobRegistry};
+use serde_json::Value;
 
 use crate::delivery_job::DeliveryJob;
 use crate::error::InvalidPack;
@@ -12,6 +13,10 @@ use crate::job::{PackJob, PackJobEntry, PackJobParts};
 use crate::poll_job::{PollJob, PollPayload};
 use crate::registry::PackRegistry;
 use crate::schedule::PackScheduleTime;
+use crate::tenant_packs::{has_pack, missing_pack};
+
+/// Whose the jobs are that serve all packs: each looks for whom it works.
+const OWN: &str = "packs";
 
 impl PackRegistry {
     /// Adds every pack's jobs, schedules and heartbeats. Add them after the house's own kinds: a pack that has one of theirs is
@@ -22,17 +27,17 @@ impl PackRegistry {
         parts: &PackJobParts,
     ) -> Result<(), InvalidPack> {
         let own = [
-            PackJobEntry::new("packs", HeartbeatJob { packs: self.clone() }),
-            PackJobEntry::new("packs", DeliveryJob { packs: self.clone() }),
-            PackJobEntry::new("packs", PollJob { packs: self.clone() }),
+            PackJobEntry::new(OWN, HeartbeatJob { packs: self.clone() }),
+            PackJobEntry::new(OWN, DeliveryJob { packs: self.clone() }),
+            PackJobEntry::new(OWN, PollJob { packs: self.clone() }),
         ];
         for entry in self.jobs.iter().chain(&own) {
             if registry.has_kind(entry.kind.name()) {
                 let what = format!("job kind {} is taken", entry.kind.name());
                 return Err(InvalidPack::Other { pack: entry.pack.to_owned(), what });
             }
-            let (handler, parts) = (entry.handler.clone(), parts.clone());
-            registry.add(entry.kind, move |job| handler(parts.clone(), job));
+            let (packs, entry, parts) = (self.clone(), entry.clone(), parts.clone());
+            registry.add(entry.kind, move |job| run_if_had(packs.clone(), entry.clone(), parts.clone(), job));
         }
         for of in &self.schedules {
             registry.add_tenant_schedule(of.clone());
@@ -53,6 +58,26 @@ impl PackRegistry {
         }
         Ok(())
     }
+}
+
+/// Runs a pack's job for a tenant that has the pack. What the clock made for another is no work; what the pack itself left behind
+/// stays among the dead letters.
+async fn run_if_had(
+    packs: Arc<PackRegistry>,
+    entry: PackJobEntry,
+    parts: PackJobParts,
+    job: Job,
+) -> Result<(), JobFailure> {
+    if entry.pack == OWN || has_pack(&parts.db, job.tenant, entry.pack).await? {
+        return (entry.handler)(parts, job).await;
+    }
+    let mut schedules = packs.schedules.iter();
+    // A database may write the same value otherwise.
+    let payload: Value = job.payload.read()?;
+    let is_clocks = schedules.any(|own| {
+        own.kind == job.kind && own.payload.read::<Value>().is_ok_and(|planned| planned == payload)
+    });
+    if is_clocks { Ok(()) } else { Err(missing_pack(entry.pack)) }
 }
 
 fn build_schedule<J: PackJob>(

@@ -14,7 +14,7 @@ use munshi_safety::pipeline::CallerAudience;
 use munshi_store::{Db, Tx};
 use munshi_tiers::{TenantModels, tenant_models};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{Clock, Id, PersonId, Script, Tenant, Zone};
+use munshi_types::{Clock, Id, PersonId, Script, Tenant, TenantPacks, Zone};
 
 use crate::registry::PackRegistry;
 use crate::run_meter::{MeteredBudget, RunAccount};
@@ -98,9 +98,10 @@ impl PackModels {
         let route =
             ModelRoute { permitted: parts.classes.permitted(plan), ..policy.residency.restrict(route) };
         let mut people = self.people.load_met(tx, None)?;
-        let context = self.build_context(tx, zone);
+        let context = self.build_context(tx, zone, policy.packs.clone());
+        // Also those whom a pack knows that the tenant has no longer.
         for source in &parts.packs.contexts {
-            people.others.extend(source.gather(tx, &context)?.people);
+            people.others.extend(source.what.gather(tx, &context)?.people);
         }
         Ok(TenantTerms { route, people })
     }
@@ -117,7 +118,7 @@ impl PackModels {
     }
 
     /// What packs are asked with for the people they know: no message, and no agent's tools.
-    fn build_context(&self, tx: &mut Tx<'_>, zone: Zone) -> PackTurnContext {
+    fn build_context(&self, tx: &mut Tx<'_>, zone: Zone, packs: TenantPacks) -> PackTurnContext {
         let ids = &self.parts.act_services.ids;
         PackTurnContext {
             principal: Principal {
@@ -133,6 +134,7 @@ impl PackModels {
             before: Arc::default(),
             standing: Arc::default(),
             tools: Arc::default(),
+            packs,
             now: self.parts.clock.now(),
             zone,
             query: Arc::default(),

@@ -10,6 +10,7 @@ use crate::delivery::{DeliveryOrigin, DeliveryOutcome, DeliveryQueue, LARGEST_DE
 use crate::job::{PackJob, PackJobCall};
 use crate::poll::{self, PackPoll, PollCursor, PolledPage};
 use crate::registry::{FromPack, PackRegistry};
+use crate::tenant_packs::has_pack;
 
 /// So many items a page has at most: they are stored in one transaction.
 const LARGEST_PAGE: usize = 1000;
@@ -39,6 +40,9 @@ impl PackJob for PollJob {
         let Some(of) = self.packs.find_poll(pack, name).cloned() else {
             return Err(JobFailure::Lasting(format!("there is no poll {pack}.{name}")));
         };
+        if !has_pack(call.db(), call.tenant.id, of.pack).await? {
+            return call.finish(|_| Ok(())).await;
+        }
         let (pack, name) = (of.pack, of.what.name());
         let cursor = call.read(move |tx| Ok(poll::find_cursor(tx, pack, name)?)).await?;
         let mut call = call.for_pack(pack).with_payload(PollCursor(cursor));

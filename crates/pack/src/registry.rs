@@ -1,6 +1,7 @@
 //! A pack, and what it is installed in.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use munshi_jobs::schedule::Schedule;
@@ -8,7 +9,7 @@ use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue};
 use munshi_safety::acts::{Act, RefusalObserver};
 use munshi_store::{Migration, Tx};
 use munshi_tools::ToolRegistry;
-use munshi_types::{Autonomy, Conduct, Timestamp};
+use munshi_types::{Autonomy, Conduct, TenantPacks, Timestamp};
 
 use crate::check::PackCheck;
 use crate::command::PackCommand;
@@ -52,9 +53,9 @@ pub trait Pack: Send + Sync {
 #[derive(Clone, Default)]
 pub struct PackRegistry {
     pub tools: ToolRegistry,
-    pub contexts: Vec<Arc<dyn ContextSource>>,
-    pub readers: Vec<Arc<dyn PackReader>>,
-    pub checks: Vec<Arc<dyn PackCheck>>,
+    pub contexts: Vec<FromPack<dyn ContextSource>>,
+    pub readers: Vec<FromPack<dyn PackReader>>,
+    pub checks: Vec<FromPack<dyn PackCheck>>,
     /// The core's phrases and every pack's.
     pub book: Phrasebook,
     pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
@@ -88,13 +89,33 @@ impl<T: ?Sized> Clone for FromPack<T> {
     }
 }
 
+impl<T: ?Sized> Deref for FromPack<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.what
+    }
+}
+
 impl RefusalObserver for PackRegistry {
     fn notify(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()> {
-        self.checks.iter().try_for_each(|check| check.on_refused(tx, act, now))
+        self.checks.iter().try_for_each(|check| check.what.on_refused(tx, act, now))
     }
 }
 
 impl PackRegistry {
+    /// What packs of this tenant read by themselves.
+    pub fn readers_of<'p>(
+        &'p self,
+        tenant: &'p TenantPacks,
+    ) -> impl Iterator<Item = &'p Arc<dyn PackReader>> {
+        list_of(&self.readers, tenant)
+    }
+
+    pub fn checks_of<'p>(&'p self, tenant: &'p TenantPacks) -> impl Iterator<Item = &'p Arc<dyn PackCheck>> {
+        list_of(&self.checks, tenant)
+    }
+
     /// A kind of run by the name it is stored under, `PACK.NAME`.
     pub fn find_run_kind(&self, kind: &str) -> Option<&FromPack<dyn RunKind>> {
         let (pack, name) = kind.split_once('.')?;
@@ -117,12 +138,7 @@ impl PackRegistry {
     /// The same, beside tools that are there without a pack.
     pub fn install_with_tools(tools: ToolRegistry, packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
         let book = Phrasebook::core().map_err(|why| InvalidPack::Phrases { pack: "core".to_owned(), why })?;
-        let is_taken = |name: &str| {
-            tools
-                .names()
-                .filter_map(|tool| tools.get(tool.as_str()))
-                .any(|tool| tool.known.connector.name == name)
-        };
+        let is_taken = |name: &str| tools.all().any(|tool| tool.known.connector.name == name);
         if let Some(pack) = packs.iter().find(|pack| is_taken(pack.name())) {
             return Err(InvalidPack::Twice(pack.name().to_owned()));
         }
@@ -173,6 +189,14 @@ impl PackRegistry {
         let fitting = own.filter_map(|page| Some((&page.what, strip_page_path(page.what.path(), path)?)));
         fitting.max_by_key(|(page, _)| page.path().len())
     }
+}
+
+/// What packs of this tenant brought.
+fn list_of<'p, T: ?Sized>(
+    all: &'p [FromPack<T>],
+    tenant: &'p TenantPacks,
+) -> impl Iterator<Item = &'p Arc<T>> {
+    all.iter().filter(|of| tenant.has(of.pack)).map(|of| &of.what)
 }
 
 fn strip_page_path<'p>(own: &str, path: &'p str) -> Option<&'p str> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_identity::Principal;
 use munshi_safety::pipeline::CallerAudience;
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{BindingId, SessionId, Timestamp, ToolName, Zone};
+use munshi_types::{BindingId, SessionId, TenantPacks, Timestamp, ToolName, Zone};
 use serde_json::Value;
 
 /// One turn, as far as a pack needs to know it.
@@ -26,6 +26,8 @@ pub struct PackTurnContext {
     pub standing: Arc<[String]>,
     /// What the agent may call. A pack has nothing to say of an agent that has none of its tools.
     pub tools: Arc<[ToolName]>,
+    /// The packs the tenant has.
+    pub packs: TenantPacks,
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,

@@ -42,7 +42,7 @@ impl PackRegistry {
     /// Tells every pack that a turn has ended, in the transaction that ends it. What a hook can't do is logged; only a store that is
     /// ailing ends the transaction, which is tried again then.
     pub fn run_turn_hooks(&self, tx: &mut Tx<'_>, turn: &FinishedTurn, queue: &JobQueue) -> Result<()> {
-        for hook in &self.turn_hooks {
+        for hook in self.turn_hooks.iter().filter(|hook| turn.context.packs.has(hook.pack)) {
             let jobs = PackJobQueue::new(hook.pack, queue.clone());
             let ask = |tx: &mut Tx<'_>| {
                 let done = catch_unwind(AssertUnwindSafe(|| hook.what.after_turn(tx, turn, &jobs)));

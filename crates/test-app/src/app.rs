@@ -211,7 +211,7 @@ impl TestAppBuilder {
         let queue = JobQueue::new(clock.clone(), ids.clone());
         let names: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
         let installed = InstalledNames {
-            tools: registry.names().map(ToString::to_string).collect(),
+            tools: registry.all().filter_map(|tool| tool.known.identity().parse().ok()).collect(),
             models: names.iter().cloned().collect(),
         };
         let route = self.capabilities.into_iter().map(|capability| (capability, names.clone()));

@@ -13,7 +13,8 @@ use crate::events::{self, TierEventKind};
 use crate::files::TenantFolder;
 use crate::folder_extension;
 use crate::plan::{
-    self, ApplyPlan, InstalledNames, StoredTenantState, TierAction, TierChange, TierTitle, VanishedTierPolicy,
+    self, ApplyPlan, InstalledNames, PlannedInstallation, StoredTenantState, TierAction, TierChange,
+    TierTitle, VanishedTierPolicy,
 };
 use crate::problem::FolderProblems;
 use crate::routing_keys::{self, ROUTING};
@@ -38,8 +39,9 @@ async fn plan_with_extensions(
     vanished: VanishedTierPolicy,
     installed: &InstalledNames,
 ) -> Result<ApplyPlan> {
-    let mut plan = plan::plan(&folder.tenant, state, &folder.drafts, vanished, installed)?;
     let beside = folder_extension::plan(db, state.tenant, &folder.beside).await?;
+    let installed = PlannedInstallation { names: installed, packs: beside.packs.as_ref() };
+    let mut plan = plan::plan(&folder.tenant, state, &folder.drafts, vanished, installed)?;
     plan.files = beside.changes;
     plan.left_files = beside.left;
     plan.warnings.extend(beside.warnings);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use munshi_store::{AdminTx, Db, Tx};
-use munshi_types::TenantId;
+use munshi_types::{TenantId, TenantPacks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -33,6 +33,11 @@ pub trait FolderExtension: fmt::Debug + Send + Sync {
 
     /// The connectors it declares; none for a file that declares none.
     fn connectors(&self, _body: &TierBody) -> Option<BTreeSet<String>> {
+        None
+    }
+
+    /// The packs it says the tenant has; none for a file that says nothing of packs.
+    fn packs(&self, _body: &TierBody) -> Option<TenantPacks> {
         None
     }
 
@@ -80,6 +85,8 @@ pub(crate) struct ExtensionPlan {
     pub(crate) warnings: Vec<String>,
     /// Those there will be, where one of the files declares them.
     pub(crate) connectors: Option<BTreeSet<String>>,
+    /// Those the tenant will have, where one of the files says so.
+    pub(crate) packs: Option<TenantPacks>,
 }
 
 pub(crate) async fn plan(
@@ -98,6 +105,7 @@ pub(crate) async fn plan(
         };
         let body = one.found.as_ref().unwrap_or(&stored);
         planned.connectors = planned.connectors.or_else(|| one.companion.connectors(body));
+        planned.packs = planned.packs.or_else(|| one.companion.packs(body));
         bodies.insert(one.companion.file_name(), one.found.clone().unwrap_or_else(|| stored.clone()));
         all.push((one, version, stored));
     }

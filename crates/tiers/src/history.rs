@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::events::{self, TierEvent};
 use crate::merge::{self, AgentValueOrigin};
 use crate::plan::{
-    self, ApplyPlan, InstalledNames, StoredTenantState, StoredTier, TierTitle, VanishedTierPolicy,
+    self, ApplyPlan, InstalledNames, PlannedInstallation, StoredTenantState, StoredTier, TierTitle,
+    VanishedTierPolicy,
 };
 use crate::routing_keys::ROUTING;
 use crate::rows::{self, TierVersionView};
@@ -153,6 +154,7 @@ pub async fn plan_rollback(
     let old = load_version(db, tenant, current, back_to).await?;
     let wanted = vec![TierDraft::without_file(kind, name.clone(), old.body)];
     let state: StoredTenantState = apply::load_state(db, tenant, &wanted).await?;
+    let installed = PlannedInstallation { names: installed, packs: None };
     let mut plan = plan::plan(tenant, &state, &wanted, VanishedTierPolicy::Keep, installed)?;
     // Nothing is missing from a folder where there is none.
     plan.left.clear();

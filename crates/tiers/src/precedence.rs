@@ -136,7 +136,8 @@ pub const fn refusal(tier: TierKind) -> Option<TierRefusal> {
 pub fn select_tools(team: &Team, agent: &Agent) -> Vec<ToolName> {
     let said = TierStatements { human: None, team: team.tools.as_ref(), agent: Some(&agent.tools) };
     let chosen = decide(TierMatter::ToolChoice, TurnSituation::Usual, said).map(|(_, tools)| tools);
-    let is_chosen = |tool: &&ToolName| chosen.is_some_and(|chosen| chosen.contains(tool));
+    let is_chosen =
+        |tool: &&ToolName| chosen.is_some_and(|chosen| chosen.iter().any(|own| own.overlaps(tool)));
     agent.tools.iter().filter(is_chosen).cloned().collect()
 }
 

@@ -7,7 +7,7 @@ use munshi_safety::acts::{self, Act, ActDecision, ActOutcome, ActServices, Permi
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{ActCaller, ActConcern, CheckedArguments, Proposal, ProposalMode, Taint};
 use munshi_store::{Db, Tx};
-use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, Timestamp, ToolName};
+use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, TenantPacks, Timestamp, ToolName};
 use serde_json::Value;
 
 use crate::active_acts::ActiveActs;
@@ -39,6 +39,7 @@ pub struct ToolDispatcher {
 #[derive(Clone, Debug)]
 pub struct ToolCallRequest {
     pub act: ActId,
+    /// Bare, or `pack.tool`.
     pub name: String,
     pub arguments: Value,
     /// Whether the agent was offered it.
@@ -67,18 +68,33 @@ impl ToolDispatcher {
         Self { tool_source: Some(tool_source), ..self }
     }
 
-    /// A tool that this tenant can use: one of the installation's, or of its own connectors.
+    /// A tool of the installation, or of this tenant's own connectors. A bare name that several packs have means none of them.
     pub fn find_tool(&self, tenant: TenantId, name: &str) -> Option<Tool> {
-        if let Some(tool) = self.registry.get(name) {
+        self.find_tool_among(tenant, &TenantPacks::default(), name)
+    }
+
+    /// The same, where it is known which packs the tenant has.
+    pub fn find_tool_among(&self, tenant: TenantId, packs: &TenantPacks, name: &str) -> Option<Tool> {
+        if let Some(tool) = self.registry.find(packs, name) {
             return Some(tool.clone());
         }
         self.tenant_tools(tenant)?.get(name).cloned()
     }
 
-    /// The tool that an act was proposed with. One of the same name that another connector brings by now is another tool.
+    /// The same for what a pack itself names: its own tool comes first.
+    pub fn find_tool_of_pack(&self, tenant: TenantId, pack: Option<&str>, name: &str) -> Option<Tool> {
+        let own = pack.and_then(|pack| self.registry.get(&format!("{pack}.{name}")).cloned());
+        own.or_else(|| self.find_tool(tenant, name))
+    }
+
+    /// The tool that an act was proposed with. One of the same name that another connector or pack brings is another tool.
     pub fn find_tool_of_act(&self, tenant: TenantId, act: &Act) -> Option<Tool> {
-        let tool = self.find_tool(tenant, &act.tool);
-        tool.filter(|tool| act.connector.is_empty() || tool.known.connector.name == act.connector)
+        if act.connector.is_empty() {
+            return self.find_tool(tenant, &act.tool);
+        }
+        let is_its = |tool: &&Tool| tool.known.connector.name == act.connector;
+        let own = self.registry.all_named(&act.tool).find(is_its).cloned();
+        own.or_else(|| self.tenant_tools(tenant)?.get(&act.tool).filter(is_its).cloned())
     }
 
     /// What the tenant's connectors bring at this moment.
@@ -184,7 +200,7 @@ impl ToolDispatcher {
         }
         let want = ToolCallRequest {
             act: id,
-            offered: tools.iter().any(|tool| tool.as_str() == act.tool),
+            offered: tools.iter().any(|tool| tool.bare() == act.tool),
             name: act.tool,
             arguments: act.arguments,
             wanted: stored.wanted,
@@ -449,7 +465,7 @@ fn misuse(what: &str) -> Error {
 fn build_proposal(want: ToolCallRequest, tool: Option<&Tool>) -> Proposal {
     Proposal {
         act: want.act,
-        name: want.name,
+        name: tool.map_or(want.name, |tool| tool.known.spec.name.to_string()),
         arguments: CheckedArguments::new(want.arguments, tool.map(|tool| tool.known.as_ref())),
         tool: tool.map(|tool| tool.known.clone()),
         offered: want.offered,

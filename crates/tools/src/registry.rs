@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use munshi_safety::pipeline::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
-use munshi_types::{Effect, HAND_OVER, ToolName, ToolSpec};
+use munshi_types::{Effect, HAND_OVER, HOUSE, TenantPacks, ToolName, ToolSpec};
 
 use crate::handler::ToolHandler;
 
@@ -20,7 +20,8 @@ pub struct Tool {
 /// Filled when the binary starts, then only read.
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
-    tools: BTreeMap<ToolName, Tool>,
+    /// By their bare name: a name can be that of several packs' tools.
+    tools: BTreeMap<String, Vec<Tool>>,
 }
 
 impl ToolRegistry {
@@ -31,11 +32,36 @@ impl ToolRegistry {
         connector: ToolConnector,
         body: ToolHandler,
     ) -> Result<(), InvalidTool> {
+        self.add_of(None, spec, connector, body)
+    }
+
+    /// Installs a pack's tool. Another pack may have one of the same name; those that every tenant has are taken.
+    pub fn add_of_pack(
+        &mut self,
+        pack: &str,
+        spec: ToolSpec,
+        connector: ToolConnector,
+        body: ToolHandler,
+    ) -> Result<(), InvalidTool> {
+        self.add_of(Some(pack), spec, connector, body)
+    }
+
+    fn add_of(
+        &mut self,
+        pack: Option<&str>,
+        spec: ToolSpec,
+        connector: ToolConnector,
+        body: ToolHandler,
+    ) -> Result<(), InvalidTool> {
         let bad = |what: &str| InvalidTool { tool: spec.name.to_string(), what: what.to_owned() };
         if spec.name.as_str() == HAND_OVER {
             return Err(bad("the engine's own tool for handing over a conversation has that name"));
         }
-        if let Some(other) = self.tools.get(&spec.name) {
+        let excludes = |other: &&Tool| match (pack, other.known.pack.as_deref()) {
+            (Some(pack), Some(other)) => pack == other || pack == HOUSE || other == HOUSE,
+            _ => true,
+        };
+        if let Some(other) = self.all_named(spec.name.as_str()).find(excludes) {
             return Err(bad(&format!("{} already provides a tool of that name", other.known.connector.name)));
         }
         match (&body, spec.effect) {
@@ -54,29 +80,52 @@ impl ToolRegistry {
             }
             (ToolHandler::Remote(_), _) => return Err(bad("it is remote, so its effect can't be inside")),
         }
-        let name = spec.name.clone();
+        let name = spec.name.to_string();
         let known = CompiledTool::new(with_rehearsal(spec, &body), connector)?;
-        self.tools.insert(name, Tool { known: Arc::new(known), body, prompt_spec: Arc::default() });
+        let known = Arc::new(match pack {
+            Some(pack) => known.of_pack(pack),
+            None => known,
+        });
+        self.tools.entry(name).or_default().push(Tool { known, body, prompt_spec: Arc::default() });
         Ok(())
     }
 
+    /// A tool by its bare name, where one has it, or by `pack.tool`.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        let name: ToolName = name.parse().ok()?;
-        self.tools.get(&name)
+        self.find(&TenantPacks::default(), name)
+    }
+
+    /// The same for a tenant: of a bare name, the tool of the one pack it has.
+    pub fn find(&self, packs: &TenantPacks, name: &str) -> Option<&Tool> {
+        let (pack, bare) = name.split_once('.').map_or((None, name), |(pack, bare)| (Some(pack), bare));
+        let fits = |tool: &&Tool| match (pack, tool.known.pack.as_deref()) {
+            (Some(pack), own) => own == Some(pack),
+            (None, Some(own)) => packs.has(own),
+            (None, None) => true,
+        };
+        let mut found = self.all_named(bare).filter(fits);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// Whether any tool has this bare name.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
+    /// Those that a name in an agent's list can mean.
+    pub fn list_meant<'a>(&'a self, name: &'a ToolName) -> impl Iterator<Item = &'a Tool> {
+        let is_meant = |tool: &&Tool| name.pack().is_none_or(|pack| tool.known.pack.as_deref() == Some(pack));
+        self.all_named(name.bare()).filter(is_meant)
     }
 
     /// All of them, by name.
     pub fn all(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.values()
+        self.tools.values().flatten()
     }
 
-    pub fn names(&self) -> impl Iterator<Item = &ToolName> {
-        self.tools.keys()
-    }
-
-    /// What an agent may be offered: those of its list that are installed, in its order.
-    pub fn list_offered<'a>(&'a self, list: &'a [ToolName]) -> impl Iterator<Item = &'a Tool> {
-        list.iter().filter_map(|name| self.tools.get(name))
+    /// Those of all packs that have this bare name.
+    pub fn all_named(&self, name: &str) -> impl Iterator<Item = &Tool> {
+        self.tools.get(name).into_iter().flatten()
     }
 }
 

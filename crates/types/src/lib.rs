@@ -29,6 +29,7 @@ mod name;
 pub mod policy;
 pub mod random;
 pub mod tenant;
+mod tenant_packs;
 pub mod tier;
 pub mod tool;
 pub mod word_list;
@@ -48,6 +49,7 @@ pub use money::{Money, MoneyError};
 pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
+pub use tenant_packs::{HOUSE, TenantPacks};
 pub use tool::{
     ConnectorName, ConnectorNameError, Effect, Egress, FallbackSearch, HAND_OVER, SendArguments, ToolExample,
     ToolName, ToolNameError, ToolSpec, is_volatile_name,

@@ -183,14 +183,16 @@ impl Effect {
     }
 }
 
-/// A tool's name: small letters, digits and underscores, as every provider accepts.
+/// A tool's name: small letters, digits and underscores, as every provider accepts. `pack.tool` names the tool of one pack, where
+/// several have one of that name; models are told the bare name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ToolName(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a valid tool name: use 1 to 64 lowercase letters, digits and underscores, starting with a letter"
+    "`{0}` is not a valid tool name: use 1 to 64 lowercase letters, digits and underscores, starting with a letter; \
+     `pack.tool` names the tool of one pack"
 )]
 pub struct ToolNameError(String);
 
@@ -198,15 +200,42 @@ impl ToolName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Without the pack.
+    pub fn bare(&self) -> &str {
+        self.0.rsplit_once('.').map_or(self.0.as_str(), |(_, bare)| bare)
+    }
+
+    /// The pack, where the name has one.
+    pub fn pack(&self) -> Option<&str> {
+        self.0.rsplit_once('.').map(|(pack, _)| pack)
+    }
+
+    /// Whether both can mean one tool: a bare name leaves the pack open.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let is_open = self.pack().is_none() || other.pack().is_none();
+        self.bare() == other.bare() && (is_open || self.pack() == other.pack())
+    }
+
+    /// Whether it means this tool: a bare name means that of every pack.
+    pub fn means(&self, tool: &ToolSpec) -> bool {
+        self.bare() == tool.name.as_str() && self.pack().is_none_or(|pack| pack == tool.module())
+    }
 }
 
 impl FromStr for ToolName {
     type Err = ToolNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fits = (1..=64).contains(&text.len())
-            && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        let is_plain = |text: &str, other: char| {
+            (1..=64).contains(&text.len())
+                && text.starts_with(|c: char| c.is_ascii_lowercase())
+                && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == other)
+        };
+        let fits = match text.split_once('.') {
+            Some((pack, bare)) => is_plain(pack, '-') && is_plain(bare, '_'),
+            None => is_plain(text, '_'),
+        };
         if fits { Ok(Self(text.to_owned())) } else { Err(ToolNameError(text.to_owned())) }
     }
 }
@@ -254,7 +283,8 @@ impl FromStr for ConnectorName {
     type Err = ConnectorNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fits = text.len() <= Self::LONGEST && text.parse::<ToolName>().is_ok();
+        let fits =
+            text.len() <= Self::LONGEST && text.parse::<ToolName>().is_ok_and(|name| name.pack().is_none());
         if fits { Ok(Self(text.to_owned())) } else { Err(ConnectorNameError(text.to_owned())) }
     }
 }
@@ -324,9 +354,14 @@ mod tests {
     #[test]
     fn names_that_every_provider_accepts() {
         for good in ["log_sale", "a", "who_owes_me_2"] {
-            assert_eq!(good.parse::<ToolName>().unwrap().as_str(), good);
+            let name: ToolName = good.parse().unwrap();
+            assert_eq!((name.as_str(), name.bare(), name.pack()), (good, good, None));
         }
-        for bad in ["", "2fast", "log.sale", "Log", "log-sale", "बिक्री", &"x".repeat(65)] {
+        let name: ToolName = "help-desk.log_sale".parse().unwrap();
+        assert_eq!((name.bare(), name.pack()), ("log_sale", Some("help-desk")));
+        for bad in
+            ["", "2fast", "a.b.c", ".sale", "log.", "log.-", "Log", "log-sale", "बिक्री", &"x".repeat(65)]
+        {
             assert!(bad.parse::<ToolName>().is_err(), "{bad}");
         }
         assert_eq!("our_files".parse::<ConnectorName>().unwrap().as_str(), "our_files");

@@ -11,7 +11,8 @@ use crate::failure::Result;
 /// Every model of the settings, and every tool.
 pub fn list_installed_names(config: &Config) -> Result<InstalledNames> {
     let models = config.models.iter().map(|model| model.name.clone());
-    let tools = tools()?.iter().map(|tool| tool.name.to_string()).collect();
+    let registry = crate::tools::registry()?;
+    let tools = registry.all().filter_map(|tool| tool.known.identity().parse().ok()).collect();
     Ok(InstalledNames { tools, models: models.chain([OFFLINE.to_owned()]).collect() })
 }
 
@@ -19,6 +20,5 @@ pub fn list_installed_names(config: &Config) -> Result<InstalledNames> {
 pub fn tools() -> Result<Vec<Arc<ToolSpec>>> {
     // What a tool says of itself does not depend on the time.
     let registry = crate::tools::registry()?;
-    let known = registry.names().filter_map(|name| registry.get(name.as_str()));
-    Ok(known.map(|tool| Arc::new(tool.known.spec.clone())).collect())
+    Ok(registry.all().map(|tool| Arc::new(tool.known.spec.clone())).collect())
 }

@@ -1,5 +1,6 @@
 //! The packs there are. A pack has its line here; its tools, tables, phrases and commands follow from it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use munshi_ledger::LedgerPack;
@@ -29,6 +30,11 @@ pub fn load_registry() -> Result<Arc<PackRegistry>> {
     let registry = PackRegistry::install_with_tools(tools, &packs())
         .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(INSTALLED.get_or_init(|| Arc::new(registry)).clone())
+}
+
+/// What they are called.
+pub(crate) fn list_names() -> BTreeSet<String> {
+    packs().iter().map(|pack| pack.name().to_owned()).collect()
 }
 
 /// Their tables.

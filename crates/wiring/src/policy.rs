@@ -1,5 +1,6 @@
 //! `policy.toml` in a tenant's folder, applied with its tiers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_config::Config;
@@ -13,6 +14,7 @@ use munshi_tiers::{
 };
 use munshi_toml::find_nearest;
 use munshi_tools::ToolRegistry;
+use munshi_types::{TenantPacks, ToolName};
 use serde_json::Value;
 
 use crate::connectors::ConnectorsFile;
@@ -26,14 +28,33 @@ pub fn build_folder_extensions(config: &Config) -> failure::Result<Vec<Arc<dyn F
     let connectors = ConnectorsFile { registry: registry.clone(), protected };
     // Settings whose models can't be used say so themselves; a policy is no worse for it.
     let models = GatewayModels::from_config(config).map(|models| models.targets).unwrap_or_default();
-    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, models })])
+    Ok(vec![
+        Arc::new(connectors),
+        Arc::new(PolicyFile { registry, packs: crate::packs::list_names(), models }),
+    ])
 }
 
 struct PolicyFile {
     /// For what a policy may name.
     registry: ToolRegistry,
+    packs: BTreeSet<String>,
     /// Those of this installation.
     models: Vec<ModelTarget>,
+}
+
+impl PolicyFile {
+    fn has_tool(&self, name: &str) -> bool {
+        name.parse().is_ok_and(|name: ToolName| self.registry.list_meant(&name).next().is_some())
+    }
+}
+
+/// The packs that a policy lists.
+fn read_packs(body: &TierBody) -> TenantPacks {
+    let listed = body.get("packs").and_then(Value::as_array);
+    let names = |listed: &Vec<Value>| {
+        TenantPacks::only(listed.iter().filter_map(Value::as_str).map(ToOwned::to_owned))
+    };
+    listed.map(names).unwrap_or_default()
 }
 
 impl std::fmt::Debug for PolicyFile {
@@ -64,12 +85,8 @@ impl FolderExtension for PolicyFile {
     fn warnings(&self, body: &TierBody, beside: &ExtensionBodies) -> Vec<String> {
         let declared =
             beside.get(CONNECTORS_FILE).into_iter().flat_map(|file| file.keys().map(String::as_str));
-        let known: Vec<&str> = self
-            .registry
-            .names()
-            .filter_map(|name| Some(self.registry.get(name.as_str())?.known.connector.name.as_str()))
-            .chain(declared)
-            .collect();
+        let known: Vec<&str> =
+            self.registry.all().map(|tool| tool.known.connector.name.as_str()).chain(declared).collect();
         let connectors =
             body.get("connectors").and_then(Value::as_object).into_iter().flat_map(|map| map.keys());
         let connectors = connectors.filter(|name| !known.contains(&name.as_str())).map(|name| {
@@ -79,12 +96,22 @@ impl FolderExtension for PolicyFile {
         });
         let tools = body.get("messages").and_then(Value::as_array).into_iter().flatten();
         let tools = tools.filter_map(|message| message.get("tool")?.as_str());
-        let tools = tools.filter(|tool| self.registry.get(tool).is_none()).map(|tool| {
+        let tools = tools.filter(|tool| !self.has_tool(tool)).map(|tool| {
             format!(
                 "policy.toml names tool {tool}, which is not installed; the rule has no effect until it is"
             )
         });
-        connectors.chain(tools).chain(self.list_residency_warnings(body)).collect()
+        let packs = read_packs(body);
+        let packs: Vec<String> = packs
+            .listed()
+            .filter(|pack| !self.packs.contains(*pack))
+            .map(|pack| format!("policy.toml lists pack {pack}, which is not installed"))
+            .collect();
+        connectors.chain(tools).chain(packs).chain(self.list_residency_warnings(body)).collect()
+    }
+
+    fn packs(&self, body: &TierBody) -> Option<TenantPacks> {
+        Some(read_packs(body))
     }
 
     fn load_stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {

@@ -103,8 +103,7 @@ fn build_registry() -> anyhow::Result<PackRegistry> {
 
 /// Every tool that the ready tenant's agent has.
 fn tools(house: &PackRegistry) -> Vec<Arc<ToolSpec>> {
-    let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
-    known.map(|tool| Arc::new(tool.known.spec.clone())).collect()
+    house.tools.all().map(|tool| Arc::new(tool.known.spec.clone())).collect()
 }
 
 /// What is wrong with a call; none when it is right.

@@ -4,7 +4,9 @@ use std::sync::{Arc, Weak};
 
 use munshi_jobs::JobQueue;
 use munshi_llm::calls;
-use munshi_pack::{FromPack, NewPackRun, PackRegistry, PackRunCause, RunDelegator, RunKind, RunStarter};
+use munshi_pack::{
+    FromPack, NewPackRun, PackRegistry, PackRunCause, RunDelegator, RunKind, RunStarter, load_tenant_packs,
+};
 use munshi_safety::acts;
 use munshi_safety::budget::{BudgetGovernor, RunBudget};
 use munshi_safety::pipeline::{Taint, TaintSource};
@@ -170,6 +172,9 @@ impl RunQueue {
         }
         let kind = self.packs.find_run_kind(&new.kind);
         let kind = kind.ok_or_else(|| Error::Unfit(format!("no pack has a run kind `{}`", new.kind)))?;
+        if !load_tenant_packs(tx)?.has(kind.pack) {
+            return Err(Error::Unfit(format!("the tenant does not have the pack {}", kind.pack)));
+        }
         let work = WorkProgress { input: new.input.clone(), share: origin.share, ..WorkProgress::default() };
         let snapshot = RunSnapshot { taint: origin.taint, work: Some(work), ..RunSnapshot::default() };
         let known = |tx: &mut Tx<'_>| match &new.cause_key {

@@ -12,7 +12,7 @@ use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunK
 use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::{PlatformTx, Tx};
-use munshi_tools::{ToolAnswer, ToolCallRequest};
+use munshi_tools::{Tool, ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, Effect, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -360,7 +360,7 @@ impl BackgroundWalk {
         let tools: Vec<ToolName> = called.tool.parse().into_iter().collect();
         let mut answer = None;
         // Its connector may be about to start.
-        if dispatcher.find_tool(tenant, &called.tool).is_none() {
+        if self.find_tool(&called.tool).is_none() {
             tokio::select! {
                 () = self.stop.cancelled() => {}
                 () = dispatcher.wait_for_connectors(tenant) => {}
@@ -395,7 +395,9 @@ impl BackgroundWalk {
     ) -> ToolCallRequest {
         ToolCallRequest {
             act: called.act,
-            name: called.tool.clone(),
+            name: self
+                .find_tool(&called.tool)
+                .map_or_else(|| called.tool.clone(), |tool| tool.known.identity()),
             arguments: called.arguments.clone(),
             offered: true,
             wanted: ProposalMode::Act,
@@ -466,11 +468,17 @@ impl BackgroundWalk {
         }
     }
 
+    /// A tool that the kind of run names: its own pack's comes first.
+    fn find_tool(&self, name: &str) -> Option<Tool> {
+        let pack = self.run.kind.split_once('.').map(|(pack, _)| pack);
+        self.engine.dispatcher.find_tool_of_pack(self.lease.tenant, pack, name)
+    }
+
     fn build_taint(&self, called: &ExchangeCall) -> Taint {
         let mut taint = self.snapshot.whole_taint();
         let before = self.snapshot.iter_calls().take_while(|before| before.act != called.act);
         for before in before {
-            match self.engine.dispatcher.find_tool(self.lease.tenant, &before.tool) {
+            match self.find_tool(&before.tool) {
                 Some(tool) => taint.record_choices(&before.arguments, &tool.known),
                 None => taint.record_unknown_call(),
             }
@@ -479,7 +487,7 @@ impl BackgroundWalk {
     }
 
     fn build_journal(&mut self, index: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
-        let tool = self.engine.dispatcher.find_tool(self.lease.tenant, &called.tool);
+        let tool = self.find_tool(&called.tool);
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
             lease: self.lease,

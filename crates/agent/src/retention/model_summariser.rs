@@ -14,7 +14,7 @@ use munshi_safety::pipeline::CallerAudience;
 use munshi_store::Tx;
 use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{Id, PersonId, Script, TenantId, Timestamp};
+use munshi_types::{Id, PersonId, Script, TenantId, TenantPacks, Timestamp};
 
 use super::summarise::{LONGEST, Summariser, SummaryInput};
 use crate::engine::{TurnEngine, TurnEngineInner};
@@ -84,11 +84,13 @@ impl Cheap {
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let session = sessions::find(tx, id)?.ok_or(Error::NoRun)?;
             let mut people = everybody.people.load_met(tx, Some(session.person))?;
-            let pack_context = build_pack_context(tx, &session, &at, now)?;
+            let policy = budgets.load_policy(tx)?;
+            let pack_context = build_pack_context(tx, &session, (&at, &policy.packs), now)?;
+            // Also those whom a pack knows that the tenant has no longer.
             for source in &everybody.packs.contexts {
-                people.others.extend(source.gather(tx, &pack_context)?.people);
+                people.others.extend(source.what.gather(tx, &pack_context)?.people);
             }
-            let residency = budgets.load_policy(tx)?.residency.clone();
+            let residency = policy.residency.clone();
             Ok((session, people, budget::load_plan(tx, budgets.governor.settings())?, residency))
         };
         let (session, people, plan, residency) = inner.db.read(tenant, read).await?;
@@ -168,7 +170,7 @@ impl Cheap {
 fn build_pack_context(
     tx: &mut Tx<'_>,
     session: &Session,
-    binding: &BindingResolution,
+    (binding, packs): (&BindingResolution, &TenantPacks),
     now: Timestamp,
 ) -> Result<PackTurnContext> {
     let person = persons::find(tx, session.person)?;
@@ -184,6 +186,7 @@ fn build_pack_context(
         before: Arc::default(),
         standing: Arc::default(),
         tools: Arc::default(),
+        packs: packs.clone(),
         now,
         zone: binding.zone.clone(),
         query: Arc::default(),

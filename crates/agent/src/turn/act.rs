@@ -274,10 +274,13 @@ impl Turn {
                 notes.acts.details.insert(called.act, details);
                 let want = ToolCallRequest {
                     act: called.act,
-                    name: called.tool.clone(),
+                    name: self
+                        .setup
+                        .tool(&called.tool)
+                        .map_or_else(|| called.tool.clone(), |tool| tool.known.identity()),
                     arguments: called.arguments.clone(),
                     offered: self.setup.run.kind != runs::LATE
-                        && tools.iter().any(|tool| tool.as_str() == called.tool),
+                        && tools.iter().any(|tool| tool.bare() == called.tool),
                     wanted: if self.setup.run.kind == runs::REHEARSAL {
                         ProposalMode::Rehearsal
                     } else {
@@ -420,7 +423,7 @@ impl TurnSetup {
         let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<ActDetails> {
             let mut concerns = Vec::new();
-            for check in &packs.checks {
+            for check in packs.checks_of(&pack_context.packs) {
                 concerns.extend(check.check_before_act(tx, &pack_context, &tool, &arguments)?);
             }
             let target_descriptions =

@@ -21,7 +21,7 @@ impl Turn {
             let (pack_context, draft) = (&self.setup.prepared.pack_context, self.reply.text());
             let results: Vec<Value> =
                 self.state.list_results().into_iter().map(|(_, result)| result).collect();
-            let checks = self.setup.engine.packs.checks.iter();
+            let checks = self.setup.engine.packs.checks_of(&pack_context.packs);
             let objections =
                 checks.flat_map(|check| check.check_reply(pack_context, draft, &results)).collect();
             found.extend(self.apply_objections(objections));
@@ -56,7 +56,7 @@ impl TurnSetup {
         let (packs, pack_context) = (self.engine.packs.clone(), self.prepared.pack_context.clone());
         let read = move |tx: &mut Tx<'_>| -> Result<Vec<Objection>> {
             let mut found = Vec::new();
-            for check in &packs.checks {
+            for check in packs.checks_of(&pack_context.packs) {
                 for (tool, result) in &done {
                     found.extend(check.check_after_act(tx, &pack_context, tool, result)?);
                 }

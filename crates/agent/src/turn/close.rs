@@ -141,7 +141,7 @@ impl TurnEngineInner {
         let touched: Vec<&Act> = writes
             .filter(|act| matches!(act.state, ActState::Applied | ActState::Unknown | ActState::Intended))
             .collect();
-        let words = |act: &Act| match self.dispatcher.find_tool(tenant, &act.tool) {
+        let words = |act: &Act| match self.dispatcher.find_tool_of_act(tenant, act) {
             Some(tool) => in_plain_words(&tool.known.spec, &act.arguments),
             // Its connector is not back yet.
             None => format!("{} {}", act.tool.replace('_', " "), act.arguments),

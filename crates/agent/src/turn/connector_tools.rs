@@ -15,14 +15,16 @@ const EARLIER: f32 = 0.4;
 const MOST_EARLIER: usize = 3;
 
 impl TurnSetup {
-    /// A tool of the installation or of the tenant's connectors.
+    /// A tool of the packs or the connectors that the tenant has. Where the agent's list names the pack, it is that pack's.
     pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
-        self.engine.dispatcher.find_tool(self.tenant(), name)
+        let listed = self.binding.agent.body.tools.iter().find(|listed| listed.bare() == name);
+        let name = listed.map_or(name, ToolName::as_str);
+        self.engine.dispatcher.find_tool_among(self.tenant(), &self.prepared.pack_context.packs, name)
     }
 
     /// Whether it is a tool of the installation, which no connector's tool can be taken for.
     pub(crate) fn is_own_tool(&self, name: &str) -> bool {
-        self.engine.dispatcher.registry().get(name).is_some()
+        self.engine.dispatcher.registry().has_name(name)
     }
 
     /// The name, where it is a connector's tool that this turn has.

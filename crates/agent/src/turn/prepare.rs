@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{
-    EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution, QueryEntity, TurnQuery,
+    EarlierMessage, EarlierSpeaker, FromPack, PackRegistry, PackTurnContext, PromptContribution, QueryEntity,
+    TurnQuery,
 };
 use munshi_privacy::{KnownPeopleCache, ProtectedPeople};
 use munshi_safety::approvals::{self, Approval, ApprovalKind, ApprovalStatus};
@@ -98,6 +99,7 @@ pub(crate) fn read(
         load_conversation(tx, run, &mut session)?;
     let person = persons::find(tx, conversation.person)?;
     let principal = principal(tx, run, person.as_ref());
+    let policy = act_services.load_policy(tx)?;
     let mut pack_context = PackTurnContext {
         principal: principal.clone(),
         door: CallerAudience::from(binding.binding.door),
@@ -109,6 +111,7 @@ pub(crate) fn read(
         before: history.iter().map(to_earlier_message).collect(),
         standing: Arc::default(),
         tools: precedence::select_tools(&binding.team.body, &binding.agent.body).into(),
+        packs: policy.packs.clone(),
         now,
         zone: binding.zone.clone(),
         query: Arc::new(build_query(packs, &message.text, &session, ahead)),
@@ -133,7 +136,7 @@ pub(crate) fn read(
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
     let plan = budget::load_plan(tx, act_services.governor.settings())?;
-    let residency = act_services.load_policy(tx)?.residency.clone();
+    let residency = policy.residency.clone();
     let reservation = run
         .reservation
         .map(|reservation| budget::find_reservation(tx, reservation, now))
@@ -193,10 +196,14 @@ fn gather_contributions(
     let (mut contributions, mut skipped) = (PromptContribution::default(), Vec::new());
     let is_busy = engine.waiting.is_busy(RunLane::Chat);
     skipped.extend(ahead.is_late.then(|| "looking up by meaning".to_owned()));
-    for source in &engine.packs.contexts {
+    for FromPack { pack, what: source } in &engine.packs.contexts {
+        let is_had = pack_context.packs.has(pack);
         match source.optional().filter(|_| is_busy) {
-            Some(what) => skipped.push(what.to_owned()),
-            None => contributions.add(source.gather(tx, pack_context)?),
+            Some(what) if is_had => skipped.push(what.to_owned()),
+            Some(_) => {}
+            None if is_had => contributions.add(source.gather(tx, pack_context)?),
+            // Whom a pack knows is hidden, though the tenant has it no longer.
+            None => contributions.people.extend(source.gather(tx, pack_context)?.people),
         }
     }
     Ok((contributions, skipped))
@@ -204,7 +211,7 @@ fn gather_contributions(
 
 /// The message as something to look by, where any pack does.
 fn build_query(packs: &PackRegistry, message: &str, session: &Session, ahead: &QueryVector) -> TurnQuery {
-    if !packs.contexts.iter().any(|source| source.wants_query()) {
+    if !packs.contexts.iter().any(|source| source.what.wants_query()) {
         return TurnQuery::default();
     }
     let entities = SessionEntities::from_stored(&session.entities);
@@ -244,7 +251,7 @@ pub(crate) fn collect_act_details(
     since: Option<Timestamp>,
 ) -> Result<Vec<ActConcern>> {
     let mut all = Vec::new();
-    for check in &packs.checks {
+    for check in packs.checks_of(&pack_context.packs) {
         all.extend(check.describe_target(tx, pack_context, act, since)?);
     }
     Ok(all)
@@ -385,7 +392,7 @@ fn detect_reply_language(
 ) -> ReplyLanguage {
     let is_own = |text: &str| {
         let context = PackTurnContext { message: text.to_owned(), ..pack_context.clone() };
-        !packs.readers.iter().any(|reader| reader.read(&context).is_some())
+        !packs.readers_of(&context.packs).any(|reader| reader.read(&context).is_some())
     };
     let theirs =
         history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Person && said.language.is_some());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_llm::gateway::Redactor;
 use munshi_llm::{ChatMessage, ChatRequest};
-use munshi_pack::ContextSource;
+use munshi_pack::{ContextSource, FromPack};
 use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
 use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
@@ -36,8 +36,8 @@ impl TurnEngineInner {
         binding: &Arc<BindingResolution>,
     ) -> Result<QueryVector> {
         let is_busy = self.waiting.is_busy(RunLane::Chat);
-        let wants = |source: &Arc<dyn ContextSource>| {
-            source.wants_vector() && source.optional().filter(|_| is_busy).is_none()
+        let wants = |source: &FromPack<dyn ContextSource>| {
+            source.what.wants_vector() && source.what.optional().filter(|_| is_busy).is_none()
         };
         if !self.packs.contexts.iter().any(wants) {
             return Ok(QueryVector::default());

@@ -114,7 +114,8 @@ impl Turn {
     /// A pack may know what the message is without any model.
     fn try_pack_readers(&mut self) -> Option<TurnOutcome> {
         let pack_context = self.setup.prepared.pack_context.clone();
-        let reading = self.setup.engine.packs.readers.iter().find_map(|reader| reader.read(&pack_context))?;
+        let packs = self.setup.engine.packs.clone();
+        let reading = packs.readers_of(&pack_context.packs).find_map(|reader| reader.read(&pack_context))?;
         self.state.snapshot.is_read = true;
         match reading {
             PackReading::Say { phrase, slots } => {

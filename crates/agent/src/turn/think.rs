@@ -266,6 +266,7 @@ impl Turn {
             exchanges: self.state.snapshot.exchanges.iter().map(step).collect(),
             words: contributions.words,
             tools: self.setup.select_connector_tools(),
+            packs: prepared.pack_context.packs.clone(),
             key: self.setup.engine.fence_key,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_agent::{HaltReason, RunState};
-use munshi_pack::{PackReader, PackReading, PackRegistry, PackTurnContext};
+use munshi_pack::{FromPack, PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_safety::approvals::{ApprovalAnswerOutcome, ApprovalDecision};
 use munshi_safety::budget::BudgetSettings as Budgets;
 use munshi_test_support::models::{ScriptGate, ScriptedTurn};
@@ -93,7 +93,7 @@ on_both! {
     }
 
     async fn what_a_pack_read_is_told_by_no_model_elsewhere_after_a_yes(test: TestDb) {
-        let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
+        let house = PackRegistry { readers: vec![FromPack { pack: "shop", what: Arc::new(Bank) }], ..PackRegistry::default() };
         let shop = Shop::open_with(&test, [ScriptedTurn::text("You got 500.")], Plan { house, ..Plan::default() }).await;
         assert_eq!(shop.ask("1", "BANK: 500 credited").await.state, RunState::WaitingApproval);
         let done = shop.ask("2", "yes").await;

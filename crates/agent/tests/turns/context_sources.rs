@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use munshi_agent::{RunEvent, RunState, TurnSettings};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
-use munshi_pack::{ContextSource, PackRegistry, PackTurnContext, PromptContribution, TurnQuery};
+use munshi_pack::{ContextSource, FromPack, PackRegistry, PackTurnContext, PromptContribution, TurnQuery};
 use munshi_store::Tx;
 use munshi_test_support::models::{ScriptGate, ScriptedModel, ScriptedTurn};
 use munshi_test_support::wait_until;
@@ -41,8 +41,10 @@ impl ContextSource for ShelfSource {
 }
 
 fn plan(shelf: &Arc<Shelf>, settings: TurnSettings) -> Plan {
-    let house =
-        PackRegistry { contexts: vec![Arc::new(ShelfSource(shelf.clone()))], ..PackRegistry::default() };
+    let house = PackRegistry {
+        contexts: vec![FromPack { pack: "shop", what: Arc::new(ShelfSource(shelf.clone())) }],
+        ..PackRegistry::default()
+    };
     Plan { house, settings, ..Plan::default() }
 }
 

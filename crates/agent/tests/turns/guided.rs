@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_agent::{RunEvent, RunState};
-use munshi_pack::{Objection, PackCheck, PackReader, PackReading, PackRegistry, PackTurnContext};
+use munshi_pack::{FromPack, Objection, PackCheck, PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_test_support::models::ScriptedTurn;
@@ -111,7 +111,7 @@ on_both! {
     }
 
     async fn a_pack_reads_a_message_without_a_model(test: TestDb) {
-        let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
+        let house = PackRegistry { readers: vec![FromPack { pack: "shop", what: Arc::new(Bank) }], ..PackRegistry::default() };
         let shop = Shop::open_with(&test, [], with(house)).await;
         let said = shop.ask("1", "BANK: ?").await;
         assert!(said.text.contains("SMS"), "{}", said.text);
@@ -121,7 +121,7 @@ on_both! {
     }
 
     async fn what_a_check_wants_confirmed_is_asked_first(test: TestDb) {
-        let house = PackRegistry { checks: vec![Arc::new(Careful)], ..PackRegistry::default() };
+        let house = PackRegistry { checks: vec![FromPack { pack: "shop", what: Arc::new(Careful) }], ..PackRegistry::default() };
         let script = [ScriptedTurn::call("note", &arguments("large")), ScriptedTurn::text("Written.")];
         let shop = Shop::open_with(&test, script, with(house)).await;
         assert_eq!(shop.ask("1", "note large").await.state, RunState::WaitingApproval);
@@ -131,7 +131,7 @@ on_both! {
     }
 
     async fn what_a_check_finds_is_said(test: TestDb) {
-        let house = PackRegistry { checks: vec![Arc::new(Careful)], ..PackRegistry::default() };
+        let house = PackRegistry { checks: vec![FromPack { pack: "shop", what: Arc::new(Careful) }], ..PackRegistry::default() };
         let script = [ScriptedTurn::call("note", &arguments("odd")), ScriptedTurn::text("Written."), ScriptedTurn::text("I guess it is nine.")];
         let shop = Shop::open_with(&test, script, with(house)).await;
         let odd = shop.ask("1", "note odd").await;

@@ -7,7 +7,7 @@ use munshi_agent::retention::SummaryInput;
 use munshi_agent::{HaltReason, RunRecoveryScope, RunState, messages};
 use munshi_identity::{Person, persons};
 use munshi_pack::{
-    ContextSource, PackReader, PackReading, PackRegistry, PackTurnContext, PromptContribution,
+    ContextSource, FromPack, PackReader, PackReading, PackRegistry, PackTurnContext, PromptContribution,
 };
 use munshi_privacy::ProtectedEntity;
 use munshi_test_support::database::MORNING;
@@ -112,7 +112,7 @@ on_both! {
     }
 
     async fn a_summary_tells_a_model_elsewhere_no_name(test: TestDb) {
-        let house = PackRegistry { contexts: vec![Arc::new(Contacts)], ..PackRegistry::default() };
+        let house = PackRegistry { contexts: vec![FromPack { pack: "shop", what: Arc::new(Contacts) }], ..PackRegistry::default() };
         let script = [
             ScriptedTurn::call("debtors", &json!({})), ScriptedTurn::text("Zubeida owes 1,200."), ScriptedTurn::text("They spoke of who owes."),
         ];
@@ -133,7 +133,7 @@ on_both! {
     }
 
     async fn what_a_pack_read_stays_here_in_later_turns_too(test: TestDb) {
-        let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
+        let house = PackRegistry { readers: vec![FromPack { pack: "shop", what: Arc::new(Bank) }], ..PackRegistry::default() };
         let shop = Shop::open_with(&test, [ScriptedTurn::text("Hello.")], Plan { house, ..Plan::default() }).await;
         assert_eq!(shop.ask("1", "BANK: 500 credited to a/c 4711").await.text, "It is done.");
         assert_eq!(shop.ask("2", "hello there").await.text, "Hello.");

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use munshi_agent::{RunRecoveryScope, RunState, messages, sessions};
-use munshi_pack::{PackReader, PackReading, PackRegistry, PackTurnContext};
+use munshi_pack::{FromPack, PackReader, PackReading, PackRegistry, PackTurnContext};
 use munshi_store::{PageRequest, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, wait_until};
@@ -196,7 +196,7 @@ on_both! {
 
     /// What a pack read by itself no model elsewhere is told of, also not when its result comes after the run's end.
     async fn the_result_of_what_a_pack_read_stays_here(test: TestDb) {
-        let house = PackRegistry { readers: vec![Arc::new(Reports)], ..PackRegistry::default() };
+        let house = PackRegistry { readers: vec![FromPack { pack: "shop", what: Arc::new(Reports) }], ..PackRegistry::default() };
         let plan = Plan { agent: AGENT.to_owned(), house, ..Plan::default() };
         let shop = Shop::open_with(&test, [ScriptedTurn::text("Somebody else has read it.")], plan).await;
         let outcome = shop.ask("1", "REPORT rice").await;

@@ -41,6 +41,7 @@ mod logins;
 mod meter;
 mod offline;
 mod order;
+mod packs;
 mod parted;
 mod plain;
 mod residency;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use munshi_agent::{Error, RunEvent, RunState, linking};
 use munshi_identity::{Person, Role, persons};
 use munshi_llm::{ChatEvent as Said, ModelError};
-use munshi_pack::{Objection, PackCheck, PackRegistry, PackTurnContext};
+use munshi_pack::{FromPack, Objection, PackCheck, PackRegistry, PackTurnContext};
 use munshi_safety::approvals::ApprovalDecision;
 use munshi_safety::budget::{
     BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit,
@@ -164,7 +164,7 @@ on_both! {
     }
 
     async fn words_that_are_taken_back_are_followed_by_a_reset(test: TestDb) {
-        let house = PackRegistry { checks: vec![Arc::new(Unwell(AtomicU32::new(0)))], ..PackRegistry::default() };
+        let house = PackRegistry { checks: vec![FromPack { pack: "shop", what: Arc::new(Unwell(AtomicU32::new(0))) }], ..PackRegistry::default() };
         let gate = ScriptGate::default();
         let words = ScriptedTurn::text("It is noted, and all is well with it.").with_pause(Duration::from_millis(20)).with_gate(&gate);
         let script = [ScriptedTurn::call("note", &arguments("milk")), words];
@@ -182,7 +182,7 @@ on_both! {
     }
 
     async fn a_moment_without_the_database_is_no_end(test: TestDb) {
-        let house = PackRegistry { checks: vec![Arc::new(Away(AtomicU32::new(0)))], ..PackRegistry::default() };
+        let house = PackRegistry { checks: vec![FromPack { pack: "shop", what: Arc::new(Away(AtomicU32::new(0))) }], ..PackRegistry::default() };
         let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::text("Noted."), ScriptedTurn::text("It is noted.")];
         let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
         let outcome = shop.ask("1", "note milk").await;

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use munshi_pack::{
     FromPack, PackArgument, PackArgumentKind, PackArgumentValues, PackCommandCall, PackCommandError,
-    PackCommandOutput, PackRegistry,
+    PackCommandOutput, PackRegistry, load_tenant_packs,
 };
 use munshi_types::IdGenerator;
 use munshi_wiring::database::ConfiguredDatabase;
@@ -79,7 +79,12 @@ pub(crate) fn run(context: &CommandContext, command: &Brings, matches: &ArgMatch
     let database = ConfiguredDatabase::single_connection(&context.config()?)?;
     context.block_on(async {
         let db = database.open().await?;
-        let tenant = of.find_open(&db).await?.id;
+        let found = of.find_open(&db).await?;
+        let tenant = found.id;
+        if !db.read(tenant, load_tenant_packs).await?.has(command.pack) {
+            let what = format!("Tenant {} does not have the pack {}.", found.name, command.pack);
+            return Err(CommandFailure::failed(what).hint("Add it to `packs` in its policy.toml."));
+        }
         let (mut out, ids) = (Told(context.output), IdGenerator::system());
         let call =
             PackCommandCall { db: &db, tenant, given: &given, now: context.now(), ids: &ids, out: &mut out };

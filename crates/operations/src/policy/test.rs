@@ -164,7 +164,7 @@ fn is_offered(through: &BindingResolution, tool: &str, known: Option<&CompiledTo
     let is_connectors = |known: &CompiledTool| {
         precedence::allows_connector_tool(team, agent, &known.connector.name, &known.spec.name)
     };
-    precedence::select_tools(team, agent).iter().any(|name| name.as_str() == tool)
+    precedence::select_tools(team, agent).iter().any(|name| name.bare() == tool || name.as_str() == tool)
         || known.is_some_and(is_connectors)
 }
 

@@ -43,14 +43,21 @@ fn check<S>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), Operati
 
 /// What a pack's operation asks of the tenant's policy, as its tools do.
 async fn check_policy<S: Sync>(spec: &OperationSpec, call: &OperationCall<S>) -> Result<(), OperationError> {
-    let (CallerClass::Scope { scope, access, .. }, Some(caller)) = (spec.needs, call.caller.api_caller())
-    else {
-        return Ok(());
-    };
-    let (principal, writes) = (caller.principal.clone(), access == ApiAccess::Write);
+    let CallerClass::Scope { scope, access, .. } = spec.needs else { return Ok(()) };
+    let pack = scope.split('.').next().unwrap_or_default();
+    let principal = call.caller.api_caller().map(|caller| caller.principal.clone());
     call.read(move |tx| {
         let (_, policy) = policy::load_current(tx)?;
-        Ok(identity::authorize(&principal, &policy.roles, scope, writes, Reach::Business)?)
+        if let Some(principal) = principal {
+            let writes = access == ApiAccess::Write;
+            identity::authorize(&principal, &policy.roles, scope, writes, Reach::Business)?;
+        }
+        if !policy.packs.has(pack) {
+            let what = format!("The tenant does not have the pack {pack}.");
+            return Err(OperationError::new(OperationErrorCode::NotFound, what)
+                .hint("Its policy.toml lists the packs it has."));
+        }
+        Ok(())
     })
     .await
 }

@@ -12,6 +12,7 @@ use munshi_pack::operation::PackServices;
 use munshi_pack::{
     InvalidPack, Pack, PackInstaller, PackJob, PackJobCall, PackJobParts, PackRegistry, PackScheduleTime,
 };
+use munshi_safety::policy;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, Migration, PageRequest, Tx, params};
 use munshi_test_support::{TestDb, on_both_engines, wait_until};
@@ -194,6 +195,28 @@ on_both_engines! {
         pass_hours(&test, &nodes, 60).await;
         assert_eq!(times(&test.db, delhi).await, ["2026-10-23T20:00:00Z", "2026-10-24T20:00:00Z", "2026-10-25T20:00:00Z"]);
         assert_eq!(times(&test.db, london).await, ["2026-10-24T00:30:00Z", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]);
+    }
+
+    async fn a_tenant_without_the_pack_has_none_of_its_work(test: TestDb) {
+        let node = runner(&test, &test.db, &install(&[Arc::new(Diary { hold: None }), Arc::new(Board::new(test.clock.clone()))]));
+        test.clock.set("2026-10-23T18:00:00Z".parse().unwrap());
+        let (with, without) = (add_tenant_in(&test, "with", "Asia/Kolkata").await, add_tenant_in(&test, "without", "Asia/Kolkata").await);
+        let (policy, now) = (policy::parse("packs = [\"ledger\"]").unwrap(), test.clock.now());
+        test.db.write(without, move |tx: &mut Tx<'_>| policy::apply(tx, &policy, "test", "", now)).await.unwrap();
+        for tenant in [with, without] {
+            pin(&test, tenant, "Leak").await;
+            enqueue(&test, tenant, line("asked for")).await;
+        }
+        node.drain().await.unwrap();
+        for wait in [86_400, 30 * 86_400, 7_200] {
+            test.clock.advance(Duration::from_secs(wait));
+            node.drain().await.unwrap();
+        }
+        assert!(lines(&test.db, with).await.len() > 1, "the clock and the pack itself made work");
+        assert!(!list_alerts(&test, with, AlertFilter::All).await.is_empty());
+        assert!(lines(&test.db, without).await.is_empty());
+        assert!(list_alerts(&test, without, AlertFilter::All).await.is_empty());
+        assert_eq!(count_in(&test, JobState::Dead).await, 1, "what was asked for waits for the pack; the clock's work does not");
     }
 
     async fn a_skipped_hour_runs_right_after_and_missed_days_run_once(test: TestDb) {

@@ -129,6 +129,7 @@ fn build_scene(test: &TestDb, principal: Principal, message: &str) -> PackTurnCo
         before: std::sync::Arc::default(),
         standing: std::sync::Arc::default(),
         tools: std::sync::Arc::default(),
+        packs: munshi_types::TenantPacks::default(),
         now: test.clock.now(),
         zone: Zone::default(),
         query: Arc::default(),

@@ -17,7 +17,7 @@ use munshi_pack::{
 use munshi_safety::acts::Permit;
 use munshi_store::{Migration, Tx};
 use munshi_tools::{ConnectorOrigin, ReadToolHandler, ToolConnector, ToolFailure, ToolHandler, ToolOutput};
-use munshi_types::{FakeClock, FallbackSearch, Timestamp, ToolSpec};
+use munshi_types::{FakeClock, FallbackSearch, TenantPacks, Timestamp, ToolSpec};
 use serde_json::json;
 
 use crate::pack::Board;
@@ -146,10 +146,27 @@ fn a_pack_alone_and_beside_another_is_installed() {
         Arc::new(odd(|room| room.add_tool(spec("look", "odd.x"), look()))),
     ])
     .unwrap();
-    assert_eq!(house.tools.names().count(), 5);
+    assert_eq!(house.tools.all().count(), 5);
     assert_eq!((house.tenants[0].1.name, house.tenants[0].1.files[0].path), ("board", "humans/caretaker.md"));
     assert!(house.book.names().any(|name| name == "ask-name"), "the core's phrases are there too");
     house.book.check().unwrap();
+}
+
+#[test]
+fn two_packs_may_have_a_tool_of_one_name() {
+    let twin: Arc<dyn Pack> = Arc::new(odd(|room| room.add_tool(spec("find_notice", "odd.x"), look())));
+    let tools = PackRegistry::install_all(&[board(), twin]).unwrap().tools;
+    let pack = |tool: Option<&munshi_tools::Tool>| tool.map(|tool| tool.known.identity());
+    assert_eq!(pack(tools.get("find_notice")), None, "which of them is not said");
+    assert_eq!(pack(tools.get("odd.find_notice")).as_deref(), Some("odd.find_notice"));
+    assert_eq!(pack(tools.get("board.find_notice")).as_deref(), Some("board.find_notice"));
+    assert_eq!(pack(tools.get("odd.pin_notice")), None);
+    for own in ["odd", "board"] {
+        let packs = TenantPacks::only([own.to_owned()]);
+        assert_eq!(pack(tools.find(&packs, "find_notice")), Some(format!("{own}.find_notice")));
+    }
+    assert_eq!(pack(tools.find(&TenantPacks::only([]), "find_notice")), None);
+    assert_eq!(pack(tools.get("pin_notice")).as_deref(), Some("board.pin_notice"));
 }
 
 #[test]
@@ -162,13 +179,18 @@ fn clashes_between_packs_are_refused() {
         PackRegistry::install_with_tools(beside.clone(), &[board()]).unwrap().tools.get("today").is_some()
     );
     let house: Arc<dyn Pack> = Arc::new(twin("house"));
-    assert!(matches!(PackRegistry::install_with_tools(beside, &[house]), Err(InvalidPack::Twice(_))));
-    assert!(refusal(twin("Odd Pack")).contains("lowercase letters"));
-    let clash = refusal(odd(|room| room.add_tool(spec("find_notice", "odd.x"), look())));
-    assert_eq!(
-        clash,
-        "pack odd: the tool find_notice can't be installed: board already provides a tool of that name"
+    assert!(matches!(PackRegistry::install_with_tools(beside.clone(), &[house]), Err(InvalidPack::Twice(_))));
+    let today: Arc<dyn Pack> = Arc::new(odd(|room| room.add_tool(spec("today", "odd.x"), look())));
+    assert!(
+        PackRegistry::install_with_tools(beside, &[today]).is_err(),
+        "every tenant has the tools of the house"
     );
+    assert!(refusal(twin("Odd Pack")).contains("lowercase letters"));
+    let clash = refusal(odd(|room| {
+        room.add_tool(spec("look", "odd.x"), look())?;
+        room.add_tool(spec("look", "odd.y"), look())
+    }));
+    assert_eq!(clash, "pack odd: the tool look can't be installed: odd already provides a tool of that name");
     const TAKEN: &[Migration] = &[Migration { name: "9101_other", text: "" }];
     let number = refusal(Odd { migrations: TAKEN, ..odd(|_| Ok(())) });
     assert_eq!(

@@ -19,6 +19,8 @@ const LARGEST: f64 = 9_007_199_254_740_991.0;
 pub struct CompiledTool {
     pub spec: ToolSpec,
     pub connector: ToolConnector,
+    /// The pack that brings it; none where a tenant's connector does.
+    pub pack: Option<String>,
     schema: Arc<Schema>,
 }
 
@@ -53,6 +55,9 @@ impl CompiledTool {
     pub fn new(mut spec: ToolSpec, connector: ToolConnector) -> Result<Self, InvalidTool> {
         let tool = spec.name.to_string();
         let bad = |what: String| InvalidTool { tool: tool.clone(), what };
+        if spec.name.pack().is_some() {
+            return Err(bad("its own name must not name the pack".to_owned()));
+        }
         let Some(top) = spec.parameters.as_object_mut() else {
             return Err(bad("its parameters are not a JSON Schema object".to_owned()));
         };
@@ -68,7 +73,20 @@ impl CompiledTool {
         if spec.effect.writes() {
             spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
         }
-        Ok(Self { spec, connector, schema: Arc::new(schema) })
+        Ok(Self { spec, connector, pack: None, schema: Arc::new(schema) })
+    }
+
+    #[must_use]
+    pub fn of_pack(self, pack: &str) -> Self {
+        Self { pack: Some(pack.to_owned()), ..self }
+    }
+
+    /// What it is known by among all tools of the installation: `pack.tool`, and the bare name where a connector brings it.
+    pub fn identity(&self) -> String {
+        match &self.pack {
+            Some(pack) => format!("{pack}.{}", self.spec.name),
+            None => self.spec.name.to_string(),
+        }
     }
 
     /// The same schema under another specification, which costs little: for worlds of thousands of tools.
@@ -81,7 +99,7 @@ impl CompiledTool {
         if spec.effect.writes() {
             spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
         }
-        Some(Self { spec, connector, schema: self.schema.clone() })
+        Some(Self { spec, connector, pack: self.pack.clone(), schema: self.schema.clone() })
     }
 
     /// Why the arguments don't fit, if they don't; never with the values themselves.

@@ -173,7 +173,7 @@ fn is_authorised(ask: &PolicyRequest<'_>, spec: &ToolSpec, ground: &mut dyn Deci
     let argument = |name: &str| ask.arguments.get(name).and_then(serde_json::Value::as_str);
     let template = sending.template.as_deref().and_then(argument);
     let (Some(recipient), Some(template)) = (argument(&sending.to), template) else { return Ok(false) };
-    for audience in ask.policy.authorised_audiences(&spec.name, template) {
+    for audience in ask.policy.authorised_audiences(spec, template) {
         if ground.is_in_audience(recipient, audience)? {
             return Ok(true);
         }

@@ -17,6 +17,9 @@ pub(super) fn run(
     };
     let closed =
         "This is not open to this agent here. Don't try it another way; say that it can't be done here.";
+    if tool.pack.as_ref().is_some_and(|pack| !ask.policy.packs.has(pack)) {
+        return no(RefusalCode::Off, closed);
+    }
     let conduct = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let Some(conduct) = conduct else { return no(RefusalCode::OutOfScope, closed) };
     let (scope, writes) = (draft.scope.as_str(), tool.spec.effect.writes());

@@ -10,9 +10,13 @@ pub fn parse_file(text: &str) -> std::result::Result<Policy, TomlError> {
     let policy: Policy = munshi_toml::read(text)?;
     // No database keeps it, and nobody means it.
     let has_nul = |text: &String| text.contains('\0');
-    let named = policy.messages.iter().flat_map(|message| [&message.template, &message.audience]);
     let listed: Vec<String> = policy.redaction.fields.clone().into();
-    if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul) || policy.residency.holds_nul() {
+    let named = policy.messages.iter().flat_map(|message| [&message.template, &message.audience]);
+    let has_nul_pack = policy.packs.listed().any(|pack| pack.contains('\0'));
+    if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul)
+        || has_nul_pack
+        || policy.residency.holds_nul()
+    {
         let at = text.find("\\u0000").or_else(|| text.find("\\U00000000")).unwrap_or(0);
         return Err(TomlError::new(text, at, "the text contains a NUL character: remove it"));
     }
@@ -29,7 +33,7 @@ pub fn parse(text: &str) -> Result<Policy> {
 mod tests {
     use super::*;
     use munshi_identity::Role;
-    use munshi_types::Autonomy;
+    use munshi_types::{Autonomy, ToolSpec};
 
     #[test]
     fn a_policy_is_read_as_written() {
@@ -54,7 +58,7 @@ mod tests {
         assert!(policy.conduct("ledger", None).unwrap().allows("ledger.sale.add", true));
         assert!(policy.conduct("mail", None).is_none(), "nothing is open by itself");
         assert_eq!(policy.roles.0[&Role::Staff].deny.len(), 1);
-        let tool = "send_reminder".parse().unwrap();
+        let tool = ToolSpec::read_only("send_reminder".parse().unwrap(), "", "ledger.reminder.send");
         assert_eq!(policy.authorised_audiences(&tool, "payment-due").collect::<Vec<_>>(), ["customers"]);
         assert_eq!(policy.approvals.hours, 24);
     }

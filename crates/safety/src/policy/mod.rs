@@ -10,7 +10,7 @@ mod store;
 use std::collections::BTreeMap;
 
 use munshi_identity::PermissionRules;
-use munshi_types::{Autonomy, Conduct, ToolName};
+use munshi_types::{Autonomy, Conduct, TenantPacks, ToolName, ToolSpec};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use file::{parse, parse_file};
@@ -26,6 +26,8 @@ pub use store::{PolicyVersion, apply, list_versions, load_current, load_version}
 pub struct Policy {
     /// No agent and no connector goes further than this.
     pub most_autonomy: Option<Autonomy>,
+    /// The packs the tenant has; all that are installed where it lists none.
+    pub packs: TenantPacks,
     /// By the connector's or pack's name.
     pub connectors: BTreeMap<String, Conduct>,
     pub roles: PermissionRules,
@@ -102,10 +104,10 @@ impl Policy {
         self.connectors.get(connector).or(shipped)
     }
 
-    pub fn authorised_audiences(&self, tool: &ToolName, template: &str) -> impl Iterator<Item = &str> {
+    pub fn authorised_audiences(&self, tool: &ToolSpec, template: &str) -> impl Iterator<Item = &str> {
         self.messages
             .iter()
-            .filter(move |message| message.tool == *tool && message.template == template)
+            .filter(move |message| message.tool.means(tool) && message.template == template)
             .map(|message| message.audience.as_str())
     }
 }

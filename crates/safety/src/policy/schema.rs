@@ -12,6 +12,12 @@ pub fn build_schema() -> Value {
         "type": "object",
         "properties": {
             "most_autonomy": autonomy("The maximum autonomy of every agent and connector; default no maximum."),
+            "packs": {
+                "description": "The packs the tenant has, such as `ledger`; default all that are installed. What is not listed offers no tools, context, pages, jobs or webhooks here.",
+                "type": "array",
+                "items": { "type": "string" },
+                "uniqueItems": true,
+            },
             "connectors": {
                 "description": "How each connector or pack may be used, by name. An external connector that is not listed is denied; a built-in pack that is not listed uses its shipped rules.",
                 "type": "object",

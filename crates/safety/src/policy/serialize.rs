@@ -58,7 +58,7 @@ fn omit_defaults(value: Value, usual: &Value) -> Option<Value> {
 pub fn to_toml(policy: &Policy) -> Result<String> {
     let body = to_minimal_map(policy)?;
     let mut out = String::new();
-    write_ordered(&body, &["most_autonomy"], &mut out);
+    write_ordered(&body, &["most_autonomy", "packs"], &mut out);
     let section = |key: &str| body.get(key).and_then(Value::as_object);
     for (key, order) in [("connectors", CONDUCT), ("roles", ROLE)] {
         for (name, entry) in section(key).into_iter().flatten() {
@@ -94,7 +94,7 @@ pub(super) mod tests {
     };
     use munshi_identity::{PermissionRules, Role};
     use munshi_privacy::{HiddenFields, RedactionProfile};
-    use munshi_types::{Autonomy, ScopeGlob};
+    use munshi_types::{Autonomy, ScopeGlob, TenantPacks};
     use proptest::collection::{btree_map, vec};
     use proptest::option;
     use proptest::prelude::*;
@@ -153,13 +153,15 @@ pub(super) mod tests {
             vec(message, 0..3),
             prop_oneof![Just(ToolRateLimits::default()), rates],
             prop_oneof![Just(ApprovalTimeout::default()), waiting],
-            (option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3))),
+            (option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3))),
         )
             .prop_map(
                 |(most_autonomy, connectors, roles, redaction, messages, rates, approvals, said)| {
                     let residency = DataResidency { providers: said.0, places: said.1 };
+                    let packs = said.2.map(TenantPacks::only).unwrap_or_default();
                     Policy {
                         most_autonomy,
+                        packs,
                         connectors,
                         roles,
                         redaction,

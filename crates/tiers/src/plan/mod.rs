@@ -3,7 +3,7 @@
 //! # Layout
 //! - `arms`: a binding as each part of its people has it
 //! - `changes`: the difference between what is stored and what is wanted, field by field
-//! - `references`: whether everything that is named is there; `token_budgets`: whether every text fits its budget
+//! - `references`: whether everything that is named is there; `tools`: whether tools are, and each name means one; `token_budgets`: whether every text fits its budget
 //! - `routing_keys`: which addresses lead where; `rules`: whether guardrails can be checked; `display`: the plan for people to read
 
 mod arms;
@@ -13,11 +13,12 @@ mod references;
 mod routing_keys;
 mod rules;
 mod token_budgets;
+mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
-use munshi_types::{TenantId, TenantName, TierId};
+use munshi_types::{TenantId, TenantName, TenantPacks, TierId, ToolName};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use arms::list_pins;
@@ -65,10 +66,18 @@ pub struct StoredTenantState {
 /// What is there to be used.
 #[derive(Clone, Debug, Default)]
 pub struct InstalledNames {
-    /// One that is not among them is warned of, and is not offered.
-    pub tools: BTreeSet<String>,
+    /// As `pack.tool`, or bare where no pack brings it. One that is not among them is warned of, and is not offered.
+    pub tools: BTreeSet<ToolName>,
     /// The installation's models. One that is not among them is warned of, and passed over.
     pub models: BTreeSet<String>,
+}
+
+/// What is there to be used by the tenant of a plan.
+#[derive(Clone, Copy)]
+pub struct PlannedInstallation<'a> {
+    pub names: &'a InstalledNames,
+    /// The packs it will have; none where the plan does not know.
+    pub packs: Option<&'a TenantPacks>,
 }
 
 /// What to do about tiers that are stored but not in the folder.
@@ -123,12 +132,13 @@ pub fn plan(
     state: &StoredTenantState,
     wanted: &[TierDraft],
     vanished: VanishedTierPolicy,
-    installed: &InstalledNames,
+    installed: PlannedInstallation<'_>,
 ) -> Result<ApplyPlan> {
     let after = PlannedTenant::new(state, wanted, vanished);
     let mut problems = references::check(&after, state);
     let agents = after.agents();
     let tiers = arms::PlannedTiers { after: &after, state, agents: &agents };
+    problems.extend(tools::check(&after, &agents, installed));
     problems.extend(rules::check(&tiers));
     problems.extend(token_budgets::check(&tiers));
     let (keys, clashes) = routing_keys::check(&after, state);
@@ -140,7 +150,8 @@ pub fn plan(
     } else {
         Vec::new()
     };
-    let mut warnings = references::warnings(&after, &agents, installed);
+    let mut warnings = references::warnings(&after, &agents, installed.names);
+    warnings.extend(tools::warnings(&agents, installed));
     warnings.extend(rules::warnings(&tiers));
     let mut connectors: BTreeMap<String, BTreeSet<TierName>> = BTreeMap::new();
     for (name, merged) in &agents {

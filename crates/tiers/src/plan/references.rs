@@ -201,9 +201,6 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = BTreeSet::new();
     for (name, merged) in agents {
-        for tool in merged.agent.tools.iter().filter(|tool| !installed.tools.contains(tool.as_str())) {
-            warnings.insert(format!("agent {name}: tool {tool} is not installed, so it is not offered"));
-        }
         let models = merged.agent.models.uses.values().flatten();
         for model in models.filter(|model| !installed.models.contains(*model)) {
             warnings.insert(format!("agent {name}: model {model} is not configured, so it is skipped"));
@@ -218,7 +215,7 @@ pub(super) fn warnings(
             let connectors = &merged.agent.connectors;
             connectors.iter().any(|name| tool.as_str().starts_with(&format!("{name}_")))
         };
-        let has = |tool: &ToolName| merged.agent.tools.contains(tool) || brings(tool);
+        let has = |tool: &ToolName| merged.agent.tools.iter().any(|own| own.overlaps(tool)) || brings(tool);
         for tool in team.tools.iter().flatten().filter(|tool| !has(tool)) {
             let agent = &binding.agent;
             warnings.insert(format!(

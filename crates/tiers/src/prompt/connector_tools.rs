@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_types::ToolSpec;
+use munshi_types::{HAND_OVER, ToolSpec};
 
 use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
 use super::static_prompt::StaticPrompt;
@@ -12,14 +12,15 @@ use super::turn_context::TurnContext;
 /// for the message.
 const SHARE: u32 = 3;
 
-/// All tools of a prompt: the static prompt's own, and of the others the first that fit. These stand by name, so that
+/// All tools of a prompt: the static prompt's own, as far as the tenant has their packs, and of the others the first that fit. These stand by name, so that
 /// the same choice is the same bytes.
 pub(super) fn collect_tools(
     static_prompt: &StaticPrompt,
     turn: &TurnContext,
     report: &mut PromptReport,
 ) -> Vec<Arc<ToolSpec>> {
-    let mut tools = static_prompt.tools().to_vec();
+    let is_had = |tool: &&Arc<ToolSpec>| tool.name.as_str() == HAND_OVER || turn.packs.has(tool.module());
+    let mut tools: Vec<Arc<ToolSpec>> = static_prompt.tools().iter().filter(is_had).cloned().collect();
     let own = report.tokens(PromptSection::ToolSchemas);
     let budget = static_prompt.budgets().tool_schemas.map_or(u32::MAX, |budget| budget.saturating_sub(own));
     let room = budget.min(report.most.saturating_sub(report.total) / SHARE);

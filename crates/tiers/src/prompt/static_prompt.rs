@@ -167,7 +167,7 @@ fn select_offered_tools(
         tools.push(Arc::new(tool));
     }
     let most = most.saturating_add(tools.len());
-    let found = chosen.iter().filter_map(|name| installed.iter().find(|tool| tool.name == *name));
+    let found = chosen.iter().flat_map(|name| installed.iter().filter(|tool| name.means(tool)));
     for (index, tool) in found.enumerate() {
         let size = tool_tokens(tool);
         let fits = budgets.tool_schemas.is_none_or(|budget| spent + size <= budget);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_llm::pricing::count_message;
 use munshi_llm::{ChatMessage, ModelRole, ModelTarget};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{Timestamp, ToolSpec, Zone};
+use munshi_types::{TenantPacks, Timestamp, ToolSpec, Zone};
 
 use super::fence::{FenceKey, sanitize};
 use super::text::{CountedText, UntrustedText, UtteranceText};
@@ -30,6 +30,8 @@ pub struct TurnContext {
     pub words: Vec<TenantWord>,
     /// Tools beside the static prompt's own, the most fitting first; as many as there is room for are offered.
     pub tools: Vec<ConnectorToolSpec>,
+    /// The packs the tenant has: tools of others are not offered.
+    pub packs: TenantPacks,
     pub key: FenceKey,
 }
 
@@ -55,6 +57,7 @@ impl TurnContext {
             exchanges: Vec::new(),
             words: Vec::new(),
             tools: Vec::new(),
+            packs: TenantPacks::default(),
             key: FenceKey::new([0; 16]),
         }
     }

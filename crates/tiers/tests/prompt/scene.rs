@@ -63,6 +63,7 @@ pub(crate) fn moment(message: &str) -> TurnContext {
         exchanges: Vec::new(),
         words: Vec::new(),
         tools: Vec::new(),
+        packs: munshi_types::TenantPacks::default(),
         key: FenceKey::new(*b"a key for tests!"),
     }
 }

@@ -9,6 +9,7 @@ use munshi_tiers::{
     files,
 };
 use munshi_toml::TextPosition;
+use munshi_types::TenantPacks;
 use serde_json::Value;
 
 use crate::tiers::support::{Shop, installed, perform};
@@ -43,6 +44,11 @@ impl FolderExtension for Colour {
 
     fn warnings(&self, _body: &TierBody, _beside: &munshi_tiers::ExtensionBodies) -> Vec<String> {
         vec!["paint is wet".to_owned()]
+    }
+
+    fn packs(&self, body: &TierBody) -> Option<TenantPacks> {
+        let word = body.get("word").and_then(Value::as_str)?;
+        Some(TenantPacks::only(word.split('-').map(ToOwned::to_owned)))
     }
 
     fn load_stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
@@ -83,8 +89,42 @@ async fn applied(test: &munshi_test_support::TestDb, plan: &munshi_tiers::ApplyP
     perform(test, &test.db, vec![plan.clone()]).await
 }
 
+/// Two packs have a tool called `note_sale`.
+async fn plan_with_packs(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<munshi_tiers::ApplyPlan> {
+    let companions: [Arc<dyn FolderExtension>; 1] = [Arc::new(Colour)];
+    let folder = files::read_with_extensions(&shop.path(), None, &companions)?.remove(0);
+    let tools = ["red.search_items", "red.note_sale", "blue.note_sale"];
+    let tools = tools.iter().map(|tool| tool.parse().unwrap()).collect();
+    let installed = munshi_tiers::InstalledNames { tools, ..installed() };
+    munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Archive, &installed).await
+}
+
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_tiers::MIGRATIONS, TABLE];
+
+    async fn a_name_that_two_packs_of_a_tenant_have_is_refused(test: TestDb) {
+        let shop = Shop::new("sharma");
+        shop.write("colour.txt", "red-blue");
+        let refused = plan_with_packs(&test, &shop).await.unwrap_err().to_string();
+        assert!(refused.contains("several packs have a tool called note_sale: blue, red"), "{refused}");
+        assert!(refused.contains("write blue.note_sale or red.note_sale"), "{refused}");
+
+        shop.write("colour.txt", "red");
+        let plan = plan_with_packs(&test, &shop).await.unwrap();
+        assert!(!plan.warnings.iter().any(|warning| warning.contains("note_sale")), "{:?}", plan.warnings);
+
+        shop.write("colour.txt", "blue");
+        let plan = plan_with_packs(&test, &shop).await.unwrap();
+        let missing = "tool search_items is of pack red, which policy.toml does not list, so it is not offered";
+        assert!(plan.warnings.iter().any(|warning| warning.contains(missing)), "{:?}", plan.warnings);
+
+        shop.write("colour.txt", "red-blue");
+        shop.edit("agents/standard.toml", "\"note_sale\"", "\"red.note_sale\"");
+        plan_with_packs(&test, &shop).await.unwrap();
+        shop.edit("agents/standard.toml", "\"red.note_sale\"", "\"red.note_sale\", \"blue.note_sale\"");
+        let refused = plan_with_packs(&test, &shop).await.unwrap_err().to_string();
+        assert!(refused.contains("red.note_sale and blue.note_sale have the same name to a model"), "{refused}");
+    }
 
     async fn a_companion_goes_with_the_tiers_or_not_at_all(test: TestDb) {
         let shop = Shop::new("sharma");

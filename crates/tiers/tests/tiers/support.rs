@@ -107,8 +107,8 @@ pub(crate) fn by(author: &str) -> Authorship {
 }
 
 pub(crate) fn installed() -> InstalledNames {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    InstalledNames { tools: words(&["search_items", "note_sale"]), models: words(&["offline"]) }
+    let tools = ["search_items", "note_sale"].iter().map(|tool| tool.parse().unwrap()).collect();
+    InstalledNames { tools, models: ["offline".to_owned()].into() }
 }
 
 pub(crate) fn key(kind: RoutingKeyKind, text: &str) -> RoutingKey {

@@ -7,20 +7,25 @@ mod today;
 use std::sync::Arc;
 
 use munshi_safety::pipeline::{ConnectorOrigin, InvalidTool, ToolConnector};
-use munshi_types::{Autonomy, Clock, Conduct};
+use munshi_types::{Autonomy, Clock, Conduct, HOUSE};
 
 use crate::handler::ToolHandler;
 use crate::registry::ToolRegistry;
 
 /// The name under which a policy speaks of them.
-pub const NAME: &str = "house";
+pub const NAME: &str = HOUSE;
 
 /// Installs them. They only look, and anybody may use them unless a policy says otherwise.
 pub fn install(registry: &mut ToolRegistry, clock: Arc<dyn Clock>) -> Result<(), InvalidTool> {
     let today = today::spec().map_err(|error| misnamed(&error))?;
-    registry.add(today, connector(), ToolHandler::Read(Arc::new(today::TodayTool { clock })))?;
+    registry.add_of_pack(
+        NAME,
+        today,
+        connector(),
+        ToolHandler::Read(Arc::new(today::TodayTool { clock })),
+    )?;
     let calculate = calculate::spec().map_err(|error| misnamed(&error))?;
-    registry.add(calculate, connector(), ToolHandler::Read(Arc::new(calculate::CalculateTool)))
+    registry.add_of_pack(NAME, calculate, connector(), ToolHandler::Read(Arc::new(calculate::CalculateTool)))
 }
 
 fn connector() -> ToolConnector {

@@ -387,7 +387,7 @@ impl Shop {
 
     /// All there are.
     pub(crate) fn tools(&self) -> Vec<ToolName> {
-        self.dispatcher.registry().names().cloned().collect()
+        self.dispatcher.registry().all().map(|tool| tool.known.spec.name.clone()).collect()
     }
 
     pub(crate) async fn act(&self, db: &Db, id: ActId) -> Option<Act> {

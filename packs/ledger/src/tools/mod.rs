@@ -91,7 +91,8 @@ const FILES: &[(&str, &str)] = files![
 
 /// Whether some of these are tools of this pack.
 pub(crate) fn contains_pack_tool(tools: &[ToolName]) -> bool {
-    tools.iter().any(|tool| FILES.iter().any(|(name, _)| tool.as_str() == *name))
+    let is_ours = |tool: &&ToolName| tool.pack().is_none_or(|pack| pack == "ledger");
+    tools.iter().filter(is_ours).any(|tool| FILES.iter().any(|(name, _)| tool.bare() == *name))
 }
 
 pub(crate) fn install(room: &mut PackInstaller<'_>, desk: &LedgerServices) -> Result<(), InvalidPack> {

@@ -54,7 +54,7 @@ async fn what_people_say_for_a_tool_leads_to_it() {
     let pack: Arc<dyn Pack> =
         Arc::new(LedgerPack::new(clock.clone(), IdGenerator::new(clock, Arc::new(SystemRandom))));
     let house = PackRegistry::install_all(&[pack]).unwrap();
-    let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
+    let known = house.tools.all();
     let tools: Vec<Arc<ToolSpec>> = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
     let offline = OfflineProvider::new(house.book.clone()).unwrap();
     let (mut all, mut missed) = (0, Vec::new());

@@ -35,6 +35,24 @@ on_both! {
         shop.assert_sound().await;
     }
 
+    async fn a_tenant_without_the_pack_is_offered_none_of_it(test: TestDb) {
+        let model = Arc::new(ScriptedModel::new(["I keep no books.", "A message from a bank."].map(ScriptedTurn::text)));
+        let shop = Shop::open_beside(&test, model.clone()).await;
+        let before = shop.say("Ramesh ko 500 ka udhaar diya").await;
+        assert!(before.contains("500"), "{before}");
+        shop.set_packs(&[]).await;
+        assert_eq!(shop.say("Ramesh ka kitna baaki hai").await, "I keep no books.");
+        let sms = "Rs.500.00 credited to a/c XX1234 on 18-11-26 by UPI ref 632100012345 from RAMESH. -SBI";
+        assert_eq!(shop.say(sms).await, "A message from a bank.", "the pack reads nothing by itself");
+        for asked in model.requests() {
+            let told = format!("{:?} {:?}", asked.request.system, asked.request.messages);
+            assert!(!asked.request.tools.iter().any(|tool| tool.module() == "ledger"), "{asked:?}");
+            assert!(!told.contains("Ramesh"), "whom the pack knows stays hidden from models elsewhere: {told}");
+        }
+        shop.set_packs(&["ledger"]).await;
+        assert!(shop.say("Ramesh ka kitna baaki hai").await.contains("500"), "nothing was lost");
+    }
+
     async fn the_model_hears_talk_and_what_failed(test: TestDb) {
         let model = model();
         let shop = Shop::open_beside(&test, model.clone()).await;

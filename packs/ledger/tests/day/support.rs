@@ -11,11 +11,12 @@ use munshi_ledger::{LedgerPack, books};
 use munshi_llm::{ModelTarget, Provider, ProviderSwitch, WireFormat};
 use munshi_offline::OfflineProvider;
 use munshi_pack::{Pack, PackRegistry};
-use munshi_store::Migration;
+use munshi_safety::policy::{self, Policy};
+use munshi_store::{Migration, Tx};
 use munshi_test_app::{TenantFiles, TestApp, build_message, list_migrations, parse_target};
 use munshi_test_support::TestDb;
 use munshi_tools::NoActJournal;
-use munshi_types::{PersonId, TenantId, Zone};
+use munshi_types::{PersonId, TenantId, TenantPacks, Zone};
 
 /// Every table that turns and books need.
 pub(crate) fn migrations() -> Vec<&'static [Migration]> {
@@ -108,6 +109,16 @@ impl Shop {
     pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> RunOutcome {
         let received = self.receive_from(person, self.said.fetch_add(1, Ordering::SeqCst), text).await;
         self.wait_for_outcome(&received).await
+    }
+
+    /// The tenant has these packs and no others.
+    pub(crate) async fn set_packs(&self, packs: &[&str]) {
+        let (packs, now) = (TenantPacks::only(packs.iter().map(ToString::to_string)), self.app.clock.now());
+        let set = move |tx: &mut Tx<'_>| {
+            let (_, policy) = policy::load_current(tx)?;
+            policy::apply(tx, &Policy { packs, ..policy }, "test", "", now)
+        };
+        self.db.write(self.tenant, set).await.unwrap();
     }
 
     /// Somebody who works at the counter.

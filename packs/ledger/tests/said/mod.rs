@@ -52,7 +52,7 @@ fn shop() -> &'static (OfflineProvider, Vec<Arc<ToolSpec>>) {
         let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
         let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock, ids));
         let house = PackRegistry::install_all(&[pack]).unwrap();
-        let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
+        let known = house.tools.all();
         let tools = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
         (OfflineProvider::new(house.book.clone()).unwrap(), tools)
     })

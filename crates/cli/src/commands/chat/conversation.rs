@@ -209,7 +209,7 @@ impl Talk<'_> {
         let known = installation::tools()?;
         let mut table = OutputTable::new(&["TOOL", "DOES", "WHAT"]);
         for name in precedence::select_tools(&place.team.body, &place.agent.body) {
-            let spec = known.iter().find(|spec| spec.name == name);
+            let spec = known.iter().find(|spec| name.means(spec));
             let does = match spec {
                 Some(spec) if spec.effect.writes() => "writes",
                 Some(_) => "reads",

@@ -10,7 +10,7 @@ use munshi_tiers::prompt::{
     UntrustedText, UtteranceText,
 };
 use munshi_types::tier::LanguageCode;
-use munshi_types::{Language, Script};
+use munshi_types::{Language, Script, TenantPacks};
 use munshi_wiring::failure::{CommandFailure, Result};
 use serde::Deserialize;
 
@@ -108,6 +108,7 @@ impl PromptFixture {
             message,
             exchanges: Vec::new(),
             tools: Vec::new(),
+            packs: TenantPacks::default(),
             words: self.words.iter().map(|(thing, called)| TenantWord::new(thing, called)).collect(),
             key,
         }

@@ -221,7 +221,7 @@ fn build_report(
 
 fn list_missing_tools(resolution: &BindingResolution, installed: &[Arc<ToolSpec>]) -> Vec<ToolName> {
     let mut wanted = precedence::select_tools(&resolution.team.body, &resolution.agent.body);
-    wanted.retain(|name| !installed.iter().any(|tool| tool.name == *name));
+    wanted.retain(|name| !installed.iter().any(|tool| name.means(tool)));
     wanted
 }
 

@@ -99,7 +99,8 @@ impl Victim {
         if !self.dice.one_in(3) {
             want.agent = Arc::new(attack::conduct(&self.dice));
         }
-        let mut tools: Vec<_> = self.dispatcher.registry().names().cloned().collect();
+        let mut tools: Vec<_> =
+            self.dispatcher.registry().all().map(|tool| tool.known.spec.name.clone()).collect();
         if self.dice.one_in(6) {
             tools.retain(|name| name.as_str() != want.name);
         }
@@ -127,7 +128,8 @@ impl Victim {
         };
         self.tally.proposals += 1;
         self.tally.attempt(Invariant::OwnTenant);
-        let tools: Vec<_> = self.dispatcher.registry().names().cloned().collect();
+        let tools: Vec<_> =
+            self.dispatcher.registry().all().map(|tool| tool.known.spec.name.clone()).collect();
         let agent = Arc::new(attack::conduct(&self.dice));
         let resumed =
             self.dispatcher.resume(self.tenant, act, agent, &tools, Arc::new(NoActJournal)).await.unwrap();

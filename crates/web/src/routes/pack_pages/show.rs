@@ -74,7 +74,7 @@ pub(crate) async fn show_pack_page(
             .as_ref()
             .map(|who| PackFormKeys::new(who.form_token(), api.ids.next::<RunId>().to_string())),
     };
-    match find_content(api, tenant.id, page, visit).await? {
+    match find_content(api, tenant.id, (&pack, page), visit).await? {
         Some(shown) => Ok(render_content(shown)),
         None => Ok(closed()),
     }
@@ -112,14 +112,14 @@ pub(super) async fn find_principal(
 async fn find_content(
     api: &Api,
     tenant: TenantId,
-    page: &Arc<dyn PackPageHandler>,
+    (pack, page): (&str, &Arc<dyn PackPageHandler>),
     visit: PackPageRequest,
 ) -> Result<Option<PackPageContent>, ApiError> {
-    let page = page.clone();
+    let (pack, page) = (pack.to_owned(), page.clone());
     let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<Option<PackPageContent>> {
         let (_, policy) = policy::load_current(tx)?;
         let may = authorize(&visit.principal, &policy.roles, page.scope(), false, page.reach()).is_ok();
-        if !may && !page.allows_link_access(tx, &visit)? {
+        if !policy.packs.has(&pack) || (!may && !page.allows_link_access(tx, &visit)?) {
             return Ok(None);
         }
         Ok(page.show(tx, &visit)?)

@@ -77,10 +77,11 @@ pub(crate) async fn submit_pack_page(
     };
     let actor = AuditActor::new(AuditActorKind::Operator, caller);
     let stamp = AuditStamp { actor, ids: api.ids.clone(), now, claim: None };
-    let (page, form) = (page.clone(), PackForm::new(fields));
+    let (page, form, of_pack) = (page.clone(), PackForm::new(fields), pack.clone());
     let unit = move |tx: &mut AdminTx<'_, '_>| -> Result<String, SubmitStop> {
         let (_, policy) = policy::load_current(tx)?;
-        if authorize(&visit.principal, &policy.roles, scope, true, page.reach()).is_err() {
+        let may = authorize(&visit.principal, &policy.roles, scope, true, page.reach()).is_ok();
+        if !may || !policy.packs.has(&of_pack) {
             return Err(SubmitStop::Closed);
         }
         if !claim.take(tx, now)? {

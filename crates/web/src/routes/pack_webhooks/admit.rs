@@ -6,7 +6,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::response::{IntoResponse, Response};
 use metrics::counter;
-use munshi_pack::{Foreign, FromPack, PackWebhook, WebhookRejection, WebhookRequest};
+use munshi_pack::{Foreign, FromPack, PackWebhook, WebhookRejection, WebhookRequest, load_tenant_packs};
 use munshi_server::error::{ApiError, ApiErrorCode};
 use munshi_server::options::Peer;
 use munshi_store::{PlatformTx, tenants};
@@ -89,6 +89,10 @@ impl WebhookAdmission {
             count("", "", WebhookOutcome::Unverified);
             return Err(refuse_sender(api, sender));
         };
+        if !api.db.read(tenant.id, load_tenant_packs).await?.has(webhook.pack) {
+            count("", "", WebhookOutcome::Unverified);
+            return Err(refuse_sender(api, sender));
+        }
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let query = serde_urlencoded::from_str(uri.query().unwrap_or_default()).unwrap_or_default();
         Ok(Self {
