@@ -153,7 +153,7 @@ impl Stored {
             message: UtteranceText::from_stored(self.message.0.as_str(), self.message.1),
             exchanges: Vec::new(),
             tools: Vec::new(),
-            packs: munshi_types::TenantPacks::default(),
+            packs: munshi_types::TenantPacks::all(),
             words: (0..9).map(|at| TenantWord::new(&format!("thing {at}"), "maal")).collect(),
             key: FenceKey::new([7; 16]),
         }

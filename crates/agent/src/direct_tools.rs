@@ -62,8 +62,10 @@ impl TurnEngine {
         let autonomy = |one: &DirectTool| one.binding.agent.body.policy.autonomy;
         open.sort_by(|one, other| {
             let name = |one: &DirectTool| one.tool.known.spec.name.clone();
+            // Of two packs' tools with one name it is always the same one's, whatever agents may do.
             name(one)
                 .cmp(&name(other))
+                .then(one.tool.known.pack.cmp(&other.tool.known.pack))
                 .then(autonomy(other).cmp(&autonomy(one)))
                 .then(one.binding.binding_name.cmp(&other.binding.binding_name))
         });
@@ -88,8 +90,12 @@ impl TurnEngine {
             if !binding.agent.body.connectors.is_empty() {
                 engine.inner.dispatcher.wait_for_connectors(binding.tenant).await;
             }
-            let tools: Vec<ToolName> =
-                engine.inner.tools_of(&binding).iter().map(|one| one.tool.known.spec.name.clone()).collect();
+            let tools: Vec<ToolName> = engine
+                .inner
+                .tools_of(&binding)
+                .iter()
+                .filter_map(|one| one.tool.known.identity().parse().ok())
+                .collect();
             let conduct = Arc::new(binding.agent.body.policy.clone());
             let dispatcher = &engine.inner.dispatcher;
             Ok(dispatcher.resume(binding.tenant, act, conduct, &tools, Arc::new(NoActJournal)).await?)
@@ -174,7 +180,7 @@ impl TurnEngineInner {
             before: Arc::default(),
             standing: Arc::default(),
             tools: Arc::default(),
-            packs: TenantPacks::default(),
+            packs: TenantPacks::all(),
             now: self.clock.now(),
             zone: binding.zone.clone(),
             query: Arc::default(),

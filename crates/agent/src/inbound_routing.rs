@@ -156,7 +156,7 @@ impl TurnEngineInner {
     }
 
     fn is_registered_tool(&self, name: &ToolName) -> bool {
-        self.dispatcher.registry().get(name.as_str()).is_some()
+        self.dispatcher.registry().has_name(name.as_str())
     }
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.

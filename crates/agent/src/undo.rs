@@ -9,7 +9,7 @@ use munshi_safety::pipeline::{ActCaller, CallerAudience, ConnectorOrigin, Propos
 use munshi_store::Tx;
 use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
-use munshi_types::{ActId, Autonomy, Conduct, KeyId, TenantId, Zone};
+use munshi_types::{ActId, Autonomy, Conduct, KeyId, TenantId, TenantPacks, Zone};
 
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::Result;
@@ -168,7 +168,8 @@ impl TurnEngineInner {
             taint.sources.insert(TaintSource::Connector);
         }
         let pack = tool.as_ref().and_then(|tool| tool.known.pack.as_deref());
-        let undoing = self.dispatcher.find_tool_of_pack(who.tenant, pack, step.tool.as_str());
+        let undoing =
+            self.dispatcher.find_tool_of_pack((who.tenant, &TenantPacks::all()), pack, step.tool.as_str());
         let concerns = match (&binding, &undoing) {
             (Some(binding), Some(tool)) => self.concerns_of(&who, binding, tool, &step.arguments).await?,
             _ => Vec::new(),

@@ -24,13 +24,14 @@ pub(crate) fn render_result(
     result: &ToolResult,
 ) -> ResultWording {
     let content = parse_content(&result.content);
+    let is_rehearsal = content.get("rehearsal").is_some();
     let failed = result.is_error || content.get("ok") == Some(&Value::Bool(false));
     if failed {
         return ResultWording { text: apology(mouth, &content), is_phrased: true, is_failure: true };
     }
     let tool = palette.find(&result.name);
     if let Some(text) = tool.and_then(|tool| render_phrases(mouth, tool, &content)) {
-        return ResultWording { text, is_phrased: true, is_failure: false };
+        return ResultWording { text, is_phrased: !is_rehearsal, is_failure: false };
     }
     let text = lines(mouth, &content);
     match text.is_empty() {

@@ -79,6 +79,8 @@ impl OfflineTurn<'_> {
         let continued = open.and_then(|open| self.continue_question(&reading, &before, &open));
         let answer = continued.unwrap_or_else(|| self.answer_fresh(&reading, &before));
         let is_template = answer.judgement.verdict == OfflineVerdict::Act
+            && self.request.tool_choice != ToolChoice::None
+            && !(self.has_asked_otherwise() && self.writes(&answer.calls))
             && self.need_no_model(answer.calls.iter().map(|call| call.tool.as_str()));
         OfflineAnswer { judgement: OfflineJudgement { is_template, ..answer.judgement }, ..answer }
     }
@@ -130,6 +132,17 @@ impl OfflineTurn<'_> {
         let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
         let answer = OfflineAnswer::text(texts.join("\n"), OfflineVerdict::Tell, confidence);
         OfflineAnswer { judgement: OfflineJudgement { is_template, ..answer.judgement }, ..answer }
+    }
+
+    /// Whether the last words before the message are a question of another model: what it asked it knows better.
+    fn has_asked_otherwise(&self) -> bool {
+        let last = self.request.messages.iter().rev().nth(1);
+        let said = last.filter(|message| message.role == ModelRole::Assistant).map(ChatMessage::text);
+        OfflineQuestion::find(self.request).is_none() && said.is_some_and(|said| asks(&said))
+    }
+
+    fn writes(&self, calls: &[OfflineToolCall]) -> bool {
+        calls.iter().any(|call| self.palette.find(&call.tool).is_none_or(|tool| tool.spec.effect.writes()))
     }
 
     /// Whether all of these tools leave models out where they are plainly asked for.
@@ -401,4 +414,11 @@ fn result(part: &ModelMessagePart) -> Option<&ToolResult> {
         ModelMessagePart::ToolResult(result) => Some(result),
         _ => None,
     }
+}
+
+/// Whether a text ends with a question, in any script.
+fn asks(text: &str) -> bool {
+    let end = text
+        .trim_end_matches(|letter: char| letter.is_whitespace() || matches!(letter, '"' | '”' | ')' | '*'));
+    end.ends_with(['?', '？', '؟'])
 }

@@ -37,7 +37,8 @@ impl PackRegistry {
                 return Err(InvalidPack::Other { pack: entry.pack.to_owned(), what });
             }
             let (packs, entry, parts) = (self.clone(), entry.clone(), parts.clone());
-            registry.add(entry.kind, move |job| run_if_had(packs.clone(), entry.clone(), parts.clone(), job));
+            registry
+                .add(entry.kind, move |job| run_if_listed(packs.clone(), entry.clone(), parts.clone(), job));
         }
         for of in &self.schedules {
             registry.add_tenant_schedule(of.clone());
@@ -62,7 +63,7 @@ impl PackRegistry {
 
 /// Runs a pack's job for a tenant that has the pack. What the clock made for another is no work; what the pack itself left behind
 /// stays among the dead letters.
-async fn run_if_had(
+async fn run_if_listed(
     packs: Arc<PackRegistry>,
     entry: PackJobEntry,
     parts: PackJobParts,

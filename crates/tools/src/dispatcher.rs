@@ -70,7 +70,7 @@ impl ToolDispatcher {
 
     /// A tool of the installation, or of this tenant's own connectors. A bare name that several packs have means none of them.
     pub fn find_tool(&self, tenant: TenantId, name: &str) -> Option<Tool> {
-        self.find_tool_among(tenant, &TenantPacks::default(), name)
+        self.find_tool_among(tenant, &TenantPacks::all(), name)
     }
 
     /// The same, where it is known which packs the tenant has.
@@ -82,9 +82,14 @@ impl ToolDispatcher {
     }
 
     /// The same for what a pack itself names: its own tool comes first.
-    pub fn find_tool_of_pack(&self, tenant: TenantId, pack: Option<&str>, name: &str) -> Option<Tool> {
+    pub fn find_tool_of_pack(
+        &self,
+        (tenant, packs): (TenantId, &TenantPacks),
+        pack: Option<&str>,
+        name: &str,
+    ) -> Option<Tool> {
         let own = pack.and_then(|pack| self.registry.get(&format!("{pack}.{name}")).cloned());
-        own.or_else(|| self.find_tool(tenant, name))
+        own.or_else(|| self.find_tool_among(tenant, packs, name))
     }
 
     /// The tool that an act was proposed with. One of the same name that another connector or pack brings is another tool.
@@ -200,7 +205,10 @@ impl ToolDispatcher {
         }
         let want = ToolCallRequest {
             act: id,
-            offered: tools.iter().any(|tool| tool.bare() == act.tool),
+            offered: tools.iter().any(|listed| match &tool {
+                Some(tool) => listed.means(&tool.known.spec),
+                None => listed.bare() == act.tool,
+            }),
             name: act.tool,
             arguments: act.arguments,
             wanted: stored.wanted,

@@ -58,7 +58,13 @@ impl ToolRegistry {
             return Err(bad("the engine's own tool for handing over a conversation has that name"));
         }
         let excludes = |other: &&Tool| match (pack, other.known.pack.as_deref()) {
-            (Some(pack), Some(other)) => pack == other || pack == HOUSE || other == HOUSE,
+            // Acts are stored with their connector and tool: two packs may not share both.
+            (Some(pack), Some(owner)) => {
+                pack == owner
+                    || pack == HOUSE
+                    || owner == HOUSE
+                    || other.known.connector.name == connector.name
+            }
             _ => true,
         };
         if let Some(other) = self.all_named(spec.name.as_str()).find(excludes) {
@@ -92,7 +98,7 @@ impl ToolRegistry {
 
     /// A tool by its bare name, where one has it, or by `pack.tool`.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.find(&TenantPacks::default(), name)
+        self.find(&TenantPacks::all(), name)
     }
 
     /// The same for a tenant: of a bare name, the tool of the one pack it has.

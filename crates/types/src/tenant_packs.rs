@@ -14,6 +14,11 @@ pub const HOUSE: &str = "house";
 pub struct TenantPacks(Option<Arc<BTreeSet<String>>>);
 
 impl TenantPacks {
+    /// Every pack of the installation.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
     /// These and no others.
     pub fn only(names: impl IntoIterator<Item = String>) -> Self {
         Self(Some(Arc::new(names.into_iter().collect())))

@@ -1,6 +1,7 @@
 //! What a tool is, as everybody needs to know it: the model that may ask for it, the offline model that recognises a
 //! request for it, the safety pipeline that decides, and the person who is told what happened.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -309,7 +310,26 @@ impl fmt::Display for ConnectorName {
     }
 }
 
+/// What people call a value of an argument, beside it in the schema: for the offline model alone.
+const WORDS: &str = "words";
+
 impl ToolSpec {
+    /// Its arguments as a model elsewhere is told of them: such a model knows by itself what people call things, and each word is
+    /// paid for in every call.
+    pub fn model_parameters(&self) -> Cow<'_, Value> {
+        let has_words = |property: &Value| property.get(WORDS).is_some_and(Value::is_object);
+        let properties = self.parameters.get("properties").and_then(Value::as_object);
+        if !properties.is_some_and(|all| all.values().any(has_words)) {
+            return Cow::Borrowed(&self.parameters);
+        }
+        let mut told = self.parameters.clone();
+        let properties = told.get_mut("properties").and_then(Value::as_object_mut);
+        for property in properties.into_iter().flat_map(|all| all.values_mut()).filter(|one| has_words(one)) {
+            property.as_object_mut().map(|property| property.remove(WORDS));
+        }
+        Cow::Owned(told)
+    }
+
     /// What its scope begins with: `ledger` of `ledger.sale.add`.
     pub fn module(&self) -> &str {
         self.scope.split(['.', '/']).next().unwrap_or_default()
@@ -350,6 +370,19 @@ impl ToolSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_elsewhere_is_told_no_words_for_values() {
+        let parameters = serde_json::json!({ "type": "object", "properties": {
+            "mode": { "enum": ["cash"], "words": { "cash": ["nakad"] } }, "words": { "type": "string" },
+        } });
+        let look = ToolSpec::read_only("look".parse().unwrap(), "Looks.", "x.read");
+        assert!(matches!(look.model_parameters(), Cow::Borrowed(_)));
+        let look = ToolSpec { parameters, ..look };
+        let told = look.model_parameters();
+        assert_eq!(told["properties"]["mode"], serde_json::json!({ "enum": ["cash"] }));
+        assert_eq!(told["properties"]["words"]["type"], "string", "an argument may be called so");
+    }
 
     #[test]
     fn names_that_every_provider_accepts() {

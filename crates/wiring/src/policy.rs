@@ -78,6 +78,16 @@ impl FolderExtension for PolicyFile {
         };
         let policy = policy::parse_file(text)
             .map_err(|slip| wrong(FolderProblem::in_file(file, slip.what).at_position(slip.position)))?;
+        for message in &policy.messages {
+            let meant = self.registry.list_meant(&message.tool).filter_map(|tool| tool.known.pack.as_deref());
+            let packs: Vec<&str> = meant.filter(|pack| policy.packs.has(pack)).collect();
+            if packs.len() > 1 {
+                let what = format!("several packs have a tool called {}: {}", message.tool, packs.join(", "));
+                let full: Vec<String> = packs.iter().map(|pack| format!("{pack}.{}", message.tool)).collect();
+                let hint = format!("write {}", full.join(" or "));
+                return Err(vec![FolderProblem::in_file(file, what).hint(hint)]);
+            }
+        }
         policy::to_minimal_map(&policy)
             .map_err(|error| wrong(FolderProblem::in_file(file, error.to_string())))
     }
@@ -105,7 +115,11 @@ impl FolderExtension for PolicyFile {
         let packs: Vec<String> = packs
             .listed()
             .filter(|pack| !self.packs.contains(*pack))
-            .map(|pack| format!("policy.toml lists pack {pack}, which is not installed"))
+            .map(|pack| {
+                let meant = find_nearest(pack, self.packs.iter().map(String::as_str));
+                let hint = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+                format!("policy.toml lists pack {pack}, which is not installed{hint}")
+            })
             .collect();
         connectors.chain(tools).chain(packs).chain(self.list_residency_warnings(body)).collect()
     }

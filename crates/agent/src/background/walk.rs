@@ -8,12 +8,15 @@ use std::time::{Duration, Instant};
 use munshi_identity::{Principal, keys, persons};
 use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
-use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome};
+use munshi_pack::{
+    ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome,
+    load_tenant_packs,
+};
 use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::{PlatformTx, Tx};
 use munshi_tools::{Tool, ToolAnswer, ToolCallRequest};
-use munshi_types::{ActId, Conduct, Effect, ToolName};
+use munshi_types::{ActId, Conduct, Effect, TenantPacks, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -58,6 +61,8 @@ pub(super) struct BackgroundWalk {
     stop: CancellationToken,
     /// What its kind may ask while it says what comes next.
     services: PackServices,
+    /// The packs the tenant has, as they were before the step.
+    packs: TenantPacks,
 }
 
 /// What a kind says comes next.
@@ -89,7 +94,18 @@ impl BackgroundWalk {
         let principal = principal.ok_or_else(|| Error::Unfit(format!("run {} acts as nobody", run.id)))?;
         let begun = run.snapshot.iter_calls().map(|called| called.act).collect();
         let snapshot = RunSnapshot { used: run.snapshot.use_with_calls(called), ..run.snapshot.clone() };
-        Ok(Self { engine, lease, run, principal, snapshot, steps: Vec::new(), begun, stop, services })
+        Ok(Self {
+            engine,
+            lease,
+            run,
+            principal,
+            snapshot,
+            steps: Vec::new(),
+            begun,
+            stop,
+            services,
+            packs: TenantPacks::all(),
+        })
     }
 
     pub(super) async fn walk(mut self) -> Result<()> {
@@ -101,6 +117,11 @@ impl BackgroundWalk {
         loop {
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
+            }
+            self.packs = self.engine.db.read(self.lease.tenant, load_tenant_packs).await?;
+            if !self.packs.has(kind.pack) {
+                let what = format!("the tenant does not have the pack {}", kind.pack);
+                return self.halt(HaltReason::Broken(what)).await;
             }
             match self.make_calls().await? {
                 CallProgress::On => {}
@@ -134,9 +155,11 @@ impl BackgroundWalk {
                     return self.halt(HaltReason::RunSpent(what)).await;
                 }
                 NextStep::Begin(children) => {
-                    if let Some(unknown) =
-                        children.iter().find(|child| self.engine.packs.find_run_kind(&child.kind).is_none())
-                    {
+                    let is_known = |child: &ChildRun| {
+                        let kind = self.engine.packs.find_run_kind(&child.kind);
+                        kind.is_some_and(|kind| self.packs.has(kind.pack))
+                    };
+                    if let Some(unknown) = children.iter().find(|child| !is_known(child)) {
                         let what = format!("no pack has a run kind `{}`", unknown.kind);
                         return self.halt(HaltReason::Broken(what)).await;
                     }
@@ -471,7 +494,7 @@ impl BackgroundWalk {
     /// A tool that the kind of run names: its own pack's comes first.
     fn find_tool(&self, name: &str) -> Option<Tool> {
         let pack = self.run.kind.split_once('.').map(|(pack, _)| pack);
-        self.engine.dispatcher.find_tool_of_pack(self.lease.tenant, pack, name)
+        self.engine.dispatcher.find_tool_of_pack((self.lease.tenant, &self.packs), pack, name)
     }
 
     fn build_taint(&self, called: &ExchangeCall) -> Taint {

@@ -148,7 +148,7 @@ impl Turn {
             let active = self.setup.prepared.session.active.as_ref();
             if active.is_some_and(|active| active.was_just_asked(now)) {
                 let suggestion = "A person has been told already. Say that they know, and go on.".to_owned();
-                return refuse("already_handed_over", suggestion);
+                return refuse("handed_on", suggestion);
             }
             let run = self.setup.run.clone();
             let told = self.setup.engine.db.read(self.setup.tenant(), move |tx| list_told(tx, &run)).await?;

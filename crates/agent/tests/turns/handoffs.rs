@@ -1,10 +1,13 @@
 //! A conversation is handed on along the ways its team names, and the customer stays in it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_agent::handoffs::{self, HandoffRecord};
 use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, RunState, sessions};
-use munshi_llm::{ChatEvent as Said, ChatRequest};
+use munshi_lang::Phrasebook;
+use munshi_llm::{ChatEvent as Said, ChatRequest, ModelTarget};
+use munshi_offline::OfflineProvider;
 use munshi_store::Tx;
 use munshi_test_app::{TenantFiles, build_message, parse_target};
 use munshi_test_support::models::{ScriptedTurn, build_call_events};
@@ -12,7 +15,7 @@ use munshi_test_support::{TestDb, wait_until};
 use munshi_types::PersonId;
 use serde_json::{Value, json};
 
-use crate::turns::support::{Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 const COUNTER: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n\
     [escalation]\nto = \"the owner\"\nwhen = [\"somebody is hurt\"]\n\
@@ -171,7 +174,7 @@ on_both! {
         assert!(system(&requests[2].request).contains("This is an escalation"));
         let (received, outcome) = ask(&shop, guest, "3", "where are they").await;
         assert_eq!(outcome.text, "They know.");
-        assert!(answers(&shop.model.requests()[4].request).contains("already_handed_over"));
+        assert!(answers(&shop.model.requests()[4].request).contains("handed_on"));
         assert_eq!(handed(&shop, &received).await.len(), 1, "told once");
         let owner = shop.owner;
         let told = shop.db.read(shop.tenant, move |tx: &mut Tx<'_>| {
@@ -180,6 +183,50 @@ on_both! {
             munshi_agent::messages::list_newest(tx, session.id, session.messages + 1, 1)
         }).await.unwrap();
         assert!(told[0].text.contains("needs you now") && told[0].text.contains("A blue lamp"), "{}", told[0].text);
+    }
+
+    /// Without any model: people ask for a person or for another team in their own words.
+    async fn who_asks_for_somebody_is_handed_over_without_a_model(test: TestDb) {
+        let shop = open(&test, []).await;
+        let plan = Plan { targets: vec![ModelTarget::offline()], ..Plan::default() };
+        let offline = Arc::new(OfflineProvider::new(Phrasebook::core().unwrap()).unwrap());
+        let shop = shop.thinking_with(&test, test.db.clone(), offline, plan);
+        ask(&shop, shop.owner, "0", "hello").await;
+        let mut missed = Vec::new();
+        for (at, said) in [
+            "I want to talk to a human",
+            "manager se baat karni hai",
+            "मुझे इंसान से बात करनी है",
+            "মানুষের সাথে কথা বলতে চাই",
+            "માણસ સાથે વાત કરવી છે",
+            "ಮ್ಯಾನೇಜರ್ ಜೊತೆ ಮಾತಾಡಬೇಕು",
+            "മാനേജരോട് സംസാരിക്കണം",
+            "मला मॅनेजर शी बोलायचे आहे",
+            "ମ୍ୟାନେଜର ସହିତ କଥା ହେବି",
+            "ਮੈਨੂੰ ਮੈਨੇਜਰ ਨਾਲ ਗੱਲ ਕਰਨੀ ਹੈ",
+            "மேனேஜர் கிட்ட பேசணும்",
+            "మేనేజర్ తో మాట్లాడాలి",
+        ].into_iter().enumerate() {
+            let guest = shop.add_person(shop.tenant, &format!("Guest {at}"), None).await;
+            let (received, outcome) = ask(&shop, guest, &format!("p{at}"), said).await;
+            let found = handed(&shop, &received).await;
+            if found.iter().map(|one| one.destination.as_str()).collect::<Vec<_>>() != ["person"] {
+                missed.push(format!("{said}: {:?} {}", outcome.calls, outcome.text));
+                continue;
+            }
+            assert!(!outcome.text.is_empty() && !outcome.text.contains('{'), "{said}: {}", outcome.text);
+            let (received, again) = ask(&shop, guest, &format!("q{at}"), said).await;
+            assert_eq!((handed(&shop, &received).await.len(), again.text), (1, outcome.text), "told once, and said again: {said}");
+        }
+        assert!(missed.is_empty(), "{missed:#?}");
+        let guest = shop.add_person(shop.tenant, "Buyer", None).await;
+        let (received, outcome) = ask(&shop, guest, "c", "connect me to care").await;
+        assert_eq!(handed(&shop, &received).await[0].destination, "care", "{outcome:?}");
+        assert!(!outcome.text.is_empty());
+        let (received, _) = ask(&shop, guest, "d", "talk to counter please").await;
+        assert_eq!(handed(&shop, &received).await.len(), 2, "and back");
+        let (received, _) = ask(&shop, guest, "e", "my manager said hello to your owner").await;
+        assert_eq!(handed(&shop, &received).await.len(), 2, "who speaks of somebody wants nobody");
     }
 
     async fn where_nobody_can_be_told_the_model_hears_so_and_may_ask_again_later(test: TestDb) {

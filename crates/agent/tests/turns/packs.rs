@@ -40,7 +40,7 @@ impl ReadToolHandler for Look {
 }
 
 /// What comes of a message to an agent with these tools, of a tenant with this policy; and what its model was offered.
-async fn ask(test: &TestDb, (name, tools, policy): (&str, &str, &str)) -> (RunOutcome, Vec<String>) {
+async fn ask(test: &TestDb, (name, tools, policy): (&str, &str, &str)) -> (RunOutcome, Vec<String>, String) {
     let packs: [Arc<dyn Pack>; 2] = [Arc::new(Compass("north")), Arc::new(Compass("south"))];
     let script = [ScriptedTurn::call("look", &json!({})), ScriptedTurn::text("That is all.")];
     let model = Arc::new(ScriptedModel::new(script));
@@ -55,28 +55,30 @@ async fn ask(test: &TestDb, (name, tools, policy): (&str, &str, &str)) -> (RunOu
     let to = parse_target(&format!("handle:{name}"));
     let received = app.engine.receive(build_message(to, owner, "1", "look around")).await.unwrap();
     let outcome = app.wait_for_outcome(&received).await;
-    let offered = model.requests()[0].request.tools.iter().map(|tool| tool.module().to_owned()).collect();
-    (outcome, offered)
+    let asked = model.requests().remove(0).request;
+    let offered = asked.tools.iter().map(|tool| tool.module().to_owned()).collect();
+    (outcome, offered, asked.system.join("\n"))
 }
 
 on_both! {
     async fn of_two_tools_with_one_name_the_agents_is_called(test: TestDb) {
         for pack in ["north", "south"] {
-            let (outcome, offered) = ask(&test, (pack, &format!("\"{pack}.look\""), "")).await;
+            let (outcome, offered, told) = ask(&test, (pack, &format!("\"{pack}.look\""), "")).await;
             assert_eq!(offered, [pack]);
+            assert!(!told.contains("not there now") && told.contains("tool"), "{told}");
             assert_eq!(outcome.calls.len(), 1, "{outcome:?}");
             assert_eq!(outcome.calls[0].result["result"]["from"], pack, "{outcome:?}");
         }
     }
 
     async fn a_bare_name_is_the_tool_of_the_pack_that_the_tenant_has(test: TestDb) {
-        let (outcome, offered) = ask(&test, ("listed", "\"look\"", "packs = [\"south\"]")).await;
+        let (outcome, offered, _) = ask(&test, ("listed", "\"look\"", "packs = [\"south\"]")).await;
         assert_eq!(offered, ["south"]);
         assert_eq!(outcome.calls[0].result["result"]["from"], "south", "{outcome:?}");
     }
 
     async fn what_the_tenant_does_not_list_is_neither_offered_nor_done(test: TestDb) {
-        let (outcome, offered) = ask(&test, ("closed", "\"north.look\"", "packs = [\"south\"]")).await;
+        let (outcome, offered, _) = ask(&test, ("closed", "\"north.look\"", "packs = [\"south\"]")).await;
         assert!(offered.is_empty());
         assert_eq!(outcome.calls[0].result["ok"], false, "{outcome:?}");
         assert!(!outcome.calls[0].result.to_string().contains("from"), "{outcome:?}");

@@ -207,7 +207,7 @@ pub enum FallbackSearchOutcome {
 /// The search to make where a tool found nothing, if the agent has one for it.
 pub fn find_fallback_search(next: &FailureHint, offered: &[ToolName]) -> Option<(ToolName, Value)> {
     let (by, arguments) = next.search_call()?;
-    offered.contains(&by.tool).then(|| (by.tool.clone(), arguments))
+    offered.iter().any(|tool| tool.overlaps(&by.tool)).then(|| (by.tool.clone(), arguments))
 }
 
 /// Goes from what a search found back to the call that found nothing. What only nearly has the name is never written to

@@ -67,8 +67,10 @@ fn control(life: CacheLifetime) -> AnthropicCacheControl {
 
 fn sizes(request: &ChatRequest) -> RequestTokenCounts {
     let tool = |parameters: &Value| estimate_tokens(parameters.to_string().len());
-    let tools =
-        request.tools.iter().map(|spec| estimate_tokens(spec.description.len()) + tool(&spec.parameters));
+    let tools = request
+        .tools
+        .iter()
+        .map(|spec| estimate_tokens(spec.description.len()) + tool(&spec.model_parameters()));
     RequestTokenCounts {
         tools: tools.sum(),
         system: request.system.iter().map(|text| estimate_tokens(text.len())).collect(),

@@ -47,7 +47,7 @@ pub(super) struct AnthropicRequest<'a> {
 struct Tool<'a> {
     name: &'a str,
     description: &'a str,
-    input_schema: &'a Value,
+    input_schema: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<AnthropicCacheControl>,
 }
@@ -206,7 +206,7 @@ fn tools<'a>(request: &'a ChatRequest, marks: &AnthropicCacheMarks) -> Vec<Tool<
         .map(|spec| Tool {
             name: spec.name.as_str(),
             description: &spec.description,
-            input_schema: &spec.parameters,
+            input_schema: spec.model_parameters(),
             cache_control: None,
         })
         .collect();

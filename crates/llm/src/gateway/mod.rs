@@ -147,13 +147,14 @@ impl GatewayState {
 
     /// The model of this machine, where the route lets it answer what it is sure of, and it is.
     fn find_sure_target(&self, route: &ModelRoute, request: &ChatRequest) -> Option<&Arc<ModelTarget>> {
-        if route.sure_above.is_none() && !route.templates {
+        let has_templates = route.templates && request.tools.iter().any(|tool| tool.needs_no_model);
+        if route.sure_above.is_none() && !has_templates {
             return None;
         }
         let here = self.targets.iter().find(|target| target.is_local())?;
         let known = route.admits(here, request).then(|| self.provider.confidence(here, request))??;
         let is_sure = route.sure_above.is_some_and(|least| known.thousandths >= least);
-        (is_sure || (route.templates && known.is_template)).then_some(here)
+        (is_sure || (has_templates && known.is_template)).then_some(here)
     }
 }
 

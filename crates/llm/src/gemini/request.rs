@@ -1,5 +1,7 @@
 //! A request as `generateContent` wants it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -34,7 +36,7 @@ struct Tools<'a> {
 struct Function<'a> {
     name: &'a str,
     description: &'a str,
-    parameters_json_schema: &'a Value,
+    parameters_json_schema: Cow<'a, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,7 +105,7 @@ fn tools(request: &ChatRequest) -> Vec<Tools<'_>> {
         .map(|spec| Function {
             name: spec.name.as_str(),
             description: &spec.description,
-            parameters_json_schema: &spec.parameters,
+            parameters_json_schema: spec.model_parameters(),
         })
         .collect();
     if functions.is_empty() { Vec::new() } else { vec![Tools { function_declarations: functions }] }

@@ -1,5 +1,7 @@
 //! A request as chat completions want it, in the target's dialect.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -46,7 +48,7 @@ enum Tool<'a> {
 struct Function<'a> {
     name: &'a str,
     description: &'a str,
-    parameters: &'a Value,
+    parameters: Cow<'a, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -120,8 +122,11 @@ pub(super) fn extra(target: &ModelTarget, request: &ChatRequest) -> Map<String, 
 }
 
 fn tool(spec: &munshi_types::tool::ToolSpec) -> Tool<'_> {
-    let function =
-        Function { name: spec.name.as_str(), description: &spec.description, parameters: &spec.parameters };
+    let function = Function {
+        name: spec.name.as_str(),
+        description: &spec.description,
+        parameters: spec.model_parameters(),
+    };
     Tool::Function { function }
 }
 

@@ -62,7 +62,7 @@ pub fn count_message(target: &ModelTarget, message: &ChatMessage) -> u64 {
 pub fn estimate_request(target: &ModelTarget, request: &ChatRequest) -> u64 {
     let system: u64 = request.system.iter().map(|block| count_tokens_for(target, block)).sum();
     let tools = request.tools.iter().map(|tool| {
-        let texts = [tool.name.as_str(), &tool.description, &tool.parameters.to_string()];
+        let texts = [tool.name.as_str(), &tool.description, &tool.model_parameters().to_string()];
         texts.iter().map(|text| count_tokens_for(target, text)).sum::<u64>() + WRAPPING_TOKENS
     });
     let messages = request.messages.iter().flat_map(|message| &message.parts);

@@ -160,6 +160,8 @@ async fn templates_go_first_where_the_route_has_them_and_nothing_else_does() {
     let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
     let by_templates = ModelRoute { templates: true, ..crate::gateway::scene::route(&["first"]) };
     scene.route = Arc::new(by_templates.clone());
+    let look = munshi_types::tool::ToolSpec::read_only("look".parse().unwrap(), "Looks.", "x.read");
+    scene.request.tools.push(Arc::new(munshi_types::tool::ToolSpec { needs_no_model: true, ..look }));
     scene.request.messages = vec![ChatMessage::user("hello")];
     scene.complete().await.unwrap();
     scene.request.messages = vec![ChatMessage::user("Asha's balance")];

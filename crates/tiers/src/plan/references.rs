@@ -10,6 +10,7 @@ use super::{InstalledNames, PlannedTenant, StoredTenantState};
 use crate::draft::{Tier, TierDraft};
 use crate::merge::{self, AgentChainError, MergedAgent};
 use crate::problem::FolderProblem;
+use crate::shape::word_forms::RETIRED_USE;
 
 /// Everything that refers to nothing.
 pub(super) fn check(after: &PlannedTenant, state: &StoredTenantState) -> Vec<FolderProblem> {
@@ -201,6 +202,11 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = BTreeSet::new();
     for (name, merged) in agents {
+        if merged.agent.models.uses.contains_key(RETIRED_USE) {
+            warnings.insert(format!(
+                "agent {name}: {RETIRED_USE} is no model use any more and does nothing: remove it"
+            ));
+        }
         let models = merged.agent.models.uses.values().flatten();
         for model in models.filter(|model| !installed.models.contains(*model)) {
             warnings.insert(format!("agent {name}: model {model} is not configured, so it is skipped"));

@@ -25,7 +25,7 @@ pub(super) fn check(
                 let what = format!("{twin} and {tool} have the same name to a model");
                 problems.push(draft.problem("tools", what).hint("keep one of them"));
             }
-            let found = list_had(tool, installed);
+            let found = list_of_tenant(tool, installed);
             if installed.packs.is_some() && found.len() > 1 {
                 let packs: Vec<&str> = found.iter().filter_map(|one| one.pack()).collect();
                 let full: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -45,7 +45,7 @@ pub(super) fn warnings(
 ) -> BTreeSet<String> {
     let mut warnings = BTreeSet::new();
     for (name, merged) in agents {
-        for tool in merged.agent.tools.iter().filter(|tool| list_had(tool, installed).is_empty()) {
+        for tool in merged.agent.tools.iter().filter(|tool| list_of_tenant(tool, installed).is_empty()) {
             let why = match list_installed(tool, installed.names).next().and_then(ToolName::pack) {
                 Some(pack) => format!("is of pack {pack}, which policy.toml does not list"),
                 None => "is not installed".to_owned(),
@@ -57,12 +57,12 @@ pub(super) fn warnings(
 }
 
 /// The tools that a name means and the tenant has.
-fn list_had<'i>(tool: &ToolName, installed: PlannedInstallation<'i>) -> Vec<&'i ToolName> {
-    let is_had = |one: &&ToolName| match (installed.packs, one.pack()) {
+fn list_of_tenant<'i>(tool: &ToolName, installed: PlannedInstallation<'i>) -> Vec<&'i ToolName> {
+    let is_listed = |one: &&ToolName| match (installed.packs, one.pack()) {
         (Some(packs), Some(pack)) => packs.has(pack),
         _ => true,
     };
-    list_installed(tool, installed.names).filter(is_had).collect()
+    list_installed(tool, installed.names).filter(is_listed).collect()
 }
 
 fn list_installed<'i>(tool: &ToolName, installed: &'i InstalledNames) -> impl Iterator<Item = &'i ToolName> {

@@ -58,7 +58,7 @@ pub(super) struct MissingTools {
 
 impl MissingTools {
     pub(super) fn new((offered, missing): (Vec<&ToolName>, Vec<&ToolName>)) -> Self {
-        let names = missing.into_iter().map(ToString::to_string).collect();
+        let names = missing.into_iter().map(|name| name.bare().to_owned()).collect();
         Self { any_offered: !offered.is_empty(), names }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_types::{HAND_OVER, ToolSpec};
+use munshi_types::{HAND_OVER, ToolName, ToolSpec};
 
 use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
 use super::static_prompt::StaticPrompt;
@@ -19,8 +19,11 @@ pub(super) fn collect_tools(
     turn: &TurnContext,
     report: &mut PromptReport,
 ) -> Vec<Arc<ToolSpec>> {
-    let is_had = |tool: &&Arc<ToolSpec>| tool.name.as_str() == HAND_OVER || turn.packs.has(tool.module());
-    let mut tools: Vec<Arc<ToolSpec>> = static_prompt.tools().iter().filter(is_had).cloned().collect();
+    let is_listed = |tool: &&Arc<ToolSpec>| tool.name.as_str() == HAND_OVER || turn.packs.has(tool.module());
+    let mut tools: Vec<Arc<ToolSpec>> = static_prompt.tools().iter().filter(is_listed).cloned().collect();
+    // A name that two packs of the tenant have means neither, and no provider takes it twice.
+    let names: Vec<ToolName> = tools.iter().map(|tool| tool.name.clone()).collect();
+    tools.retain(|tool| names.iter().filter(|name| **name == tool.name).count() == 1);
     let own = report.tokens(PromptSection::ToolSchemas);
     let budget = static_prompt.budgets().tool_schemas.map_or(u32::MAX, |budget| budget.saturating_sub(own));
     let room = budget.min(report.most.saturating_sub(report.total) / SHARE);

@@ -51,7 +51,7 @@ impl StaticPrompt {
         let budgets = agent.limits.budgets();
         let mut report = PromptReport::default();
         let tools = select_offered_tools(tiers, installed, &budgets, &mut report);
-        let is_offered = |name: &&ToolName| tools.iter().any(|tool| tool.name == **name);
+        let is_offered = |name: &&ToolName| tools.iter().any(|tool| name.means(tool));
         let missing = MissingTools::new(agent.tools.iter().partition(is_offered));
         let named = human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails);
         let set = guardrail_rules::resolve_parameters(named);
@@ -191,6 +191,6 @@ fn select_offered_tools(
 
 /// What describing a tool takes, as the gateway estimates it.
 pub fn tool_tokens(tool: &ToolSpec) -> u32 {
-    let texts = [tool.name.as_str(), &tool.description, &tool.parameters.to_string()];
+    let texts = [tool.name.as_str(), &tool.description, &tool.model_parameters().to_string()];
     texts.iter().map(|text| count_prompt_tokens(text)).sum::<u32>() + WRAPPING
 }

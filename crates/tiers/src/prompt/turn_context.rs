@@ -57,7 +57,7 @@ impl TurnContext {
             exchanges: Vec::new(),
             words: Vec::new(),
             tools: Vec::new(),
-            packs: TenantPacks::default(),
+            packs: TenantPacks::all(),
             key: FenceKey::new([0; 16]),
         }
     }

@@ -17,7 +17,7 @@ mod reference;
 mod schema;
 mod team;
 mod toml_writer;
-mod word_forms;
+pub(crate) mod word_forms;
 
 use munshi_types::tier::TierKind;
 

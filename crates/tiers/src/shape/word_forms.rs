@@ -35,8 +35,8 @@ pub(super) const DESTINATION: WordForm = WordForm {
 };
 
 pub(super) const TOOL: WordForm = WordForm {
-    expects: "a tool's name such as \"search_catalog\"",
-    pattern: Some("^[a-z][a-z0-9_]{0,63}$"),
+    expects: "a tool's name such as \"search_catalog\", or \"shop.search_catalog\" for that of the pack shop",
+    pattern: Some("^([a-z][a-z0-9-]{0,63}\\.)?[a-z][a-z0-9_]{0,63}$"),
     read: normalize::<ToolName>,
 };
 
@@ -76,6 +76,9 @@ pub(super) const WORD: WordForm = WordForm {
     read: normalize_word,
 };
 
+/// A use that nothing ever asked for.
+pub(crate) const RETIRED_USE: &str = "realtime_voice";
+
 pub(super) const USE: WordForm =
     WordForm { expects: "a model use such as default or cheap", pattern: None, read: normalize_capability };
 
@@ -88,6 +91,10 @@ fn normalize_word(text: &str) -> Result<String, String> {
 fn normalize_capability(text: &str) -> Result<String, String> {
     if let Ok(found) = text.parse::<Capability>() {
         return Ok(found.to_string());
+    }
+    // Of older versions; it changes nothing, and a plan warns of it.
+    if text == RETIRED_USE {
+        return Ok(text.to_owned());
     }
     let known: Vec<&str> = Capability::ALL.iter().map(|known| known.as_str()).collect();
     let otherwise = format!("use one of {}", known.join(", "));

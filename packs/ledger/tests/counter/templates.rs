@@ -64,4 +64,19 @@ on_both! {
         let calls = asked.messages.iter().flat_map(|message| &message.parts);
         assert!(calls.map(|part| format!("{part:?}")).any(|part| part.contains("balance_of")), "{asked:?}");
     }
+
+    async fn what_answers_the_models_own_question_is_its_to_write(test: TestDb) {
+        let turns = ["How much did Ramesh take on credit?", "I will write it down.", "No, that was Suresh."];
+        let model = Arc::new(ScriptedModel::new(turns.map(ScriptedTurn::text)));
+        let shop = Shop::open_beside(&test, model.clone()).await;
+        shop.say("hmm, Ramesh came by").await;
+        shop.say("Ramesh ko 500 ka udhaar diya").await;
+        assert_eq!(model.requests().len(), 2, "it had asked");
+        for said in ["usne 300 diye", "Ramesh ko 500 udhaar diya aur agar 2000 se zyada ho to reminder bhejo"] {
+            let before = model.requests().len();
+            shop.hear_next(said).await;
+            assert!(model.requests().len() > before, "left to the model: {said}");
+        }
+        assert!(shop.say("who owes me money").await.len() > 2, "a look needs no model");
+    }
 }

@@ -108,7 +108,7 @@ impl PromptFixture {
             message,
             exchanges: Vec::new(),
             tools: Vec::new(),
-            packs: TenantPacks::default(),
+            packs: TenantPacks::all(),
             words: self.words.iter().map(|(thing, called)| TenantWord::new(thing, called)).collect(),
             key,
         }
