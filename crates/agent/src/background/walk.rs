@@ -22,6 +22,7 @@ use super::billing::RunBill;
 use super::ending::RunEnding;
 use super::record::WorkStep;
 use super::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
+use crate::act_takeover::TakeoverPace;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::event::BegunRun;
@@ -328,17 +329,14 @@ impl BackgroundWalk {
         called: &ExchangeCall,
         caller: &ActCaller,
     ) -> Result<(ToolAnswer, bool)> {
-        let (began, mut is_taken_over) = (Instant::now(), false);
+        let (began, mut takeover) = (Instant::now(), TakeoverPace::default());
         loop {
             let (answer, is_stored) = self.dispatch(index, called, caller).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
-            if !std::mem::replace(&mut is_taken_over, true) {
-                let taken = self.engine.dispatcher.take_over_orphaned(self.lease.tenant, called.act).await;
-                if matches!(taken, Ok(true)) {
-                    continue;
-                }
+            if takeover.is_due() && self.engine.take_over_left(self.lease.tenant, called.act).await {
+                continue;
             }
             if began.elapsed() > ACT_TIMEOUT {
                 let what = format!("act {} is still running", called.act);
