@@ -59,7 +59,7 @@ pub struct TestAppBuilder {
 impl TestApp {
     /// On the database of a test, by its clock.
     pub fn builder(test: &TestDb) -> TestAppBuilder {
-        TestAppBuilder { ids: test.ids.clone(), ..TestAppBuilder::new(test.db.clone(), test.clock.clone()) }
+        TestAppBuilder::new(test.db.clone(), test.clock.clone()).with_ids(test.ids.clone())
     }
 
     /// Stores a tenant's files and policy as `munshi apply` does it.
@@ -124,6 +124,10 @@ impl TestAppBuilder {
             settings: TurnSettings::default(),
             senders: Vec::new(),
         }
+    }
+
+    pub fn with_ids(self, ids: IdGenerator) -> Self {
+        Self { ids, ..self }
     }
 
     /// On another handle of the same database, as a second process has it.
