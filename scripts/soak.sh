@@ -10,5 +10,7 @@ for _ in 1 2 3; do
 done
 MUNSHI_TEST_LONG=1 MUNSHI_TEST_RESERVATIONS=${MUNSHI_TEST_RESERVATIONS:-100000} scripts/test.sh \
   -p munshi-connectors -p munshi-safety -E 'test(our_client_conforms) or test(many_reservations)'
+# A node with the sample pack, killed after each of its commits and at each of its calls.
+MUNSHI_TEST_LONG=1 scripts/test.sh -p munshi-web -E 'test(dies_at_any_step)'
 MUNSHI_KILLS=${MUNSHI_KILLS:-200} scripts/postgres.sh run \
   cargo test --release -p munshi-agent --test tests -- killed:: --nocapture --test-threads=1

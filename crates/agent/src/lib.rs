@@ -33,6 +33,7 @@
 //! - [`key_use`]: what a message that came through an API key may do
 //! - [`client_context`]: the conversation and the tools of a program that keeps them itself
 
+mod act_takeover;
 pub mod background;
 mod background_jobs;
 pub mod cancel;

@@ -164,7 +164,7 @@ impl Walk<'_> {
                     match find_retired(outline.name, name.get_ref(), &place) {
                         Some(warning) => self.file.warnings.push(warning),
                         None => {
-                            self.add(unknown_key(self.known, Some(outline), under, name.get_ref(), place))
+                            self.add(unknown_key(self.known, Some(outline), under, name.get_ref(), place));
                         }
                     }
                 }

@@ -11,6 +11,10 @@ pub struct StoreOptions {
     pub connections: usize,
     /// How long a unit's statements may run before they are stopped.
     pub statement_timeout: Duration,
+    /// Postgres: how long a transaction may stand still between two statements before the server undoes it. A unit waits for nothing
+    /// but the database, so one that says nothing for so long is of a process that was stopped or cut off, and others wait for its
+    /// locks. Shorter than they wait for a lock: they get it.
+    pub idle_timeout: Duration,
     /// How long a unit may wait for its turn before it is given up, not having run.
     pub queue_timeout: Duration,
     /// SQLite: how long to wait for another program that holds the file's lock.
@@ -25,6 +29,7 @@ impl Default for StoreOptions {
             readers: 4,
             connections: 16,
             statement_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(10),
             queue_timeout: Duration::from_secs(30),
             busy_timeout: Duration::from_secs(5),
             connect_timeout: Duration::from_secs(10),

@@ -11,7 +11,7 @@ use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migrations, Result, S
 use munshi_test_support::database::{TestDbStorage, server_url};
 use munshi_test_support::private_server::PrivateServer;
 use munshi_test_support::proxy::Proxy;
-use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, wait_until};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, UnitHold, wait_until};
 use uuid::Uuid;
 
 fn migrations() -> Migrations {
@@ -105,6 +105,40 @@ async fn a_statement_that_runs_too_long_is_stopped_on_both() {
         );
         test.db.write(tenant, |tx| add(tx, "next")).await.unwrap();
     }
+}
+
+/// A process that stands still in the middle of a transaction: stopped, swapped out, or cut off.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_stands_still_keeps_nobody_waiting() {
+    let options = StoreOptions { idle_timeout: Duration::from_secs(2), ..StoreOptions::default() };
+    let test = TestDb::open_with(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES], options).await;
+    let tenant = test.add_tenant("shop").await;
+    test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
+    let change =
+        |tx: &mut Tx<'_>| tx.execute("UPDATE notes SET body = body || '!' WHERE tenant_id = $1", &[]);
+    for says_more in [true, false] {
+        let (still, other, hold) = (test.open_again().await, test.db.clone(), UnitHold::default());
+        let held = hold.clone();
+        let stopped = still.write(tenant, move |tx| {
+            change(tx)?;
+            held.wait();
+            if says_more { change(tx) } else { Ok(0) }
+        });
+        let goes_on = async {
+            hold.reached().await;
+            let began = Instant::now();
+            other.write(tenant, change).await.unwrap();
+            let waited = began.elapsed();
+            hold.release();
+            waited
+        };
+        let (stopped, waited) = tokio::join!(stopped, goes_on);
+        assert!(waited > Duration::from_secs(1) && waited < Duration::from_secs(10), "{waited:?}");
+        let error = stopped.unwrap_err();
+        assert!(error.is_retryable(), "it was undone, and may be done again: {error:?}");
+        still.write(tenant, change).await.unwrap();
+    }
+    assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["first!!!!"], "what stood still is not there");
 }
 
 /// A unit that has the writer until it is let go.

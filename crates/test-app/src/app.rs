@@ -60,7 +60,7 @@ pub struct TestAppBuilder {
 impl TestApp {
     /// On the database of a test, by its clock.
     pub fn builder(test: &TestDb) -> TestAppBuilder {
-        TestAppBuilder { ids: test.ids.clone(), ..TestAppBuilder::new(test.db.clone(), test.clock.clone()) }
+        TestAppBuilder::new(test.db.clone(), test.clock.clone()).with_ids(test.ids.clone())
     }
 
     /// Stores a tenant's files and policy as `munshi apply` does it.
@@ -126,6 +126,10 @@ impl TestAppBuilder {
             settings: TurnSettings::default(),
             senders: Vec::new(),
         }
+    }
+
+    pub fn with_ids(self, ids: IdGenerator) -> Self {
+        Self { ids, ..self }
     }
 
     /// On another handle of the same database, as a second process has it.

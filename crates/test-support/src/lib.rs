@@ -4,6 +4,7 @@
 //! server that `make test` starts (`MUNSHI_TEST_POSTGRES`); without it those tests fail, they are never skipped.
 //!
 //! # Layout
+//! - `activity`: the transactions that are open on a Postgres database
 //! - [`administration`]: changes that only administration makes
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
@@ -22,6 +23,7 @@
 //! Nothing here is part of the product; unwrapping is how a test fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod activity;
 pub mod administration;
 pub mod database;
 pub mod environment;

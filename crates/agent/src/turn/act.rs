@@ -20,6 +20,7 @@ use super::setup::TurnSetup;
 use super::state::SAME;
 use super::turn_outcome::{DelayedAct, TurnPause};
 use super::{Turn, evidence, prepare, setup};
+use crate::act_takeover::TakeoverPace;
 use crate::error::{Error, Result};
 use crate::event::{RunEvent, UndoOffer};
 use crate::runs;
@@ -218,13 +219,14 @@ impl Turn {
         called: &ExchangeCall,
         notes: &mut StageNotes,
     ) -> Result<(ToolAnswer, bool)> {
-        let begun = Instant::now();
+        let (begun, mut takeover) = (Instant::now(), TakeoverPace::default());
         loop {
             let (answer, is_stored) = self.dispatch_call(call_index, called, notes).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
-            if notes.acts.taken_up.remove(&called.act) && self.setup.take_over_left(called).await {
+            let is_left = notes.acts.taken_up.contains(&called.act) && takeover.is_due();
+            if is_left && self.setup.engine.take_over_left(self.setup.tenant(), called.act).await {
                 continue;
             }
             if self.setup.stop.is_cancelled() {
@@ -385,15 +387,6 @@ impl TurnSetup {
             .client_context
             .as_ref()
             .is_some_and(|client_context| client_context.find_by_alias(tool).is_some())
-    }
-
-    /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
-    async fn take_over_left(&self, called: &ExchangeCall) -> bool {
-        let taken = self.engine.dispatcher.take_over_orphaned(self.tenant(), called.act).await;
-        taken.unwrap_or_else(|error| {
-            tracing::warn!(act = %called.act, %error, "orphaned act takeover failed");
-            false
-        })
     }
 
     pub(crate) fn tools(&self) -> Vec<ToolName> {

@@ -136,7 +136,6 @@ pub(crate) fn read(
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
     let plan = budget::load_plan(tx, act_services.governor.settings())?;
-    let residency = policy.residency.clone();
     let reservation = run
         .reservation
         .map(|reservation| budget::find_reservation(tx, reservation, now))
@@ -160,7 +159,7 @@ pub(crate) fn read(
         target_descriptions,
         unsent,
         plan,
-        residency,
+        residency: policy.residency.clone(),
         reservation,
         may_use_remote_model: false,
         skipped,

@@ -12,7 +12,7 @@ use munshi_agent::runs::RunCause;
 use munshi_pack::RunDelegator;
 use munshi_safety::pipeline::CallerAudience;
 use munshi_store::{Db, PlatformTx, Result, Tx, across_tenants, params};
-use munshi_test_support::{DatabaseEngine, PATIENCE};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb};
 use munshi_types::{Clock, HolderId, Random, SeededRandom, SystemClock, SystemRandom, TenantId};
 
 use crate::killed::child::{self, ERRAND, ErrandInput};
@@ -29,6 +29,9 @@ const LONG: Duration = Duration::from_secs(60);
 const TOLD_APART: [&str; 5] = ["count", "fetch", "note", "book", "fax"];
 /// So long people write before something happens to a process, and after it.
 const MOMENT: Duration = Duration::from_millis(500);
+
+/// It takes about ten seconds where there is no time; after this it tells who waits for whom.
+const SLOW: Duration = Duration::from_secs(15);
 
 /// Whether there is time: then a process stands still for as long as leases really last. Else those of its runs are made to pass.
 #[allow(clippy::disallowed_methods, reason = "how long to go on is said from outside")]
@@ -133,6 +136,7 @@ async fn one_of_two_nodes_is_killed_and_one_is_cut_off() {
         people.door(&[staying.port, stopped.port]);
         tokio::time::sleep(MOMENT).await;
         let stopped_at = Instant::now();
+        println!("two nodes: {} stays, {} stops", staying.child.id(), stopped.child.id());
         signal(&stopped, "-STOP");
         // People still come to the door of the one that stands still, and go to the other after a while.
         stand_still(&beside, shop.tenant, &stopped).await;
@@ -147,8 +151,14 @@ async fn one_of_two_nodes_is_killed_and_one_is_cut_off() {
             tokio::time::timeout(PATIENCE, people.done()).await.expect("somebody's message is never taken");
         (sent, (killed_at, stopped_at, continued_at), (staying, stopped))
     };
-    let (work, (sent, (killed_at, stopped_at, continued_at), nodes)) = tokio::join!(errands, happens);
-    let ended = tokio::time::timeout(PATIENCE, verdict::until_quiet(&test.db, shop.tenant)).await;
+    let all = async {
+        let happened = tokio::join!(errands, happens);
+        (happened, tokio::time::timeout(PATIENCE, verdict::until_quiet(&test.db, shop.tenant)).await)
+    };
+    let ((work, (sent, (killed_at, stopped_at, continued_at), nodes)), ended) = tokio::select! {
+        ended = all => ended,
+        () = tell_who_waits(&test) => unreachable!("it tells for ever"),
+    };
     nodes.0.kill();
     nodes.1.kill();
     let seen = verdict::look(&test.db, shop.tenant).await;
@@ -165,6 +175,27 @@ async fn one_of_two_nodes_is_killed_and_one_is_cut_off() {
         continued_at - stopped_at,
         work.len(),
     );
+}
+
+/// What is not done yet: runs with who holds them, and acts with who may take them over when.
+const OPEN_WORK: &str = "SELECT format('run %s %s epoch %s of process %s until %s', r.id, r.state, r.epoch, h.pid, r.lease_until)
+    FROM runs r LEFT JOIN run_holders h ON h.id = r.holder WHERE r.ended_at IS NULL
+  UNION ALL SELECT format('act %s %s attempt %s of run %s until %s', a.tool, a.state, a.attempt, a.run_id, l.lease_until)
+    FROM act_leases l JOIN acts a ON a.id = l.act_id
+  UNION ALL SELECT format('job %s %s attempt %s of %s at %s until %s: %s', kind, state, attempt, worker, run_at,
+    lease_until, last_error)
+    FROM jobs WHERE state <> 'done'";
+
+/// Once it has taken longer than it should: who holds what others wait for, every two seconds.
+async fn tell_who_waits(test: &TestDb) {
+    tokio::time::sleep(SLOW).await;
+    loop {
+        println!("two nodes at {}:", SystemClock.now());
+        let transactions = test.place.list_open_transactions();
+        transactions.iter().for_each(|line| println!("  {line}"));
+        test.place.read_lines_as_superuser(OPEN_WORK).iter().for_each(|line| println!("  {line}"));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
 }
 
 /// What came to the world more than once, and when: since the kill, the stop and the going on.
@@ -191,7 +222,8 @@ async fn stand_still(db: &Db, tenant: TenantId, stopped: &Living) {
     let passed = SystemClock.now().minus(Duration::from_secs(10));
     for holder in db.platform(munshi_agent::RUNS).read(find).await.unwrap() {
         let age = move |tx: &mut Tx<'_>| -> Result<()> {
-            // A transaction that stands still with it keeps its rows; those pass later.
+            // A transaction that stands still with it keeps its rows; those pass later. Sweeps look at its acts from now on, but the
+            // acts' own leases last: whoever takes up the run must take them over.
             tx.execute(
                 "UPDATE act_leases SET lease_until = $3 WHERE tenant_id = $1 AND act_id IN (
                    SELECT l.act_id FROM act_leases l JOIN acts a ON a.tenant_id = $1 AND a.id = l.act_id

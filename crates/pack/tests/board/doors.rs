@@ -17,7 +17,7 @@ use munshi_types::{ActId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::pack::{Sweep, SweepPayload, all};
+use super::pack::{Sweep, SweepPayload, all};
 
 /// A notice as the housing society's own server has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

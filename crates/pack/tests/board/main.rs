@@ -8,6 +8,7 @@ mod guide;
 mod pack;
 mod refused;
 mod refused_doors;
+mod rounds;
 mod services;
 
 use std::sync::{Arc, Mutex};

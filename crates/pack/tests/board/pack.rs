@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use askama::Template;
 use async_trait::async_trait;
+use munshi_http::{AllowedHosts, GuardedHttpClients};
 use munshi_identity::Role;
 use munshi_identity::keys::ApiAccess;
 use munshi_jobs::{JobFailure, JobKind};
@@ -28,14 +29,15 @@ use munshi_store::{AdminTx, Migration, Result, Row, Tx, params};
 use munshi_tiers::prompt::UntrustedText;
 use munshi_tools::{ChoiceOption, ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, WriteToolHandler};
 use munshi_types::{
-    ActId, Autonomy, Clock, Conduct, Effect, FallbackSearch, IdGenerator, Language, SystemRandom, Timestamp,
-    ToolSpec,
+    ActId, Autonomy, Clock, Conduct, Effect, FallbackSearch, IdGenerator, Language, Reach, SystemRandom,
+    Timestamp, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::doors::{BoardCount, Counted, Digest, MakeRoom, NoticeFeed, NoticeHook};
+use super::doors::{BoardCount, Counted, Digest, MakeRoom, NoticeFeed, NoticeHook};
+use super::rounds::{self, Announce, RemindAll, Society};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     name: "9101_notices",
@@ -53,11 +55,14 @@ pub(crate) struct Board {
     pub(crate) clock: Arc<dyn Clock>,
     /// Where it asks for notices.
     pub(crate) feed: String,
+    pub(crate) society: Society,
 }
 
 impl Board {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, feed: "https://feed.example".to_owned() }
+        let clients = GuardedHttpClients::new(AllowedHosts::default()).expect("a client");
+        let society = Society { clients, address: "https://society.example".to_owned() };
+        Self { clock, feed: "https://feed.example".to_owned(), society }
     }
 }
 
@@ -81,7 +86,10 @@ impl Pack for Board {
         room.add_tool(read_spec(), ToolHandler::Read(Arc::new(Read)))?;
         room.add_tool(find_spec(), ToolHandler::Read(Arc::new(Find)))?;
         let runs = room.tool_runs();
-        room.add_tool(remind_spec(), ToolHandler::Write(Arc::new(RemindMe { runs })))?;
+        room.add_tool(remind_spec(), ToolHandler::Write(Arc::new(RemindMe { runs: runs.clone() })))?;
+        room.add_tool(rounds::remind_all_spec(), ToolHandler::Write(Arc::new(RemindAll { runs })))?;
+        let circular = rounds::circular_handler(&self.society);
+        room.add_foreign_tool(rounds::circular_spec(), rounds::society_connector(), circular)?;
         room.add_context_source(Waiting);
         room.add_reader(Forwarded);
         room.add_check(Sober);
@@ -90,6 +98,7 @@ impl Pack for Board {
         room.add_schedule::<Sweep>("sweep", night, &SweepPayload { days: 90 })?;
         room.add_heartbeat(Stale)?;
         room.add_run_kind(Remind)?;
+        room.add_run_kind(Announce)?;
         room.add_webhook(NoticeHook)?;
         room.add_poll(NoticeFeed { address: self.feed.clone() })?;
         room.add_job(Digest)?;
@@ -267,8 +276,9 @@ impl ReadToolHandler for Find {
     }
 }
 
-fn spec(name: &str, what: &str, scope: &str) -> ToolSpec {
-    ToolSpec::read_only(name.parse().expect("a plain name"), what, scope)
+pub(crate) fn spec(name: &str, what: &str, scope: &str) -> ToolSpec {
+    let spec = ToolSpec::read_only(name.parse().expect("a plain name"), what, scope);
+    ToolSpec { reach: Reach::Business, ..spec }
 }
 
 fn words(argument: &str) -> Value {

@@ -146,7 +146,7 @@ fn a_pack_alone_and_beside_another_is_installed() {
         Arc::new(odd(|room| room.add_tool(spec("look", "odd.x"), look()))),
     ])
     .unwrap();
-    assert_eq!(house.tools.all().count(), 5);
+    assert_eq!(house.tools.all().count(), 7);
     assert_eq!((house.tenants[0].1.name, house.tenants[0].1.files[0].path), ("board", "humans/caretaker.md"));
     assert!(house.book.names().any(|name| name == "ask-name"), "the core's phrases are there too");
     house.book.check().unwrap();

@@ -94,13 +94,14 @@ impl PostgresConnection {
         if known.is_empty() {
             return Err(missing_schema_error());
         }
-        let millis = options.statement_timeout.as_millis();
+        let (millis, idle) = (options.statement_timeout.as_millis(), options.idle_timeout.as_millis());
         self.run_command(&format!(
             "SET ROLE {APP_ROLE}; SET TIME ZONE 'UTC'; SET search_path = public; SET statement_timeout = {millis};
-             SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}",
+             SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {idle}; SET tcp_user_timeout = {}",
             // Whoever waits behind this unit for its tenant is to have time left.
             millis / 2,
-            millis.saturating_mul(2),
+            // For a machine that went dark while an answer was on its way to it.
+            (LINE_CHECK * 3).as_millis(),
         ))?;
         let row = self
             .line
@@ -166,8 +167,13 @@ impl PostgresConnection {
         rows.iter().try_for_each(|row| each(&Row(EngineRow::Postgres(row))))
     }
 
-    /// Makes a transaction last, with everything that was sent.
+    /// Makes a transaction last, with everything that was sent. After a pause it looks first whether the server has hung up: then it
+    /// was surely undone, and may be run again.
     pub(crate) fn commit(&mut self) -> Result<()> {
+        if self.answered_at.elapsed() > FRESH && self.line.is_closed() {
+            let what = "the server closed the connection before the commit".to_owned();
+            return Err(Error::Unavailable { what, source: None });
+        }
         let outgoing = std::mem::take(&mut self.outgoing);
         let outcome = pipeline::send_all_and_commit(&self.line, &outgoing);
         self.record_response(outcome)

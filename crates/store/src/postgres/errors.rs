@@ -53,6 +53,9 @@ fn from_refusal(refusal: &DbError) -> Error {
         }
         &SqlState::DISK_FULL => Error::Full,
         &SqlState::QUERY_CANCELED => Error::Busy("the statement ran too long and was stopped".to_owned()),
+        &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => {
+            Error::Busy("the transaction stood still for too long and was undone".to_owned())
+        }
         &SqlState::T_R_SERIALIZATION_FAILURE
         | &SqlState::T_R_DEADLOCK_DETECTED
         | &SqlState::LOCK_NOT_AVAILABLE => Error::Busy(text),

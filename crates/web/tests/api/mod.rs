@@ -56,6 +56,6 @@ mod programs;
 mod reads;
 mod secrets;
 mod streams;
-mod support;
+pub(crate) mod support;
 mod visits;
 mod widgets;

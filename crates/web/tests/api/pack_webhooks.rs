@@ -2,11 +2,15 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use munshi_identity::Role;
+use munshi_identity::keys::KeySubject;
 use munshi_safety::audit::{AuditActor, AuditActorKind};
+use munshi_safety::policy;
 use munshi_safety::vault::{SecretRef, VaultAuditContext, VaultSecret};
 use munshi_store::PlatformTx;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::administer_platform;
+use munshi_test_support::database::MORNING;
 use munshi_types::{TenantId, TenantStatus};
 use munshi_web::Peer;
 use ring::hmac;
@@ -155,5 +159,28 @@ on_both! {
         set_status(&house, TenantStatus::Archived).await;
         deliver(&house, "one", "{}").await.refused(401, "unauthenticated");
         assert_eq!(house.number(house.shop.tenant, STORED).await, 0);
+    }
+
+    async fn a_tenant_without_the_pack_has_none_of_its_doors(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop.tenant;
+        set_secret(&house, shop).await;
+        let key = house.key_with(shop, KeySubject::Role(Role::Owner), Some(&["packs"]), None).await;
+        let mut owner = house.operator("asha@shop.example", shop, Role::Owner).await;
+        let page = owner.get("/pages/shop/notes/write").await;
+        let (token, once) = (page.between("name=\"form\" value=\"", "\""), page.between("name=\"once\" value=\"", "\""));
+        for is_listed in [true, false] {
+            let packs = if is_listed { "packs = [\"notes\"]" } else { "packs = [\"ledger\"]" };
+            let rules = policy::parse(packs).unwrap();
+            house.db.write(shop, move |tx| policy::apply(tx, &rules, "test", "", MORNING)).await.unwrap();
+            let wanted = |open: u16, closed: u16| if is_listed { open } else { closed };
+            assert_eq!(owner.get("/pages/shop/notes/list").await.status, wanted(200, 404));
+            assert_eq!(house.get("/v1/packs/notes/count", &key).await.status, wanted(200, 404));
+            assert_eq!(deliver(&house, packs, "{}").await.status, wanted(200, 401));
+        }
+        let form = [("form", token.as_str()), ("once", once.as_str()), ("text", "eggs")];
+        assert_eq!(owner.post("/pages/shop/notes/write", &form).await.status, 404);
+        assert_eq!(house.number(shop, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 0);
+        assert_eq!(house.number(shop, STORED).await, 1);
     }
 }

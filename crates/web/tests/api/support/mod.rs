@@ -17,10 +17,12 @@ pub(crate) use pages::PAGE_KEY;
 pub(crate) use tools::World;
 pub(crate) use webhooks::HOOK_SECRET;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::Router;
+use munshi_agent::TurnSettings;
 use munshi_agent::outbox::ChannelSender;
 use munshi_connectors::ConnectorLogins;
 use munshi_identity::codes::CodeKey;
@@ -30,23 +32,25 @@ use munshi_identity::keys::{
 };
 use munshi_identity::passwords::{PasswordCost, PasswordService};
 use munshi_identity::{Role, links};
+use munshi_llm::Provider;
 use munshi_operations::HouseParts;
-use munshi_pack::PackServices;
+use munshi_pack::{PackRegistry, PackServices};
 use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
 use munshi_safety::vault::Vault;
 use munshi_store::{Db, Migration};
-use munshi_test_app::{TenantFiles, TestApp, list_migrations, notes};
+use munshi_test_app::{TenantFiles, TestApp, TestAppBuilder, list_migrations, notes};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_test_support::{administer, administer_platform};
-use munshi_types::{BindingId, PersonId, SystemRandom, TenantId};
+use munshi_types::{BindingId, Clock, IdGenerator, PersonId, SystemRandom, TenantId};
 use munshi_web::account::authenticator::SignInAuthenticator;
 use munshi_web::api::{ApiParts, CodeKeySource};
 use munshi_web::{
     Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, build_router, pack_operation_routes,
     routes,
 };
+use serde::{Deserialize, Serialize};
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"note\", \"wipe\", \"show\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
@@ -57,7 +61,7 @@ pub(crate) fn migrations() -> Vec<&'static [Migration]> {
 }
 
 /// A tenant and those who work there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Business {
     pub(crate) tenant: TenantId,
     pub(crate) owner: PersonId,
@@ -75,6 +79,7 @@ pub(crate) struct Installation {
     pub(crate) world: Arc<World>,
     pub(crate) vault: Option<Vault>,
     pub(crate) router: Router,
+    pub(crate) pack_services: PackServices,
 }
 
 impl std::ops::Deref for Installation {
@@ -95,6 +100,35 @@ pub(crate) struct Setup {
     pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
     /// How people let us into connectors' services.
     pub(crate) logins: Option<ConnectorLogins>,
+    /// Other packs than the notes, whose tools are then the only ones.
+    pub(crate) packs: Option<OtherPacks>,
+    pub(crate) turns: TurnSettings,
+}
+
+type AddServices = Box<dyn FnOnce(&TestApp, PackServices) -> PackServices + Send>;
+
+/// Packs of a test's own, and what they need.
+pub(crate) struct OtherPacks {
+    pub(crate) registry: PackRegistry,
+    pub(crate) model: Arc<dyn Provider>,
+    /// What they work with besides the vault.
+    pub(crate) add_services: AddServices,
+    pub(crate) agent: &'static str,
+    pub(crate) policy: &'static str,
+}
+
+/// Where an installation runs.
+pub(crate) struct Place {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdGenerator,
+    pub(crate) folder: PathBuf,
+}
+
+impl Place {
+    fn of(test: &TestDb, db: Db) -> Self {
+        Self { db, clock: test.clock.clone(), ids: test.ids.clone(), folder: test.place.folder() }
+    }
 }
 
 impl Default for Setup {
@@ -106,6 +140,8 @@ impl Default for Setup {
             account: account(),
             senders: Vec::new(),
             logins: None,
+            packs: None,
+            turns: TurnSettings::default(),
         }
     }
 }
@@ -134,7 +170,7 @@ impl CodeKeySource for FixedCodes {
 }
 
 /// The two tenants, once they are there.
-type Known = Option<(Business, Business)>;
+pub(crate) type Known = Option<(Business, Business)>;
 
 impl Installation {
     pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
@@ -147,7 +183,7 @@ impl Installation {
         setup: Setup,
     ) -> Self {
         let model = Arc::new(ScriptedModel::new(script));
-        Self::start(test, (test.db.clone(), None), (model, Arc::default()), setup).await
+        Self::start((Place::of(test, test.db.clone()), None), (model, Arc::default()), setup).await
     }
 
     /// Where the time that a hash takes is what is tested: passwords cost what they cost in the product.
@@ -159,24 +195,21 @@ impl Installation {
     /// Another process on the same database and in the same world.
     pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let parts = (Arc::new(ScriptedModel::new(script)), self.world.clone());
-        let place = (test.open_again().await, Some((self.shop, self.other)));
-        Self::start(test, place, parts, Setup::default()).await
+        let place = (Place::of(test, test.open_again().await), Some((self.shop, self.other)));
+        Self::start(place, parts, Setup::default()).await
     }
 
-    async fn start(
-        test: &TestDb,
-        (db, known): (Db, Known),
+    pub(crate) async fn start(
+        (place, known): (Place, Known),
         (model, world): (Arc<ScriptedModel>, Arc<World>),
-        setup: Setup,
+        mut setup: Setup,
     ) -> Self {
         let budgets = setup.budgets.clone();
-        let builder = TestApp::builder(test).with_db(db).with_budgets(setup.budgets);
-        let builder = builder.with_packs(pages::house()).with_tools(tools::registry(&world));
-        let builder = if setup.offline { builder } else { builder.with_model(model.clone()) };
-        let turns = builder.build();
+        let files = setup.packs.as_ref().map_or((AGENT, notes::OPEN_POLICY), |of| (of.agent, of.policy));
+        let (turns, add_services) = build_turns(&place, &mut setup, (&model, &world));
         let (shop, other) = match known {
             Some(known) => known,
-            None => (business(&turns, "shop").await, business(&turns, "other").await),
+            None => (business(&turns, "shop", files).await, business(&turns, "other", files).await),
         };
         let TestApp { engine, db, clock, ids, resolver, act_services: office, packs, queue, .. } =
             turns.clone();
@@ -186,7 +219,7 @@ impl Installation {
             ids: ids.clone(),
             queue,
             budgets,
-            folder: test.place.folder(),
+            folder: place.folder,
             packs: packs.clone(),
             logins: setup.logins.clone(),
         };
@@ -200,6 +233,10 @@ impl Installation {
             Some(vault) => pack_services.with_vault(vault.clone()),
             None => pack_services,
         };
+        let pack_services = match add_services {
+            Some(add) => add(&turns, pack_services),
+            None => pack_services,
+        };
         let hosts = || HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts));
         let proofs = SignInAuthenticator {
             db: db.clone(),
@@ -209,8 +246,12 @@ impl Installation {
             public_url: setup.account.public_url.clone(),
         };
         let routes = routes().merge(pack_operation_routes(&packs));
-        let visits =
-            VisitorServices { proofs: Arc::new(proofs), packs, pack_services, ..VisitorServices::default() };
+        let visits = VisitorServices {
+            proofs: Arc::new(proofs),
+            packs,
+            pack_services: pack_services.clone(),
+            ..VisitorServices::default()
+        };
         let parts = ApiParts {
             db: db.clone(),
             engine,
@@ -232,7 +273,7 @@ impl Installation {
         let api = Api::with_visitors(parts, visits);
         let app = App::with_api(ids, metrics(), || std::future::ready(Vec::new()), api);
         let router = build_router(routes, &app, &ServerOptions::default());
-        Self { turns, app, shop, other, model, world, vault, router }
+        Self { turns, app, shop, other, model, world, vault, router, pack_services }
     }
 
     pub(crate) fn now(&self) -> munshi_types::Timestamp {
@@ -339,8 +380,22 @@ impl Installation {
     }
 }
 
-async fn business(app: &TestApp, name: &str) -> Business {
-    let tenant = app.apply_tenant(&files(name).with_policy(notes::OPEN_POLICY)).await;
+fn build_turns(
+    place: &Place,
+    setup: &mut Setup,
+    (model, world): (&Arc<ScriptedModel>, &Arc<World>),
+) -> (TestApp, Option<AddServices>) {
+    let builder = TestAppBuilder::new(place.db.clone(), place.clock.clone()).with_ids(place.ids.clone());
+    let builder = builder.with_budgets(setup.budgets.clone()).with_settings(std::mem::take(&mut setup.turns));
+    if let Some(OtherPacks { registry, model, add_services, .. }) = setup.packs.take() {
+        return (builder.with_packs(registry).with_model(model).build(), Some(add_services));
+    }
+    let builder = builder.with_packs(pages::house()).with_tools(tools::registry(world));
+    (if setup.offline { builder.build() } else { builder.with_model(model.clone()).build() }, None)
+}
+
+async fn business(app: &TestApp, name: &str, (agent, policy): (&str, &str)) -> Business {
+    let tenant = app.apply_tenant(&files(name).with_agent(agent).with_policy(policy)).await;
     let tiers = munshi_tiers::history::list_tiers(&app.db, &name.parse().unwrap()).await.unwrap();
     let binding =
         tiers.iter().find(|tier| tier.name.as_str() == "counter" && tier.kind.as_str() == "binding");

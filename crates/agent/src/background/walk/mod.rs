@@ -1,5 +1,7 @@
 //! One run of the background, from where it is to its next pause or its end.
 
+mod packs;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,23 +10,21 @@ use std::time::{Duration, Instant};
 use munshi_identity::{Principal, keys, persons};
 use munshi_llm::gateway::CallSpend;
 use munshi_pack::operation::PackServices;
-use munshi_pack::{
-    ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome,
-    load_tenant_packs,
-};
+use munshi_pack::{ChildRun, NextStep, RunAccount, RunDelegator, RunHistory, RunKind, RunMeter, StepOutcome};
 use munshi_safety::budget::{RunBudget, RunExhaustion, RunUse};
 use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_store::{PlatformTx, Tx};
-use munshi_tools::{Tool, ToolAnswer, ToolCallRequest};
+use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, Effect, TenantPacks, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::begin::{NewBackgroundRun, RunOrigin, find_limit};
-use super::billing::RunBill;
-use super::ending::RunEnding;
-use super::record::WorkStep;
-use super::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
+use crate::act_takeover::TakeoverPace;
+use crate::background::begin::{NewBackgroundRun, RunOrigin, find_limit};
+use crate::background::billing::RunBill;
+use crate::background::ending::RunEnding;
+use crate::background::record::WorkStep;
+use crate::background::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::event::BegunRun;
@@ -118,10 +118,8 @@ impl BackgroundWalk {
             if self.stop.is_cancelled() {
                 return self.halt(HaltReason::Cancelled).await;
             }
-            self.packs = self.engine.db.read(self.lease.tenant, load_tenant_packs).await?;
-            if !self.packs.has(kind.pack) {
-                let what = format!("the tenant does not have the pack {}", kind.pack);
-                return self.halt(HaltReason::Broken(what)).await;
+            if let Some(missing) = self.load_packs(kind.pack).await? {
+                return self.halt(missing).await;
             }
             match self.make_calls().await? {
                 CallProgress::On => {}
@@ -155,11 +153,7 @@ impl BackgroundWalk {
                     return self.halt(HaltReason::RunSpent(what)).await;
                 }
                 NextStep::Begin(children) => {
-                    let is_known = |child: &ChildRun| {
-                        let kind = self.engine.packs.find_run_kind(&child.kind);
-                        kind.is_some_and(|kind| self.packs.has(kind.pack))
-                    };
-                    if let Some(unknown) = children.iter().find(|child| !is_known(child)) {
+                    if let Some(unknown) = children.iter().find(|child| !self.has_kind(child)) {
                         let what = format!("no pack has a run kind `{}`", unknown.kind);
                         return self.halt(HaltReason::Broken(what)).await;
                     }
@@ -351,17 +345,14 @@ impl BackgroundWalk {
         called: &ExchangeCall,
         caller: &ActCaller,
     ) -> Result<(ToolAnswer, bool)> {
-        let (began, mut is_taken_over) = (Instant::now(), false);
+        let (began, mut takeover) = (Instant::now(), TakeoverPace::default());
         loop {
             let (answer, is_stored) = self.dispatch(index, called, caller).await?;
             if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
-            if !std::mem::replace(&mut is_taken_over, true) {
-                let taken = self.engine.dispatcher.take_over_orphaned(self.lease.tenant, called.act).await;
-                if matches!(taken, Ok(true)) {
-                    continue;
-                }
+            if takeover.is_due() && self.engine.take_over_left(self.lease.tenant, called.act).await {
+                continue;
             }
             if began.elapsed() > ACT_TIMEOUT {
                 let what = format!("act {} is still running", called.act);
@@ -418,9 +409,7 @@ impl BackgroundWalk {
     ) -> ToolCallRequest {
         ToolCallRequest {
             act: called.act,
-            name: self
-                .find_tool(&called.tool)
-                .map_or_else(|| called.tool.clone(), |tool| tool.known.identity()),
+            name: self.identify_tool(&called.tool),
             arguments: called.arguments.clone(),
             offered: true,
             wanted: ProposalMode::Act,
@@ -489,12 +478,6 @@ impl BackgroundWalk {
             write: scopes,
             ..Conduct::default()
         }
-    }
-
-    /// A tool that the kind of run names: its own pack's comes first.
-    fn find_tool(&self, name: &str) -> Option<Tool> {
-        let pack = self.run.kind.split_once('.').map(|(pack, _)| pack);
-        self.engine.dispatcher.find_tool_of_pack((self.lease.tenant, &self.packs), pack, name)
     }
 
     fn build_taint(&self, called: &ExchangeCall) -> Taint {
