@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The long tests: our JSON Schema checker and token counts beside others', properties with cases nobody has drawn before,
-# the protocol's whole conformance suite, many reservations at once, and 200 kills on each engine.
+# the protocol's whole conformance suite, many reservations at once, a node with the sample
+# pack killed at each of its steps, and 200 kills on each engine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --release --manifest-path soak/Cargo.toml
@@ -11,6 +12,7 @@ done
 MUNSHI_TEST_LONG=1 MUNSHI_TEST_RESERVATIONS=${MUNSHI_TEST_RESERVATIONS:-100000} scripts/test.sh \
   -p munshi-connectors -p munshi-safety -E 'test(our_client_conforms) or test(many_reservations)'
 # A node with the sample pack, killed after each of its commits and at each of its calls.
-MUNSHI_TEST_LONG=1 scripts/test.sh -p munshi-web -E 'test(dies_at_any_step)'
+MUNSHI_TEST_LONG=1 scripts/postgres.sh run \
+  cargo test --release -p munshi-web --test tests -- dies_at_any_step --nocapture
 MUNSHI_KILLS=${MUNSHI_KILLS:-200} scripts/postgres.sh run \
   cargo test --release -p munshi-agent --test tests -- killed:: --nocapture --test-threads=1

@@ -8,7 +8,7 @@ use munshi_types::{TenantId, Timestamp};
 use super::world::World;
 
 /// Each line has a name and how often there is such a thing.
-const COUNTED: [&str; 10] = [
+const COUNTED: [&str; 11] = [
     "SELECT 'notice ' || title, COUNT(*) FROM notices WHERE tenant_id = $1 GROUP BY title",
     "SELECT 'run ' || kind || ' ' || state || coalesce(' because ' || reason, ''), COUNT(*) FROM runs WHERE tenant_id = $1
      GROUP BY kind, state, reason",
@@ -26,6 +26,8 @@ const COUNTED: [&str; 10] = [
      GROUP BY sender_id, state",
     "SELECT 'told ' || event, COUNT(*) FROM audit_entries WHERE tenant_id = $1
        AND event IN ('board.pinned', 'board.unpinned', 'alert.raised') GROUP BY event",
+    "SELECT 'still set aside', COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND (state = 'held' OR interactions > 0)
+     HAVING COUNT(*) > 0",
     // Others come again by the clock, or once for each reason to go on with a run.
     "SELECT 'job ' || kind || ' ' || state, COUNT(*) FROM jobs WHERE tenant_id = $1
        AND (state = 'dead' OR kind IN ('board.sweep', 'board.digest', 'pack.delivery')) GROUP BY kind, state",
@@ -106,17 +108,17 @@ pub(crate) fn compare(found: &Effects) -> Vec<String> {
     names.filter_map(differs).collect()
 }
 
-/// How much is still under way: jobs that are due within the hour, runs that wait for neither a time nor for others.
-pub(crate) async fn count_open(db: &Db, tenant: TenantId, now: Timestamp) -> i64 {
+/// What is still under way: jobs that are due within the hour, runs that wait for neither a time nor for others, and acts.
+pub(crate) async fn list_open(db: &Db, tenant: TenantId, now: Timestamp) -> Vec<String> {
     let soon = now.plus(std::time::Duration::from_secs(3600));
-    let read = move |tx: &mut Tx<'_>| -> Result<i64> {
-        tx.one(
-            "SELECT (SELECT COUNT(*) FROM jobs WHERE tenant_id = $1
-                       AND (state IN ('ready', 'running') OR (state = 'scheduled' AND run_at < $2)))
-                  + (SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL
-                       AND state NOT IN ('waiting_timer', 'waiting_child'))
-                  + (SELECT COUNT(*) FROM act_leases WHERE tenant_id = $1)
-                  + (SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND interactions = 0)",
+    let read = move |tx: &mut Tx<'_>| -> Result<Vec<String>> {
+        tx.all(
+            "SELECT 'job ' || kind || ' ' || state || coalesce(' after ' || last_error, '') FROM jobs WHERE tenant_id = $1
+               AND (state IN ('ready', 'running') OR (state = 'scheduled' AND run_at < $2))
+             UNION ALL SELECT 'run ' || kind || ' ' || state FROM runs WHERE tenant_id = $1 AND ended_at IS NULL
+               AND state NOT IN ('waiting_timer', 'waiting_child')
+             UNION ALL SELECT 'act ' || a.tool || ' ' || a.state FROM act_leases l
+               JOIN acts a ON a.tenant_id = $1 AND a.id = l.act_id WHERE l.tenant_id = $1",
             params![soon],
             |row| row.get(0),
         )

@@ -19,6 +19,7 @@ use munshi_llm::{
     ModelTarget, Provider, WireFormat,
 };
 use munshi_pack::{PackJobParts, PackModelParts, PackModels, PackRegistry};
+use munshi_safety::budget::{self, BudgetSettings};
 use munshi_store::{DatabaseAddress, Db, Migration, Migrations, StoreOptions};
 use munshi_test_app::TestApp;
 use munshi_test_support::models::{ScriptedModel, ScriptedTurn, build_call_events, build_text_events};
@@ -248,10 +249,11 @@ fn follow_time(clock: Arc<MovedClock>) {
     });
 }
 
-/// As the job of the product does, only more often.
+/// As the jobs of the product do, only more often.
 async fn sweep(house: &Installation) {
     loop {
         house.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        budget::sweep(&house.db, &BudgetSettings::default(), house.now()).await.unwrap();
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
