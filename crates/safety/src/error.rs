@@ -44,6 +44,18 @@ pub enum Error {
     File { path: PathBuf, doing: &'static str, why: String },
 }
 
+impl From<munshi_keys::Error> for Error {
+    fn from(error: munshi_keys::Error) -> Self {
+        match error {
+            munshi_keys::Error::Store(error) => Self::Store(error),
+            munshi_keys::Error::Invalid(what) => Self::Invalid(what),
+            munshi_keys::Error::Key(what) => Self::Key(what),
+            munshi_keys::Error::Tampered { what } => Self::Tampered { what },
+            munshi_keys::Error::File { path, doing, why } => Self::File { path, doing, why },
+        }
+    }
+}
+
 impl Error {
     pub(crate) fn file(path: &std::path::Path, doing: &'static str, why: &std::io::Error) -> Self {
         Self::File { path: path.to_owned(), doing, why: why.to_string() }

@@ -40,6 +40,10 @@ pub enum Error {
     #[error("unexpected value in the database: {0}")]
     Decode(String),
 
+    /// The key of what is stored was destroyed: a person was forgotten. Nothing brings it back.
+    #[error("{0} was forgotten: its key was destroyed")]
+    Forgotten(String),
+
     /// The calling code is wrong: a malformed statement, a missing parameter, a unit inside a unit.
     #[error("programming error in a unit of work: {0}")]
     Misuse(String),
@@ -90,6 +94,7 @@ impl Error {
             Self::Conflict { .. } => "conflict",
             Self::Refused(_) => "refused",
             Self::Decode(_) => "decode",
+            Self::Forgotten(_) => "forgotten",
             Self::Misuse(_) => "misuse",
             Self::Panicked(_) => "panicked",
             Self::Schema(_) => "schema",

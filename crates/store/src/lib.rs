@@ -27,6 +27,7 @@
 //! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`], [`AdminTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
 //! - [`migrate`], [`Migration`]: the schema; [`page`], [`SortOrder`], [`sql_in_both_orders!`]: keyset paging either way; [`tenants`]: the registry; [`maintenance`]: backup, checks
+//! - [`SealedColumn`], [`Keyring`]: text that is sealed at rest, and who fills in its keys
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
 //! # To add a table
@@ -49,6 +50,7 @@ mod options;
 pub mod page;
 mod postgres;
 mod row;
+mod sealing;
 mod session;
 mod sort_order;
 mod sql;
@@ -67,6 +69,7 @@ pub use migrate::{Migration, Migrations};
 pub use options::StoreOptions;
 pub use page::{Cursor, CursorError, ListCursor, Page, PageRequest};
 pub use row::{ColumnIndex, Row};
+pub use sealing::{Keyring, RowId, SealedBy, SealedCell, SealedColumn, SealedText, is_sealed};
 pub use sort_order::{OrderedSql, SortOrder, SortOrderError, reverse_sql};
 pub use sql::{PlatformSql, Sql, across_tenants};
 pub use tx::{PlatformScope, PlatformTx, Tx};

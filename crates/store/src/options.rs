@@ -1,6 +1,9 @@
 //! How the store is opened.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::sealing::Keyring;
 
 /// Every field has a default that suits one machine; the binary fills them from its configuration.
 #[derive(Clone, Debug)]
@@ -21,6 +24,8 @@ pub struct StoreOptions {
     pub busy_timeout: Duration,
     /// Postgres: how long connecting and logging in may take.
     pub connect_timeout: Duration,
+    /// What seals and opens text at rest. Without one a unit that wants either is refused.
+    pub keyring: Option<Arc<dyn Keyring>>,
 }
 
 impl Default for StoreOptions {
@@ -33,6 +38,7 @@ impl Default for StoreOptions {
             queue_timeout: Duration::from_secs(30),
             busy_timeout: Duration::from_secs(5),
             connect_timeout: Duration::from_secs(10),
+            keyring: None,
         }
     }
 }

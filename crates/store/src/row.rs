@@ -1,12 +1,20 @@
 //! One row of a result, read by position or by name.
 
+use munshi_types::TenantId;
+
 use crate::error::{Error, Result};
 use crate::postgres::column_of as postgres_column;
+use crate::sealing::{Keyring, SealedCell, open_column};
 use crate::sqlite::column_of as sqlite_column;
 use crate::value::{Column, FromColumn};
 
 /// A row, alive only inside the function that maps it.
-pub struct Row<'r>(pub(crate) EngineRow<'r>);
+pub struct Row<'r> {
+    pub(crate) engine: EngineRow<'r>,
+    /// Whose unit reads it; none where it reads across tenants.
+    pub(crate) tenant: Option<TenantId>,
+    pub(crate) keyring: Option<&'r dyn Keyring>,
+}
 
 pub(crate) enum EngineRow<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
@@ -31,7 +39,7 @@ impl ColumnIndex for usize {
 
 impl ColumnIndex for &str {
     fn position(self, row: &Row<'_>) -> Result<usize> {
-        let position = match &row.0 {
+        let position = match &row.engine {
             EngineRow::Sqlite(row) => row.as_ref().column_index(self).ok(),
             EngineRow::Postgres(row) => row.columns().iter().position(|column| column.name() == self),
         };
@@ -43,17 +51,29 @@ impl ColumnIndex for &str {
     }
 }
 
+fn name_column(error: Error, at: impl ColumnIndex) -> Error {
+    match error {
+        Error::Decode(what) => Error::Decode(format!("{}: {what}", at.label())),
+        other => other,
+    }
+}
+
 impl Row<'_> {
     pub fn get<T: FromColumn>(&self, at: impl ColumnIndex) -> Result<T> {
         let position = at.position(self)?;
-        self.column(position).and_then(T::from_column).map_err(|error| match error {
-            Error::Decode(what) => Error::Decode(format!("{}: {what}", at.label())),
-            other => other,
-        })
+        self.column(position).and_then(T::from_column).map_err(|error| name_column(error, at))
+    }
+
+    /// What is sealed in a column, opened. What was stored before it was sealed comes as it is.
+    pub fn get_sealed<T: FromColumn>(&self, at: impl ColumnIndex, cell: SealedCell) -> Result<T> {
+        let position = at.position(self)?;
+        let opened =
+            self.column(position).and_then(|column| open_column(column, cell, (self.tenant, self.keyring)));
+        opened.map_err(|error| name_column(error, at))
     }
 
     fn column(&self, position: usize) -> Result<Column<'_>> {
-        match &self.0 {
+        match &self.engine {
             EngineRow::Sqlite(row) => sqlite_column(row, position),
             EngineRow::Postgres(row) => postgres_column(row, position),
         }

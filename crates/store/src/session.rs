@@ -4,10 +4,13 @@
 //! can do nothing more and will not commit, unless the failure was inside an `attempt`. So code that passes
 //! on SQLite passes on Postgres.
 
+use std::sync::Arc;
+
 use munshi_types::TenantId;
 
 use crate::error::{Error, Result};
-use crate::row::Row;
+use crate::row::{EngineRow, Row};
+use crate::sealing::{Keyring, no_keyring, require_keyring};
 use crate::sql::Sql;
 use crate::tx::PlatformScope;
 use crate::value::Param;
@@ -25,6 +28,7 @@ pub(crate) struct UnitSession {
     pub(crate) engine: EngineConnection,
     /// False in a unit that only reads.
     pub(crate) may_write: bool,
+    keyring: Option<Arc<dyn Keyring>>,
     /// Run after the commit, in order.
     hooks: Vec<CommitHook>,
     /// A statement of this unit failed outside an `attempt`.
@@ -38,16 +42,26 @@ pub(crate) struct UnitSession {
 }
 
 impl UnitSession {
-    pub(crate) fn new(engine: EngineConnection) -> Self {
+    pub(crate) fn new(engine: EngineConnection, keyring: Option<Arc<dyn Keyring>>) -> Self {
         Self {
             engine,
             may_write: true,
+            keyring,
             hooks: Vec::new(),
             failed: None,
             outage: None,
             changed: false,
             depth: 0,
         }
+    }
+
+    /// What seals and opens text here.
+    pub(crate) fn keyring(&self) -> Result<&dyn Keyring> {
+        require_keyring(self.keyring.as_deref())
+    }
+
+    pub(crate) fn shared_keyring(&self) -> Result<Arc<dyn Keyring>> {
+        self.keyring.clone().ok_or_else(no_keyring)
     }
 
     pub(crate) fn engine_name(&self) -> &'static str {
@@ -133,8 +147,9 @@ impl UnitSession {
     ) -> Result<Vec<T>> {
         self.validate_params(params)?;
         let mut rows = Vec::new();
-        let mut each = |row: &Row<'_>| {
-            rows.push(map(row)?);
+        let (keyring, tenant) = (self.keyring.as_deref(), tenant_of(first));
+        let mut each = |row: EngineRow<'_>| {
+            rows.push(map(&Row { engine: row, tenant, keyring })?);
             Ok(())
         };
         let outcome = match &mut self.engine {
@@ -246,6 +261,14 @@ impl UnitSession {
             }
         }
         outcome
+    }
+}
+
+/// Whose unit binds this as its `$1`.
+fn tenant_of(first: Option<Param<'_>>) -> Option<TenantId> {
+    match first {
+        Some(Param::Uuid(tenant)) => Some(TenantId::from_uuid(tenant)),
+        _ => None,
     }
 }
 

@@ -1,12 +1,16 @@
 //! What a unit of work holds while it runs: a transaction, seen by one tenant or through one platform scope.
 
+use std::sync::Arc;
+
 use munshi_types::TenantId;
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
+use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText};
 use crate::session::UnitSession;
 use crate::sql::{PlatformSql, Sql};
-use crate::value::{Param, ToParam};
+use crate::value::{JsonText, Param, ToParam};
 
 /// A transaction of one tenant. Every statement gets the tenant as `$1`; on Postgres row-level security
 /// holds it to that tenant a second time.
@@ -85,6 +89,26 @@ impl Tx<'_> {
         map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<T> {
         self.optional(sql, params, map)?.ok_or_else(no_row)
+    }
+
+    /// Seals a text for its cell, to be bound in the same unit.
+    pub fn seal(&self, by: SealedBy, cell: SealedCell, text: &str) -> Result<SealedText> {
+        cell.seal((self.tenant, by), text, self.session.keyring()?)
+    }
+
+    /// The same for a column of JSON.
+    pub fn seal_json(&self, by: SealedBy, cell: SealedCell, value: &impl Serialize) -> Result<JsonText> {
+        self.seal(by, cell, JsonText::of(value)?.as_str()).map(SealedText::into_json)
+    }
+
+    /// The cipher and its keys, for those who find or make a person's.
+    pub fn keyring(&self) -> Result<&dyn Keyring> {
+        self.session.keyring()
+    }
+
+    /// The same, for what is done after the commit.
+    pub fn shared_keyring(&self) -> Result<Arc<dyn Keyring>> {
+        self.session.shared_keyring()
     }
 
     /// Does something once this unit is safely on disk; it is forgotten if the unit rolls back.

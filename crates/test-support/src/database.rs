@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use munshi_store::{DatabaseAddress, Db, Migration, Migrations, StoreOptions, tenants};
 use munshi_types::{FakeClock, IdGenerator, SystemRandom, Tenant, TenantId, TenantStatus, Timestamp, Zone};
 
+use crate::memory_keys::memory_keyring;
 use crate::template::DatabaseTemplate;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +54,15 @@ impl TestDb {
     pub async fn open_with(
         engine: DatabaseEngine,
         migrations: &[&[Migration]],
-        options: StoreOptions,
+        mut options: StoreOptions,
     ) -> Self {
+        let clock = Arc::new(FakeClock::new(MORNING));
+        let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
+        options.keyring.get_or_insert_with(|| memory_keyring(ids.clone()));
         let template = DatabaseTemplate::new(migrations, &options);
         let (address, place) = TestDbStorage::create_migrated(engine, &template).await;
         let migrations = template.migrations;
-        let clock = Arc::new(FakeClock::new(MORNING));
         let db = Db::open(&address, &options, &migrations).await.unwrap();
-        let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
         Self { db, address, migrations, options, clock, ids, place }
     }
 

@@ -9,6 +9,7 @@
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
 //! - [`guarded_service`]: a service that asks for a login, and a browser for it
+//! - [`memory_keys`]: keys that seal text at rest and go with the test
 //! - [`unit_hold`]: a unit of the store that waits before its commit, and whether another waits for it
 //! - [`model_server`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`models`]: models without a wire: scripted, faulty, hostile
@@ -28,7 +29,7 @@ pub mod administration;
 pub mod database;
 pub mod environment;
 pub mod guarded_service;
-
+pub mod memory_keys;
 pub mod model_server;
 pub mod models;
 pub mod port;
@@ -43,6 +44,7 @@ pub mod wait;
 
 pub use administration::{administer, administer_platform};
 pub use database::{DatabaseEngine, TestDb};
+pub use memory_keys::memory_keyring;
 pub use port::choose_port;
 pub use statement_counter::StatementCounter;
 pub use unit_hold::UnitHold;

@@ -114,6 +114,8 @@ macro_rules! for_each_id {
             AlertId = "alert";
             /// Something that came from outside for a pack, by a webhook or a poll.
             DeliveryId = "delivery";
+            /// A key that text is sealed with at rest: a person's, or the tenant's own.
+            DataKeyId = "data key";
             /// One entry of a tenant's audit.
             EntryId = "entry";
             /// Somebody who looks after tenants through the web, with an account of the installation.

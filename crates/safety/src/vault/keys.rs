@@ -1,14 +1,13 @@
 //! The tenants' own keys, each wrapped by the installation's.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use munshi_keys::{MasterKey, SealKey};
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
 use munshi_types::{TenantId, Timestamp};
 use serde_json::json;
-use zeroize::Zeroizing;
 
-use super::master::MasterKey;
-use super::seal::{SealContext, SealKey};
+use super::seal_context::SealContext;
 use super::{VAULT, Vault, VaultAuditContext};
 use crate::audit::AuditEvent;
 use crate::error::{Error, Result};
@@ -16,12 +15,11 @@ use crate::error::{Error, Result};
 impl Vault {
     /// Sees that the key is the one this database knows, or, where it knows none, makes one and tells it.
     pub(super) async fn ensure_master_key(&self, now: Timestamp) -> Result<()> {
-        self.source.remove_leftovers()?;
+        self.masters.source().remove_leftovers()?;
         let current = self.db.platform(VAULT).read(|tx| find_slot_key(tx, "current")).await?;
         if current.is_none() {
-            self.source.make_first(self.random.as_ref())?;
-            let masters = self.reload()?;
-            let Some(first) = masters.first().map(|master| master.id.clone()) else { return Ok(()) };
+            let first = self.masters.load_or_create(self.random.as_ref())?;
+            let Some(first) = first.map(|master| master.id.clone()) else { return Ok(()) };
             let claim = move |tx: &mut PlatformTx<'_>| {
                 let text = "INSERT INTO vault_masters (slot, key_id, since) VALUES ('current', $1, $2)
                             ON CONFLICT (slot) DO NOTHING";
@@ -34,33 +32,9 @@ impl Vault {
         current.map_or(Ok(()), |id| self.load_master(&id).map(|_| ()))
     }
 
-    /// The installation's key of this id; the source is read again when it is not known yet.
+    /// The installation's key of this id.
     pub(super) fn load_master(&self, id: &str) -> Result<Arc<MasterKey>> {
-        let known = self.masters.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let found = |masters: &[Arc<MasterKey>]| masters.iter().find(|master| master.id == id).cloned();
-        if let Some(master) = found(&known) {
-            return Ok(master);
-        }
-        let masters = self.reload()?;
-        found(&masters).ok_or_else(|| self.wrong_key(id, &masters))
-    }
-
-    fn reload(&self) -> Result<Vec<Arc<MasterKey>>> {
-        let masters = self.source.load()?;
-        self.masters.write().unwrap_or_else(PoisonError::into_inner).clone_from(&masters);
-        Ok(masters)
-    }
-
-    fn wrong_key(&self, wanted: &str, found: &[Arc<MasterKey>]) -> Error {
-        let source = &self.source;
-        let what = match found.first() {
-            None => format!("the key file {source} is missing"),
-            Some(master) => format!("{source} contains another key ({})", master.id),
-        };
-        Error::Key(format!(
-            "{what}: this database's secrets are encrypted with key {wanted}. Restore that key from your copy, \
-             or copy it from another node"
-        ))
+        Ok(self.masters.load(id, "this database's secrets are")?)
     }
 
     /// The key of the transaction's tenant, if it has one.
@@ -112,20 +86,15 @@ impl Vault {
     }
 
     pub(super) fn wrap(&self, tenant: TenantId, key: &SealKey, master: &MasterKey) -> Result<Vec<u8>> {
-        let place = SealContext::TenantKey { tenant, key_id: &master.id };
-        master.key.seal(key.bytes(), place, self.random.as_ref())
+        let place = SealContext::TenantKey { tenant, key_id: &master.id }.bytes();
+        Ok(master.key.seal(key.bytes(), &place, self.random.as_ref())?)
     }
 
     pub(super) fn unwrap_key(&self, tenant: TenantId, key_id: &str, wrapped: &[u8]) -> Result<SealKey> {
         let master = self.load_master(key_id)?;
-        let opened = master.key.open(wrapped, SealContext::TenantKey { tenant, key_id })?;
-        let opened = opened.filter(|bytes| bytes.len() == 32);
-        let Some(bytes) = opened else {
-            return Err(Error::Tampered { what: format!("the key of tenant {tenant}") });
-        };
-        let mut key = Zeroizing::new([0; 32]);
-        key.copy_from_slice(&bytes);
-        Ok(SealKey::new(key))
+        let opened = master.key.open(wrapped, &SealContext::TenantKey { tenant, key_id }.bytes())?;
+        let tampered = || Error::Tampered { what: format!("the key of tenant {tenant}") };
+        opened.and_then(|bytes| SealKey::from_bytes(&bytes)).ok_or_else(tampered)
     }
 }
 

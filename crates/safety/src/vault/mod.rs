@@ -10,30 +10,30 @@
 //! # Layout
 //! - [`VaultSecret`], [`SecretRef`]: a value that shows nothing; its name
 //! - [`Vault`]: setting, listing, opening, removing; `keys`: the tenants' own keys
-//! - `master`: the installation's key; `rotate`: bringing in another; `seal`: the cipher
+//! - `rotate`: bringing in another key of the installation; `seal_context`: what a value belongs to. The cipher and the
+//!   installation's key are `munshi-keys`'
 
 mod keys;
-mod master;
 mod rotate;
-mod seal;
-mod secret;
+mod seal_context;
+mod secret_ref;
 #[cfg(test)]
 mod tests;
 
-pub use master::MasterKeySource;
+pub use munshi_keys::{MasterKeySource, MasterKeys, VaultSecret};
 pub use rotate::MasterKeyRotation;
-pub use secret::{SecretRef, VaultSecret};
+pub use secret_ref::SecretRef;
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use munshi_identity::codes::CodeKey;
+use munshi_keys::SealKey;
 use munshi_store::{Db, PlatformAdminTx, PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{IdGenerator, Random, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use self::master::MasterKey;
-use self::seal::SealContext;
+use self::seal_context::SealContext;
 use crate::audit::{self, AuditActor, AuditEvent, NewAuditEntry, PseudonymKey};
 use crate::error::{Error, Result};
 
@@ -44,9 +44,7 @@ pub const VAULT: PlatformScope = PlatformScope::new("vault");
 #[derive(Clone, Debug)]
 pub struct Vault {
     db: Db,
-    source: Arc<MasterKeySource>,
-    /// The keys as they were last read; read again when one is missing, since another process may rotate them.
-    masters: Arc<RwLock<Vec<Arc<MasterKey>>>>,
+    masters: Arc<MasterKeys>,
     random: Arc<dyn Random>,
     ids: IdGenerator,
 }
@@ -72,12 +70,12 @@ impl Vault {
     /// key is refused.
     pub async fn start(
         db: Db,
-        source: MasterKeySource,
+        masters: impl Into<Arc<MasterKeys>>,
         random: Arc<dyn Random>,
         ids: IdGenerator,
         now: Timestamp,
     ) -> Result<Self> {
-        let vault = Self { db, source: Arc::new(source), masters: Arc::default(), random, ids };
+        let vault = Self { db, masters: masters.into(), random, ids };
         vault.ensure_master_key(now).await?;
         Ok(vault)
     }
@@ -148,7 +146,7 @@ impl Vault {
         let key = self.find_or_create_key(tx, tenant, now)?;
         let version = version(tx, tenant, name)?.unwrap_or(0) + 1;
         let place = SealContext::Secret { tenant, name: name.name(), version };
-        let sealed = key.seal(secret.expose().as_bytes(), place, self.random.as_ref())?;
+        let sealed = key.seal(secret.expose().as_bytes(), &place.bytes(), self.random.as_ref())?;
         tx.execute(
             across_tenants(
                 "INSERT INTO vault_secrets (tenant_id, name, version, sealed, set_at)
@@ -203,7 +201,8 @@ impl Vault {
         )?;
         let Some((version, sealed, key_id, wrapped)) = found else { return Err(missing(tenant, reference)) };
         let key = self.unwrap_key(tenant, &key_id, &wrapped)?;
-        let opened = key.open(&sealed, SealContext::Secret { tenant, name: reference.name(), version })?;
+        let place = SealContext::Secret { tenant, name: reference.name(), version };
+        let opened = key.open(&sealed, &place.bytes())?;
         let tampered = || Error::Tampered { what: format!("the secret {}", reference.name()) };
         opened.as_ref().and_then(VaultSecret::from_bytes).ok_or_else(tampered)
     }
@@ -246,7 +245,7 @@ impl Vault {
     }
 
     /// The tenant's key, made where it has none yet.
-    async fn load_tenant_key(&self, tenant: TenantId, now: Timestamp) -> Result<seal::SealKey> {
+    async fn load_tenant_key(&self, tenant: TenantId, now: Timestamp) -> Result<SealKey> {
         let vault = self.clone();
         if let Some(key) = self.db.read(tenant, move |tx| vault.find_tenant_key(tx)).await? {
             return Ok(key);

@@ -53,7 +53,7 @@ impl Vault {
                 some => keys += some,
             }
         }
-        let advice = self.source.promote_next(&begun.from)?;
+        let advice = self.masters.source().promote_next(&begun.from)?;
         self.end_rotation(&begun, by, keys).await?;
         Ok(MasterKeyRotation { from: begun.from, to: begun.to, keys, resumed: begun.resumed, advice })
     }
@@ -69,8 +69,8 @@ impl Vault {
             return Ok(RotationStart { from, to: current, resumed: true });
         }
         self.load_master(&current)?;
-        self.source.remove_leftovers()?;
-        let next = self.source.load_or_create_next(self.random.as_ref())?.id.clone();
+        self.masters.source().remove_leftovers()?;
+        let next = self.masters.source().load_or_create_next(self.random.as_ref())?.id.clone();
         if next == current {
             return Err(Error::Key("the next key is already in use: provide another".to_owned()));
         }

@@ -219,13 +219,13 @@ on_both_engines! {
                     vault.rewrap(&begun).await.unwrap();
                 }
                 if steps >= 3 {
-                    vault.source.promote_next(&begun.from).unwrap();
+                    vault.masters.source().promote_next(&begun.from).unwrap();
                 }
                 if steps >= 4 {
                     vault.end_rotation(&begun, by(), 0).await.unwrap();
                 }
             } else {
-                vault.source.load_or_create_next(&SystemRandom).unwrap();
+                vault.masters.source().load_or_create_next(&SystemRandom).unwrap();
             }
             // One that was there before, and one that starts now.
             for vault in [&before, &start(&test).await] {

@@ -13,7 +13,7 @@ use super::pipeline::{self, OwnedParam, PipelinedCommand};
 use crate::address::{DatabaseAddress, PostgresAddress};
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
-use crate::row::{EngineRow, Row};
+use crate::row::EngineRow;
 use crate::sql::shorten;
 use crate::threads::start;
 use crate::value::Param;
@@ -156,7 +156,7 @@ impl PostgresConnection {
         sql: &'static str,
         first: Option<Param<'_>>,
         params: &[Param<'_>],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+        each: &mut dyn FnMut(EngineRow<'_>) -> Result<()>,
     ) -> Result<()> {
         let statement = self.prepare(sql, first, params)?;
         let bound = bind(first.as_ref(), params);
@@ -164,7 +164,7 @@ impl PostgresConnection {
         let outcome =
             pipeline::send_all_with(&self.line, &outgoing, self.line.client.query(&statement, &bound));
         let rows = self.record_response(outcome)?;
-        rows.iter().try_for_each(|row| each(&Row(EngineRow::Postgres(row))))
+        rows.iter().try_for_each(|row| each(EngineRow::Postgres(row)))
     }
 
     /// Makes a transaction last, with everything that was sent. After a pause it looks first whether the server has hung up: then it

@@ -40,7 +40,9 @@ impl PostgresWorker {
         health: StoreHealth,
         connection: Option<PostgresConnection>,
     ) -> Self {
-        let session = connection.map(|connection| UnitSession::new(EngineConnection::Postgres(connection)));
+        let session = connection.map(|connection| {
+            UnitSession::new(EngineConnection::Postgres(connection), options.keyring.clone())
+        });
         let (reads, writes) = (StoreMeter::new("postgres", "read"), StoreMeter::new("postgres", "write"));
         Self { address, options, place, health, session, reads, writes }
     }
@@ -131,7 +133,8 @@ impl PostgresWorker {
         }
         let mut connection = PostgresConnection::open(&self.address, &self.options, PostgresLogin::App)?;
         connection.begin(text)?;
-        let mut session = UnitSession::new(EngineConnection::Postgres(connection));
+        let keyring = self.options.keyring.clone();
+        let mut session = UnitSession::new(EngineConnection::Postgres(connection), keyring);
         session.may_write = access == UnitAccess::Write;
         Ok(session)
     }

@@ -13,7 +13,7 @@ use rusqlite::{OpenFlags, Statement};
 use super::checkpointer::LONGEST_LOG;
 use super::errors::translate;
 use crate::error::{Error, Result};
-use crate::row::{EngineRow, Row};
+use crate::row::EngineRow;
 use crate::sql::{number_placeholders, shorten};
 use crate::value::{Column, Param};
 
@@ -127,12 +127,12 @@ impl SqliteConnection {
         sql: &'static str,
         first: Option<Param<'_>>,
         params: &[Param<'_>],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+        each: &mut dyn FnMut(EngineRow<'_>) -> Result<()>,
     ) -> Result<()> {
         let outcome = self.with_prepared(sql, first, params, |statement| {
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next().map_err(translate)? {
-                each(&Row(EngineRow::Sqlite(row)))?;
+                each(EngineRow::Sqlite(row))?;
             }
             Ok(())
         });

@@ -28,7 +28,7 @@ impl SqliteReader {
         health: &StoreHealth,
     ) -> Result<Self> {
         connection.enforce_deadline()?;
-        let session = UnitSession::new(EngineConnection::Sqlite(connection));
+        let session = UnitSession::new(EngineConnection::Sqlite(connection), options.keyring.clone());
         let meter = StoreMeter::new("sqlite", "read");
         Ok(Self { session, queue, time: options.statement_timeout, health: health.clone(), meter })
     }

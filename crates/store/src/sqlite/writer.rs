@@ -59,7 +59,7 @@ impl SqliteWriter {
         (options, health): (&StoreOptions, &StoreHealth),
     ) -> Result<Self> {
         connection.enforce_deadline()?;
-        let session = UnitSession::new(EngineConnection::Sqlite(connection));
+        let session = UnitSession::new(EngineConnection::Sqlite(connection), options.keyring.clone());
         let meter = StoreMeter::new("sqlite", "write");
         let group = Vec::with_capacity(GROUP_UNITS);
         Ok(Self {

@@ -12,9 +12,9 @@ use munshi_types::Random;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::seal::SealKey;
-use super::secret::VaultSecret;
+use crate::cipher::SealKey;
 use crate::error::{Error, Result};
+use crate::secret::VaultSecret;
 
 /// What the name of a key goes on with while its file is written.
 const PARTIAL: &str = ".partial-";
@@ -29,9 +29,9 @@ pub enum MasterKeySource {
 }
 
 /// One of the installation's keys. Its id says which without saying what.
-pub(super) struct MasterKey {
-    pub(super) id: String,
-    pub(super) key: SealKey,
+pub struct MasterKey {
+    pub id: String,
+    pub key: SealKey,
 }
 
 impl fmt::Debug for MasterKey {
@@ -53,18 +53,13 @@ impl MasterKey {
             Error::Key(format!("{place} does not contain a key: {how}"))
         };
         let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| wrong())?);
-        if bytes.len() != 32 {
-            return Err(wrong());
-        }
-        let mut key = Zeroizing::new([0; 32]);
-        key.copy_from_slice(&bytes);
-        Ok(Self::new(SealKey::new(key)))
+        SealKey::from_bytes(&bytes).map(Self::new).ok_or_else(wrong)
     }
 }
 
 impl MasterKeySource {
     /// Every key there is: the one in use, and the next where one is being brought in.
-    pub(super) fn load(&self) -> Result<Vec<Arc<MasterKey>>> {
+    pub fn load(&self) -> Result<Vec<Arc<MasterKey>>> {
         let keys = match self {
             Self::File(path) => [read_file(path)?, read_file(&next_path(path))?],
             Self::Given { key, next } => [
@@ -78,7 +73,7 @@ impl MasterKeySource {
     }
 
     /// Makes the first key, where it is a file that is not there yet.
-    pub(super) fn make_first(&self, random: &dyn Random) -> Result<()> {
+    pub fn make_first(&self, random: &dyn Random) -> Result<()> {
         match self {
             Self::File(path) if !path.exists() => make_file(path, random),
             _ => Ok(()),
@@ -86,7 +81,7 @@ impl MasterKeySource {
     }
 
     /// Removes what a process left that was killed while it made a key: half a key, or a second copy of one.
-    pub(super) fn remove_leftovers(&self) -> Result<()> {
+    pub fn remove_leftovers(&self) -> Result<()> {
         let Self::File(path) = self else { return Ok(()) };
         for path in [path.clone(), next_path(path)] {
             remove_partials(&path).map_err(|error| Error::file(&path, "tidied", &error))?;
@@ -95,7 +90,7 @@ impl MasterKeySource {
     }
 
     /// The next key, made where it is a file that is not there yet.
-    pub(super) fn load_or_create_next(&self, random: &dyn Random) -> Result<Arc<MasterKey>> {
+    pub fn load_or_create_next(&self, random: &dyn Random) -> Result<Arc<MasterKey>> {
         match self {
             Self::File(path) => {
                 let next = next_path(path);
@@ -119,7 +114,7 @@ impl MasterKeySource {
 
     /// Puts the next key in the place of the one before, which stays beside it for backups from before. Says what is
     /// left for a person to do.
-    pub(super) fn promote_next(&self, retired: &str) -> Result<String> {
+    pub fn promote_next(&self, retired: &str) -> Result<String> {
         let Self::File(path) = self else {
             return Ok(
                 "set vault.key to the value of vault.next_key on every node, and remove vault.next_key"

@@ -1,0 +1,195 @@
+//! The keys as units of work use them: from memory, and from the store of keys where one is not known yet.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use munshi_store::{Keyring, SealedBy};
+use munshi_types::{DataKeyId, Id, Random, TenantId};
+use uuid::Uuid;
+
+use crate::cipher::SealKey;
+use crate::error::{Error, Result};
+use crate::key_store::{OwnKey, StoredKey};
+use crate::two_generations::TwoGenerations;
+
+/// The least and the most keys that are made ahead for a tenant's persons to come: as many again as the last ones, while they last.
+const AHEAD: (usize, usize) = (4, 64);
+
+/// Where keys lie that this process does not know yet. Called from within units of work.
+pub trait KeySource: Send + Sync {
+    fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey>;
+
+    /// A key of the tenant's own, made if it has none.
+    fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)>;
+
+    /// Keys for persons to come, kept before anybody has one.
+    fn make_person_keys(&self, tenant: TenantId, count: usize) -> Result<Vec<(DataKeyId, SealKey)>>;
+}
+
+/// The keyring of a process.
+pub struct CachedKeyring {
+    source: Box<dyn KeySource>,
+    random: Arc<dyn Random>,
+    known: Mutex<KnownKeys>,
+    misses: AtomicU64,
+}
+
+/// What this process knows. Keys are wiped when they go.
+struct KnownKeys {
+    data: TwoGenerations<(TenantId, DataKeyId), Arc<SealKey>>,
+    own: HashMap<(TenantId, OwnKey), (DataKeyId, Arc<SealKey>)>,
+    owners: TwoGenerations<(TenantId, Uuid), DataKeyId>,
+    /// Keys in the store that no one has yet, and how many were made last.
+    ahead: HashMap<TenantId, (Vec<DataKeyId>, usize)>,
+}
+
+impl fmt::Debug for CachedKeyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CachedKeyring")
+    }
+}
+
+impl CachedKeyring {
+    /// `most` is how many persons' keys are kept in memory.
+    pub fn new(source: impl KeySource + 'static, random: Arc<dyn Random>, most: usize) -> Self {
+        let known = KnownKeys {
+            data: TwoGenerations::new(most),
+            own: HashMap::new(),
+            owners: TwoGenerations::new(most),
+            ahead: HashMap::new(),
+        };
+        Self { source: Box::new(source), random, known: Mutex::new(known), misses: AtomicU64::new(0) }
+    }
+
+    /// How often a key had to be fetched from the store.
+    pub fn misses(&self) -> u64 {
+        self.misses.load(Ordering::Relaxed)
+    }
+
+    /// Forgets destroyed keys, in memory too.
+    pub fn drop_keys(&self, destroyed: &[(TenantId, DataKeyId)]) {
+        let mut known = self.known();
+        known.data.retain(|key, _| !destroyed.contains(key));
+        known.owners.retain(|(tenant, _), key| !destroyed.contains(&(*tenant, *key)));
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownKeys> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn data_key(&self, tenant: TenantId, id: DataKeyId) -> Result<Option<Arc<SealKey>>, munshi_store::Error> {
+        if let Some(key) = self.known().data.get(&(tenant, id)) {
+            return Ok(Some(key));
+        }
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        match self.source.load(tenant, id)? {
+            StoredKey::Live(key) => {
+                let key = Arc::new(key);
+                self.known().data.insert((tenant, id), key.clone());
+                Ok(Some(key))
+            }
+            StoredKey::Destroyed => Ok(None),
+            StoredKey::Unknown => Err(Error::Key(format!(
+                "the store of keys has no key {id} of tenant {tenant}: it is older than the database, or another one's"
+            ))
+            .into()),
+        }
+    }
+
+    fn own_key(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, Arc<SealKey>)> {
+        if let Some((id, key)) = self.known().own.get(&(tenant, which)) {
+            return Ok((*id, key.clone()));
+        }
+        let (id, key) = self.source.load_or_create_own(tenant, which)?;
+        let key = Arc::new(key);
+        self.known().own.insert((tenant, which), (id, key.clone()));
+        Ok((id, key))
+    }
+}
+
+impl Keyring for CachedKeyring {
+    fn seal(
+        &self,
+        tenant: TenantId,
+        by: SealedBy,
+        context: &[u8],
+        plain: &[u8],
+    ) -> munshi_store::Result<Vec<u8>> {
+        let (id, key) = match by {
+            SealedBy::Tenant => self.own_key(tenant, OwnKey::Tenant)?,
+            SealedBy::Person(id) => {
+                let key = self.data_key(tenant, id)?;
+                (id, key.ok_or_else(|| munshi_store::Error::Forgotten("the person".to_owned()))?)
+            }
+        };
+        let mut sealed = Vec::with_capacity(16 + 1 + 12 + plain.len() + 16);
+        sealed.extend_from_slice(id.as_uuid().as_bytes());
+        key.seal_into(&mut sealed, plain, &place(tenant, id, context), self.random.as_ref())?;
+        Ok(sealed)
+    }
+
+    fn open(&self, tenant: TenantId, context: &[u8], sealed: &[u8]) -> munshi_store::Result<Vec<u8>> {
+        let tampered = || munshi_store::Error::from(Error::Tampered { what: describe(context) });
+        let (id, body) = sealed.split_at_checked(16).ok_or_else(tampered)?;
+        let id = Uuid::from_slice(id).map(DataKeyId::from_uuid).map_err(|_| tampered())?;
+        let own = self.known().own.get(&(tenant, OwnKey::Tenant)).filter(|(own, _)| *own == id).cloned();
+        let key = match own {
+            Some((_, key)) => key,
+            None => {
+                self.data_key(tenant, id)?.ok_or_else(|| munshi_store::Error::Forgotten(describe(context)))?
+            }
+        };
+        let mut opened = key.open(body, &place(tenant, id, context))?.ok_or_else(tampered)?;
+        Ok(std::mem::take(&mut *opened))
+    }
+
+    fn hash(&self, tenant: TenantId, purpose: &str, value: &[u8]) -> munshi_store::Result<[u8; 32]> {
+        let (_, key) = self.own_key(tenant, OwnKey::Hash)?;
+        Ok(key.hash(&[purpose.as_bytes(), b"\0", value]))
+    }
+
+    fn take_new_key(&self, tenant: TenantId) -> munshi_store::Result<DataKeyId> {
+        let mut known = self.known();
+        let (ready, last) = known.ahead.entry(tenant).or_default();
+        if let Some(id) = ready.pop() {
+            return Ok(id);
+        }
+        let count = (*last * 2).clamp(AHEAD.0, AHEAD.1);
+        drop(known);
+        let mut made = self.source.make_person_keys(tenant, count)?;
+        let first = made.pop().ok_or_else(|| Error::Key("no key was made".to_owned()))?;
+        let mut known = self.known();
+        let taken = first.0;
+        for (id, key) in made.into_iter().chain([first]) {
+            known.data.insert((tenant, id), Arc::new(key));
+            if id != taken {
+                known.ahead.entry(tenant).or_default().0.push(id);
+            }
+        }
+        known.ahead.entry(tenant).or_default().1 = count;
+        Ok(taken)
+    }
+
+    fn find_known_key(&self, tenant: TenantId, owner: Uuid) -> Option<DataKeyId> {
+        self.known().owners.get(&(tenant, owner))
+    }
+
+    fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId) {
+        self.known().owners.insert((tenant, owner), key);
+    }
+}
+
+/// What a value is bound to: its tenant, its key, and where it stands.
+fn place(tenant: TenantId, id: DataKeyId, context: &[u8]) -> Vec<u8> {
+    let (tenant, id) = (tenant.as_uuid(), id.as_uuid());
+    [b"munshi cell\0", &tenant.as_bytes()[..], &id.as_bytes()[..], context].concat()
+}
+
+/// `messages.text`, from what a value was bound to.
+fn describe(context: &[u8]) -> String {
+    let mut names = context.split(|byte| *byte == 0);
+    let mut name = || String::from_utf8_lossy(names.next().unwrap_or_default()).into_owned();
+    format!("{}.{}", name(), name())
+}

@@ -1,0 +1,38 @@
+//! The keys of what is sealed at rest, their store, and their end.
+//!
+//! The installation's key, outside every database, wraps a key for each tenant; that wraps the tenant's data keys, one for
+//! each person and two of its own. Data keys lie in the store of keys, a database of its own that no backup of the main one
+//! contains. The main database says which person has which key, and every sealed value names its key: so two persons merge
+//! without rewriting anything, and destroying a person's keys forgets them in every copy of the main database.
+//!
+//! A key is in the store before anything names it. Keys for persons to come are made ahead, so that a first message waits
+//! for no disk but its own.
+//!
+//! Not here: what is sealed (each table's crate says so), who has which key (`identity`), secrets (`safety`'s vault, which uses the
+//! same cipher and the same installation's key).
+//!
+//! # Layout
+//! - [`SealKey`]: the cipher; [`MasterKeySource`], [`MasterKeys`], [`MasterKey`]: the installation's key; [`VaultSecret`]: a secret in memory
+//! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`: what lies in it
+
+mod cipher;
+mod error;
+mod key_store;
+mod keyring;
+mod master;
+mod masters;
+mod secret;
+mod two_generations;
+mod worker;
+
+pub use cipher::SealKey;
+pub use error::{Error, Result};
+pub use key_store::{OwnKey, StoredKey};
+pub use keyring::{CachedKeyring, KeySource};
+pub use master::{MasterKey, MasterKeySource};
+pub use masters::MasterKeys;
+pub use secret::VaultSecret;
+pub use worker::{KeyStorePlace, KeyWorker};
+
+/// The tables of the store of keys. They are no part of the main database.
+pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0061_key_store")];

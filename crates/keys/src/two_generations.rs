@@ -1,0 +1,59 @@
+//! A bounded map that forgets what was not asked for in a while.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Keeps what was used since the last time it filled up, and what was used in the round before: at most `most` entries.
+#[derive(Debug)]
+pub(crate) struct TwoGenerations<K, V> {
+    most: usize,
+    young: HashMap<K, V>,
+    old: HashMap<K, V>,
+}
+
+impl<K: Eq + Hash + Copy, V: Clone> TwoGenerations<K, V> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most: most.max(2), young: HashMap::new(), old: HashMap::new() }
+    }
+
+    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
+        if let Some(found) = self.young.get(key) {
+            return Some(found.clone());
+        }
+        let found = self.old.remove(key)?;
+        self.insert(*key, found.clone());
+        Some(found)
+    }
+
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        if self.young.len() >= self.most / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.old.remove(&key);
+        self.young.insert(key, value);
+    }
+
+    pub(crate) fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
+        self.young.retain(|key, value| keep(key, value));
+        self.old.retain(|key, value| keep(key, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stays_and_it_never_grows_past_its_bound() {
+        let mut map = TwoGenerations::new(10);
+        map.insert(0, "kept");
+        for key in 1..1000 {
+            map.insert(key, "passing");
+            assert_eq!(map.get(&0), Some("kept"));
+            assert!(map.young.len() + map.old.len() <= 10);
+        }
+        assert_eq!(map.get(&1), None);
+        map.retain(|key, _| *key != 0);
+        assert_eq!(map.get(&0), None);
+    }
+}

@@ -1,0 +1,152 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use munshi_keys::{CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys};
+use munshi_store::{DatabaseAddress, Error, Keyring, SealedBy, StoreOptions};
+use munshi_test_support::database::TestDbStorage;
+use munshi_test_support::{DatabaseEngine, on_both_engines};
+use munshi_types::{DataKeyId, FakeClock, SystemRandom, TenantId, Timestamp};
+use uuid::Uuid;
+
+const WHERE: &[u8] = b"messages\0text\0here";
+
+/// A store of keys of a test, and nodes that share it.
+struct Keys {
+    address: DatabaseAddress,
+    key_file: PathBuf,
+    _storage: TestDbStorage,
+}
+
+impl Keys {
+    async fn new(engine: DatabaseEngine) -> Self {
+        let (address, storage) =
+            tokio::task::spawn_blocking(move || TestDbStorage::create(engine)).await.unwrap();
+        let key_file = storage.folder().join("vault.key");
+        Self { address, key_file, _storage: storage }
+    }
+
+    fn worker(&self, may_create: bool) -> KeyWorker {
+        let place = KeyStorePlace {
+            address: self.address.clone(),
+            owner: None,
+            options: StoreOptions { connections: 2, readers: 1, ..StoreOptions::default() },
+            may_create,
+        };
+        let masters = Arc::new(MasterKeys::new(MasterKeySource::File(self.key_file.clone())));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
+        KeyWorker::start(place, masters, clock, Arc::new(SystemRandom)).unwrap()
+    }
+
+    fn node(&self) -> CachedKeyring {
+        CachedKeyring::new(self.worker(true), Arc::new(SystemRandom), 100)
+    }
+}
+
+fn tenant(number: u128) -> TenantId {
+    TenantId::from_uuid(Uuid::from_u128(number))
+}
+
+/// The keyring waits for its thread, which a task of the test's runtime may not.
+async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS];
+
+    async fn what_one_node_seals_another_opens_for_its_own_place_and_tenant(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, other) = (keys.node(), keys.node());
+        on_thread(move || {
+            let person = SealedBy::Person(one.take_new_key(tenant(1)).unwrap());
+            for by in [person, SealedBy::Tenant] {
+                let sealed = one.seal(tenant(1), by, WHERE, b"Ramesh owes 500").unwrap();
+                assert!(!sealed.windows(6).any(|part| part == b"Ramesh"));
+                assert_eq!(other.open(tenant(1), WHERE, &sealed).unwrap(), b"Ramesh owes 500");
+                let elsewhere = other.open(tenant(1), b"messages\0text\0there", &sealed).unwrap_err();
+                assert!(matches!(elsewhere, Error::Decode(_)), "{elsewhere}");
+                assert!(other.open(tenant(2), WHERE, &sealed).is_err());
+            }
+            assert_eq!(one.hash(tenant(1), "phone", b"+91").unwrap(), other.hash(tenant(1), "phone", b"+91").unwrap());
+            assert_ne!(one.hash(tenant(1), "phone", b"+91").unwrap(), one.hash(tenant(2), "phone", b"+91").unwrap());
+            assert_ne!(one.hash(tenant(1), "phone", b"+91").unwrap(), one.hash(tenant(1), "email", b"+91").unwrap());
+        })
+        .await;
+    }
+
+    async fn no_key_is_given_twice(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (one, other) = (Arc::new(keys.node()), Arc::new(keys.node()));
+        let mut takers = Vec::new();
+        for node in [&one, &other, &one, &other] {
+            let node = node.clone();
+            takers.push(on_thread(move || {
+                (0..50).map(|_| node.take_new_key(tenant(1)).unwrap()).collect::<Vec<DataKeyId>>()
+            }));
+        }
+        let mut taken: Vec<DataKeyId> = Vec::new();
+        for taker in takers {
+            taken.extend(taker.await);
+        }
+        taken.sort_unstable();
+        taken.dedup();
+        assert_eq!(taken.len(), 200);
+    }
+
+    async fn what_a_destroyed_key_sealed_is_forgotten_everywhere(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let (worker, one) = (keys.worker(true), Arc::new(keys.node()));
+        let node = one.clone();
+        let (key, sealed) = on_thread(move || {
+            let key = node.take_new_key(tenant(1)).unwrap();
+            (key, node.seal(tenant(1), SealedBy::Person(key), WHERE, b"hello").unwrap())
+        })
+        .await;
+        worker.destroy(tenant(1), vec![key]).await.unwrap();
+        worker.destroy(tenant(1), vec![key]).await.unwrap();
+        let gone = worker.destroyed_since(Timestamp::from_micros(0)).await.unwrap();
+        assert_eq!(gone.iter().map(|(tenant, key, _)| (*tenant, *key)).collect::<Vec<_>>(), [(tenant(1), key)]);
+        let fresh = keys.node();
+        on_thread(move || {
+            one.drop_keys(&[(tenant(1), key)]);
+            for node in [&*one, &fresh] {
+                let error = node.open(tenant(1), WHERE, &sealed).unwrap_err();
+                assert!(matches!(&error, Error::Forgotten(what) if what == "messages.text"), "{error}");
+                assert!(matches!(
+                    node.seal(tenant(1), SealedBy::Person(key), WHERE, b"again"),
+                    Err(Error::Forgotten(_))
+                ));
+            }
+        })
+        .await;
+    }
+
+    async fn a_key_of_another_store_is_told_from_a_destroyed_one(test: TestDb) {
+        let (ours, theirs) = (Keys::new(test.engine()).await, Keys::new(test.engine()).await);
+        let (one, other) = (ours.node(), theirs.node());
+        let error = on_thread(move || {
+            let key = SealedBy::Person(one.take_new_key(tenant(1)).unwrap());
+            let sealed = one.seal(tenant(1), key, WHERE, b"hello").unwrap();
+            other.open(tenant(1), WHERE, &sealed).unwrap_err()
+        })
+        .await;
+        assert!(matches!(&error, Error::Unavailable { what, .. } if what.contains("has no key")), "{error}");
+    }
+
+    async fn without_the_installations_key_nothing_opens(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        keys.worker(true).store_id().await.unwrap();
+        std::fs::remove_file(&keys.key_file).unwrap();
+        let error = keys.worker(true).store_id().await.unwrap_err().to_string();
+        assert!(error.contains("vault.key is missing") && error.contains("the store of keys is encrypted"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_store_is_not_made_where_something_is_sealed() {
+    let keys = Keys::new(DatabaseEngine::Sqlite).await;
+    let error = keys.worker(false).store_id().await.unwrap_err().to_string();
+    assert!(error.contains("is missing") && error.contains("put it back from your copy"), "{error}");
+    let made = keys.worker(true).store_id().await.unwrap();
+    assert_eq!(keys.worker(false).store_id().await.unwrap(), made, "it stays the same store");
+}

@@ -1,0 +1,194 @@
+//! Text that is sealed at rest: which cell a value belongs to, and how it stands in its column.
+//!
+//! A sealed value stands in the TEXT or JSON column that its plain form would stand in, as a text that begins with
+//! [`MARK`]. What is stored plain from before is read as it is, so a database is sealed row by row while it is used. The
+//! cipher and the keys are the keyring's, which a floor above fills in.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use munshi_types::{DataKeyId, Id, TenantId};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::value::{Column, FromColumn, JsonText, Param, ToParam};
+
+/// What a sealed text begins with; `1` is this way of writing it.
+const MARK: &str = "sealed:1:";
+
+/// Values that say nothing. They stay as they are: statements compare with them, and most rows have some.
+const EMPTY: [&str; 5] = ["", "{}", "[]", "null", "\"\""];
+
+/// The cipher and its keys. Called from within a unit, so it may wait for the key store and for nothing else.
+pub trait Keyring: Send + Sync + fmt::Debug {
+    /// Seals a value for the place that `context` names. The answer names its key.
+    fn seal(&self, tenant: TenantId, by: SealedBy, context: &[u8], plain: &[u8]) -> Result<Vec<u8>>;
+
+    /// Opens what [`seal`](Self::seal) made for the same tenant and place. [`Error::Forgotten`] when its key was destroyed.
+    fn open(&self, tenant: TenantId, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>>;
+
+    /// A keyed hash, by which an address is found without being readable. The same for as long as the tenant lives.
+    fn hash(&self, tenant: TenantId, purpose: &str, value: &[u8]) -> Result<[u8; 32]>;
+
+    /// A key that no one has yet, safely in the key store.
+    fn take_new_key(&self, tenant: TenantId) -> Result<DataKeyId>;
+
+    /// The key of a person, or of a conversation of theirs, where this process knows it.
+    fn find_known_key(&self, tenant: TenantId, owner: Uuid) -> Option<DataKeyId>;
+
+    /// Remembers such a key. Only what is committed.
+    fn remember_key(&self, tenant: TenantId, owner: Uuid, key: DataKeyId);
+}
+
+/// Whose key a value is sealed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedBy {
+    /// A person's: destroyed when they are forgotten.
+    Person(DataKeyId),
+    /// The tenant's own, for what belongs to no one person.
+    Tenant,
+}
+
+/// A column whose values are sealed. A constant beside the statements that use it; `make lint` holds these and the
+/// declarations of columns against each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SealedColumn {
+    table: &'static str,
+    column: &'static str,
+}
+
+/// One value of a sealed column: what is sealed for one opens in no other, nor in that of another tenant.
+#[derive(Clone, Copy, Debug)]
+pub struct SealedCell {
+    column: SealedColumn,
+    row: RowId,
+}
+
+/// What a row is known by within its tenant: its primary key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowId {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+/// A text ready for its column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedText(String);
+
+impl SealedColumn {
+    pub const fn new(table: &'static str, column: &'static str) -> Self {
+        Self { table, column }
+    }
+
+    /// The value of this column in a row.
+    pub fn cell(self, row: impl Into<RowId>) -> SealedCell {
+        SealedCell { column: self, row: row.into() }
+    }
+}
+
+impl fmt::Display for SealedColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.table, self.column)
+    }
+}
+
+impl SealedCell {
+    /// The place in bytes. Names hold no NUL and rows of one table are of one length, so no two places read alike.
+    fn context(&self) -> Vec<u8> {
+        let SealedColumn { table, column } = self.column;
+        [table.as_bytes(), b"\0", column.as_bytes(), b"\0", &self.row.bytes[..self.row.length]].concat()
+    }
+
+    pub(crate) fn seal(
+        &self,
+        (tenant, by): (TenantId, SealedBy),
+        text: &str,
+        keyring: &dyn Keyring,
+    ) -> Result<SealedText> {
+        if EMPTY.contains(&text) {
+            return Ok(SealedText(text.to_owned()));
+        }
+        if text.contains('\0') {
+            return Err(Error::Refused("text can't contain a NUL character".to_owned()));
+        }
+        let sealed = keyring.seal(tenant, by, &self.context(), text.as_bytes())?;
+        let mut written = String::with_capacity(MARK.len() + sealed.len().div_ceil(3) * 4);
+        written.push_str(MARK);
+        URL_SAFE_NO_PAD.encode_string(&sealed, &mut written);
+        Ok(SealedText(written))
+    }
+
+    fn open(&self, tenant: TenantId, sealed: &[u8], keyring: &dyn Keyring) -> Result<String> {
+        let plain = keyring.open(tenant, &self.context(), sealed)?;
+        String::from_utf8(plain).map_err(|_| Error::Decode(format!("{} holds no text", self.column)))
+    }
+}
+
+impl<T: Id> From<T> for RowId {
+    fn from(id: T) -> Self {
+        Self::of(&[id.as_uuid().as_bytes()])
+    }
+}
+
+impl RowId {
+    /// A row that is one of several of something, by its number.
+    pub fn numbered(id: impl Id, number: i64) -> Self {
+        Self::of(&[id.as_uuid().as_bytes(), &number.to_be_bytes()])
+    }
+
+    fn of(parts: &[&[u8]]) -> Self {
+        let (mut bytes, mut length) = ([0; 32], 0);
+        for part in parts {
+            bytes[length..length + part.len()].copy_from_slice(part);
+            length += part.len();
+        }
+        Self { bytes, length }
+    }
+}
+
+impl SealedText {
+    /// The same for a column of JSON, which it was made of: a text as JSON writes it. Nothing in it needs escaping.
+    pub(crate) fn into_json(self) -> JsonText {
+        let is_sealed = self.0.starts_with(MARK);
+        JsonText::from_checked(if is_sealed { format!("\"{}\"", self.0) } else { self.0 })
+    }
+}
+
+impl ToParam for SealedText {
+    fn to_param(&self) -> Param<'_> {
+        Param::Text(&self.0)
+    }
+}
+
+/// A column's value with what is sealed in it opened. Anything else is what was stored before.
+pub(crate) fn open_column<T: FromColumn>(
+    column: Column<'_>,
+    cell: SealedCell,
+    (tenant, keyring): (Option<TenantId>, Option<&dyn Keyring>),
+) -> Result<T> {
+    let Column::Text(text) = column else { return T::from_column(column) };
+    let Some(sealed) = parse_sealed(text) else { return T::from_column(column) };
+    let tenant = tenant.ok_or_else(|| Error::Misuse(format!("{} is read across tenants", cell.column)))?;
+    let opened = cell.open(tenant, &sealed, require_keyring(keyring)?)?;
+    T::from_column(Column::Text(&opened))
+}
+
+pub(crate) fn require_keyring(keyring: Option<&dyn Keyring>) -> Result<&dyn Keyring> {
+    keyring.ok_or_else(no_keyring)
+}
+
+pub(crate) fn no_keyring() -> Error {
+    Error::Misuse("this database was opened without its keys".to_owned())
+}
+
+/// Whether a stored text is sealed, as the job that seals what is left asks.
+pub fn is_sealed(text: &str) -> bool {
+    parse_sealed(text).is_some()
+}
+
+/// The sealed bytes of a stored text, be its column TEXT or JSON.
+fn parse_sealed(text: &str) -> Option<Vec<u8>> {
+    let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+    URL_SAFE_NO_PAD.decode(inner.strip_prefix(MARK)?).ok()
+}
