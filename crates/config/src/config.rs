@@ -9,9 +9,9 @@ use crate::reader::ConfigReader;
 use crate::secret::RedactedUrl;
 use crate::section::ConfigSection;
 use crate::sections::{
-    AuditSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, LogSection, ModelsSection,
-    RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection, TelemetrySection, VaultSection,
-    WebSection,
+    AuditSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, KeysSection, LogSection,
+    ModelsSection, RoutesSection, RunsSection, ServerSection, SignInSection, StoreSection, TelemetrySection,
+    VaultSection, WebSection,
 };
 use crate::show::{EffectiveConfig, EffectiveSetting};
 use crate::sources::ConfigSources;
@@ -48,6 +48,7 @@ sections! {
     jobs: JobsSection,
     runs: RunsSection,
     vault: VaultSection,
+    keys: KeysSection,
     audit: AuditSection,
     models: ModelsSection,
     routes: RoutesSection,
@@ -92,6 +93,19 @@ impl Config {
     /// The file with the vault's key: `vault.key_file`, or the one in the data folder.
     pub fn vault_key_file(&self) -> PathBuf {
         self.vault.key_file.clone().unwrap_or_else(|| self.data.dir.join("vault.key"))
+    }
+
+    /// The database of the keys: `keys.url`, or the SQLite file beside the vault's key.
+    pub fn keys_url(&self) -> RedactedUrl {
+        self.keys.url.as_ref().map_or_else(
+            || {
+                RedactedUrl::new(format!(
+                    "sqlite:{}",
+                    self.vault_key_file().with_file_name("keys.db").display()
+                ))
+            },
+            |url| RedactedUrl::new(url.reveal().to_owned()),
+        )
     }
 
     /// The file that settings were read from, if any was.
@@ -163,6 +177,7 @@ impl Config {
                 "key_file",
                 self.vault.key_file.is_none().then(|| self.vault_key_file().display().to_string()),
             ),
+            ("keys", "url", self.keys.url.is_none().then(|| self.keys_url().to_string())),
             ("routes", "default", self.routes.default.is_empty().then(|| self.default_route().join(", "))),
         ];
         for (section, key, means) in meanings {

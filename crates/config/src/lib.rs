@@ -54,10 +54,10 @@ pub use problem::{ConfigProblem, ConfigProblems, SettingOrigin};
 pub use redacted::RedactedSetting;
 pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
-    AuditSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice, LogFormat,
-    LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice, ProviderChoice,
-    RoutesSection, RoutingStrategyChoice, RunsSection, ServerSection, SignInSection, StoreSection,
-    TelemetrySection, TenantPlan, ThinkingModeChoice, VaultSection,
+    AuditSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice, KeysSection,
+    LogFormat, LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice,
+    ProviderChoice, RoutesSection, RoutingStrategyChoice, RunsSection, ServerSection, SignInSection,
+    StoreSection, TelemetrySection, TenantPlan, ThinkingModeChoice, VaultSection,
 };
 pub use show::{EffectiveConfig, EffectiveSetting};
 pub use sources::{ConfigSources, has_display};

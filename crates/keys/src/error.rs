@@ -26,21 +26,19 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn file(path: &Path, doing: &'static str, why: &std::io::Error) -> Self {
-        Self::File { path: path.to_owned(), doing, why: why.to_string() }
-    }
-}
-
-/// As a unit of work meets it. What somebody can look after is an outage: nothing was written, and the unit may pass later.
-impl From<Error> for munshi_store::Error {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Store(error) => error,
-            Error::Tampered { .. } => Self::Decode(error.to_string()),
-            Error::Invalid(_) | Error::Key(_) | Error::File { .. } => {
-                Self::Unavailable { what: error.to_string(), source: None }
+    /// As a unit of work meets it. What somebody can look after is an outage: nothing was written, and the unit may pass later.
+    pub(crate) fn into_store(self) -> munshi_store::Error {
+        match self {
+            Self::Store(error) => error,
+            Self::Tampered { .. } => munshi_store::Error::Decode(self.to_string()),
+            Self::Invalid(_) | Self::Key(_) | Self::File { .. } => {
+                munshi_store::Error::Unavailable { what: self.to_string(), source: None }
             }
         }
+    }
+
+    pub(crate) fn file(path: &Path, doing: &'static str, why: &std::io::Error) -> Self {
+        Self::File { path: path.to_owned(), doing, why: why.to_string() }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::masters::MasterKeys;
 
 /// Looking after keys, in the database that holds nothing else.
-const KEYS: PlatformScope = PlatformScope::new("keys");
+pub(crate) const KEYS: PlatformScope = PlatformScope::new("keys");
 
 /// What else a tenant has a key for than its persons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

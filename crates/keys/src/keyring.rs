@@ -84,7 +84,7 @@ impl CachedKeyring {
             return Ok(Some(key));
         }
         self.misses.fetch_add(1, Ordering::Relaxed);
-        match self.source.load(tenant, id)? {
+        match self.source.load(tenant, id).map_err(Error::into_store)? {
             StoredKey::Live(key) => {
                 let key = Arc::new(key);
                 self.known().data.insert((tenant, id), key.clone());
@@ -94,7 +94,7 @@ impl CachedKeyring {
             StoredKey::Unknown => Err(Error::Key(format!(
                 "the store of keys has no key {id} of tenant {tenant}: it is older than the database, or another one's"
             ))
-            .into()),
+            .into_store()),
         }
     }
 
@@ -118,7 +118,7 @@ impl Keyring for CachedKeyring {
         plain: &[u8],
     ) -> munshi_store::Result<Vec<u8>> {
         let (id, key) = match by {
-            SealedBy::Tenant => self.own_key(tenant, OwnKey::Tenant)?,
+            SealedBy::Tenant => self.own_key(tenant, OwnKey::Tenant).map_err(Error::into_store)?,
             SealedBy::Person(id) => {
                 let key = self.data_key(tenant, id)?;
                 (id, key.ok_or_else(|| munshi_store::Error::Forgotten("the person".to_owned()))?)
@@ -126,12 +126,13 @@ impl Keyring for CachedKeyring {
         };
         let mut sealed = Vec::with_capacity(16 + 1 + 12 + plain.len() + 16);
         sealed.extend_from_slice(id.as_uuid().as_bytes());
-        key.seal_into(&mut sealed, plain, &place(tenant, id, context), self.random.as_ref())?;
+        key.seal_into(&mut sealed, plain, &place(tenant, id, context), self.random.as_ref())
+            .map_err(Error::into_store)?;
         Ok(sealed)
     }
 
     fn open(&self, tenant: TenantId, context: &[u8], sealed: &[u8]) -> munshi_store::Result<Vec<u8>> {
-        let tampered = || munshi_store::Error::from(Error::Tampered { what: describe(context) });
+        let tampered = || Error::Tampered { what: describe(context) }.into_store();
         let (id, body) = sealed.split_at_checked(16).ok_or_else(tampered)?;
         let id = Uuid::from_slice(id).map(DataKeyId::from_uuid).map_err(|_| tampered())?;
         let own = self.known().own.get(&(tenant, OwnKey::Tenant)).filter(|(own, _)| *own == id).cloned();
@@ -141,12 +142,13 @@ impl Keyring for CachedKeyring {
                 self.data_key(tenant, id)?.ok_or_else(|| munshi_store::Error::Forgotten(describe(context)))?
             }
         };
-        let mut opened = key.open(body, &place(tenant, id, context))?.ok_or_else(tampered)?;
+        let mut opened =
+            key.open(body, &place(tenant, id, context)).map_err(Error::into_store)?.ok_or_else(tampered)?;
         Ok(std::mem::take(&mut *opened))
     }
 
     fn hash(&self, tenant: TenantId, purpose: &str, value: &[u8]) -> munshi_store::Result<[u8; 32]> {
-        let (_, key) = self.own_key(tenant, OwnKey::Hash)?;
+        let (_, key) = self.own_key(tenant, OwnKey::Hash).map_err(Error::into_store)?;
         Ok(key.hash(&[purpose.as_bytes(), b"\0", value]))
     }
 
@@ -158,8 +160,8 @@ impl Keyring for CachedKeyring {
         }
         let count = (*last * 2).clamp(AHEAD.0, AHEAD.1);
         drop(known);
-        let mut made = self.source.make_person_keys(tenant, count)?;
-        let first = made.pop().ok_or_else(|| Error::Key("no key was made".to_owned()))?;
+        let mut made = self.source.make_person_keys(tenant, count).map_err(Error::into_store)?;
+        let first = made.pop().ok_or_else(|| Error::Key("no key was made".to_owned()).into_store())?;
         let mut known = self.known();
         let taken = first.0;
         for (id, key) in made.into_iter().chain([first]) {

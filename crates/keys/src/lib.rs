@@ -13,8 +13,10 @@
 //!
 //! # Layout
 //! - [`SealKey`]: the cipher; [`MasterKeySource`], [`MasterKeys`], [`MasterKey`]: the installation's key; [`VaultSecret`]: a secret in memory
+//! - [`bind_store`]: the main database and its store know each other
 //! - [`CachedKeyring`]: the keys as units of work use them; [`KeySource`], [`KeyWorker`]: the thread that owns the store; `key_store`: what lies in it
 
+mod binding;
 mod cipher;
 mod error;
 mod key_store;
@@ -25,6 +27,7 @@ mod secret;
 mod two_generations;
 mod worker;
 
+pub use binding::{bind_store, find_store};
 pub use cipher::SealKey;
 pub use error::{Error, Result};
 pub use key_store::{OwnKey, StoredKey};
@@ -32,7 +35,10 @@ pub use keyring::{CachedKeyring, KeySource};
 pub use master::{MasterKey, MasterKeySource};
 pub use masters::MasterKeys;
 pub use secret::VaultSecret;
-pub use worker::{KeyStorePlace, KeyWorker};
+pub use worker::{KeyStorePlace, KeyWorker, WantedStore};
+
+/// What the main database knows of the store of keys.
+pub const MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0063_sealed_by")];
 
 /// The tables of the store of keys. They are no part of the main database.
 pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0061_key_store")];

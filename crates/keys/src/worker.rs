@@ -2,13 +2,16 @@
 //! unit; they ask this thread instead, which works on another database and never waits for the main one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use munshi_store::migrate::{self, MigrationRequest};
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
 use munshi_types::{Clock, DataKeyId, Random, TenantId, Timestamp};
 use tokio::runtime::{Builder, Runtime};
+use uuid::Uuid;
 
 use crate::cipher::SealKey;
 use crate::error::{Error, Result};
@@ -28,13 +31,27 @@ pub struct KeyStorePlace {
     /// Postgres: the login that owns the tables, where it is another.
     pub owner: Option<DatabaseAddress>,
     pub options: StoreOptions,
-    /// Whether a store that is not there may be made: only where nothing is sealed yet.
-    pub may_create: bool,
 }
 
-/// A handle to the thread. It ends when the last handle goes.
+/// Which store the main database wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedStore {
+    /// Nothing is sealed yet: one is made, or the one that is there is taken.
+    Any,
+    /// The one that seals its text.
+    Known(Uuid),
+}
+
+/// A handle to the thread. The thread starts when it is first asked, and ends when the last handle goes.
 #[derive(Clone)]
-pub struct KeyWorker(Arc<Sender<Request>>);
+pub struct KeyWorker(Arc<Inner>);
+
+struct Inner {
+    sender: Sender<Request>,
+    /// What the thread will work with; taken when it starts.
+    waiting: Mutex<Option<(Owner, Receiver<Request>)>>,
+    wanted: Arc<OnceLock<WantedStore>>,
+}
 
 impl fmt::Debug for KeyWorker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,23 +65,27 @@ struct Owner {
     masters: Arc<MasterKeys>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    wanted: Arc<OnceLock<WantedStore>>,
     store: Option<KeyStore>,
 }
 
 impl KeyWorker {
-    /// Starts the thread. The store is opened when it is first asked for.
-    pub fn start(
+    /// Nothing is opened until a key is asked for, and none is given before [`expect`](Self::expect) said of which store.
+    pub fn new(
         place: KeyStorePlace,
         masters: Arc<MasterKeys>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-    ) -> Result<Self> {
+    ) -> Self {
         let (sender, requests) = channel();
-        let owner = Owner { place, masters, clock, random, store: None };
-        let thread = std::thread::Builder::new().name("keys".to_owned());
-        let started = thread.spawn(move || owner.run(&requests));
-        started.map_err(|error| Error::Key(format!("the keys' thread can't be started: {error}")))?;
-        Ok(Self(Arc::new(sender)))
+        let wanted = Arc::new(OnceLock::new());
+        let owner = Owner { place, masters, clock, random, wanted: wanted.clone(), store: None };
+        Self(Arc::new(Inner { sender, waiting: Mutex::new(Some((owner, requests))), wanted }))
+    }
+
+    /// Says which store is meant. The first word holds.
+    pub fn expect(&self, wanted: WantedStore) {
+        self.0.wanted.get_or_init(|| wanted);
     }
 
     /// Asks the thread and waits for its answer. From a unit of work only; elsewhere [`ask`](Self::ask).
@@ -93,7 +114,7 @@ impl KeyWorker {
     }
 
     /// The id of the store: opens it, so that what is wrong with it is known at the start.
-    pub async fn store_id(&self) -> Result<uuid::Uuid> {
+    pub async fn store_id(&self) -> Result<Uuid> {
         self.ask(|store, runtime| runtime.block_on(store.id())).await
     }
 
@@ -108,7 +129,13 @@ impl KeyWorker {
     }
 
     fn send(&self, request: Request) -> Result<()> {
-        self.0.send(request).map_err(|_| unreachable())
+        let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((owner, requests)) = waiting {
+            let thread = std::thread::Builder::new().name("keys".to_owned());
+            let started = thread.spawn(move || owner.run(&requests));
+            started.map_err(|error| Error::Key(format!("the keys' thread can't be started: {error}")))?;
+        }
+        self.0.sender.send(request).map_err(|_| unreachable())
     }
 }
 
@@ -159,15 +186,16 @@ impl Owner {
     }
 
     async fn open(&self) -> Result<KeyStore> {
-        let migrations = Migrations::new(&[crate::KEY_STORE_MIGRATIONS])?;
+        let wanted = self.wanted.get().copied();
+        let wanted = wanted.ok_or_else(|| Error::Key("the main database was not opened yet".to_owned()))?;
         let place = &self.place;
-        if let DatabaseAddress::Sqlite(file) = &place.address
-            && !place.may_create
+        if let (DatabaseAddress::Sqlite(file), WantedStore::Known(_)) = (&place.address, wanted)
             && !file.exists()
         {
             return Err(missing_store(file));
         }
-        let request = munshi_store::migrate::MigrationRequest {
+        let migrations = Migrations::new(&[crate::KEY_STORE_MIGRATIONS])?;
+        let request = MigrationRequest {
             address: place.address.clone(),
             owner: place.owner.clone(),
             options: place.options.clone(),
@@ -175,16 +203,28 @@ impl Owner {
             now: self.clock.now(),
             backups: None,
         };
-        munshi_store::migrate::run(request).await?;
+        migrate::run(request).await?;
         let db = Db::open(&place.address, &place.options, &migrations).await?;
-        KeyStore::open(db, self.masters.clone(), self.clock.clone(), self.random.clone()).await
+        let store = KeyStore::open(db, self.masters.clone(), self.clock.clone(), self.random.clone()).await?;
+        match wanted {
+            WantedStore::Known(id) if store.id().await? != id => Err(other_store(&place.address)),
+            WantedStore::Known(_) | WantedStore::Any => Ok(store),
+        }
     }
 }
 
-fn missing_store(file: &std::path::Path) -> Error {
+fn missing_store(file: &Path) -> Error {
     let file = file.display();
     Error::Key(format!(
         "the store of keys {file} is missing, and this database's text is encrypted with keys in it: put it back from \
-         your copy. Without it what people wrote can't be read by anybody"
+         your copy. If another node has it, keep it where both reach it and name it in keys.url (MUNSHI__KEYS__URL). \
+         Without it nobody can read what people wrote"
+    ))
+}
+
+fn other_store(address: &DatabaseAddress) -> Error {
+    Error::Key(format!(
+        "{address} is not the store of keys that this database's text is encrypted with: put that one in its place, \
+         or name it in keys.url (MUNSHI__KEYS__URL)"
     ))
 }

@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use munshi_keys::{CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys};
+use munshi_keys::{
+    CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource, MasterKeys, WantedStore, bind_store, find_store,
+};
 use munshi_store::{DatabaseAddress, Error, Keyring, SealedBy, StoreOptions};
 use munshi_test_support::database::TestDbStorage;
 use munshi_test_support::{DatabaseEngine, on_both_engines};
@@ -25,20 +27,25 @@ impl Keys {
         Self { address, key_file, _storage: storage }
     }
 
-    fn worker(&self, may_create: bool) -> KeyWorker {
+    fn unbound(&self) -> KeyWorker {
         let place = KeyStorePlace {
             address: self.address.clone(),
             owner: None,
             options: StoreOptions { connections: 2, readers: 1, ..StoreOptions::default() },
-            may_create,
         };
         let masters = Arc::new(MasterKeys::new(MasterKeySource::File(self.key_file.clone())));
         let clock = Arc::new(FakeClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
-        KeyWorker::start(place, masters, clock, Arc::new(SystemRandom)).unwrap()
+        KeyWorker::new(place, masters, clock, Arc::new(SystemRandom))
+    }
+
+    fn worker(&self, wanted: WantedStore) -> KeyWorker {
+        let worker = self.unbound();
+        worker.expect(wanted);
+        worker
     }
 
     fn node(&self) -> CachedKeyring {
-        CachedKeyring::new(self.worker(true), Arc::new(SystemRandom), 100)
+        CachedKeyring::new(self.worker(WantedStore::Any), Arc::new(SystemRandom), 100)
     }
 }
 
@@ -52,7 +59,7 @@ async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
 }
 
 on_both_engines! {
-    with [munshi_store::MIGRATIONS];
+    with [munshi_store::MIGRATIONS, munshi_keys::MIGRATIONS];
 
     async fn what_one_node_seals_another_opens_for_its_own_place_and_tenant(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
@@ -95,7 +102,7 @@ on_both_engines! {
 
     async fn what_a_destroyed_key_sealed_is_forgotten_everywhere(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
-        let (worker, one) = (keys.worker(true), Arc::new(keys.node()));
+        let (worker, one) = (keys.worker(WantedStore::Any), Arc::new(keys.node()));
         let node = one.clone();
         let (key, sealed) = on_thread(move || {
             let key = node.take_new_key(tenant(1)).unwrap();
@@ -133,11 +140,29 @@ on_both_engines! {
         assert!(matches!(&error, Error::Unavailable { what, .. } if what.contains("has no key")), "{error}");
     }
 
+    async fn a_database_keeps_to_the_store_it_began_with(test: TestDb) {
+        let (first, other) = (Keys::new(test.engine()).await, Keys::new(test.engine()).await);
+        let now = Timestamp::from_micros(1_800_000_000_000_000);
+        assert_eq!(find_store(&test.db).await.unwrap(), None);
+        let unbound = first.unbound();
+        let error = unbound.store_id().await.unwrap_err().to_string();
+        assert!(error.contains("main database was not opened"), "{error}");
+        bind_store(&test.db, &first.unbound(), now).await.unwrap();
+        let again = first.unbound();
+        bind_store(&test.db, &again, now).await.unwrap();
+        assert_eq!(Some(again.store_id().await.unwrap()), find_store(&test.db).await.unwrap());
+        // A node with a store of its own is told so, and writes nothing.
+        let stranger = other.unbound();
+        bind_store(&test.db, &stranger, now).await.unwrap();
+        let error = stranger.store_id().await.unwrap_err().to_string();
+        assert!(error.contains("keys.url"), "{error}");
+    }
+
     async fn without_the_installations_key_nothing_opens(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
-        keys.worker(true).store_id().await.unwrap();
+        keys.worker(WantedStore::Any).store_id().await.unwrap();
         std::fs::remove_file(&keys.key_file).unwrap();
-        let error = keys.worker(true).store_id().await.unwrap_err().to_string();
+        let error = keys.worker(WantedStore::Any).store_id().await.unwrap_err().to_string();
         assert!(error.contains("vault.key is missing") && error.contains("the store of keys is encrypted"), "{error}");
     }
 }
@@ -145,8 +170,15 @@ on_both_engines! {
 #[tokio::test]
 async fn a_missing_store_is_not_made_where_something_is_sealed() {
     let keys = Keys::new(DatabaseEngine::Sqlite).await;
-    let error = keys.worker(false).store_id().await.unwrap_err().to_string();
+    let known = WantedStore::Known(Uuid::from_u128(7));
+    let error = keys.worker(known).store_id().await.unwrap_err().to_string();
     assert!(error.contains("is missing") && error.contains("put it back from your copy"), "{error}");
-    let made = keys.worker(true).store_id().await.unwrap();
-    assert_eq!(keys.worker(false).store_id().await.unwrap(), made, "it stays the same store");
+    let made = keys.worker(WantedStore::Any).store_id().await.unwrap();
+    assert_eq!(
+        keys.worker(WantedStore::Known(made)).store_id().await.unwrap(),
+        made,
+        "it stays the same store"
+    );
+    let error = keys.worker(known).store_id().await.unwrap_err().to_string();
+    assert!(error.contains("is not the store of keys that this database's text"), "{error}");
 }

@@ -27,7 +27,7 @@ pub fn backups(config: &Config) -> PathBuf {
     config.data.dir.join("backups")
 }
 
-fn unusable_failure(folder: &Path, error: &std::io::Error) -> CommandFailure {
+pub(crate) fn unusable_failure(folder: &Path, error: &std::io::Error) -> CommandFailure {
     CommandFailure::refused(format!("can't create the data folder {}: {error}", folder.display()))
         .hint("choose another with data.dir (MUNSHI__DATA__DIR), or let this user create it")
 }

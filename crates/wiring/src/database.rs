@@ -9,6 +9,7 @@ use munshi_types::Timestamp;
 
 use crate::data_folder;
 use crate::failure::{CommandFailure, Exit, Result};
+use crate::keys::ConfiguredKeys;
 use crate::lock::DatabaseLock;
 
 /// Everything the store wants to know, taken from the settings.
@@ -18,6 +19,8 @@ pub struct ConfiguredDatabase {
     owner: Option<DatabaseAddress>,
     pub options: StoreOptions,
     pub migrations: Migrations,
+    /// The keys that its text is encrypted with.
+    pub keys: ConfiguredKeys,
     /// SQLite: where a copy goes before migrating; none when the settings say so.
     backups: Option<PathBuf>,
 }
@@ -28,7 +31,9 @@ impl ConfiguredDatabase {
         let owner = config.store.owner_url.as_ref().map(|url| parse_address(url.reveal(), "store.owner_url"));
         let owner = owner.transpose()?;
         let store = &config.store;
+        let keys = ConfiguredKeys::from_config(config)?;
         let options = StoreOptions {
+            keyring: Some(keys.keyring.clone()),
             readers: store.readers,
             connections: store.connections,
             statement_timeout: store.statement_timeout,
@@ -36,7 +41,7 @@ impl ConfiguredDatabase {
             ..StoreOptions::default()
         };
         let backups = store.backup_before_migrate.then(|| data_folder::backups(config));
-        Ok(Self { address, owner, options, migrations: crate::migrations()?, backups })
+        Ok(Self { address, owner, options, migrations: crate::migrations()?, keys, backups })
     }
 
     /// The same, for a command that asks one question and ends: a thread and a connection will do.
@@ -56,7 +61,9 @@ impl ConfiguredDatabase {
     }
 
     pub async fn open(&self) -> Result<Db> {
-        Ok(Db::open(&self.address, &self.options, &self.migrations).await?)
+        let db = Db::open(&self.address, &self.options, &self.migrations).await?;
+        self.keys.bind(&db).await?;
+        Ok(db)
     }
 
     /// The same, with its tables made first where there are none, as the server does at its first start. A database of an
@@ -94,7 +101,7 @@ impl ConfiguredDatabase {
     }
 }
 
-fn parse_address(url: &str, key: &str) -> Result<DatabaseAddress> {
+pub(crate) fn parse_address(url: &str, key: &str) -> Result<DatabaseAddress> {
     url.parse().map_err(|error: munshi_store::Error| {
         CommandFailure::new(Exit::Settings, format!("{key}: {error}"))
             .hint("write it as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE")

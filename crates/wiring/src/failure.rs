@@ -158,6 +158,7 @@ impl From<munshi_store::Error> for CommandFailure {
             }
             Error::Conflict { .. } => Self::already_there(text),
             Error::Schema(_) => Self::new(Exit::Schema, text),
+            Error::Forgotten(_) => Self::not_found(text),
             Error::Address(_) => Self::new(Exit::Settings, text),
             Error::Refused(_) => {
                 Self::failed(text).hint("check the permissions of this database login; run `munshi doctor` for details")
@@ -258,6 +259,12 @@ impl From<munshi_safety::Error> for CommandFailure {
                 .hint("check that this user can read and write there, and that the disk has space"),
             Error::OverBudget(_) | Error::RateLimited(_) => Self::refused(text),
         }
+    }
+}
+
+impl From<munshi_keys::Error> for CommandFailure {
+    fn from(error: munshi_keys::Error) -> Self {
+        munshi_safety::Error::from(error).into()
     }
 }
 

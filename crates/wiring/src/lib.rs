@@ -7,6 +7,7 @@
 //! - [`failure`]: what goes wrong, with its exit code
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file; [`data_folder`]: the data folder
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them; [`trial`]: a model asked whether it answers
+//! - [`keys`]: the store of the keys that text is encrypted with
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go; [`budget`]: what may be spent
 //! - [`connectors`]: other people's tools, and the file that declares them
 //! - [`packs`]: the packs there are; [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
@@ -35,6 +36,7 @@ pub mod gateway;
 mod housekeeping;
 pub mod installation;
 pub mod jobs;
+pub mod keys;
 pub mod lock;
 pub mod models;
 mod node;
@@ -55,6 +57,7 @@ pub fn migrations() -> Result<Migrations> {
     let mut lists = vec![
         munshi_store::MIGRATIONS,
         munshi_jobs::MIGRATIONS,
+        munshi_keys::MIGRATIONS,
         munshi_llm::MIGRATIONS,
         munshi_identity::MIGRATIONS,
         munshi_tiers::MIGRATIONS,

@@ -18,7 +18,7 @@ pub async fn open(config: &Config, db: Db, clock: Arc<dyn Clock>) -> Result<Vaul
     Ok(Vault::start(db, source(config)?, random, ids, now).await?)
 }
 
-fn source(config: &Config) -> Result<MasterKeySource> {
+pub(crate) fn source(config: &Config) -> Result<MasterKeySource> {
     let given = |key: &munshi_config::ConfigSecret| match key.reveal() {
         "" => Ok(None),
         text => VaultSecret::new(text.to_owned()).map(Some),

@@ -6,6 +6,7 @@ mod budget;
 mod connectors;
 mod data;
 mod jobs;
+mod keys;
 mod log;
 mod models;
 mod routes;
@@ -22,6 +23,7 @@ pub use budget::{BudgetSection, TenantPlan};
 pub use connectors::ConnectorsSection;
 pub use data::DataSection;
 pub use jobs::JobsSection;
+pub use keys::KeysSection;
 pub use log::{LogFormat, LogSection};
 pub use models::{
     ConfiguredModel, JsonModeChoice, ModelSize, ModelWire, ModelsSection, OutputLimitChoice, ProviderChoice,

@@ -1,0 +1,44 @@
+//! The main database and its store of keys know each other.
+
+use munshi_store::{Db, PlatformTx, across_tenants, params};
+use munshi_types::Timestamp;
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::key_store::KEYS;
+use crate::worker::{KeyWorker, WantedStore};
+
+/// Tells the worker which store this database wants. Where nothing is sealed yet, a store is made and written down. A store that
+/// is written down is looked at when a key is asked for, or by [`KeyWorker::store_id`].
+pub async fn bind_store(db: &Db, worker: &KeyWorker, now: Timestamp) -> Result<()> {
+    if let Some(known) = find_store(db).await? {
+        worker.expect(WantedStore::Known(known));
+        return Ok(());
+    }
+    worker.expect(WantedStore::Any);
+    let made = worker.store_id().await?;
+    let claim = move |tx: &mut PlatformTx<'_>| {
+        tx.execute(
+            across_tenants(
+                "INSERT INTO sealed_by (slot, store_id, since) VALUES (1, $1, $2) ON CONFLICT (slot) DO NOTHING",
+            ),
+            params![made, now],
+        )
+    };
+    db.platform(KEYS).write(claim).await?;
+    match find_store(db).await? {
+        Some(known) if known != made => Err(Error::Key(
+            "another node gave this database its store of keys at the same moment: start this one again"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The store that seals this database's text, once there is one.
+pub async fn find_store(db: &Db) -> Result<Option<Uuid>> {
+    let read = |tx: &mut PlatformTx<'_>| {
+        tx.optional(across_tenants("SELECT store_id FROM sealed_by WHERE slot = 1"), &[], |row| row.get(0))
+    };
+    Ok(db.platform(KEYS).read(read).await?)
+}

@@ -1,0 +1,63 @@
+//! The store of keys that the settings name, and the keyring over it.
+
+use std::sync::Arc;
+
+use munshi_config::Config;
+use munshi_keys::{CachedKeyring, KeyStorePlace, KeyWorker, MasterKeys};
+use munshi_safety::vault::Vault;
+use munshi_store::{DatabaseAddress, Db, StoreOptions};
+use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
+
+use crate::data_folder;
+use crate::database::parse_address;
+use crate::failure::Result;
+use crate::vault;
+
+/// The keys of one process. Nothing is opened until a key is asked for.
+pub struct ConfiguredKeys {
+    pub masters: Arc<MasterKeys>,
+    pub worker: KeyWorker,
+    pub keyring: Arc<CachedKeyring>,
+    address: DatabaseAddress,
+}
+
+impl ConfiguredKeys {
+    pub fn from_config(config: &Config) -> Result<Self> {
+        let address = parse_address(config.keys_url().reveal(), "keys.url")?;
+        let owner = config.keys.owner_url.as_ref().map(|url| parse_address(url.reveal(), "keys.owner_url"));
+        let options = StoreOptions {
+            readers: 1,
+            connections: 2,
+            statement_timeout: config.store.statement_timeout,
+            ..StoreOptions::default()
+        };
+        let place = KeyStorePlace { address: address.clone(), owner: owner.transpose()?, options };
+        let masters: Arc<MasterKeys> = vault::source(config)?.into();
+        let worker = KeyWorker::new(place, masters.clone(), Arc::new(SystemClock), Arc::new(SystemRandom));
+        let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), config.keys.cached);
+        Ok(Self { masters, worker, keyring: Arc::new(keyring), address })
+    }
+
+    /// The file, where it is one.
+    pub fn file(&self) -> Option<&std::path::PathBuf> {
+        match &self.address {
+            DatabaseAddress::Sqlite(path) => Some(path),
+            DatabaseAddress::Postgres(_) => None,
+        }
+    }
+
+    /// Ties the store to the main database. For one where nothing is sealed yet it is made; the vault looks at the
+    /// installation's key before that, so that a lost key is told and no other takes its place.
+    pub async fn bind(&self, db: &Db) -> Result<()> {
+        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        if munshi_keys::find_store(db).await?.is_none() {
+            if let Some(folder) = self.file().and_then(|file| file.parent()) {
+                data_folder::create_private(folder)
+                    .map_err(|error| data_folder::unusable_failure(folder, &error))?;
+            }
+            let ids = IdGenerator::new(clock.clone(), random.clone());
+            Vault::start(db.clone(), self.masters.clone(), random, ids, clock.now()).await?;
+        }
+        Ok(munshi_keys::bind_store(db, &self.worker, clock.now()).await?)
+    }
+}
