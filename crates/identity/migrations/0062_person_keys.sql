@@ -4,6 +4,5 @@ CREATE TENANT TABLE person_keys (
   tenant_id UUID NOT NULL,
   person_id UUID NOT NULL,
   key_id UUID NOT NULL,
-  PRIMARY KEY (tenant_id, person_id),
-  FOREIGN KEY (tenant_id, person_id) REFERENCES persons (tenant_id, id)
+  PRIMARY KEY (tenant_id, person_id)
 );

@@ -3,11 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_store::{
+    Cursor, Error, JsonText, Page, PageRequest, Result, Row, SealedBy, SealedColumn, SealedText, Tx, params,
+    sql_in_both_orders,
+};
 use munshi_types::{AlertId, Id, IdGenerator, Timestamp};
 use serde_json::json;
 
 use crate::heartbeat::{Alert, AlertSeverity};
+
+const TEXT: SealedColumn = SealedColumn::new("pack_alerts", "text");
+const SLOTS: SealedColumn = SealedColumn::new("pack_alerts", "slots");
 
 /// A stored alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,25 +99,33 @@ fn list_open_keys(tx: &mut Tx<'_>, source: &AlertSource) -> Result<BTreeMap<Stri
 
 /// The words may have changed: a balance is lower than it was.
 fn update_seen(tx: &mut Tx<'_>, source: &AlertSource, id: AlertId, one: &WordedAlert) -> Result<()> {
-    let Alert { severity, phrase, slots, .. } = &one.alert;
+    let Alert { severity, phrase, .. } = &one.alert;
+    let (text, slots) = seal_words(tx, id, one)?;
     tx.execute(
         "UPDATE pack_alerts SET last_seen = $3, severity = $4, text = $5, phrase = $6, slots = $7
          WHERE tenant_id = $1 AND id = $2",
-        params![id, source.now, severity.as_str(), one.text, phrase, JsonText::of(slots)?],
+        params![id, source.now, severity.as_str(), text, phrase, slots],
     )?;
     Ok(())
 }
 
 fn insert(tx: &mut Tx<'_>, source: &AlertSource, one: &WordedAlert) -> Result<()> {
-    let (id, Alert { key, severity, phrase, slots }) = (source.ids.next::<AlertId>(), &one.alert);
-    let (pack, heartbeat, now, slots) = (source.pack, source.heartbeat, source.now, JsonText::of(slots)?);
+    let (id, Alert { key, severity, phrase, .. }) = (source.ids.next::<AlertId>(), &one.alert);
+    let (pack, heartbeat, now) = (source.pack, source.heartbeat, source.now);
+    let (text, slots) = seal_words(tx, id, one)?;
     tx.execute(
         "INSERT INTO pack_alerts (tenant_id, id, pack, heartbeat, key, severity, text, phrase, slots, first_seen,
                                   last_seen, told_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $10)",
-        params![id, pack, heartbeat, key, severity.as_str(), one.text, phrase, slots, now],
+        params![id, pack, heartbeat, key, severity.as_str(), text, phrase, slots, now],
     )?;
     Ok(())
+}
+
+/// They name people and amounts, and belong to no one person.
+fn seal_words(tx: &Tx<'_>, id: AlertId, one: &WordedAlert) -> Result<(SealedText, JsonText)> {
+    let text = tx.seal(SealedBy::Tenant, TEXT.cell(id), &one.text)?;
+    Ok((text, tx.seal_json(SealedBy::Tenant, SLOTS.cell(id), &one.alert.slots)?))
 }
 
 fn build_entry(
@@ -153,15 +167,16 @@ pub fn list(tx: &mut Tx<'_>, filter: AlertFilter, request: &PageRequest) -> Resu
 }
 
 fn read(row: &Row<'_>) -> Result<StoredAlert> {
+    let id: AlertId = row.get("id")?;
     Ok(StoredAlert {
-        id: row.get("id")?,
+        id,
         pack: row.get("pack")?,
         heartbeat: row.get("heartbeat")?,
         key: row.get("key")?,
         severity: row.get::<String>("severity")?.parse().map_err(Error::Decode)?,
-        text: row.get("text")?,
+        text: row.get_sealed("text", TEXT.cell(id))?,
         phrase: row.get("phrase")?,
-        slots: row.get::<JsonText>("slots")?.read()?,
+        slots: row.get_sealed::<JsonText>("slots", SLOTS.cell(id))?.read()?,
         first_seen: row.get("first_seen")?,
         last_seen: row.get("last_seen")?,
         told_at: row.get("told_at")?,

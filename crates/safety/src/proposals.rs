@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use munshi_store::{
-    AdminTx, Cursor, JsonText, Page, PageRequest, PlatformScope, PlatformTx, Row, Tx, across_tenants, params,
-    sql_in_both_orders,
+    AdminTx, Cursor, JsonText, Page, PageRequest, PlatformScope, PlatformTx, Row, SealedBy, SealedColumn, Tx,
+    across_tenants, params, sql_in_both_orders,
 };
 use munshi_types::{Id, KeyId, ProposalId, Timestamp};
 use serde_json::{Value, json};
@@ -57,6 +57,9 @@ impl ProposalState {
     }
 }
 
+const INPUT: SealedColumn = SealedColumn::new("proposed_operations", "input");
+const OUTCOME: SealedColumn = SealedColumn::new("proposed_operations", "outcome");
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProposedOperation {
     pub id: ProposalId,
@@ -99,13 +102,14 @@ pub fn add(tx: &mut AdminTx<'_, '_>, proposal: &ProposedOperation) -> Result<()>
     if count >= MOST_WAITING {
         return Err(Error::Invalid(format!("{count} proposals of this key wait for a person already")));
     }
+    let input = tx.seal_json(SealedBy::Tenant, INPUT.cell(proposal.id), &proposal.input)?;
     tx.execute(
         "INSERT INTO proposed_operations (tenant_id, id, operation, input, asked_by, asked_key, asked_at, ends_at, state)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'waiting')",
         params![
             proposal.id,
             &proposal.operation,
-            JsonText::of(&proposal.input)?,
+            input,
             &proposal.asked_by,
             proposal.asked_key,
             proposal.asked_at,
@@ -172,11 +176,12 @@ pub fn keep_outcome(
     state: ProposalState,
     outcome: &Value,
 ) -> Result<bool> {
+    let outcome = tx.seal_json(SealedBy::Tenant, OUTCOME.cell(id), outcome)?;
     let changed = tx.execute(
         "UPDATE proposed_operations SET state = $3, outcome = $4
          WHERE tenant_id = $1 AND id = $2
            AND (state = 'granted' OR ($3 = 'done' AND state IN ('failed', 'interrupted')))",
-        params![id, state.as_str(), JsonText::of(outcome)?],
+        params![id, state.as_str(), outcome],
     )?;
     Ok(changed > 0)
 }
@@ -188,10 +193,11 @@ pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<ProposedOperation> {
+    let id: ProposalId = row.get(0)?;
     Ok(ProposedOperation {
-        id: row.get(0)?,
+        id,
         operation: row.get(1)?,
-        input: row.get::<JsonText>(2)?.read()?,
+        input: row.get_sealed::<JsonText>(2, INPUT.cell(id))?.read()?,
         asked_by: row.get(3)?,
         asked_key: row.get(4)?,
         asked_at: row.get(5)?,
@@ -199,6 +205,9 @@ fn read(row: &Row<'_>) -> munshi_store::Result<ProposedOperation> {
         state: ProposalState::parse(&row.get::<String>(7)?)?,
         decided_by: row.get(8)?,
         decided_at: row.get(9)?,
-        outcome: row.get::<Option<JsonText>>(10)?.map(|json| json.read()).transpose()?,
+        outcome: row
+            .get_sealed::<Option<JsonText>>(10, OUTCOME.cell(id))?
+            .map(|json| json.read())
+            .transpose()?,
     })
 }

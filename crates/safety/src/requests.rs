@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use munshi_store::{JsonText, PlatformScope, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{
+    JsonText, PlatformScope, PlatformTx, RowId, SealedBy, SealedCell, SealedColumn, Tx, across_tenants,
+    params,
+};
 use munshi_types::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,6 +18,8 @@ pub const REQUESTS: PlatformScope = PlatformScope::new("requests");
 
 /// So long the same request is known again.
 pub const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+const ANSWER: SealedColumn = SealedColumn::new("answered_requests", "answer");
 
 const LONGEST_KEY: usize = 200;
 
@@ -48,12 +53,17 @@ impl RequestClaim {
         Ok(Self { caller: caller.to_owned(), key: key.to_owned(), operation, digest })
     }
 
+    fn answer_cell(&self) -> SealedCell {
+        ANSWER.cell(RowId::named(&[&self.caller, &self.key]))
+    }
+
     pub fn find(&self, tx: &mut Tx<'_>) -> Result<RequestStanding> {
+        let cell = self.answer_cell();
         let found: Option<(String, Vec<u8>, Option<JsonText>)> = tx.optional(
             "SELECT operation, digest, answer FROM answered_requests
              WHERE tenant_id = $1 AND caller = $2 AND key = $3",
             params![self.caller, self.key],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get_sealed(2, cell)?)),
         )?;
         Ok(match found {
             None => RequestStanding::New,
@@ -77,6 +87,8 @@ impl RequestClaim {
 
     /// Keeps the answer for whoever asks again.
     pub fn keep_answer(&self, tx: &mut Tx<'_>, answer: Option<&Value>, now: Timestamp) -> Result<()> {
+        let seal = |answer| tx.seal_json(SealedBy::Tenant, self.answer_cell(), answer);
+        let answer = answer.map(seal).transpose()?;
         tx.execute(
             "INSERT INTO answered_requests (tenant_id, caller, key, operation, digest, answer, asked_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -87,7 +99,7 @@ impl RequestClaim {
                 self.key,
                 self.operation,
                 &self.digest[..],
-                answer.map(JsonText::of).transpose()?,
+                answer,
                 now
             ],
         )?;

@@ -9,6 +9,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use munshi_types::{DataKeyId, Id, TenantId};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -135,6 +136,16 @@ impl RowId {
     /// A row that is one of several of something, by its number.
     pub fn numbered(id: impl Id, number: i64) -> Self {
         Self::of(&[id.as_uuid().as_bytes(), &number.to_be_bytes()])
+    }
+
+    /// A row that is known by texts.
+    pub fn named(names: &[&str]) -> Self {
+        let mut digest = Sha256::new();
+        for name in names {
+            digest.update((name.len() as u64).to_be_bytes());
+            digest.update(name.as_bytes());
+        }
+        Self { bytes: digest.finalize().into(), length: 32 }
     }
 
     fn of(parts: &[&[u8]]) -> Self {

@@ -101,6 +101,11 @@ impl Tx<'_> {
         self.seal(by, cell, JsonText::of(value)?.as_str()).map(SealedText::into_json)
     }
 
+    /// The same of JSON that is written already.
+    pub fn seal_written(&self, by: SealedBy, cell: SealedCell, json: &JsonText) -> Result<JsonText> {
+        self.seal(by, cell, json.as_str()).map(SealedText::into_json)
+    }
+
     /// The cipher and its keys, for those who find or make a person's.
     pub fn keyring(&self) -> Result<&dyn Keyring> {
         self.session.keyring()

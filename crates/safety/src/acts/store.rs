@@ -1,7 +1,8 @@
 //! The table of acts.
 
 use munshi_store::{
-    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params, sql_in_both_orders,
+    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, SealedCell, SealedColumn, Tx, params,
+    sql_in_both_orders,
 };
 use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::digest::ActDigest;
 use super::finish::LOGIN_NEEDED;
 use super::recover::TakeoverReason;
+use super::sealing::{ARGUMENTS, LEAVING, PROPOSAL, RESULT, UNDO, remember, seal_by, seal_of_act};
 use super::undo::ActUndo;
 use crate::error::Result;
 use crate::pipeline::{ActCaller, ActConcern, Proposal, ProposalMode, Taint};
@@ -131,6 +133,13 @@ pub(super) fn insert(
         taint: proposal.taint.clone(),
         concerns: proposal.concerns.clone(),
     };
+    let by = seal_by(tx, caller.principal.person)?;
+    remember(tx, proposal.act, by)?;
+    let seal = |column: SealedColumn, json: &JsonText| tx.seal_written(by, column.cell(proposal.act), json);
+    let arguments = seal(ARGUMENTS, &to_stored_json(&*proposal.arguments)?)?;
+    let leaving = decided.leaving.map(to_stored_json).transpose()?;
+    let leaving = leaving.map(|json| seal(LEAVING, &json)).transpose()?;
+    let stored = seal(PROPOSAL, &to_stored_json(&stored)?)?;
     tx.execute(
         "INSERT INTO acts (tenant_id, id, run_id, binding_id, person_id, session_id, tool, connector, effect,
            arguments, leaving, proposal, digest, state, stage, code, reservation, attempt, lease_until, began_at,
@@ -145,9 +154,9 @@ pub(super) fn insert(
             clean_name(&proposal.name),
             tool.map_or("", |tool| tool.connector.name.as_str()),
             render_effect(tool.map_or(Effect::Read, |tool| tool.spec.effect)),
-            to_stored_json(&*proposal.arguments)?,
-            decided.leaving.map(to_stored_json).transpose()?,
-            to_stored_json(&stored)?,
+            arguments,
+            leaving,
+            stored,
             digest.as_bytes(),
             decided.state.as_str(),
             decided.stopped.map(|(stage, _)| stage),
@@ -243,10 +252,11 @@ pub(crate) fn end(
     micros: Option<i64>,
     now: Timestamp,
 ) -> Result<bool> {
+    let result = seal_of_act(tx, id, RESULT, result.map(to_stored_json).transpose()?)?;
     let ended = tx.execute(
         "UPDATE acts SET state = $4, result = $5, micros = $6, ended_at = $7, lease_until = NULL
          WHERE tenant_id = $1 AND id = $2 AND state = $3",
-        params![id, from.as_str(), to.as_str(), result.map(to_stored_json).transpose()?, micros, now],
+        params![id, from.as_str(), to.as_str(), result, micros, now],
     )?;
     set_lease(tx, id, None)?;
     Ok(ended > 0)
@@ -361,17 +371,18 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
     let state: String = row.get("state")?;
     let digest: Vec<u8> = row.get("digest")?;
     let odd = |what: &str| StoreError::Decode(format!("an act has an invalid {what}"));
+    let id: ActId = row.get("id")?;
     Ok(Act {
-        id: row.get("id")?,
+        id,
         run: row.get("run_id")?,
         binding: row.get("binding_id")?,
         person: row.get("person_id")?,
         tool: row.get("tool")?,
         connector: row.get("connector")?,
         effect: parse_effect(&row.get::<String>("effect")?).ok_or_else(|| odd("effect"))?,
-        arguments: row.get::<JsonText>("arguments")?.read()?,
-        leaving: row.get::<Option<JsonText>>("leaving")?.map(|json| json.read()).transpose()?,
-        rests_on: row.get::<JsonText>("proposal")?.read()?,
+        arguments: row.get_sealed::<JsonText>("arguments", ARGUMENTS.cell(id))?.read()?,
+        leaving: read_sealed(row, "leaving", LEAVING.cell(id))?,
+        rests_on: row.get_sealed::<JsonText>("proposal", PROPOSAL.cell(id))?.read()?,
         digest: ActDigest::from_bytes(&digest).ok_or_else(|| odd("digest"))?,
         state: ActState::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
         stage: row.get("stage")?,
@@ -381,13 +392,17 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         began_at: row.get("began_at")?,
         ended_at: row.get("ended_at")?,
         micros: row.get("micros")?,
-        result: row.get::<Option<JsonText>>("result")?.map(|json| json.read()).transpose()?,
-        undo: read_undo(row)?,
+        result: read_sealed(row, "result", RESULT.cell(id))?,
+        undo: read_undo(row, id)?,
     })
 }
 
-fn read_undo(row: &Row<'_>) -> munshi_store::Result<Option<ActUndo>> {
-    let step: Option<JsonText> = row.get("undo")?;
+fn read_sealed(row: &Row<'_>, column: &str, cell: SealedCell) -> munshi_store::Result<Option<Value>> {
+    row.get_sealed::<Option<JsonText>>(column, cell)?.map(|json| json.read()).transpose()
+}
+
+fn read_undo(row: &Row<'_>, id: ActId) -> munshi_store::Result<Option<ActUndo>> {
+    let step: Option<JsonText> = row.get_sealed("undo", UNDO.cell(id))?;
     let until: Option<Timestamp> = row.get("undo_until")?;
     let (Some(step), Some(until)) = (step, until) else { return Ok(None) };
     Ok(Some(ActUndo { step: step.read()?, until, undone_by: row.get("undone_by")? }))

@@ -6,6 +6,7 @@ use munshi_types::{ActId, IdGenerator, Timestamp, ToolName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::sealing::{UNDO, seal_of_act};
 use super::store::{self, Act, ActState, to_stored_json};
 use crate::error::Result;
 
@@ -42,9 +43,10 @@ pub enum UndoRefusal {
 
 /// Keeps with an act that was done how it is taken back.
 pub fn offer_undo(tx: &mut Tx<'_>, act: ActId, step: &UndoStep, until: Timestamp) -> Result<()> {
+    let step = seal_of_act(tx, act, UNDO, Some(to_stored_json(step)?))?;
     tx.send(
         "UPDATE acts SET undo = $3, undo_until = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'applied'",
-        params![act, to_stored_json(step)?, until],
+        params![act, step, until],
     )?;
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params, sql_in_both_orders,
+    Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, SealedCell, SealedColumn, Tx, params,
+    sql_in_both_orders,
 };
 use munshi_types::{ActId, ApprovalId, Id, PersonId, Timestamp};
 use serde_json::Value;
@@ -13,6 +14,11 @@ use super::{Approval, ApprovalKind, ApprovalStatus, NewApproval};
 use crate::acts::{self, ActDigest, ActServices};
 use crate::error::{Error, Result};
 use crate::pipeline::{ConsentGiver, ConsentQuestion, Risk};
+
+const WORDS: SealedColumn = SealedColumn::new("approvals", "words");
+/// The values of an act's arguments stand in it.
+const SCOPE: SealedColumn = SealedColumn::new("approvals", "scope");
+const REHEARSAL: SealedColumn = SealedColumn::new("approvals", "rehearsal");
 
 /// How long anybody is asked whether something happened.
 pub(super) const OUTCOME_HOURS: u16 = 24 * 30;
@@ -25,6 +31,9 @@ pub(crate) fn insert(
 ) -> Result<Approval> {
     let id: ApprovalId = act_services.ids.next();
     let expires_at = now.plus(Duration::from_secs(u64::from(new.hours) * 3600));
+    let by = acts::seal_by(tx, new.asked_by)?;
+    let words = tx.seal(by, WORDS.cell(id), &new.words.replace('\0', "\u{fffd}"))?;
+    let scope = tx.seal(by, SCOPE.cell(id), &new.scope)?;
     tx.execute(
         "INSERT INTO approvals (tenant_id, id, act_id, kind, tool, scope, session_id, asked_by, words, question,
            digest, state, covers, asked_at, expires_at)
@@ -34,10 +43,10 @@ pub(crate) fn insert(
             new.act,
             new.kind.as_str(),
             new.tool,
-            new.scope,
+            scope,
             new.session,
             new.asked_by,
-            new.words.replace('\0', "\u{fffd}"),
+            words,
             JsonText::of(&new.question)?,
             new.digest.as_bytes(),
             now,
@@ -76,10 +85,19 @@ pub(crate) fn ask_outcome(
 
 /// Puts a rehearsal's result beside the question of its act; false where none is waiting.
 pub(crate) fn attach_rehearsal(tx: &mut Tx<'_>, act: ActId, result: &Value) -> Result<bool> {
+    let waiting: Option<(ApprovalId, Option<PersonId>)> = tx.optional(
+        "SELECT id, asked_by FROM approvals
+         WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND state = 'pending' AND rehearsal IS NULL",
+        params![act],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let Some((id, asked_by)) = waiting else { return Ok(false) };
+    let by = acts::seal_by(tx, asked_by)?;
+    let rehearsal = tx.seal_written(by, REHEARSAL.cell(id), &acts::to_stored_json(result)?)?;
     let attached = tx.execute(
         "UPDATE approvals SET rehearsal = $3
-         WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND state = 'pending' AND rehearsal IS NULL",
-        params![act, acts::to_stored_json(result)?],
+         WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND rehearsal IS NULL",
+        params![id, rehearsal],
     )?;
     Ok(attached > 0)
 }
@@ -108,14 +126,18 @@ pub(crate) fn find_session_grant(
     person: Option<PersonId>,
     now: Timestamp,
 ) -> Result<Option<ApprovalId>> {
-    Ok(tx.optional(
-        "SELECT id FROM approvals
+    let granted: Vec<(ApprovalId, String)> = tx.all(
+        "SELECT id, scope FROM approvals
          WHERE tenant_id = $1 AND session_id = $2 AND tool = $3 AND covers = 'session' AND state = 'granted'
-           AND kind = 'act' AND scope = $4 AND asked_by IS NOT DISTINCT FROM $5 AND expires_at > $6
-         ORDER BY asked_at DESC, id DESC LIMIT 1",
-        params![session, tool, scope, person, now],
-        |row| row.get(0),
-    )?)
+           AND kind = 'act' AND asked_by IS NOT DISTINCT FROM $4 AND expires_at > $5
+         ORDER BY asked_at DESC, id DESC LIMIT 200",
+        params![session, tool, person, now],
+        |row| {
+            let id: ApprovalId = row.get(0)?;
+            Ok((id, row.get_sealed(1, SCOPE.cell(id))?))
+        },
+    )?;
+    Ok(granted.into_iter().find(|(_, granted)| granted == scope).map(|(id, _)| id))
 }
 
 /// Uses a yes. One for a single act is used up; a second use is refused.
@@ -262,21 +284,23 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
     let digest: Vec<u8> = row.get("digest")?;
     let odd = |what: &str| StoreError::Decode(format!("an approval has an invalid {what}"));
-    let given =
-        |column: &str| row.get::<Option<JsonText>>(column)?.map(|json| json.read::<Value>()).transpose();
+    let (id, act): (ApprovalId, ActId) = (row.get("id")?, row.get("act_id")?);
+    let given = |column: &str, cell: SealedCell| {
+        row.get_sealed::<Option<JsonText>>(column, cell)?.map(|json| json.read::<Value>()).transpose()
+    };
     Ok(Approval {
-        id: row.get("id")?,
-        act: row.get("act_id")?,
+        id,
+        act,
         kind: if kind == ApprovalKind::Outcome.as_str() { ApprovalKind::Outcome } else { ApprovalKind::Act },
         tool: row.get("tool")?,
-        scope: row.get("scope")?,
+        scope: row.get_sealed("scope", SCOPE.cell(id))?,
         session: row.get("session_id")?,
         asked_by: row.get("asked_by")?,
-        words: row.get("words")?,
-        arguments: given("arguments")?.unwrap_or_default(),
-        leaving: given("leaving")?,
+        words: row.get_sealed("words", WORDS.cell(id))?,
+        arguments: given("arguments", acts::ARGUMENTS.cell(act))?.unwrap_or_default(),
+        leaving: given("leaving", acts::LEAVING.cell(act))?,
         question: row.get::<JsonText>("question")?.read()?,
-        rehearsal: given("rehearsal")?,
+        rehearsal: given("rehearsal", REHEARSAL.cell(id))?,
         digest: ActDigest::from_bytes(&digest).ok_or_else(|| odd("digest"))?,
         state: ApprovalStatus::ALL
             .into_iter()

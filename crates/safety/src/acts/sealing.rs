@@ -1,0 +1,51 @@
+//! What of an act is sealed at rest, and with whose key.
+
+use munshi_identity::persons::seal_by_person;
+use munshi_store::{JsonText, SealedBy, SealedColumn, Tx, params};
+use munshi_types::{ActId, Id, PersonId};
+
+use crate::error::Result;
+
+pub(crate) const ARGUMENTS: SealedColumn = SealedColumn::new("acts", "arguments");
+pub(crate) const LEAVING: SealedColumn = SealedColumn::new("acts", "leaving");
+pub(super) const PROPOSAL: SealedColumn = SealedColumn::new("acts", "proposal");
+pub(super) const RESULT: SealedColumn = SealedColumn::new("acts", "result");
+pub(super) const UNDO: SealedColumn = SealedColumn::new("acts", "undo");
+
+/// By the key of the person it is done for; where there is none, by the tenant's.
+pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
+    Ok(person.map_or(Ok(SealedBy::Tenant), |person| seal_by_person(tx, person))?)
+}
+
+/// As the act is sealed that is written now. Its end may come in the same transaction, which then need not look it up. An act that
+/// is rolled back has no end.
+pub(super) fn remember(tx: &Tx<'_>, act: ActId, by: SealedBy) -> Result<()> {
+    if let SealedBy::Person(key) = by {
+        tx.keyring()?.remember_key(tx.tenant(), act.as_uuid(), key);
+    }
+    Ok(())
+}
+
+/// As an act is sealed that is there.
+pub(crate) fn seal_by_act(tx: &mut Tx<'_>, act: ActId) -> Result<SealedBy> {
+    if let Some(known) = tx.keyring()?.find_known_key(tx.tenant(), act.as_uuid()) {
+        return Ok(SealedBy::Person(known));
+    }
+    let person: Option<Option<PersonId>> =
+        tx.optional("SELECT person_id FROM acts WHERE tenant_id = $1 AND id = $2", params![act], |row| {
+            row.get(0)
+        })?;
+    seal_by(tx, person.flatten())
+}
+
+/// A value of an act, sealed as the act is.
+pub(super) fn seal_of_act(
+    tx: &mut Tx<'_>,
+    act: ActId,
+    column: SealedColumn,
+    json: Option<JsonText>,
+) -> Result<Option<JsonText>> {
+    let Some(json) = json else { return Ok(None) };
+    let by = seal_by_act(tx, act)?;
+    Ok(Some(tx.seal_written(by, column.cell(act), &json)?))
+}
