@@ -6,9 +6,9 @@ CREATE PLATFORM TABLE key_store VIA keys (
   made_at TIMESTAMP NOT NULL
 );
 
--- Which of the installation's keys tenants' keys are wrapped by: the current one and, while it is rotated, the one before.
+-- Which of the installation's keys tenants' new keys are wrapped by. Each row says by which it is.
 CREATE PLATFORM TABLE key_masters VIA keys (
-  slot TEXT PRIMARY KEY CHECK (slot IN ('current', 'retiring')),
+  slot TEXT PRIMARY KEY CHECK (slot = 'current'),
   master_id TEXT NOT NULL,
   since TIMESTAMP NOT NULL
 );

@@ -207,6 +207,29 @@ impl KeyStore {
         Ok(made)
     }
 
+    /// Wraps tenants' keys by another key of the installation. Run again after a crash, it goes on where it stopped. Says how many were
+    /// wrapped anew.
+    pub(crate) async fn rotate_master(&self, to: &str) -> Result<u64> {
+        let (next, now) = (to.to_owned(), self.clock.now());
+        let switch = move |tx: &mut PlatformTx<'_>| {
+            let text = "UPDATE key_masters SET master_id = $1, since = $2 WHERE slot = 'current' AND master_id <> $1";
+            tx.execute(across_tenants(text), params![next, now])
+        };
+        self.db.platform(KEYS).write(switch).await?;
+        let mut rewrapped = 0;
+        loop {
+            let (store, to) = (self.wrapper(), to.to_owned());
+            match self.db.platform(KEYS).write(move |tx| store.rewrap_batch(tx, &to)).await? {
+                0 => return Ok(rewrapped),
+                some => rewrapped += some,
+            }
+        }
+    }
+
+    fn wrapper(&self) -> KeyWrapper {
+        KeyWrapper { masters: self.masters.clone(), random: self.random.clone() }
+    }
+
     /// Destroys keys: what is sealed by them, here and in every copy, opens no more once older copies of this store are gone.
     pub(crate) async fn destroy(&self, tenant: TenantId, keys: Vec<DataKeyId>) -> Result<()> {
         let now = self.clock.now();
@@ -269,22 +292,9 @@ impl KeyStore {
                 "the key {number} of tenant {tenant} is missing from the store of keys"
             )));
         };
-        let key = Arc::new(self.unwrap_tenant_key(tenant, number, &master, &wrapped)?);
+        let key = Arc::new(self.wrapper().unwrap(tenant, number, &master, &wrapped)?);
         self.tenants.insert((tenant, number), key.clone());
         Ok(key)
-    }
-
-    fn unwrap_tenant_key(
-        &self,
-        tenant: TenantId,
-        number: i64,
-        master: &str,
-        wrapped: &[u8],
-    ) -> Result<SealKey> {
-        let key = self.masters.load(master, "the store of keys is")?;
-        let opened = key.key.open(wrapped, &tenant_key_place(tenant, number, master))?;
-        let tampered = || Error::Tampered { what: format!("the key {number} of tenant {tenant}") };
-        opened.and_then(|bytes| SealKey::from_bytes(&bytes)).ok_or_else(tampered)
     }
 
     /// The tenant's key in use, made if it has none.
@@ -309,17 +319,15 @@ impl KeyStore {
     /// Makes a tenant's key of this number, unless another was quicker. The installation's current key is held meanwhile, so that
     /// nothing is wrapped by one that has just been retired.
     async fn make_tenant_key(&self, tenant: TenantId, number: i64) -> Result<()> {
-        let (masters, random, now) = (self.masters.clone(), self.random.clone(), self.clock.now());
+        let (wrapper, now) = (self.wrapper(), self.clock.now());
         let write = move |tx: &mut PlatformTx<'_>| {
             let text = (
                 "SELECT master_id FROM key_masters WHERE slot = 'current'",
                 "SELECT master_id FROM key_masters WHERE slot = 'current' FOR SHARE",
             );
             let current: String = tx.one(across_tenants(text), &[], |row| row.get(0))?;
-            let master = masters.load(&current, "the store of keys is")?;
-            let key = SealKey::random(random.as_ref());
-            let place = tenant_key_place(tenant, number, &current);
-            let wrapped = master.key.seal(key.bytes(), &place, random.as_ref())?;
+            let key = SealKey::random(wrapper.random.as_ref());
+            let wrapped = wrapper.wrap(tenant, number, &current, &key)?;
             tx.execute(
                 across_tenants(
                     "INSERT INTO tenant_keys (tenant_id, number, master_id, wrapped, made_at)
@@ -330,6 +338,48 @@ impl KeyStore {
             Ok::<_, Error>(())
         };
         self.db.platform(KEYS).write(write).await
+    }
+}
+
+/// What wraps tenants' keys, within a unit of work.
+struct KeyWrapper {
+    masters: Arc<MasterKeys>,
+    random: Arc<dyn Random>,
+}
+
+impl KeyWrapper {
+    fn unwrap(&self, tenant: TenantId, number: i64, master: &str, wrapped: &[u8]) -> Result<SealKey> {
+        let key = self.masters.load(master, "the store of keys is")?;
+        let opened = key.key.open(wrapped, &tenant_key_place(tenant, number, master))?;
+        let tampered = || Error::Tampered { what: format!("the key {number} of tenant {tenant}") };
+        opened.and_then(|bytes| SealKey::from_bytes(&bytes)).ok_or_else(tampered)
+    }
+
+    fn wrap(&self, tenant: TenantId, number: i64, master: &str, key: &SealKey) -> Result<Vec<u8>> {
+        let place = tenant_key_place(tenant, number, master);
+        let master = self.masters.load(master, "the store of keys is")?;
+        master.key.seal(key.bytes(), &place, self.random.as_ref())
+    }
+
+    fn rewrap_batch(&self, tx: &mut PlatformTx<'_>, to: &str) -> Result<u64> {
+        let text = (
+            "SELECT tenant_id, number, master_id, wrapped FROM tenant_keys WHERE master_id <> $1
+             ORDER BY tenant_id, number LIMIT 100",
+            "SELECT tenant_id, number, master_id, wrapped FROM tenant_keys WHERE master_id <> $1
+             ORDER BY tenant_id, number LIMIT 100 FOR UPDATE",
+        );
+        let rows: Vec<(TenantId, i64, String, Vec<u8>)> =
+            tx.all(across_tenants(text), params![to], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?;
+        for (tenant, number, master, wrapped) in &rows {
+            let key = self.unwrap(*tenant, *number, master, wrapped)?;
+            let anew = self.wrap(*tenant, *number, to, &key)?;
+            let text =
+                "UPDATE tenant_keys SET master_id = $3, wrapped = $4 WHERE tenant_id = $1 AND number = $2";
+            tx.execute(across_tenants(text), params![*tenant, *number, to, anew])?;
+        }
+        Ok(rows.len() as u64)
     }
 }
 

@@ -118,6 +118,12 @@ impl KeyWorker {
         self.ask(|store, runtime| runtime.block_on(store.id())).await
     }
 
+    /// Wraps tenants' keys by the installation's key of this id, as `munshi vault rotate` does on its way. Says how many.
+    pub async fn rotate_master(&self, to: &str) -> Result<u64> {
+        let to = to.to_owned();
+        self.ask(move |store, runtime| runtime.block_on(store.rotate_master(&to))).await
+    }
+
     /// Destroys keys for good.
     pub async fn destroy(&self, tenant: TenantId, keys: Vec<DataKeyId>) -> Result<()> {
         self.ask(move |store, runtime| runtime.block_on(store.destroy(tenant, keys))).await

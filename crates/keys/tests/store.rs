@@ -158,6 +158,33 @@ on_both_engines! {
         assert!(error.contains("keys.url"), "{error}");
     }
 
+    async fn another_key_of_the_installation_takes_over(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let one = Arc::new(keys.node());
+        let node = one.clone();
+        let sealed = on_thread(move || {
+            let person = SealedBy::Person(node.take_new_key(tenant(1)).unwrap());
+            node.seal(tenant(1), person, WHERE, b"hello").unwrap()
+        })
+        .await;
+        let source = MasterKeySource::File(keys.key_file.clone());
+        let before = source.load().unwrap()[0].id.clone();
+        let next = source.load_or_create_next(&SystemRandom).unwrap().id.clone();
+        let worker = keys.worker(WantedStore::Any);
+        assert_eq!(worker.rotate_master(&next).await.unwrap(), 1);
+        assert_eq!(worker.rotate_master(&next).await.unwrap(), 0, "it may be run again");
+        source.promote_next(&before).unwrap();
+        std::fs::remove_file(keys.key_file.with_file_name(format!("vault.key.retired-{before}"))).unwrap();
+        let fresh = keys.node();
+        on_thread(move || {
+            for node in [&*one, &fresh] {
+                assert_eq!(node.open(tenant(1), WHERE, &sealed).unwrap(), b"hello");
+                node.take_new_key(tenant(2)).unwrap();
+            }
+        })
+        .await;
+    }
+
     async fn without_the_installations_key_nothing_opens(test: TestDb) {
         let keys = Keys::new(test.engine()).await;
         keys.worker(WantedStore::Any).store_id().await.unwrap();

@@ -67,8 +67,9 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     let front = ServerBootstrap::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
     let db = database.open().await?;
-    // A key that is missing or wrong is told now, not when the first secret is needed.
+    // A key that is missing or wrong is told now, not when the first secret or message is read.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
+    database.keys.worker.store_id().await?;
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::ensure_fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = StopSignals::listen()?;

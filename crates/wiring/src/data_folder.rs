@@ -27,6 +27,11 @@ pub fn backups(config: &Config) -> PathBuf {
     config.data.dir.join("backups")
 }
 
+/// Copies of the keys; never among the backups, which they open.
+pub fn key_copies(config: &Config) -> PathBuf {
+    config.data.dir.join("key-copies")
+}
+
 pub(crate) fn unusable_failure(folder: &Path, error: &std::io::Error) -> CommandFailure {
     CommandFailure::refused(format!("can't create the data folder {}: {error}", folder.display()))
         .hint("choose another with data.dir (MUNSHI__DATA__DIR), or let this user create it")

@@ -1,5 +1,6 @@
 //! The store of keys that the settings name, and the keyring over it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
@@ -18,7 +19,8 @@ pub struct ConfiguredKeys {
     pub masters: Arc<MasterKeys>,
     pub worker: KeyWorker,
     pub keyring: Arc<CachedKeyring>,
-    address: DatabaseAddress,
+    pub address: DatabaseAddress,
+    pub options: StoreOptions,
 }
 
 impl ConfiguredKeys {
@@ -31,15 +33,16 @@ impl ConfiguredKeys {
             statement_timeout: config.store.statement_timeout,
             ..StoreOptions::default()
         };
-        let place = KeyStorePlace { address: address.clone(), owner: owner.transpose()?, options };
+        let place =
+            KeyStorePlace { address: address.clone(), owner: owner.transpose()?, options: options.clone() };
         let masters: Arc<MasterKeys> = vault::source(config)?.into();
         let worker = KeyWorker::new(place, masters.clone(), Arc::new(SystemClock), Arc::new(SystemRandom));
         let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), config.keys.cached);
-        Ok(Self { masters, worker, keyring: Arc::new(keyring), address })
+        Ok(Self { masters, worker, keyring: Arc::new(keyring), address, options })
     }
 
     /// The file, where it is one.
-    pub fn file(&self) -> Option<&std::path::PathBuf> {
+    pub fn file(&self) -> Option<&PathBuf> {
         match &self.address {
             DatabaseAddress::Sqlite(path) => Some(path),
             DatabaseAddress::Postgres(_) => None,

@@ -3,10 +3,12 @@
 //!
 //! 1. The next key is made, on disk, beside the one in use.
 //! 2. The database is told: from now on tenants' keys are wrapped by the next one; the one before is retiring.
-//! 3. Tenants' keys are wrapped anew, some at a time. Each row says which key it needs, and both are there.
+//! 3. Tenants' keys are wrapped anew, some at a time, here and then in the store of keys. Each row says which key it needs, and
+//!    both are there.
 //! 4. The next key takes the place of the one before.
 //! 5. The database forgets the one before.
 
+use munshi_keys::KeyWorker;
 use munshi_store::{PlatformTx, across_tenants, params};
 use munshi_types::TenantId;
 use serde::Serialize;
@@ -44,7 +46,13 @@ pub(super) struct RotationStart {
 impl Vault {
     /// Replaces the installation's key by another. Run again after a crash, it goes on where it stopped. Others may use
     /// the vault meanwhile, also in other processes.
-    pub async fn rotate(&self, by: VaultAuditContext) -> Result<MasterKeyRotation> {
+    ///
+    /// `store` is the store of keys, which the same key protects; none only where there is none.
+    pub async fn rotate(
+        &self,
+        by: VaultAuditContext,
+        store: Option<&KeyWorker>,
+    ) -> Result<MasterKeyRotation> {
         let begun = self.begin_rotation(&by).await?;
         let mut keys = 0;
         loop {
@@ -52,6 +60,9 @@ impl Vault {
                 0 => break,
                 some => keys += some,
             }
+        }
+        if let Some(store) = store {
+            keys += store.rotate_master(&begun.to).await?;
         }
         let advice = self.masters.source().promote_next(&begun.from)?;
         self.end_rotation(&begun, by, keys).await?;

@@ -121,7 +121,7 @@ on_both_engines! {
     async fn nothing_of_a_secret_is_stored_or_told(test: TestDb) {
         let (vault, one) = (start(&test).await, test.add_tenant("one").await);
         set(&vault, one, "a", "hunter2hunter2").await;
-        vault.rotate(by()).await.unwrap();
+        vault.rotate(by(), None).await.unwrap();
         vault.remove(one, &name("a"), by()).await.unwrap();
         let mut told = format!("{vault:?} {:?}", vault.open(one, &name("a")).await);
         for tenant in [one, TenantId::PLATFORM] {
@@ -194,7 +194,7 @@ on_both_engines! {
             std::fs::write(&next, "half").unwrap();
             match again {
                 "start" => drop(start(&test).await),
-                _ => drop(vault.rotate(by()).await.unwrap()),
+                _ => drop(vault.rotate(by(), None).await.unwrap()),
             }
             assert!(!left.exists() && !next.exists(), "{again}");
             assert!(writing.exists() && kept.exists() && path.exists(), "{again}");
@@ -236,7 +236,7 @@ on_both_engines! {
                 set(vault, late, "b", "swordfish").await;
                 assert_eq!(opened(&start(&test).await, late, "b").await.unwrap(), "swordfish");
             }
-            let rotated = start(&test).await.rotate(by()).await.unwrap();
+            let rotated = start(&test).await.rotate(by(), None).await.unwrap();
             assert_eq!(rotated.resumed, (1..=3).contains(&steps), "{rotated:?}");
             let refused = MasterKeySource::Given { key: VaultSecret::new(old.trim().to_owned()).unwrap(), next: None };
             assert!(matches!(start_with(&test, refused).await, Err(Error::Key(_))), "the old key is of no use");
@@ -252,10 +252,10 @@ on_both_engines! {
         let one = test.add_tenant("one").await;
         let vault = start_with(&test, MasterKeySource::Given { key: secret(old), next: None }).await.unwrap();
         set(&vault, one, "a", "hunter2").await;
-        let error = vault.rotate(by()).await.unwrap_err().to_string();
+        let error = vault.rotate(by(), None).await.unwrap_err().to_string();
         assert!(error.contains("MUNSHI__VAULT__NEXT_KEY"), "{error}");
         let both = MasterKeySource::Given { key: secret(old), next: Some(secret(new)) };
-        let rotated = start_with(&test, both).await.unwrap().rotate(by()).await.unwrap();
+        let rotated = start_with(&test, both).await.unwrap().rotate(by(), None).await.unwrap();
         assert!(rotated.advice.contains("remove vault.next_key"), "{rotated:?}");
         let vault = start_with(&test, MasterKeySource::Given { key: secret(new), next: None }).await.unwrap();
         assert_eq!(opened(&vault, one, "a").await.unwrap(), "hunter2");
@@ -267,7 +267,7 @@ on_both_engines! {
         let alias = async |tenant| derive_pseudonym(&vault.pseudonym_key(tenant, MORNING).await.unwrap(), "+91 98765 43210");
         let before = alias(one).await;
         assert_ne!(alias(other).await, before, "tenants can't compare their customers");
-        vault.rotate(by()).await.unwrap();
+        vault.rotate(by(), None).await.unwrap();
         assert_eq!(alias(one).await, before, "a rotation changes no pseudonym");
         set(&vault, one, "a", "hunter2").await;
         assert!(vault.destroy(one, by()).await.unwrap());

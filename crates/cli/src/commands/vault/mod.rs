@@ -8,12 +8,10 @@ mod set;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use munshi_config::Config;
 use munshi_safety::audit::{AuditActor, AuditActorKind, contains_phone, pseudonymise_phones};
 use munshi_safety::vault::{SecretRef, Vault, VaultAuditContext};
 use munshi_store::Db;
 use munshi_types::TenantId;
-use munshi_wiring::database::ConfiguredDatabase;
 use munshi_wiring::failure::Result;
 use munshi_wiring::vault;
 
@@ -87,17 +85,6 @@ pub(super) fn run(context: &CommandContext, command: VaultCommand) -> Result<()>
         VaultCommand::Remove(arguments) => remove::run(context, &arguments),
         VaultCommand::Rotate(operator) => rotate::run(context, &operator),
     }
-}
-
-/// The vault of this installation, and whose secrets are meant.
-async fn open(
-    context: &CommandContext,
-    config: &Config,
-    whose: &TenantScopeArguments,
-) -> Result<(Vault, TenantId)> {
-    let db: Db = ConfiguredDatabase::single_connection(config)?.open().await?;
-    let tenant = whose.find(&db).await?;
-    Ok((vault::open(config, db, Arc::clone(&context.clock)).await?, tenant))
 }
 
 /// `razorpay.key`, or as it is written elsewhere, `vault:razorpay.key`.

@@ -1,9 +1,13 @@
 //! `munshi vault rotate`
 
-use munshi_safety::vault::MasterKeyRotation;
-use munshi_wiring::failure::Result;
+use std::sync::Arc;
 
-use super::{OperatorArguments, open};
+use munshi_safety::vault::MasterKeyRotation;
+use munshi_wiring::database::ConfiguredDatabase;
+use munshi_wiring::failure::Result;
+use munshi_wiring::vault;
+
+use super::OperatorArguments;
 use crate::commands::audit::TenantScopeArguments;
 use crate::context::CommandContext;
 use crate::output::TextStyler;
@@ -12,9 +16,12 @@ use crate::output::formatting::format_count;
 pub(super) fn run(context: &CommandContext, operator: &OperatorArguments) -> Result<()> {
     let config = context.config()?;
     let rotated = context.block_on(async {
-        let (vault, tenant) = open(context, &config, &TenantScopeArguments::installation()).await?;
+        let database = ConfiguredDatabase::single_connection(&config)?;
+        let db = database.open().await?;
+        let tenant = TenantScopeArguments::installation().find(&db).await?;
+        let vault = vault::open(&config, db, Arc::clone(&context.clock)).await?;
         let by = operator.build_audit_context(context, &vault, tenant).await?;
-        Ok(vault.rotate(by).await?)
+        Ok(vault.rotate(by, Some(&database.keys.worker)).await?)
     })?;
     context.output.print_result(&rotated, render_text)
 }
