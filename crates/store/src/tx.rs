@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
-use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText};
+use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText, open_column};
 use crate::session::UnitSession;
 use crate::sql::{PlatformSql, Sql};
-use crate::value::{JsonText, Param, ToParam};
+use crate::value::{Column, JsonText, Param, ToParam};
 
 /// A transaction of one tenant. Every statement gets the tenant as `$1`; on Postgres row-level security
 /// holds it to that tenant a second time.
@@ -99,6 +99,11 @@ impl Tx<'_> {
     /// The same for a column of JSON.
     pub fn seal_json(&self, by: SealedBy, cell: SealedCell, value: &impl Serialize) -> Result<JsonText> {
         self.seal(by, cell, JsonText::of(value)?.as_str()).map(SealedText::into_json)
+    }
+
+    /// Opens what was sealed for a cell and is kept elsewhere than in a row, such as in a file.
+    pub fn open(&self, cell: SealedCell, text: &str) -> Result<String> {
+        open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
     }
 
     /// The cipher and its keys, for those who find or make a person's.
