@@ -78,6 +78,7 @@ mod run_channels;
 pub mod run_load;
 mod run_loop;
 pub mod runs;
+mod sealing;
 mod sender_identity;
 pub mod sessions;
 pub mod settings;
