@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use munshi_identity::persons::seal_by_person;
 use munshi_store::{
     Cursor, Page, PageRequest, Result, Row, SealedBy, SealedColumn, Tx, params, sql_in_both_orders,
 };
@@ -15,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::columns::{read_count, read_enum, read_language, read_sealed_json};
-use crate::sealing::{seal_by_session, seal_optional};
+use crate::runs::RunConversation;
+use crate::sealing::seal_optional;
 
 const TEXT: SealedColumn = SealedColumn::new("messages", "text");
 const ATTACHED: SealedColumn = SealedColumn::new("messages", "attached");
@@ -146,10 +148,11 @@ pub fn list_newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) 
 /// Notes that whoever sent a message gets this reply in a response. Another client that reads it is not the one that asked.
 pub(crate) fn note_answered(
     tx: &mut Tx<'_>,
-    id: MessageId,
+    answered: &RunConversation,
     reply: MessageId,
     client: Option<&str>,
 ) -> Result<()> {
+    let id = answered.message;
     let Some(message) = find(tx, id)? else { return Ok(()) };
     let mut screen: ClientScreen =
         serde_json::from_value(message.marks["screen"].clone()).unwrap_or_default();
@@ -162,7 +165,7 @@ pub(crate) fn note_answered(
         _ => serde_json::Map::new(),
     };
     marks.insert("screen".to_owned(), serde_json::json!(screen));
-    let by = seal_by_session(tx, message.session)?;
+    let by = seal_by_person(tx, answered.person)?;
     let marks = tx.seal_json(by, MARKS.cell(id), &marks)?;
     tx.execute("UPDATE messages SET marks = $3 WHERE tenant_id = $1 AND id = $2", params![id, marks])?;
     Ok(())

@@ -3,27 +3,22 @@
 //! Everything of a conversation is sealed by the key of its person, as they are known where it is written: where two
 //! persons become one, what was sealed before stays under the key that it names.
 
-use munshi_identity::persons::seal_by_person;
-use munshi_store::{JsonText, Result, SealedBy, SealedCell, SealedText, Tx, params};
-use munshi_types::{PersonId, SessionId};
+use munshi_identity::persons;
+use munshi_store::{JsonText, Result, SealedBy, SealedCell, SealedText, Tx};
+use munshi_types::{Id, PersonId};
 use serde::Serialize;
 
-/// The key of a person, or the tenant's own where there is none.
+/// The key of a person, or the tenant's own where there is none. Work on behalf of somebody who is gone meanwhile still has to
+/// be ended, and nothing of theirs is written with it.
 pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
-    match person {
-        Some(person) => seal_by_person(tx, person),
-        None => Ok(SealedBy::Tenant),
-    }
-}
-
-/// The key of a session's person, where the session is all that is known.
-pub(crate) fn seal_by_session(tx: &mut Tx<'_>, session: SessionId) -> Result<SealedBy> {
-    let person = tx.optional(
-        "SELECT person_id FROM sessions WHERE tenant_id = $1 AND id = $2",
-        params![session],
-        |row| row.get(0),
-    )?;
-    seal_by(tx, person)
+    let Some(person) = person else { return Ok(SealedBy::Tenant) };
+    let is_known = tx.keyring()?.find_known_key(tx.tenant(), person.as_uuid()).is_some();
+    let is_gone = !is_known
+        && match persons::find(tx, person) {
+            Err(error) if error.is_unreadable() => true,
+            found => found?.is_none(),
+        };
+    if is_gone { Ok(SealedBy::Tenant) } else { persons::seal_by_person(tx, person) }
 }
 
 pub(crate) fn seal_optional(

@@ -1,5 +1,6 @@
 //! Conversations: one of each person with each binding, whatever the channels.
 
+use munshi_identity::persons::seal_by_person;
 use munshi_store::{
     Cursor, JsonText, Page, PageRequest, Result, Row, SealedBy, SealedColumn, Tx, params, sql_in_both_orders,
 };
@@ -8,8 +9,6 @@ use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, HandoffId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
-
-use munshi_identity::persons::seal_by_person;
 
 use crate::columns::{read_enum, read_language, read_optional_sealed_json, read_sealed_json};
 use crate::handoffs::ActiveHandoff;
