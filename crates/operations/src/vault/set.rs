@@ -99,7 +99,7 @@ impl Operation<HouseServices> for SetSecret {
 
     async fn run(call: &HouseCall, input: SetSecretInput) -> Result<StoredSecretView, OperationError> {
         let name = parse_name(&input.name)?;
-        let secret = VaultSecret::new(input.value.0.to_string())?;
+        let secret = VaultSecret::new(input.value.0.to_string()).map_err(munshi_safety::Error::from)?;
         let vault = call.services.parts.open_vault().await?;
         let (asked, tenant, now) = (name.clone(), call.tenant.id, call.now);
         let stored =
