@@ -91,6 +91,11 @@ impl Tx<'_> {
         self.optional(sql, params, map)?.ok_or_else(no_row)
     }
 
+    /// Opens what was sealed for a cell and is kept elsewhere than in a row, such as in a file.
+    pub fn open(&self, cell: SealedCell, text: &str) -> Result<String> {
+        open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
+    }
+
     /// Seals a text for its cell, to be bound in the same unit.
     pub fn seal(&self, by: SealedBy, cell: SealedCell, text: &str) -> Result<SealedText> {
         cell.seal((self.tenant, by), text, self.session.keyring()?)
@@ -99,11 +104,6 @@ impl Tx<'_> {
     /// The same for a column of JSON.
     pub fn seal_json(&self, by: SealedBy, cell: SealedCell, value: &impl Serialize) -> Result<JsonText> {
         self.seal(by, cell, JsonText::of(value)?.as_str()).map(SealedText::into_json)
-    }
-
-    /// Opens what was sealed for a cell and is kept elsewhere than in a row, such as in a file.
-    pub fn open(&self, cell: SealedCell, text: &str) -> Result<String> {
-        open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
     }
 
     /// The cipher and its keys, for those who find or make a person's.

@@ -232,5 +232,5 @@ impl ConnectorLogins {
 
 fn to_secret(value: &impl Serialize) -> Result<VaultSecret> {
     let text = serde_json::to_string(value).map_err(|error| Error::Invalid(error.to_string()))?;
-    Ok(VaultSecret::new(text).map_err(munshi_safety::Error::from)?)
+    VaultSecret::new(text).map_err(|error| Error::Invalid(error.to_string()))
 }
