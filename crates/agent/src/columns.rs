@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use munshi_store::{ColumnIndex, Error, JsonText, Result, Row};
+use munshi_store::{ColumnIndex, Error, JsonText, Result, Row, SealedCell};
 use munshi_types::tier::LanguageCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -36,13 +36,30 @@ pub(crate) fn read_optional_json<T: DeserializeOwned>(
     row.get::<Option<JsonText>>(at)?.map(|json| json.read()).transpose()
 }
 
+/// A column of JSON that is sealed.
+pub(crate) fn read_sealed_json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    at: impl ColumnIndex,
+    cell: SealedCell,
+) -> Result<T> {
+    row.get_sealed::<JsonText>(at, cell)?.read()
+}
+
+pub(crate) fn read_optional_sealed_json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    at: impl ColumnIndex,
+    cell: SealedCell,
+) -> Result<Option<T>> {
+    row.get_sealed::<Option<JsonText>>(at, cell)?.map(|json| json.read()).transpose()
+}
+
 pub(crate) fn encode_json<T: Serialize>(value: Option<&T>) -> Result<Option<JsonText>> {
     value.map(JsonText::of).transpose()
 }
 
 /// Why a run was halted: kept as the JSON of it, so that it reads back whole.
-pub(crate) fn read_halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
-    let text: Option<String> = row.get("reason")?;
+pub(crate) fn read_halt(row: &Row<'_>, cell: SealedCell) -> Result<Option<HaltReason>> {
+    let text: Option<String> = row.get_sealed("reason", cell)?;
     let unreadable = |error: serde_json::Error| Error::Decode(format!("invalid halt reason: {error}"));
     text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }

@@ -5,25 +5,27 @@
 use std::sync::Arc;
 
 use munshi_guardrails::{GuardrailSeverity, GuardrailTier, GuardrailViolation};
+use munshi_identity::persons::seal_by_person;
 use munshi_llm::calls;
 use munshi_llm::gateway::CallRecord;
 use munshi_pack::FinishedTurn;
 use munshi_safety::acts::DeferredAuditEntries;
 use munshi_safety::approvals;
 use munshi_safety::budget::{BudgetAmount, SettleOutcome};
-use munshi_store::{JsonText, Tx, params};
+use munshi_store::{SealedBy, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
-    ActId, ApprovalId, BindingId, MessageId, ReplyAddress, ReservationId, SessionId, Timestamp,
+    ActId, ApprovalId, BindingId, MessageId, PersonId, ReplyAddress, ReservationId, SessionId, Timestamp,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
 use crate::ingest::IngestServices;
 use crate::late_acts::{self, DetachOutcome};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
-use crate::runs::{self, RunEndUpdate, RunLease};
+use crate::runs::{self, EndedRun, LeftSnapshot, RunEndUpdate, RunLease};
+use crate::sealing::seal_by;
 use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
@@ -37,6 +39,8 @@ const TRIES: u32 = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress<'a> {
     pub lease: RunLease,
+    /// Whose run it is; none for work on nobody's behalf.
+    pub person: Option<PersonId>,
     pub state: RunState,
     pub snapshot: &'a RunSnapshot,
     /// Since the last commit.
@@ -47,10 +51,11 @@ pub struct RunProgress<'a> {
 
 /// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
 pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
-    runs::advance(tx, progress.lease, progress.state, &JsonText::of(progress.snapshot)?)?;
+    let held = (progress.lease, seal_by(tx, progress.person)?);
+    let last = runs::advance(tx, held, progress.state, progress.snapshot)?;
     match progress.snapshot.work.is_some() {
-        true => steps::add_shared(tx, progress.lease, progress.steps)?,
-        false => steps::add(tx, progress.lease, progress.steps)?,
+        true => steps::add_shared(tx, held, progress.steps)?,
+        false => steps::add(tx, held, last, progress.steps)?,
     }
     for call in progress.calls {
         calls::record(tx, call)?;
@@ -64,6 +69,7 @@ pub struct TurnCommit {
     pub lease: RunLease,
     /// As the run was read; if it was merged into another since, the reply goes there.
     pub session: SessionId,
+    pub person: PersonId,
     pub binding: BindingId,
     pub channel: Channel,
     pub ending: TurnStatus,
@@ -173,14 +179,16 @@ pub fn save_turn(
     if let Some((reservation, spent)) = &response.settle {
         settle(tx, ingest_services, *reservation, spent)?;
     }
-    let position = number_reply(tx, response)?;
+    let by = seal_by_person(tx, response.person)?;
+    let position = number_reply(tx, by, response)?;
     let terms = (ingest_services.terms(now), !ingest_services.places.is_contested());
-    let next = runs::end(tx, lease, position.session, &build_run_end(response)?, terms)?;
+    let EndedRun { last_step, next } =
+        runs::end(tx, (lease, by), position.session, &build_run_end(response), terms)?;
     let reply = response.reply.as_ref().map(|reply| message(response, reply, position));
     if let Some(reply) = &reply {
-        messages::add(tx, reply)?;
+        messages::add(tx, by, reply)?;
     }
-    steps::add(tx, lease, &response.steps)?;
+    steps::add(tx, (lease, by), last_step, &response.steps)?;
     for call in &response.calls {
         calls::record(tx, call)?;
     }
@@ -193,13 +201,14 @@ pub fn save_turn(
         decisions::add(tx, about, decision, now)?;
     }
     if let (Some(reply), Some(to)) = (&reply, &response.deliver) {
-        outbox::enqueue(tx, &ingest_services.queue, position.session, &reply.to_outbound(to), now)?;
+        let on = (position.session, by);
+        outbox::enqueue(tx, &ingest_services.queue, on, &reply.to_outbound(to), now)?;
     }
     if retention::is_summary_due(position.number, position.summarised) {
         retention::enqueue_summary(tx, &ingest_services.queue, position.session)?;
     }
     match &response.client_resume {
-        Some(Some(carried)) => client_context::store_snapshot(tx, lease.run, carried, now)?,
+        Some(Some(carried)) => client_context::store_snapshot(tx, (lease.run, by), carried, now)?,
         // A run that waits for a person reads it again.
         Some(None) if !matches!(response.ending, TurnStatus::Waiting(_)) => {
             client_context::delete(tx, lease.run)?;
@@ -251,12 +260,12 @@ fn settle(
 }
 
 /// Numbers the reply in the session the run is in by now, and holds that.
-fn number_reply(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition> {
+fn number_reply(tx: &mut Tx<'_>, by: SealedBy, response: &TurnCommit) -> Result<ReplyPosition> {
     let mut session = response.session;
     for _ in 0..TRIES {
         let entered = match response.reply {
-            Some(_) => sessions::record_reply(tx, session, &response.learned, response.now)?,
-            None => sessions::record_without_reply(tx, session, &response.learned, response.now)?,
+            Some(_) => sessions::record_reply(tx, session, &response.learned, (by, response.now))?,
+            None => sessions::record_without_reply(tx, session, &response.learned, (by, response.now))?,
         };
         match entered {
             Some(position) => return Ok(position),
@@ -267,20 +276,22 @@ fn number_reply(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition>
     Err(munshi_store::Error::Busy(busy).into())
 }
 
-fn build_run_end(response: &TurnCommit) -> Result<RunEndUpdate> {
-    let left = if response.is_read { json!({ "is_read": true }) } else { json!({}) };
-    let (state, halt, snapshot) = match &response.ending {
-        TurnStatus::Done => (RunState::Done, None, JsonText::of(&left)?),
-        TurnStatus::Halted(halt) => (RunState::Halted, Some(halt), JsonText::of(&left)?),
-        TurnStatus::Waiting(snapshot) => (RunState::WaitingApproval, None, JsonText::of(snapshot)?),
+fn build_run_end(response: &TurnCommit) -> RunEndUpdate {
+    let left = LeftSnapshot::Ended { is_read: response.is_read };
+    let (state, reason, left) = match &response.ending {
+        TurnStatus::Done => (RunState::Done, None, left),
+        TurnStatus::Halted(halt) => (RunState::Halted, Some(halt.clone()), left),
+        TurnStatus::Waiting(snapshot) => {
+            (RunState::WaitingApproval, None, LeftSnapshot::Whole(snapshot.clone()))
+        }
     };
-    Ok(RunEndUpdate {
+    RunEndUpdate {
         state,
-        reason: halt.map(JsonText::of).transpose()?,
-        snapshot,
+        reason,
+        left,
         reply: response.reply.as_ref().map(|reply| reply.id),
         is_settled: response.settle.is_some(),
-    })
+    }
 }
 
 fn message(response: &TurnCommit, reply: &ReplyRecord, position: ReplyPosition) -> Message {

@@ -4,17 +4,26 @@
 
 use std::time::Duration;
 
+use munshi_identity::persons::seal_by_person;
 use munshi_safety::pipeline::TaintSource;
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_store::{
+    Cursor, JsonText, Page, PageRequest, Result, Row, SealedBy, SealedColumn, Tx, params, sql_in_both_orders,
+};
 use munshi_tiers::{ActivePlace, HandoffWay};
 use munshi_types::tier::Destination;
 use munshi_types::{HandoffId, Id, PersonId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::{encode_json, read_json};
-use crate::sessions::Session;
+use crate::columns::{read_json, read_sealed_json};
+use crate::sealing::seal_optional_json;
+use crate::sessions::{ACTIVE, Session};
 use crate::taint_bits;
+
+const REASON: SealedColumn = SealedColumn::new("handoffs", "reason");
+const SUMMARY: SealedColumn = SealedColumn::new("handoffs", "summary");
+const OPEN_QUESTIONS: SealedColumn = SealedColumn::new("handoffs", "open_questions");
+const ENTITIES: SealedColumn = SealedColumn::new("handoffs", "entities");
 
 /// So long a person who was asked to take over is waited for, and after so long they may be asked again.
 const AWAITED: Duration = Duration::from_secs(24 * 3600);
@@ -141,7 +150,8 @@ pub fn hand_over(
     };
     // Where it began and nobody wrote anything down it is as any other.
     let is_plain = active.place == front && active.bundle == HandoffBundle::default();
-    match apply(tx, &handoff, session.handoff, (!is_plain).then_some(&active))? {
+    let by = seal_by_person(tx, session.person)?;
+    match apply(tx, (&handoff, by), session.handoff, (!is_plain).then_some(&active))? {
         true => Ok(ManualHandoffOutcome::Done(Box::new(handoff))),
         false => {
             Err(munshi_store::Error::Busy("somebody else moves this conversation: retry".to_owned()).into())
@@ -149,22 +159,33 @@ pub fn hand_over(
     }
 }
 
-/// Hands a conversation on, in the caller's transaction. False where the session is not there any more, or was handed on by
+/// Hands a conversation on, in the caller's transaction and sealed by the key of the session's person. False where the session is not there any more, or was handed on by
 /// another than `before` meanwhile.
 pub(crate) fn apply(
     tx: &mut Tx<'_>,
-    handoff: &HandoffRecord,
+    (handoff, by): (&HandoffRecord, SealedBy),
     before: Option<HandoffId>,
     active: Option<&ActiveHandoff>,
 ) -> Result<bool> {
+    let active = seal_optional_json(tx, by, ACTIVE.cell(handoff.session), active)?;
     let changed = tx.execute(
         "UPDATE sessions SET active = $3, handoff_id = $4
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL AND handoff_id IS NOT DISTINCT FROM $5",
-        params![handoff.session, encode_json(active)?, handoff.id, before],
+        params![handoff.session, active, handoff.id, before],
     )?;
     if changed == 0 {
         return Ok(false);
     }
+    add(tx, handoff, by)?;
+    Ok(true)
+}
+
+fn add(tx: &mut Tx<'_>, handoff: &HandoffRecord, by: SealedBy) -> Result<()> {
+    let (id, bundle) = (handoff.id, &handoff.bundle);
+    let reason = tx.seal(by, REASON.cell(id), &bundle.reason)?;
+    let summary = tx.seal(by, SUMMARY.cell(id), &bundle.summary)?;
+    let open_questions = tx.seal_json(by, OPEN_QUESTIONS.cell(id), &bundle.open_questions)?;
+    let entities = tx.seal_json(by, ENTITIES.cell(id), &handoff.entities)?;
     tx.execute(
         "INSERT INTO handoffs (tenant_id, id, session_id, run_id, person_id, destination, from_place, to_place, reason,
            summary, open_questions, entities, at)
@@ -177,14 +198,14 @@ pub(crate) fn apply(
             handoff.destination,
             JsonText::of(&handoff.from)?,
             JsonText::of(&handoff.to)?,
-            handoff.bundle.reason,
-            handoff.bundle.summary,
-            JsonText::of(&handoff.bundle.open_questions)?,
-            JsonText::of(&handoff.entities)?,
+            reason,
+            summary,
+            open_questions,
+            entities,
             handoff.at
         ],
     )?;
-    Ok(true)
+    Ok(())
 }
 
 /// Those of a session, newest first or the other way round.
@@ -218,8 +239,9 @@ pub(crate) fn move_session(tx: &mut Tx<'_>, gone: SessionId, stays: SessionId) -
 }
 
 fn read(row: &Row<'_>) -> Result<HandoffRecord> {
+    let id: HandoffId = row.get("id")?;
     Ok(HandoffRecord {
-        id: row.get("id")?,
+        id,
         session: row.get("session_id")?,
         run: row.get("run_id")?,
         person: row.get("person_id")?,
@@ -227,11 +249,11 @@ fn read(row: &Row<'_>) -> Result<HandoffRecord> {
         from: read_json(row, "from_place")?,
         to: read_json(row, "to_place")?,
         bundle: HandoffBundle {
-            reason: row.get("reason")?,
-            summary: row.get("summary")?,
-            open_questions: read_json(row, "open_questions")?,
+            reason: row.get_sealed("reason", REASON.cell(id))?,
+            summary: row.get_sealed("summary", SUMMARY.cell(id))?,
+            open_questions: read_sealed_json(row, "open_questions", OPEN_QUESTIONS.cell(id))?,
         },
-        entities: read_json(row, "entities")?,
+        entities: read_sealed_json(row, "entities", ENTITIES.cell(id))?,
         at: row.get("at")?,
     })
 }

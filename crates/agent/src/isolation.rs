@@ -9,13 +9,14 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use munshi_store::{JsonText, Tx};
+use munshi_store::Tx;
 use munshi_types::HolderId;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::runs::{self, RunLease};
+use crate::sealing::seal_by;
 use crate::snapshot::RunSnapshot;
 
 /// Take-ups beside other turns, before a run goes on alone.
@@ -148,21 +149,25 @@ impl TurnEngineInner {
 /// Commits that the run goes on alone from here.
 fn mark_alone(tx: &mut Tx<'_>, lease: RunLease, process: HolderId) -> Result<()> {
     let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
-    let mut snapshot = run.snapshot;
+    let (person, mut snapshot) = (run.person(), run.snapshot);
     snapshot.forgive_survived(process, lease);
     snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < lease.epoch);
     snapshot.alone.push(lease.epoch);
     snapshot.alone_in = Some(process);
-    runs::advance(tx, lease, run.state, &JsonText::of(&snapshot)?)
+    let by = seal_by(tx, person)?;
+    runs::advance(tx, (lease, by), run.state, &snapshot)?;
+    Ok(())
 }
 
 /// Commits that it is alone no longer: a death from here on is nobody's in particular.
 fn unmark_alone(tx: &mut Tx<'_>, lease: RunLease) -> Result<()> {
     let run = runs::find(tx, lease.run)?.ok_or(Error::NoRun)?;
-    let mut snapshot = run.snapshot;
+    let (person, mut snapshot) = (run.person(), run.snapshot);
     snapshot.alone.retain(|epoch| *epoch != lease.epoch);
     snapshot.alone_in = None;
-    runs::advance(tx, lease, run.state, &JsonText::of(&snapshot)?)
+    let by = seal_by(tx, person)?;
+    runs::advance(tx, (lease, by), run.state, &snapshot)?;
+    Ok(())
 }
 
 #[cfg(test)]

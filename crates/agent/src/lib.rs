@@ -23,7 +23,8 @@
 //! - [`background`]: runs that nobody typed
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
-//! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
+//! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read; `sealing`:
+//!   whose key they are kept under
 //! - [`rollups`]: what turns came to, day by day; `turn_metrics`: what is counted as they end
 //! - [`ingest`]: a message comes in; `inbound` and `sender_identity`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
@@ -78,6 +79,7 @@ mod run_channels;
 pub mod run_load;
 mod run_loop;
 pub mod runs;
+mod sealing;
 mod sender_identity;
 pub mod sessions;
 pub mod settings;

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_identity::persons::seal_by_person;
+use munshi_store::{
+    Cursor, Page, PageRequest, Result, Row, SealedBy, SealedColumn, Tx, params, sql_in_both_orders,
+};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
     AttachedFile, BindingId, ClientScreen, Id, MessageId, OutboundMessage, ReplyAddress, RunId, SessionId,
@@ -12,7 +15,15 @@ use munshi_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::{read_count, read_enum, read_json, read_language};
+use crate::columns::{read_count, read_enum, read_language, read_sealed_json};
+use crate::runs::RunConversation;
+use crate::sealing::seal_optional;
+
+const TEXT: SealedColumn = SealedColumn::new("messages", "text");
+const ATTACHED: SealedColumn = SealedColumn::new("messages", "attached");
+const MARKS: SealedColumn = SealedColumn::new("messages", "marks");
+const SUGGESTIONS: SealedColumn = SealedColumn::new("messages", "suggestions");
+const OUTSIDE_ID: SealedColumn = SealedColumn::new("messages", "outside_id");
 
 /// How many are read for a turn.
 pub const READ: u32 = 50;
@@ -137,10 +148,11 @@ pub fn list_newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) 
 /// Notes that whoever sent a message gets this reply in a response. Another client that reads it is not the one that asked.
 pub(crate) fn note_answered(
     tx: &mut Tx<'_>,
-    id: MessageId,
+    answered: &RunConversation,
     reply: MessageId,
     client: Option<&str>,
 ) -> Result<()> {
+    let id = answered.message;
     let Some(message) = find(tx, id)? else { return Ok(()) };
     let mut screen: ClientScreen =
         serde_json::from_value(message.marks["screen"].clone()).unwrap_or_default();
@@ -153,10 +165,9 @@ pub(crate) fn note_answered(
         _ => serde_json::Map::new(),
     };
     marks.insert("screen".to_owned(), serde_json::json!(screen));
-    tx.execute(
-        "UPDATE messages SET marks = $3 WHERE tenant_id = $1 AND id = $2",
-        params![id, JsonText::of(&marks)?],
-    )?;
+    let by = seal_by_person(tx, answered.person)?;
+    let marks = tx.seal_json(by, MARKS.cell(id), &marks)?;
+    tx.execute("UPDATE messages SET marks = $3 WHERE tenant_id = $1 AND id = $2", params![id, marks])?;
     Ok(())
 }
 
@@ -238,28 +249,34 @@ pub fn list_by_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Message>> {
     )
 }
 
-pub(crate) fn add(tx: &mut Tx<'_>, message: &Message) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, by: SealedBy, message: &Message) -> Result<()> {
+    let id = message.id;
+    let outside_id = seal_optional(tx, by, OUTSIDE_ID.cell(id), message.outside_id.as_deref())?;
+    let text = tx.seal(by, TEXT.cell(id), &message.text)?;
+    let attached = tx.seal_json(by, ATTACHED.cell(id), &message.attached)?;
+    let marks = tx.seal_json(by, MARKS.cell(id), &message.marks)?;
+    let suggestions = tx.seal_json(by, SUGGESTIONS.cell(id), &message.suggestions)?;
     tx.send(
         "INSERT INTO messages (tenant_id, id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text,
            attached, language, tokens, standing, generation, marks, suggestions, said_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
         params![
-            message.id,
+            id,
             message.session,
             message.number,
             message.run,
             message.binding,
             message.speaker.as_str(),
             message.channel.as_str(),
-            message.outside_id,
-            message.text,
-            JsonText::of(&message.attached)?,
+            outside_id,
+            text,
+            attached,
             message.language.as_ref().map(LanguageCode::as_str),
             message.tokens,
             message.standing.as_str(),
             message.generation,
-            JsonText::of(&message.marks)?,
-            JsonText::of(&message.suggestions)?,
+            marks,
+            suggestions,
             message.said_at
         ],
     )?;
@@ -267,23 +284,24 @@ pub(crate) fn add(tx: &mut Tx<'_>, message: &Message) -> Result<()> {
 }
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Message> {
+    let id: MessageId = row.get("id")?;
     Ok(Message {
-        id: row.get("id")?,
+        id,
         session: row.get("session_id")?,
         number: row.get("number")?,
         run: row.get("run_id")?,
         binding: row.get("binding_id")?,
         speaker: read_enum(row, "speaker")?,
         channel: read_enum(row, "channel")?,
-        outside_id: row.get("outside_id")?,
-        text: row.get("text")?,
-        attached: read_json(row, "attached")?,
+        outside_id: row.get_sealed("outside_id", OUTSIDE_ID.cell(id))?,
+        text: row.get_sealed("text", TEXT.cell(id))?,
+        attached: read_sealed_json(row, "attached", ATTACHED.cell(id))?,
         language: read_language(row, "language")?,
         tokens: read_count(row, "tokens")?,
         standing: read_enum(row, "standing")?,
         generation: read_count(row, "generation")?,
-        marks: read_json(row, "marks")?,
-        suggestions: read_json(row, "suggestions")?,
+        marks: read_sealed_json(row, "marks", MARKS.cell(id))?,
+        suggestions: read_sealed_json(row, "suggestions", SUGGESTIONS.cell(id))?,
         said_at: row.get("said_at")?,
     })
 }

@@ -44,7 +44,9 @@ pub(crate) fn post_notice(
     let ConversationNotice { text, suggestions, marks, tainted } = told;
     let marks = ReplyMarks { tainted: Some(taint_bits::bits(&tainted)), ..marks };
     let now = inner.clock.now();
-    let Some(position) = sessions::record_reply(tx, session.id, &SessionUpdate::default(), now)? else {
+    let by = persons::seal_by_person(tx, session.person)?;
+    let nothing = SessionUpdate::default();
+    let Some(position) = sessions::record_reply(tx, session.id, &nothing, (by, now))? else {
         return Ok(());
     };
     let message = Message {
@@ -66,9 +68,9 @@ pub(crate) fn post_notice(
         suggestions,
         said_at: now,
     };
-    messages::add(tx, &message)?;
+    messages::add(tx, by, &message)?;
     if let Some(to) = &session.reply_to {
-        outbox::enqueue(tx, &inner.ingest_services.queue, session.id, &message.to_outbound(to), now)?;
+        outbox::enqueue(tx, &inner.ingest_services.queue, (session.id, by), &message.to_outbound(to), now)?;
     }
     if retention::is_summary_due(position.number, position.summarised) {
         retention::enqueue_summary(tx, &inner.ingest_services.queue, session.id)?;

@@ -90,10 +90,7 @@ impl TurnEngine {
     pub async fn note_shown(&self, tenant: TenantId, run: RunId, reply: MessageId, client: Option<String>) {
         let note = move |tx: &mut Tx<'_>| -> Result<()> {
             match runs::find(tx, run)? {
-                Some(run) => {
-                    let message = run.conversation()?.message;
-                    Ok(messages::note_answered(tx, message, reply, client.as_deref())?)
-                }
+                Some(run) => Ok(messages::note_answered(tx, run.conversation()?, reply, client.as_deref())?),
                 None => Ok(()),
             }
         };

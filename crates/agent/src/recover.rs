@@ -363,7 +363,12 @@ fn filter_resumable(
 ) -> Result<Vec<RunId>> {
     let mut answered = Vec::new();
     for id in runs {
-        let Some(run) = runs::find(tx, id)? else { continue };
+        let run = match runs::find(tx, id) {
+            // One that can't be read stands in nobody else's way.
+            Err(error) if error.is_unreadable() => continue,
+            found => found?,
+        };
+        let Some(run) = run else { continue };
         if can_resume(tx, inner, &run, now)? {
             answered.push(id);
         }

@@ -1,14 +1,26 @@
 //! Conversations: one of each person with each binding, whatever the channels.
 
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_identity::persons::seal_by_person;
+use munshi_store::{
+    Cursor, JsonText, Page, PageRequest, Result, Row, SealedBy, SealedColumn, Tx, params, sql_in_both_orders,
+};
 use munshi_tiers::ActivePlace;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, HandoffId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::columns::{encode_json, read_enum, read_json, read_language, read_optional_json};
+use crate::columns::{read_enum, read_language, read_optional_sealed_json, read_sealed_json};
 use crate::handoffs::ActiveHandoff;
+use crate::runs;
+use crate::sealing::seal_optional_json;
+
+pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("sessions", "reply_to");
+pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("sessions", "summary");
+pub(crate) const ASIDE: SealedColumn = SealedColumn::new("sessions", "aside");
+pub(crate) const ACTIVE: SealedColumn = SealedColumn::new("sessions", "active");
+const ENTITIES: SealedColumn = SealedColumn::new("sessions", "entities");
+const MASKED: SealedColumn = SealedColumn::new("sessions", "masked");
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {
@@ -172,11 +184,12 @@ pub(crate) struct MessageArrival<'a> {
 /// Numbers the message in the session there is, and holds the session until the transaction ends: that orders what is
 /// said in it. None where there is no session, or the message was taken before.
 pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Option<Session>> {
-    tx.optional(
-        "UPDATE sessions SET messages = messages + 1, channel = $4, reply_to = coalesce($6, reply_to), last_at = $7
+    let hashed = runs::hash_outside_id(tx, arrival.channel, arrival.outside_id)?;
+    let found = tx.optional(
+        "UPDATE sessions SET messages = messages + 1, channel = $4, last_at = $7
          WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL
            AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.binding_id = $2 AND r.channel = $4
-                             AND r.outside_id = $5)
+                             AND r.outside_id IN ($5, $6))
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at",
         params![
@@ -184,23 +197,23 @@ pub(crate) fn record_arrival(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> R
             arrival.person,
             arrival.channel.as_str(),
             arrival.outside_id,
-            encode_json(arrival.reply_to)?,
+            hashed,
             arrival.now
         ],
         read,
-    )
+    )?;
+    found.map(|session| store_reply_address(tx, session, arrival)).transpose()
 }
 
 /// The same where there may be no session yet. The person is held by the caller, so that no merge comes between; of two
 /// first messages at once, the second finds what the first made.
 pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_>) -> Result<Session> {
-    tx.one(
-        "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, reply_to, messages, summarised, entities,
-           tainted, began_at, last_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 1, 0, $7, 0, $8, $8)
+    let session = tx.one(
+        "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, messages, summarised, entities, tainted,
+           began_at, last_at)
+         VALUES ($1, $2, $3, $4, $5, 1, 0, $6, 0, $7, $7)
          ON CONFLICT (tenant_id, binding_id, person_id) WHERE merged_into IS NULL DO UPDATE SET
-           messages = sessions.messages + 1, channel = excluded.channel,
-           reply_to = coalesce(excluded.reply_to, sessions.reply_to), last_at = excluded.last_at
+           messages = sessions.messages + 1, channel = excluded.channel, last_at = excluded.last_at
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                    masked, tainted, aside, aside_tainted, merged_into, active, handoff_id, began_at, last_at",
         params![
@@ -208,12 +221,27 @@ pub(crate) fn upsert(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_
             arrival.binding,
             arrival.person,
             arrival.channel.as_str(),
-            encode_json(arrival.reply_to)?,
             JsonText::of(&Value::Object(serde_json::Map::default()))?,
             arrival.now
         ],
         read,
-    )
+    )?;
+    store_reply_address(tx, session, arrival)
+}
+
+/// Keeps where a message came from, if that is new. Apart from the arrival, since what is sealed is bound to its row, and
+/// which row that is only the arrival says.
+fn store_reply_address(tx: &mut Tx<'_>, session: Session, arrival: &MessageArrival<'_>) -> Result<Session> {
+    let Some(new) = arrival.reply_to.filter(|new| session.reply_to.as_ref() != Some(*new)) else {
+        return Ok(session);
+    };
+    let by = seal_by_person(tx, session.person)?;
+    let sealed = tx.seal_json(by, REPLY_TO.cell(session.id), new)?;
+    tx.send(
+        "UPDATE sessions SET reply_to = $3 WHERE tenant_id = $1 AND id = $2",
+        params![session.id, sealed],
+    )?;
+    Ok(Session { reply_to: Some(new.clone()), ..session })
 }
 
 /// What a reply needs to know of the session it was numbered in.
@@ -229,20 +257,16 @@ pub(crate) fn record_reply(
     tx: &mut Tx<'_>,
     session: SessionId,
     learned: &SessionUpdate,
-    now: Timestamp,
+    (by, now): (SealedBy, Timestamp),
 ) -> Result<Option<ReplyPosition>> {
+    let entities = seal_optional_json(tx, by, ENTITIES.cell(session), learned.entities.as_ref())?;
+    let masked = seal_optional_json(tx, by, MASKED.cell(session), learned.masked.as_ref())?;
     tx.optional(
         "UPDATE sessions SET messages = messages + 1, last_at = $3, language = coalesce($4, language),
                 entities = coalesce($5, entities), masked = coalesce($6, masked)
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
          RETURNING id, messages, summarised",
-        params![
-            session,
-            now,
-            learned.language.as_ref().map(LanguageCode::as_str),
-            encode_json(learned.entities.as_ref())?,
-            encode_json(learned.masked.as_ref())?
-        ],
+        params![session, now, learned.language.as_ref().map(LanguageCode::as_str), entities, masked],
         |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
 }
@@ -252,8 +276,10 @@ pub(crate) fn record_without_reply(
     tx: &mut Tx<'_>,
     session: SessionId,
     learned: &SessionUpdate,
-    now: Timestamp,
+    (by, now): (SealedBy, Timestamp),
 ) -> Result<Option<ReplyPosition>> {
+    let entities = seal_optional_json(tx, by, ENTITIES.cell(session), learned.entities.as_ref())?;
+    let masked = seal_optional_json(tx, by, MASKED.cell(session), learned.masked.as_ref())?;
     tx.optional(
         "UPDATE sessions SET last_at = $3, language = coalesce($4, language), entities = coalesce($5, entities),
                 masked = coalesce($6, masked)
@@ -263,31 +289,32 @@ pub(crate) fn record_without_reply(
             session,
             now,
             learned.language.as_ref().map(LanguageCode::as_str),
-            encode_json(learned.entities.as_ref())?,
-            encode_json(learned.masked.as_ref())?
+            entities,
+            masked
         ],
         |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
 }
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
+    let id: SessionId = row.get("id")?;
     Ok(Session {
-        id: row.get("id")?,
+        id,
         binding: row.get("binding_id")?,
         person: row.get("person_id")?,
         channel: read_enum(row, "channel")?,
         language: read_language(row, "language")?,
-        reply_to: read_optional_json(row, "reply_to")?,
+        reply_to: read_optional_sealed_json(row, "reply_to", REPLY_TO.cell(id))?,
         messages: row.get("messages")?,
-        summary: row.get("summary")?,
+        summary: row.get_sealed("summary", SUMMARY.cell(id))?,
         summarised: row.get("summarised")?,
-        entities: read_json(row, "entities")?,
-        masked: read_optional_json(row, "masked")?,
-        tainted_summary: row.get("aside")?,
+        entities: read_sealed_json(row, "entities", ENTITIES.cell(id))?,
+        masked: read_optional_sealed_json(row, "masked", MASKED.cell(id))?,
+        tainted_summary: row.get_sealed("aside", ASIDE.cell(id))?,
         tainted_summary_sources: row.get("aside_tainted")?,
         tainted: row.get("tainted")?,
         merged_into: row.get("merged_into")?,
-        active: read_optional_json(row, "active")?,
+        active: read_optional_sealed_json(row, "active", ACTIVE.cell(id))?,
         handoff: row.get("handoff_id")?,
         began_at: row.get("began_at")?,
         last_at: row.get("last_at")?,

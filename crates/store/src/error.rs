@@ -83,6 +83,12 @@ impl Error {
         matches!(self, Self::Unavailable { .. } | Self::Full | Self::Busy(_))
     }
 
+    /// Whether what is stored can't be read, now or ever: a row that is not what it should be, or that was forgotten. The unit
+    /// may go on.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Decode(_) | Self::Forgotten(_))
+    }
+
     /// The word used in metrics.
     pub(crate) fn label(&self) -> &'static str {
         match self {

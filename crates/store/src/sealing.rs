@@ -159,6 +159,11 @@ impl RowId {
 }
 
 impl SealedText {
+    /// For a place other than a column.
+    pub fn into_text(self) -> String {
+        self.0
+    }
+
     /// The same for a column of JSON, which it was made of: a text as JSON writes it. Nothing in it needs escaping.
     pub(crate) fn into_json(self) -> JsonText {
         let is_sealed = self.0.starts_with(MARK);

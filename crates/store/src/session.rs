@@ -252,7 +252,8 @@ impl UnitSession {
     /// Remembers a failed statement. A row that could not be mapped, or a value refused by `validate_params`, is not one.
     fn record_outcome<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
-            Err(Error::Decode(_)) | Ok(_) => {}
+            Ok(_) => {}
+            Err(error) if error.is_unreadable() => {}
             Err(error) => {
                 self.failed = Some(error.clone());
                 if error.is_outage() {

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
-use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText};
+use crate::sealing::{Keyring, SealedBy, SealedCell, SealedText, open_column};
 use crate::session::UnitSession;
 use crate::sql::{PlatformSql, Sql};
-use crate::value::{JsonText, Param, ToParam};
+use crate::value::{Column, JsonText, Param, ToParam};
 
 /// A transaction of one tenant. Every statement gets the tenant as `$1`; on Postgres row-level security
 /// holds it to that tenant a second time.
@@ -89,6 +89,11 @@ impl Tx<'_> {
         map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<T> {
         self.optional(sql, params, map)?.ok_or_else(no_row)
+    }
+
+    /// Opens what was sealed for a cell and is kept elsewhere than in a row, such as in a file.
+    pub fn open(&self, cell: SealedCell, text: &str) -> Result<String> {
+        open_column(Column::Text(text), cell, (Some(self.tenant), Some(self.session.keyring()?)))
     }
 
     /// Seals a text for its cell, to be bound in the same unit.

@@ -9,7 +9,7 @@
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
 //! - [`guarded_service`]: a service that asks for a login, and a browser for it
-//! - [`memory_keys`]: keys that seal text at rest and go with the test
+//! - [`memory_keys`]: keys that seal text at rest and need no store of keys
 //! - [`unit_hold`]: a unit of the store that waits before its commit, and whether another waits for it
 //! - [`model_server`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`models`]: models without a wire: scripted, faulty, hostile

@@ -1,52 +1,47 @@
-//! Keys that go with the test: the product's keyring, over a map instead of the store of keys.
+//! Keys without a store of keys: the product's keyring, over keys that follow from their ids.
+//!
+//! So every process of a test opens what another of them has sealed, and nothing is left behind.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use munshi_keys::{CachedKeyring, KeySource, OwnKey, Result, SealKey, StoredKey};
 use munshi_store::Keyring;
-use munshi_types::{DataKeyId, IdGenerator, SystemRandom, TenantId};
+use munshi_types::{DataKeyId, Id, IdGenerator, SystemRandom, TenantId};
+use uuid::Uuid;
 
-#[derive(Default)]
-struct MemoryKeys {
-    keys: Mutex<HashMap<(TenantId, DataKeyId), SealKey>>,
-    own: Mutex<HashMap<(TenantId, OwnKey), DataKeyId>>,
-}
-
-/// A keyring over keys of its own, for the handles on one database.
+/// A keyring for the handles on the databases of tests. The ids name the keys of persons.
 pub fn memory_keyring(ids: IdGenerator) -> Arc<dyn Keyring> {
-    let source = KeysOf(MemoryKeys::default(), ids);
-    Arc::new(CachedKeyring::new(source, Arc::new(SystemRandom), 1000))
+    Arc::new(CachedKeyring::new(KeysOf(ids), Arc::new(SystemRandom), 1000))
 }
 
-struct KeysOf(MemoryKeys, IdGenerator);
-
-impl KeysOf {
-    fn make(&self, tenant: TenantId) -> (DataKeyId, SealKey) {
-        let (id, key) = (self.1.next(), SealKey::random(&SystemRandom));
-        self.0.keys.lock().unwrap().insert((tenant, id), copy(&key));
-        (id, key)
-    }
-}
+struct KeysOf(IdGenerator);
 
 impl KeySource for KeysOf {
     fn load(&self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
-        let keys = self.0.keys.lock().unwrap();
-        Ok(keys.get(&(tenant, id)).map_or(StoredKey::Unknown, |key| StoredKey::Live(copy(key))))
+        Ok(StoredKey::Live(derive(tenant, id)))
     }
 
     fn load_or_create_own(&self, tenant: TenantId, which: OwnKey) -> Result<(DataKeyId, SealKey)> {
-        let mut own = self.0.own.lock().unwrap();
-        let id = *own.entry((tenant, which)).or_insert_with(|| self.make(tenant).0);
-        let keys = self.0.keys.lock().unwrap();
-        Ok((id, copy(&keys[&(tenant, id)])))
+        let name: &[u8] = match which {
+            OwnKey::Tenant => b"tenant",
+            OwnKey::Hash => b"hash",
+        };
+        let named = root().hash(&[tenant.as_uuid().as_bytes(), name]);
+        let id = DataKeyId::from_uuid(Uuid::from_slice(&named[..16]).unwrap());
+        Ok((id, derive(tenant, id)))
     }
 
     fn make_person_keys(&self, tenant: TenantId, count: usize) -> Result<Vec<(DataKeyId, SealKey)>> {
-        Ok((0..count).map(|_| self.make(tenant)).collect())
+        let made = (0..count).map(|_| self.0.next());
+        Ok(made.map(|id| (id, derive(tenant, id))).collect())
     }
 }
 
-fn copy(key: &SealKey) -> SealKey {
-    SealKey::from_bytes(key.bytes()).unwrap()
+fn root() -> SealKey {
+    SealKey::from_bytes(&[7; 32]).unwrap()
+}
+
+fn derive(tenant: TenantId, id: DataKeyId) -> SealKey {
+    let bytes = root().hash(&[tenant.as_uuid().as_bytes(), id.as_uuid().as_bytes()]);
+    SealKey::from_bytes(&bytes).unwrap()
 }

@@ -18,7 +18,8 @@ use super::billing;
 use super::store::{enqueue_run, sum_use_of_children};
 use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
-use crate::runs::{self, Run, RunCause, RunLane, ServicePrincipal};
+use crate::runs::{self, Run, RunCause, RunLane, SNAPSHOT, ServicePrincipal};
+use crate::sealing::seal_by;
 use crate::snapshot::{RunSnapshot, WorkProgress, sum};
 
 /// So many runs stand above one that a tool begins, at most.
@@ -311,6 +312,8 @@ struct NewRow<'a> {
 
 /// False where the cause has made one already.
 fn add(tx: &mut Tx<'_>, id: RunId, row: &NewRow<'_>) -> Result<bool> {
+    let by = seal_by(tx, row.principal.delegator.as_ref().map(|by| by.person))?;
+    let snapshot = tx.seal_json(by, SNAPSHOT.cell(id), row.snapshot)?;
     let added = tx.execute(
         "INSERT INTO runs (tenant_id, id, kind, cause, cause_key, parent_id, principal, lane, state, epoch, snapshot,
            cancel_asked, began_at, reservation, person_id, binding_id)
@@ -324,7 +327,7 @@ fn add(tx: &mut Tx<'_>, id: RunId, row: &NewRow<'_>) -> Result<bool> {
             row.parent,
             JsonText::of(row.principal)?,
             RunLane::Background.as_str(),
-            JsonText::of(row.snapshot)?,
+            snapshot,
             row.now,
             row.reservation,
             row.principal.delegator.as_ref().map(|by| by.person),

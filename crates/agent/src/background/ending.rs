@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_llm::calls;
 use munshi_store::Tx;
-use munshi_types::{ApprovalId, Id, RunId};
+use munshi_types::{ApprovalId, Id, PersonId, RunId};
 use serde_json::json;
 
 use super::billing::RunBill;
@@ -14,12 +14,15 @@ use crate::commit;
 use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::runs::{self, RunLease};
+use crate::sealing::seal_by;
 use crate::snapshot::sum;
 use crate::state::HaltReason;
 use crate::steps::{self, NewRunStep};
 
 pub(super) struct RunEnding {
     pub lease: RunLease,
+    /// On whose behalf it was done.
+    pub person: Option<PersonId>,
     pub parent: Option<RunId>,
     /// What it is settled with.
     pub bill: Option<RunBill>,
@@ -36,7 +39,7 @@ impl TurnEngineInner {
     pub(super) async fn end_broken(self: &Arc<Self>, lease: RunLease, halt: HaltReason) -> Result<()> {
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, lease.run) {
-                Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
+                Err(error) if error.is_unreadable() => runs::find_without_snapshot(tx, lease.run),
                 found => found,
             };
             let run = found?.ok_or(Error::NoRun)?;
@@ -54,6 +57,7 @@ impl TurnEngineInner {
         };
         let ending = RunEnding {
             lease,
+            person: run.person(),
             parent: run.parent,
             bill: RunBill::find(&run),
             halt: Some(halt),
@@ -74,14 +78,15 @@ impl TurnEngineInner {
             if let Some(bill) = &ending.bill {
                 bill.settle(tx, &inner.act_services.governor, ending.halt.as_ref(), now)?;
             }
-            store::end(tx, lease, ending.halt.as_ref(), &ending.result, now)?;
+            let held = (lease, seal_by(tx, ending.person)?);
+            store::end(tx, held, ending.halt.as_ref(), &ending.result, now)?;
             if ending.halt.is_some() {
                 for child in store::list_open_children(tx, lease.run)? {
                     runs::request_cancel(tx, child, now)?;
                     enqueue_run(tx, queue, child, "cancel", None)?;
                 }
             }
-            steps::add_shared(tx, lease, &ending.steps)?;
+            steps::add_shared(tx, held, &ending.steps)?;
             if let Some(parent) = ending.parent {
                 enqueue_run(tx, queue, parent, &format!("child/{}", lease.run), None)?;
                 let ended = WorkStep::ChildEnded { run: lease.run, ok: ending.result.ok };

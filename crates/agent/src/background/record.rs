@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::RunResult;
-use crate::columns::{read_enum, read_halt};
+use crate::columns::{read_enum, read_halt, read_optional_sealed_json};
 use crate::error::Result;
 use crate::event::{BegunRun, RunEvent, WorkEvent};
+use crate::runs::{REASON, RESULT};
 use crate::state::{HaltReason, RunState};
 use crate::steps::{NewRunStep, RunStep};
 
@@ -72,11 +73,10 @@ pub(super) fn find_status(tx: &mut Tx<'_>, run: RunId) -> Result<Option<RecordSt
         params![run],
         |row| {
             let ended_at: Option<Timestamp> = row.get("ended_at")?;
-            let result: Option<JsonText> = row.get("result")?;
-            let result = result.map(|result| result.read::<RunResult>()).transpose()?;
+            let result: Option<RunResult> = read_optional_sealed_json(row, "result", RESULT.cell(run))?;
             Ok(RecordStatus {
                 state: read_enum(row, "state")?,
-                halt: read_halt(row)?,
+                halt: read_halt(row, REASON.cell(run))?,
                 ended: ended_at.map(|_| result.unwrap_or_default()),
                 last: row.get("last")?,
             })

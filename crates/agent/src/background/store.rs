@@ -7,13 +7,15 @@ use munshi_llm::calls;
 use munshi_pack::ChildOutcome;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::Taint;
-use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{JsonText, PlatformTx, Row, SealedBy, Tx, across_tenants, params};
 use munshi_types::{Id, RunId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::columns::read_optional_sealed_json;
 use crate::error::{Error, Result};
-use crate::runs::RunLease;
+use crate::runs::{REASON, RESULT, RunLease, SNAPSHOT};
+use crate::sealing::seal_optional;
 use crate::snapshot::{RunSnapshot, sum};
 use crate::state::{HaltReason, RunState};
 
@@ -112,15 +114,16 @@ pub(super) struct RunPause {
 /// Stores what a run waits for. Says whether somebody has asked meanwhile that it stop.
 pub(super) fn pause(
     tx: &mut Tx<'_>,
-    lease: RunLease,
+    (lease, by): (RunLease, SealedBy),
     snapshot: &RunSnapshot,
     pause: &RunPause,
 ) -> Result<bool> {
+    let snapshot = tx.seal_json(by, SNAPSHOT.cell(lease.run), snapshot)?;
     let is_stopped: Option<bool> = tx.optional(
         "UPDATE runs SET state = $4, snapshot = $5, due_at = $6, lease_until = NULL, holder = NULL
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
          RETURNING cancel_asked",
-        params![lease.run, lease.epoch, pause.state.as_str(), JsonText::of(snapshot)?, pause.due_at],
+        params![lease.run, lease.epoch, pause.state.as_str(), snapshot, pause.due_at],
         |row| row.get(0),
     )?;
     is_stopped.ok_or(Error::LostRun(lease.run))
@@ -141,25 +144,20 @@ pub(super) struct RunResult {
 
 pub(super) fn end(
     tx: &mut Tx<'_>,
-    lease: RunLease,
+    (lease, by): (RunLease, SealedBy),
     halt: Option<&HaltReason>,
     result: &RunResult,
     now: Timestamp,
 ) -> Result<()> {
     let state = if halt.is_some() { RunState::Halted } else { RunState::Done };
     let reason = halt.map(JsonText::of).transpose()?;
+    let reason = seal_optional(tx, by, REASON.cell(lease.run), reason.as_ref().map(JsonText::as_str))?;
+    let result = tx.seal_json(by, RESULT.cell(lease.run), result)?;
     let changed = tx.execute(
         "UPDATE runs SET state = $4, reason = $5, result = $6, ended_at = $7, snapshot = '{}', due_at = NULL,
                 lease_until = NULL, holder = NULL
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
-        params![
-            lease.run,
-            lease.epoch,
-            state.as_str(),
-            reason.as_ref().map(JsonText::as_str),
-            JsonText::of(result)?,
-            now
-        ],
+        params![lease.run, lease.epoch, state.as_str(), reason, result, now],
     )?;
     if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
 }
@@ -175,14 +173,14 @@ pub(super) struct EndedChild {
 pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Option<Vec<EndedChild>>> {
     let mut outcomes = Vec::new();
     for run in children {
-        let found: Option<(bool, Option<JsonText>)> = tx.optional(
+        let found: Option<(bool, Option<RunResult>)> = tx.optional(
             "SELECT ended_at IS NOT NULL, result FROM runs WHERE tenant_id = $1 AND id = $2",
             params![run],
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((row.get(0)?, read_optional_sealed_json(row, 1, RESULT.cell(*run))?)),
         )?;
         let RunResult { ok, result, taint, .. } = match found {
             Some((false, _)) => return Ok(None),
-            Some((true, Some(result))) => result.read()?,
+            Some((true, Some(result))) => result,
             Some((true, None)) | None => {
                 RunResult { result: json!({ "code": "gone" }), ..RunResult::default() }
             }
@@ -195,23 +193,18 @@ pub(super) fn collect_children(tx: &mut Tx<'_>, children: &[RunId]) -> Result<Op
 /// What the runs have used that a run began, on models; of those that go on, all that they may use. One that can't be read has used
 /// what its calls sum to.
 pub(super) fn sum_use_of_children(tx: &mut Tx<'_>, parent: RunId) -> Result<RunUse> {
-    let children: Vec<(RunId, Option<JsonText>, Option<JsonText>)> = tx.all(
+    let children: Vec<(RunId, Result<RunUse, munshi_store::Error>)> = tx.all(
         "SELECT id, result, CASE WHEN ended_at IS NULL THEN snapshot END FROM runs WHERE tenant_id = $1 AND parent_id = $2",
         params![parent],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        |row| {
+            let child = row.get(0)?;
+            Ok((child, read_use(row, child)))
+        },
     )?;
     let mut used = RunUse::default();
-    for (child, result, snapshot) in children {
-        let theirs = match (result, snapshot) {
-            (_, Some(snapshot)) => snapshot.read().map(|snapshot: RunSnapshot| {
-                let share = snapshot.work.and_then(|work| work.share);
-                share.map(|share| RunUse::default().with_call(share.tokens, share.money)).unwrap_or_default()
-            }),
-            (Some(result), None) => result.read().map(|result: RunResult| result.used),
-            (None, None) => Ok(RunUse::default()),
-        };
+    for (child, theirs) in children {
         let theirs = match theirs {
-            Err(munshi_store::Error::Decode(_)) => {
+            Err(error) if error.is_unreadable() => {
                 RunSnapshot::default().use_with_calls(calls::sum_spend_of_run(tx, child.as_uuid())?)
             }
             theirs => theirs?,
@@ -219,6 +212,19 @@ pub(super) fn sum_use_of_children(tx: &mut Tx<'_>, parent: RunId) -> Result<RunU
         used = sum(used, theirs);
     }
     Ok(used)
+}
+
+/// What a run has used, by what it ended with, or may use, by what it carries.
+fn read_use(row: &Row<'_>, run: RunId) -> munshi_store::Result<RunUse> {
+    let snapshot: Option<RunSnapshot> = read_optional_sealed_json(row, 2, SNAPSHOT.cell(run))?;
+    if let Some(snapshot) = snapshot {
+        let share = snapshot.work.and_then(|work| work.share);
+        return Ok(share
+            .map(|share| RunUse::default().with_call(share.tokens, share.money))
+            .unwrap_or_default());
+    }
+    let result: Option<RunResult> = read_optional_sealed_json(row, 1, RESULT.cell(run))?;
+    Ok(result.map(|result| result.used).unwrap_or_default())
 }
 
 /// A run and all that it began, directly or through others.

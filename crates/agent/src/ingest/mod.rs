@@ -12,6 +12,7 @@ pub use self::services::IngestServices;
 
 use std::sync::Arc;
 
+use munshi_identity::persons::seal_by_person;
 use munshi_identity::{ContactAddress, Person};
 use munshi_safety::budget::{BudgetAccount, BudgetLane, BudgetMeasure};
 use munshi_safety::rate_limits;
@@ -217,9 +218,10 @@ fn begin_run(
     new: IngestDraft,
 ) -> Result<IngestOutcome> {
     let epoch = runs::add(tx, &NewRun { holder: ingest_services.holder, ..new.build_run(incoming) })?;
-    messages::add(tx, &new.build_message(incoming, MessageStatus::Whole))?;
+    let by = seal_by_person(tx, new.person.id)?;
+    messages::add(tx, by, &new.build_message(incoming, MessageStatus::Whole))?;
     if let Some(client_context) = &incoming.client_context {
-        client_context::add(tx, new.run, client_context, incoming.now)?;
+        client_context::add(tx, (new.run, by), client_context, incoming.now)?;
     }
     if epoch == 0 {
         let behind = runs::find_preceding(tx, new.session.id, new.session.messages)?;

@@ -1,5 +1,6 @@
 //! A message that is answered at the door: by a limit, or since it may not be kept.
 
+use munshi_identity::persons::seal_by_person;
 use munshi_store::Tx;
 
 use super::draft::IngestDraft;
@@ -25,9 +26,10 @@ pub(super) fn reject_message(
     let standing =
         if incoming.door == Admission::Open { MessageStatus::Whole } else { MessageStatus::Refused };
     let message = new.build_message(incoming, standing);
-    messages::add(tx, &message)?;
-    let numbered =
-        sessions::record_reply(tx, new.session.id, &SessionUpdate::default(), now)?.ok_or(Error::NoRun)?;
+    let by = seal_by_person(tx, new.person.id)?;
+    messages::add(tx, by, &message)?;
+    let numbered = sessions::record_reply(tx, new.session.id, &SessionUpdate::default(), (by, now))?;
+    let numbered = numbered.ok_or(Error::NoRun)?;
     let reply = Message {
         id: ingest_services.ids.next(),
         number: numbered.number,
@@ -43,7 +45,7 @@ pub(super) fn reject_message(
         ..message
     };
     runs::add_halted(tx, &new.build_run(incoming), &halt, reply.id)?;
-    messages::add(tx, &reply)?;
+    messages::add(tx, by, &reply)?;
     if let Some(decision) = &incoming.decision {
         let about = decisions::TurnSubject {
             run: new.run,
@@ -55,7 +57,7 @@ pub(super) fn reject_message(
         decisions::add(tx, about, &decision, now)?;
     }
     if let Some(to) = &inbound.reply_to {
-        outbox::enqueue(tx, &ingest_services.queue, new.session.id, &reply.to_outbound(to), now)?;
+        outbox::enqueue(tx, &ingest_services.queue, (new.session.id, by), &reply.to_outbound(to), now)?;
     }
     Ok(IngestOutcome { halted: Some(halt), ..new.build_outcome(IngestStatus::Begun) })
 }

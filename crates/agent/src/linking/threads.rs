@@ -1,12 +1,14 @@
 //! Two threads become one, in the order of time, under whatever is under way in either.
 
+use munshi_identity::persons::seal_by_person;
 use munshi_safety::approvals;
-use munshi_store::{Tx, params};
+use munshi_store::{JsonText, SealedText, Tx, params};
 use munshi_types::{Id, PersonId, SessionId, Timestamp};
 
 use crate::error::Result;
 use crate::handoffs;
-use crate::sessions::{self, Session};
+use crate::sealing::{seal_optional, seal_optional_json};
+use crate::sessions::{self, ACTIVE, ASIDE, REPLY_TO, SUMMARY, Session};
 
 /// In characters: two summaries together are told no longer than one.
 const LONGEST_SUMMARY: usize = crate::retention::LONGEST;
@@ -69,6 +71,7 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     };
     // What was said last says most about how to go on.
     let newer = if gone.last_at > stays.last_at { gone } else { stays };
+    let knows = seal_joined(tx, gone, stays, newer)?;
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
                 language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
@@ -77,22 +80,47 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
         params![
             stays.id,
             said,
-            join_summaries(gone, stays, |session| &session.summary),
+            knows.summary,
             covered.clamp(0, said),
             newer.channel.as_str(),
             newer.language.as_ref().map(munshi_types::tier::LanguageCode::as_str),
-            crate::columns::encode_json(gone.reply_to.as_ref())?,
+            knows.reply_to,
             newer.last_at.max(now),
             gone.tainted,
-            join_summaries(gone, stays, |session| &session.tainted_summary),
+            knows.tainted_summary,
             gone.tainted_summary_sources,
-            crate::columns::encode_json(newer.active.as_ref())?,
+            knows.active,
             newer.handoff
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
     handoffs::move_session(tx, gone.id, stays.id)?;
     redirect_session(tx, gone.id, stays)
+}
+
+/// What the two know together, sealed for the one that stays.
+struct JoinedColumns {
+    summary: Option<SealedText>,
+    tainted_summary: Option<SealedText>,
+    reply_to: Option<JsonText>,
+    active: Option<JsonText>,
+}
+
+fn seal_joined(
+    tx: &mut Tx<'_>,
+    gone: &Session,
+    stays: &Session,
+    newer: &Session,
+) -> munshi_store::Result<JoinedColumns> {
+    let by = seal_by_person(tx, stays.person)?;
+    let summary = join_summaries(gone, stays, |session| &session.summary);
+    let tainted = join_summaries(gone, stays, |session| &session.tainted_summary);
+    Ok(JoinedColumns {
+        summary: seal_optional(tx, by, SUMMARY.cell(stays.id), summary.as_deref())?,
+        tainted_summary: seal_optional(tx, by, ASIDE.cell(stays.id), tainted.as_deref())?,
+        reply_to: seal_optional_json(tx, by, REPLY_TO.cell(stays.id), gone.reply_to.as_ref())?,
+        active: seal_optional_json(tx, by, ACTIVE.cell(stays.id), newer.active.as_ref())?,
+    })
 }
 
 /// From now on the one leads to the other, and so do those that led to the one.

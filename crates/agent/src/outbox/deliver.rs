@@ -8,7 +8,7 @@ use metrics::counter;
 use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobQueue, JobRegistry};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::Channel;
-use munshi_types::{Clock, MessageId, OutboundMessage};
+use munshi_types::{Clock, MessageId, OutboundMessage, PersonId};
 
 use super::delivery_job::{DeliveryPayload, KIND, TRIES, enqueue_job};
 use super::rows::{self, OutboxState, OutboxUpdate};
@@ -26,13 +26,20 @@ pub struct OutboxDeliverer {
     senders: Arc<HashMap<Channel, Arc<dyn ChannelSender>>>,
 }
 
+/// The message that is sent, and to whom.
+#[derive(Clone, Copy)]
+struct Recipient {
+    message: MessageId,
+    person: Option<PersonId>,
+}
+
 /// What a job finds when it comes.
 enum Found {
     /// Sent, given up, or behind another whose job will make a new one for it.
     Nothing,
-    Send(OutboundMessage),
+    Send(OutboundMessage, Recipient),
     /// Somebody died while sending what can't be sent twice.
-    Unknown,
+    Unknown(Recipient),
 }
 
 impl OutboxDeliverer {
@@ -60,14 +67,14 @@ impl OutboxDeliverer {
         let found = self.claim_message(job, message).await?;
         match found {
             Found::Nothing => Ok(()),
-            Found::Unknown => {
+            Found::Unknown(recipient) => {
                 let why = "the process died while sending; delivery is unknown";
-                self.settle(job, message, OutboxState::Unknown, Some(why.to_owned()), SendReceipt::default())
-                    .await
+                let sent = SendReceipt::default();
+                self.settle(job, recipient, OutboxState::Unknown, Some(why.to_owned()), sent).await
             }
-            Found::Send(outbound) => {
+            Found::Send(outbound, recipient) => {
                 let outcome = self.send(&outbound).await;
-                self.record(job, &outbound, outcome).await
+                self.record(job, &outbound, recipient, outcome).await
             }
         }
     }
@@ -84,14 +91,15 @@ impl OutboxDeliverer {
                 if head.message != message || is_anothers {
                     return Ok(Found::Nothing);
                 }
+                let recipient = Recipient { message, person: head.person };
                 let once = senders
                     .get(&head.outbound.to.channel)
                     .is_some_and(|sender| sender.idempotency() == SendIdempotency::Once);
                 if head.state == OutboxState::Sending && once {
-                    return Ok(Found::Unknown);
+                    return Ok(Found::Unknown(recipient));
                 }
                 rows::mark_sending(tx, message, id)?;
-                Ok(Found::Send(head.outbound))
+                Ok(Found::Send(head.outbound, recipient))
             })
             .await
     }
@@ -111,10 +119,11 @@ impl OutboxDeliverer {
         &self,
         job: &Job,
         outbound: &OutboundMessage,
+        recipient: Recipient,
         outcome: Result<SendReceipt, SendFault>,
     ) -> Result<(), JobFailure> {
         let fault = match outcome {
-            Ok(sent) => return self.settle(job, outbound.id, OutboxState::Sent, None, sent).await,
+            Ok(sent) => return self.settle(job, recipient, OutboxState::Sent, None, sent).await,
             Err(fault) => fault,
         };
         let once =
@@ -124,7 +133,7 @@ impl OutboxDeliverer {
             (_, SendRetryability::Yes) if job.attempt < TRIES => OutboxState::Waiting,
             _ => OutboxState::Failed,
         };
-        self.settle(job, outbound.id, state, Some(fault.why.clone()), SendReceipt::default()).await?;
+        self.settle(job, recipient, state, Some(fault.why.clone()), SendReceipt::default()).await?;
         match state {
             OutboxState::Waiting => Err(JobFailure::Passing(fault.why)),
             _ => Ok(()),
@@ -135,7 +144,7 @@ impl OutboxDeliverer {
     async fn settle(
         &self,
         job: &Job,
-        message: MessageId,
+        Recipient { message, person }: Recipient,
         state: OutboxState,
         why: Option<String>,
         sent: SendReceipt,
@@ -145,8 +154,13 @@ impl OutboxDeliverer {
         let unit = move |tx: &mut Tx<'_>| {
             let detail = detail.map(|why| why.replace('\0', "\u{fffd}"));
             let outside_id = sent.outside_id.map(|id| id.replace('\0', "\u{fffd}"));
-            let after =
-                OutboxUpdate { state, detail: detail.as_deref(), outside_id: outside_id.as_deref(), now };
+            let after = OutboxUpdate {
+                person,
+                state,
+                detail: detail.as_deref(),
+                outside_id: outside_id.as_deref(),
+                now,
+            };
             if !rows::set(tx, message, id, &after)? || state == OutboxState::Waiting {
                 return Ok::<(), Error>(());
             }

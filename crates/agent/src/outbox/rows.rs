@@ -3,13 +3,20 @@
 use std::str::FromStr;
 
 use munshi_jobs::JobQueue;
-use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
+use munshi_store::{
+    Cursor, Page, PageRequest, Result, Row, SealedBy, SealedColumn, Tx, params, sql_in_both_orders,
+};
 use munshi_types::tier::Channel;
-use munshi_types::{Id, JobId, MessageId, OutboundMessage, SessionId, Timestamp};
+use munshi_types::{Id, JobId, MessageId, OutboundMessage, PersonId, SessionId, Timestamp};
 use serde::Serialize;
 
 use super::delivery_job::enqueue_job;
-use crate::columns::{read_count, read_enum, read_json};
+use crate::columns::{read_count, read_enum, read_sealed_json};
+use crate::sealing::{seal_by, seal_optional};
+
+const BODY: SealedColumn = SealedColumn::new("outbox", "body");
+const DETAIL: SealedColumn = SealedColumn::new("outbox", "detail");
+pub(crate) const OUTSIDE_ID: SealedColumn = SealedColumn::new("outbox", "outside_id");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,25 +67,20 @@ pub struct OutboxView {
     pub sent_at: Option<Timestamp>,
 }
 
-/// Writes a message down to be sent, and the job that does it.
+/// Writes a message down to be sent, and the job that does it. Its address stands in the sealed body, and nothing reads it
+/// anywhere else: its own column stays empty.
 pub(crate) fn enqueue(
     tx: &mut Tx<'_>,
     queue: &JobQueue,
-    session: SessionId,
+    (session, by): (SessionId, SealedBy),
     outbound: &OutboundMessage,
     now: Timestamp,
 ) -> crate::Result<()> {
+    let body = tx.seal_json(by, BODY.cell(outbound.id), outbound)?;
     tx.execute(
         "INSERT INTO outbox (tenant_id, message_id, session_id, channel, address, body, state, attempts, made_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', 0, $7)",
-        params![
-            outbound.id,
-            session,
-            outbound.to.channel.as_str(),
-            outbound.to.address,
-            JsonText::of(outbound)?,
-            now
-        ],
+         VALUES ($1, $2, $3, $4, '', $5, 'waiting', 0, $6)",
+        params![outbound.id, session, outbound.to.channel.as_str(), body, now],
     )?;
     enqueue_job(tx, queue, outbound.id)
 }
@@ -107,14 +109,15 @@ pub fn list_unsent(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Outbox
 }
 
 fn read(row: &Row<'_>) -> Result<OutboxView> {
+    let message: MessageId = row.get("message_id")?;
     Ok(OutboxView {
-        message: row.get("message_id")?,
+        message,
         session: row.get("session_id")?,
         channel: read_enum(row, "channel")?,
         state: read_enum(row, "state")?,
         attempts: read_count(row, "attempts")?,
-        detail: row.get("detail")?,
-        outside_id: row.get("outside_id")?,
+        detail: row.get_sealed("detail", DETAIL.cell(message))?,
+        outside_id: row.get_sealed("outside_id", OUTSIDE_ID.cell(message))?,
         made_at: row.get("made_at")?,
         sent_at: row.get("sent_at")?,
     })
@@ -123,6 +126,8 @@ fn read(row: &Row<'_>) -> Result<OutboxView> {
 /// The oldest unsent message of a session.
 pub(super) struct OutboxHead {
     pub message: MessageId,
+    /// Whom it is sent to.
+    pub person: Option<PersonId>,
     pub state: OutboxState,
     /// The job that was at it last.
     pub job: Option<JobId>,
@@ -134,24 +139,28 @@ pub(super) struct OutboxHead {
 pub(super) fn lock_session_queue(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<OutboxHead>> {
     tx.all(
         (
-            "SELECT o.message_id, o.state, o.job, o.body FROM outbox o
+            "SELECT o.message_id, o.state, o.job, o.body, s.person_id FROM outbox o
              JOIN messages m ON m.tenant_id = $1 AND m.id = o.message_id
+             LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
              WHERE o.tenant_id = $1 AND o.state IN ('waiting', 'sending') AND o.session_id = (
                SELECT mine.session_id FROM outbox mine WHERE mine.tenant_id = $1 AND mine.message_id = $2)
              ORDER BY m.number",
-            "SELECT o.message_id, o.state, o.job, o.body FROM outbox o
+            "SELECT o.message_id, o.state, o.job, o.body, s.person_id FROM outbox o
              JOIN messages m ON m.tenant_id = $1 AND m.id = o.message_id
+             LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
              WHERE o.tenant_id = $1 AND o.state IN ('waiting', 'sending') AND o.session_id = (
                SELECT mine.session_id FROM outbox mine WHERE mine.tenant_id = $1 AND mine.message_id = $2)
              ORDER BY m.number FOR UPDATE OF o",
         ),
         params![message],
         |row| {
+            let message: MessageId = row.get(0)?;
             Ok(OutboxHead {
-                message: row.get(0)?,
+                message,
+                person: row.get(4)?,
                 state: read_enum(row, 1)?,
                 job: row.get(2)?,
-                outbound: read_json(row, 3)?,
+                outbound: read_sealed_json(row, 3, BODY.cell(message))?,
             })
         },
     )
@@ -169,6 +178,8 @@ pub(super) fn mark_sending(tx: &mut Tx<'_>, message: MessageId, job: JobId) -> R
 
 /// Where a message stands after a try.
 pub(super) struct OutboxUpdate<'a> {
+    /// Whom the message is sent to.
+    pub person: Option<PersonId>,
     pub state: OutboxState,
     pub detail: Option<&'a str>,
     pub outside_id: Option<&'a str>,
@@ -178,10 +189,13 @@ pub(super) struct OutboxUpdate<'a> {
 /// False where another job has come to another end meanwhile.
 pub(super) fn set(tx: &mut Tx<'_>, message: MessageId, job: JobId, after: &OutboxUpdate<'_>) -> Result<bool> {
     let sent_at = (after.state == OutboxState::Sent).then_some(after.now);
+    let by = seal_by(tx, after.person)?;
+    let detail = seal_optional(tx, by, DETAIL.cell(message), after.detail)?;
+    let outside_id = seal_optional(tx, by, OUTSIDE_ID.cell(message), after.outside_id)?;
     let changed = tx.execute(
         "UPDATE outbox SET state = $4, detail = $5, outside_id = $6, sent_at = $7
          WHERE tenant_id = $1 AND message_id = $2 AND job = $3 AND state = 'sending'",
-        params![message, job, after.state.as_str(), after.detail, after.outside_id, sent_at],
+        params![message, job, after.state.as_str(), detail, outside_id, sent_at],
     )?;
     Ok(changed == 1)
 }

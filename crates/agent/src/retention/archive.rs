@@ -8,14 +8,16 @@ use std::time::Duration;
 use munshi_jobs::schedule::{Schedule, ScheduleRule};
 use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
 use munshi_store::{Db, JsonText, Row, Tx, params};
-use munshi_types::{Clock, Id, MessageId, RunId, TenantId, Timestamp, Zone};
+use munshi_types::{Clock, Id, MessageId, PersonId, RunId, TenantId, Timestamp, Zone};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::file;
+use super::file::{self, SealedLine};
 use crate::error::{Error, Result};
 use crate::handoffs;
 use crate::messages::{self, Message};
+use crate::outbox;
+use crate::sealing::seal_by;
 
 pub const KIND: &str = "messages.archive";
 
@@ -105,13 +107,11 @@ impl ArchiveJob {
     pub async fn archive_batch(&self, tenant: TenantId) -> Result<usize> {
         let Retention::Hot(hot) = (self.retentions)(tenant) else { return Ok(0) };
         let before = self.clock.now().minus(hot);
-        let mut lines = self.db.read(tenant, move |tx| list_archivable(tx, before)).await?;
-        let Some(first) = lines.first() else { return Ok(0) };
-        let day = first.message.said_at.to_string();
-        let name = format!("{}-{}", day.get(..10).unwrap_or("messages"), first.message.id);
-        // As it is read: what was said at one moment stands in the order of its session.
-        lines.sort_by_key(|line| (line.message.said_at, line.message.session, line.message.number));
-        let ids: Vec<_> = lines.iter().map(|line| (line.message.id, line.message.run)).collect();
+        // It may give a key to somebody who has none yet, so it is more than reading.
+        let Some(batch) = self.db.write(tenant, move |tx| seal_batch(tx, before)).await? else {
+            return Ok(0);
+        };
+        let SealedBatch { name, ids, lines } = batch;
         let count = ids.len();
         let folder = self.folder.clone();
         let unwritten = |why: String| Error::Archive(why);
@@ -125,12 +125,42 @@ impl ArchiveJob {
     }
 }
 
-/// Old messages of runs that have ended, and that nobody is about to send.
-fn list_archivable(tx: &mut Tx<'_>, before: Timestamp) -> Result<Vec<Line>> {
+/// The lines of a file, ready to be written.
+struct SealedBatch {
+    /// Of the file.
+    name: String,
+    ids: Vec<(MessageId, RunId)>,
+    lines: Vec<SealedLine>,
+}
+
+/// None where nothing is old enough.
+fn seal_batch(tx: &mut Tx<'_>, before: Timestamp) -> Result<Option<SealedBatch>> {
+    let mut lines = list_archivable(tx, before)?;
+    let Some((first, _)) = lines.first() else { return Ok(None) };
+    let day = first.message.said_at.to_string();
+    let name = format!("{}-{}", day.get(..10).unwrap_or("messages"), first.message.id);
+    // As it is read: what was said at one moment stands in the order of its session.
+    lines.sort_by_key(|(line, _)| (line.message.said_at, line.message.session, line.message.number));
+    let ids = lines.iter().map(|(line, _)| (line.message.id, line.message.run)).collect();
+    let sealed = lines.iter().map(|(line, person)| {
+        let by = seal_by(tx, *person)?;
+        SealedLine::seal(tx, by, (line.message.id, line))
+    });
+    let lines = sealed.collect::<munshi_store::Result<_>>()?;
+    Ok(Some(SealedBatch { name, ids, lines }))
+}
+
+/// A message of an archive file, by its line.
+pub fn read_archived(tx: &Tx<'_>, line: &str) -> munshi_store::Result<Message> {
+    file::read_line(tx, line)
+}
+
+/// Old messages of runs that have ended, and that nobody is about to send, with whose they are.
+fn list_archivable(tx: &mut Tx<'_>, before: Timestamp) -> Result<Vec<(Line, Option<PersonId>)>> {
     let found = tx.all(
         "SELECT m.id, m.session_id, m.number, m.run_id, m.binding_id, m.speaker, m.channel, m.outside_id, m.text,
                 m.attached, m.language, m.tokens, m.standing, m.generation, m.marks, m.suggestions, m.said_at,
-                o.state AS sent_state, o.outside_id AS sent_as, o.sent_at
+                o.state AS sent_state, o.outside_id AS sent_as, o.sent_at, r.person_id
          FROM messages m
          JOIN runs r ON r.tenant_id = $1 AND r.id = m.run_id
          LEFT JOIN outbox o ON o.tenant_id = $1 AND o.message_id = m.id
@@ -143,15 +173,17 @@ fn list_archivable(tx: &mut Tx<'_>, before: Timestamp) -> Result<Vec<Line>> {
     Ok(found)
 }
 
-fn read_line(row: &Row<'_>) -> munshi_store::Result<Line> {
+fn read_line(row: &Row<'_>) -> munshi_store::Result<(Line, Option<PersonId>)> {
+    let message = messages::read(row)?;
     let state: Option<String> = row.get("sent_state")?;
     let delivery = match state {
         Some(state) => {
-            Some(Delivery { state, outside_id: row.get("sent_as")?, sent_at: row.get("sent_at")? })
+            let outside_id = row.get_sealed("sent_as", outbox::OUTSIDE_ID.cell(message.id))?;
+            Some(Delivery { state, outside_id, sent_at: row.get("sent_at")? })
         }
         None => None,
     };
-    Ok(Line { message: messages::read(row)?, delivery })
+    Ok((Line { message, delivery }, row.get("person_id")?))
 }
 
 /// Exactly those that stand in the file, and the steps of their runs: what tools were given and what they answered.

@@ -4,8 +4,43 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use munshi_types::TenantId;
-use serde::Serialize;
+use munshi_store::{Error, JsonText, SealedBy, SealedColumn, Tx};
+use munshi_types::{MessageId, TenantId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+const LINE: SealedColumn = SealedColumn::new("archive", "line");
+
+/// A line as it stands in a file: what it says is sealed, for the message whose id stands beside it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SealedLine {
+    id: MessageId,
+    sealed: String,
+}
+
+impl SealedLine {
+    pub(super) fn seal(
+        tx: &Tx<'_>,
+        by: SealedBy,
+        (id, line): (MessageId, &impl Serialize),
+    ) -> munshi_store::Result<Self> {
+        let text = JsonText::of(line)?;
+        Ok(Self { id, sealed: tx.seal(by, LINE.cell(id), text.as_str())?.into_text() })
+    }
+}
+
+/// Reads a line of an archive file. Lines from before they were sealed are read as they are.
+pub(super) fn read_line<T: DeserializeOwned>(tx: &Tx<'_>, line: &str) -> munshi_store::Result<T> {
+    let unreadable =
+        |error: serde_json::Error| Error::Decode(format!("invalid line of the archive: {error}"));
+    match serde_json::from_str::<SealedLine>(line) {
+        Ok(SealedLine { id, sealed }) => {
+            let text = tx.open(LINE.cell(id), &sealed)?;
+            serde_json::from_str(&text).map_err(unreadable)
+        }
+        Err(_) => serde_json::from_str(line).map_err(unreadable),
+    }
+}
 
 /// Writes one JSON value a line, and answers only when the file is safely there under its name. A file of that name is
 /// replaced: it is the same lines, or fewer that were never removed from the table.

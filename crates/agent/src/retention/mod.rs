@@ -11,7 +11,7 @@ mod file;
 mod model_summariser;
 mod summarise;
 
-pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, RetentionLookup, schedule};
+pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, RetentionLookup, read_archived, schedule};
 pub use extract::extract;
 pub use summarise::{KEPT, KIND as SUMMARISE, LONGEST, Summariser, SummaryInput, SummaryJob, is_summary_due};
 

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use munshi_identity::persons::seal_by_person;
 use munshi_jobs::{Job, JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
 use munshi_store::{Db, Tx, params};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{BindingId, MessageId, RunId, SessionId, TenantId};
+use munshi_types::{BindingId, MessageId, PersonId, RunId, SessionId, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::extract::{extract, truncate};
 use crate::error::Result;
 use crate::messages::{self, Message, MessageSpeaker};
-use crate::sessions::{self, Session};
+use crate::sealing::seal_optional;
+use crate::sessions::{self, ASIDE, SUMMARY, Session};
 use crate::taint_bits;
 
 pub const KIND: &str = "session.summarise";
@@ -145,6 +147,8 @@ struct Summaries {
 #[derive(Clone, Copy, Debug)]
 struct Covers {
     session: SessionId,
+    /// Whose it is.
+    person: PersonId,
     /// Where the one before ends.
     from: i64,
     to: i64,
@@ -164,7 +168,7 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Gathered>> {
     }
     let messages = messages::list_between(tx, session, found.summarised + 1, to)?;
     let last = messages.last().filter(|message| message.number == to).map(|message| message.id);
-    let covers = Covers { session, from: found.summarised, to, last };
+    let covers = Covers { session, person: found.person, from: found.summarised, to, last };
     // A summary goes to whatever model is asked later.
     let kept = messages::collect_local_only_runs(&messages);
     let mut messages: Vec<Message> = messages.into_iter().filter(|said| !kept.contains(&said.run)).collect();
@@ -202,7 +206,7 @@ fn split_previous_summary(session: &Session, is_read: bool) -> (Option<String>, 
 
 /// Keeps the summary if it still covers what it was made of: a merge may have put other messages in between.
 fn store_summaries(tx: &mut Tx<'_>, covers: &Covers, summaries: &Summaries) -> Result<()> {
-    let Covers { session, from, to, last } = *covers;
+    let Covers { session, person, from, to, last } = *covers;
     let stands: Option<(i64, i64)> = tx.optional(
         (
             "SELECT summarised, tainted FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
@@ -217,17 +221,13 @@ fn store_summaries(tx: &mut Tx<'_>, covers: &Covers, summaries: &Summaries) -> R
     };
     let Some((_, tainted)) = stands.filter(|(at, _)| *at == from && is_there) else { return Ok(()) };
     let tainted = if tainted == 0 || has_recorded_taint(tx, session, to)? { 0 } else { tainted };
+    let by = seal_by_person(tx, person)?;
+    let summary = seal_optional(tx, by, SUMMARY.cell(session), summaries.summary.as_deref())?;
+    let aside = seal_optional(tx, by, ASIDE.cell(session), summaries.tainted_summary.as_deref())?;
     tx.execute(
         "UPDATE sessions SET summary = $3, summarised = $4, aside = $5, aside_tainted = $6, tainted = $7
          WHERE tenant_id = $1 AND id = $2",
-        params![
-            session,
-            summaries.summary,
-            to,
-            summaries.tainted_summary,
-            summaries.tainted_summary_sources,
-            tainted
-        ],
+        params![session, summary, to, aside, summaries.tainted_summary_sources, tainted],
     )?;
     Ok(())
 }

@@ -1,21 +1,40 @@
 //! The end of a run, and the beginning of the one behind it.
 
-use munshi_store::{JsonText, Tx, params};
+use munshi_store::{JsonText, SealedBy, SealedText, Tx, params};
 use munshi_types::{MessageId, RunId, SessionId, Timestamp};
+use serde_json::json;
 
-use super::{LEASE, LeaseTerms, RunLease};
+use super::{LEASE, LeaseTerms, REASON, RunLease, SNAPSHOT};
 use crate::error::{Error, Result};
-use crate::state::RunState;
+use crate::sealing::seal_optional;
+use crate::snapshot::RunSnapshot;
+use crate::state::{HaltReason, RunState};
 
 /// How a run is left.
 pub(crate) struct RunEndUpdate {
     /// Done, halted, or waiting for a person.
     pub state: RunState,
-    pub reason: Option<JsonText>,
-    pub snapshot: JsonText,
+    pub reason: Option<HaltReason>,
+    pub left: LeftSnapshot,
     pub reply: Option<MessageId>,
     /// Whether its reservation is settled with this.
     pub is_settled: bool,
+}
+
+/// What stays of what a run carried.
+pub(crate) enum LeftSnapshot {
+    /// Of one that has ended: whether a pack read its message by itself.
+    Ended { is_read: bool },
+    /// Of one that waits.
+    Whole(Box<RunSnapshot>),
+}
+
+/// What came of ending a run.
+pub(crate) struct EndedRun {
+    /// The number of its last step so far.
+    pub last_step: i64,
+    /// The next of its session, where it was taken up.
+    pub next: Option<RunLease>,
 }
 
 /// Ends or pauses a run, and takes up the next of its session where nobody else is at work there: one statement for
@@ -23,14 +42,15 @@ pub(crate) struct RunEndUpdate {
 /// has the column's type on both engines; `number > 0` holds for all and leads SQLite to the index of what is open.
 pub(crate) fn end(
     tx: &mut Tx<'_>,
-    lease: RunLease,
+    (lease, by): (RunLease, SealedBy),
     session: SessionId,
     end: &RunEndUpdate,
     (terms, takes_next): (LeaseTerms, bool),
-) -> Result<Option<RunLease>> {
+) -> Result<EndedRun> {
     let LeaseTerms { now, holder } = terms;
     let ended_at = end.state.has_ended().then_some(now);
-    let touched: Vec<(RunId, i64)> = tx.all(
+    let (reason, snapshot) = seal_end(tx, (lease.run, by), end)?;
+    let touched: Vec<(RunId, i64, i64)> = tx.all(
         "UPDATE runs SET state = CASE WHEN id = $2 THEN $5 ELSE state END,
                 reason = CASE WHEN id = $2 THEN $6 ELSE reason END,
                 snapshot = CASE WHEN id = $2 THEN $7 ELSE snapshot END,
@@ -46,14 +66,15 @@ pub(crate) fn end(
              AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = $1 AND o.session_id = $4 AND o.number > 0
                                AND o.ended_at IS NULL AND o.lease_until IS NOT NULL AND o.id <> $2)
            ORDER BY q.number LIMIT 1)))
-         RETURNING id, epoch",
+         RETURNING id, epoch,
+           (SELECT coalesce(max(s.number), 0) FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2)",
         params![
             lease.run,
             lease.epoch,
             session,
             end.state.as_str(),
-            end.reason.as_ref().map(JsonText::as_str),
-            end.snapshot,
+            reason,
+            snapshot,
             end.reply,
             end.is_settled,
             ended_at,
@@ -61,13 +82,31 @@ pub(crate) fn end(
             holder,
             takes_next
         ],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
-    if !touched.iter().any(|(id, _)| *id == lease.run) {
-        return Err(Error::LostRun(lease.run));
-    }
-    let next = touched.into_iter().find(|(id, _)| *id != lease.run);
-    Ok(next.map(|(run, epoch)| RunLease { tenant: lease.tenant, run, epoch, until: now.plus(LEASE) }))
+    let own = touched.iter().find(|(id, ..)| *id == lease.run);
+    let last_step = own.map(|(.., number)| *number).ok_or(Error::LostRun(lease.run))?;
+    let next = touched.into_iter().find(|(id, ..)| *id != lease.run);
+    let until = now.plus(LEASE);
+    let next = next.map(|(run, epoch, _)| RunLease { tenant: lease.tenant, run, epoch, until });
+    Ok(EndedRun { last_step, next })
+}
+
+/// Why it ended and what stays of what it carried, as they are stored.
+fn seal_end(
+    tx: &Tx<'_>,
+    (run, by): (RunId, SealedBy),
+    end: &RunEndUpdate,
+) -> munshi_store::Result<(Option<SealedText>, JsonText)> {
+    let reason = end.reason.as_ref().map(JsonText::of).transpose()?;
+    let reason = seal_optional(tx, by, REASON.cell(run), reason.as_ref().map(JsonText::as_str))?;
+    let cell = SNAPSHOT.cell(run);
+    let snapshot = match &end.left {
+        LeftSnapshot::Ended { is_read: true } => tx.seal_json(by, cell, &json!({ "is_read": true }))?,
+        LeftSnapshot::Ended { is_read: false } => JsonText::of(&json!({}))?,
+        LeftSnapshot::Whole(snapshot) => tx.seal_json(by, cell, snapshot)?,
+    };
+    Ok((reason, snapshot))
 }
 
 /// The run that an earlier [`end`] at that very moment took up, where it was not known whether it came to pass.

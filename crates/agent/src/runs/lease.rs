@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use munshi_store::{PlatformTx, Result as StoreResult, Tx, across_tenants, params};
+use munshi_store::{PlatformTx, Result as StoreResult, SealedBy, Tx, across_tenants, params};
 use munshi_types::{HolderId, RunId, TenantId, Timestamp};
 
-use super::{LEASE, LeaseTerms, Run, RunLease, read};
+use super::{LEASE, LeaseTerms, Run, RunLease, SNAPSHOT, read};
 use crate::error::{Error, Result};
+use crate::snapshot::RunSnapshot;
 use crate::state::RunState;
 
 /// What a holder learns when it renews.
@@ -237,17 +238,20 @@ fn read_lease(row: &munshi_store::Row<'_>) -> StoreResult<RunLease> {
     Ok(RunLease { tenant, run: row.get(1)?, epoch: row.get(2)?, until: row.get(3)? })
 }
 
-/// Writes where the run is, under the epoch it was taken up with.
+/// Writes where the run is, under the epoch it was taken up with. Gives the number of its last step.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
-    lease: RunLease,
+    (lease, by): (RunLease, SealedBy),
     state: RunState,
-    snapshot: &munshi_store::JsonText,
-) -> Result<()> {
-    let changed = tx.execute(
+    snapshot: &RunSnapshot,
+) -> Result<i64> {
+    let snapshot = tx.seal_json(by, SNAPSHOT.cell(lease.run), snapshot)?;
+    let last_step = tx.optional(
         "UPDATE runs SET state = $4, snapshot = $5
-         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
+         RETURNING (SELECT coalesce(max(s.number), 0) FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2)",
         params![lease.run, lease.epoch, state.as_str(), snapshot],
+        |row| row.get(0),
     )?;
-    if changed == 1 { Ok(()) } else { Err(Error::LostRun(lease.run)) }
+    last_step.ok_or(Error::LostRun(lease.run))
 }

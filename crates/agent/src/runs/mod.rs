@@ -12,7 +12,7 @@ mod waiting;
 
 pub use cause::{RunCause, RunLane, ServicePrincipal};
 pub use end::find_next_claimed;
-pub(crate) use end::{RunEndUpdate, end};
+pub(crate) use end::{EndedRun, LeftSnapshot, RunEndUpdate, end};
 pub use lease::{
     CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, claim, claim_due, claim_from_holder, is_any_due,
     renew, request_cancel, supersede,
@@ -24,18 +24,30 @@ pub use waiting::{claim_waiting, list_waiting};
 use std::str::FromStr;
 use std::time::Duration;
 
+use munshi_identity::persons::seal_by_person;
 use munshi_pack::RunDelegator;
-use munshi_store::{JsonText, Result, Row, Tx, params};
+use munshi_store::{JsonText, Result, Row, SealedColumn, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
     BindingId, HolderId, KeyId, MessageId, PersonId, ReplyAddress, ReservationId, RunId, SessionId, TenantId,
     Timestamp,
 };
 
-use crate::columns::{read_enum, read_halt, read_json, read_optional_json};
+use crate::columns::{
+    encode_json, read_enum, read_halt, read_optional_json, read_optional_sealed_json, read_sealed_json,
+};
 use crate::key_use::KeyUse;
+use crate::sealing::seal_optional_json;
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
+
+pub(crate) const SNAPSHOT: SealedColumn = SealedColumn::new("runs", "snapshot");
+pub(crate) const REASON: SealedColumn = SealedColumn::new("runs", "reason");
+pub(crate) const RESULT: SealedColumn = SealedColumn::new("runs", "result");
+const REPLY_TO: SealedColumn = SealedColumn::new("runs", "reply_to");
+
+/// What a hashed id of a message begins with.
+const HASHED: &str = "h1:";
 
 /// How long a run is held before somebody else may take it up.
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -189,7 +201,7 @@ pub(crate) fn find_without_snapshot(tx: &mut Tx<'_>, id: RunId) -> Result<Option
                 lease_until, reservation, reply_id, cancel_asked, began_at, ended_at, key_use, cause, parent_id, principal, lane
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
-        |row| read_with(row, RunSnapshot::default()),
+        |row| read_with(row, RunSnapshot::default(), Unreadable::IsNone),
     )
 }
 
@@ -217,6 +229,9 @@ pub(crate) struct NewRun<'a> {
 /// 1; else it waits, 0. The
 /// session is held by the caller, so that nobody ends the run before it meanwhile.
 pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
+    let outside_id = hash_outside_id(tx, run.channel, run.outside_id)?;
+    let by = seal_by_person(tx, run.person)?;
+    let reply_to = seal_optional_json(tx, by, REPLY_TO.cell(run.id), run.reply_to)?;
     tx.one(
         (
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
@@ -245,12 +260,12 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
             run.message,
             run.kind,
             run.channel.as_str(),
-            run.outside_id,
-            crate::columns::encode_json(run.reply_to)?,
+            outside_id,
+            reply_to,
             run.reservation,
             run.now,
             run.now.plus(LEASE),
-            crate::columns::encode_json(run.key_use)?,
+            encode_json(run.key_use)?,
             run.holder,
             run.may_begin
         ],
@@ -261,10 +276,12 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
 /// Stores a run that nobody has begun on and anybody may: at once, or behind what is before it in its session.
 pub(crate) fn add_unclaimed(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &RunSnapshot) -> Result<()> {
     add(tx, run)?;
+    let by = seal_by_person(tx, run.person)?;
+    let snapshot = tx.seal_json(by, SNAPSHOT.cell(run.id), snapshot)?;
     tx.execute(
         "UPDATE runs SET snapshot = $3, lease_until = CASE WHEN lease_until IS NULL THEN lease_until ELSE $4 END
          WHERE tenant_id = $1 AND id = $2",
-        params![run.id, JsonText::of(snapshot)?, run.now],
+        params![run.id, snapshot, run.now],
     )?;
     Ok(())
 }
@@ -276,6 +293,10 @@ pub(crate) fn add_halted(
     halt: &HaltReason,
     reply: MessageId,
 ) -> Result<()> {
+    let outside_id = hash_outside_id(tx, run.channel, run.outside_id)?;
+    let by = seal_by_person(tx, run.person)?;
+    let reply_to = seal_optional_json(tx, by, REPLY_TO.cell(run.id), run.reply_to)?;
+    let reason = tx.seal(by, REASON.cell(run.id), JsonText::of(halt)?.as_str())?;
     tx.execute(
         "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
            outside_id, reply_to, began_at, state, reason, epoch, snapshot, reply_id, cancel_asked, ended_at)
@@ -289,10 +310,10 @@ pub(crate) fn add_halted(
             run.message,
             run.kind,
             run.channel.as_str(),
-            run.outside_id,
-            crate::columns::encode_json(run.reply_to)?,
+            outside_id,
+            reply_to,
             run.now,
-            JsonText::of(halt)?.as_str(),
+            reason,
             reply
         ],
     )?;
@@ -315,6 +336,14 @@ pub(crate) fn find_session(tx: &mut Tx<'_>, run: RunId) -> Result<Option<Session
     })
 }
 
+/// What stands for the id that a channel gave a message: such ids may hold a phone number or an address. By it a message is
+/// known when it comes again, and it says nothing to whoever reads it.
+pub(crate) fn hash_outside_id(tx: &Tx<'_>, channel: Channel, id: &str) -> Result<String> {
+    let value = [channel.as_str(), id].join("\0");
+    let hash = tx.keyring()?.hash(tx.tenant(), "runs.outside_id", value.as_bytes())?;
+    Ok(hash.iter().fold(HASHED.to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
 /// A message that was taken before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DuplicateMessage {
@@ -330,10 +359,12 @@ pub(crate) fn find_duplicate(
     channel: Channel,
     outside_id: &str,
 ) -> Result<Option<DuplicateMessage>> {
+    // Rows from before ids were hashed hold them as they came.
+    let hashed = hash_outside_id(tx, channel, outside_id)?;
     tx.optional(
         "SELECT id, session_id, message_id, person_id FROM runs
-         WHERE tenant_id = $1 AND binding_id = $2 AND channel = $3 AND outside_id = $4",
-        params![binding, channel.as_str(), outside_id],
+         WHERE tenant_id = $1 AND binding_id = $2 AND channel = $3 AND outside_id IN ($4, $5)",
+        params![binding, channel.as_str(), outside_id, hashed],
         |row| {
             Ok(DuplicateMessage {
                 run: row.get(0)?,
@@ -355,21 +386,40 @@ pub fn find_sender(
     Ok(find_duplicate(tx, binding, channel, outside_id)?.map(|taken| taken.person))
 }
 
-fn read(row: &Row<'_>) -> Result<Run> {
-    read_with(row, read_json(row, "snapshot")?)
+/// What becomes of a sealed value that can't be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unreadable {
+    IsError,
+    /// For a run that is only to be ended.
+    IsNone,
 }
 
-fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
+impl Unreadable {
+    fn settle<T>(self, value: Result<Option<T>>) -> Result<Option<T>> {
+        match value {
+            Err(error) if self == Self::IsNone && error.is_unreadable() => Ok(None),
+            value => value,
+        }
+    }
+}
+
+fn read(row: &Row<'_>) -> Result<Run> {
+    let id: RunId = row.get("id")?;
+    read_with(row, read_sealed_json(row, "snapshot", SNAPSHOT.cell(id))?, Unreadable::IsError)
+}
+
+fn read_with(row: &Row<'_>, snapshot: RunSnapshot, unreadable: Unreadable) -> Result<Run> {
+    let id: RunId = row.get("id")?;
     Ok(Run {
-        id: row.get("id")?,
+        id,
         kind: row.get("kind")?,
         cause: read_enum(row, "cause")?,
         lane: read_enum(row, "lane")?,
         parent: row.get("parent_id")?,
         principal: read_optional_json(row, "principal")?,
-        conversation: read_conversation(row)?,
+        conversation: read_conversation(row, unreadable)?,
         state: read_enum(row, "state")?,
-        halt: read_halt(row)?,
+        halt: unreadable.settle(read_halt(row, REASON.cell(id)))?,
         epoch: row.get("epoch")?,
         lease_until: row.get("lease_until")?,
         snapshot,
@@ -382,7 +432,8 @@ fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
     })
 }
 
-fn read_conversation(row: &Row<'_>) -> Result<Option<RunConversation>> {
+fn read_conversation(row: &Row<'_>, unreadable: Unreadable) -> Result<Option<RunConversation>> {
+    let reply_to = REPLY_TO.cell(row.get::<RunId>("id")?);
     let Some(session) = row.get("session_id")? else { return Ok(None) };
     Ok(Some(RunConversation {
         session,
@@ -391,6 +442,6 @@ fn read_conversation(row: &Row<'_>) -> Result<Option<RunConversation>> {
         person: row.get("person_id")?,
         message: row.get("message_id")?,
         channel: read_enum(row, "channel")?,
-        reply_to: read_optional_json(row, "reply_to")?,
+        reply_to: unreadable.settle(read_optional_sealed_json(row, "reply_to", reply_to))?,
     }))
 }

@@ -5,7 +5,7 @@ use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::{Run, RunCause};
+use super::{REASON, Run, RunCause};
 use crate::columns::{read_enum, read_halt, read_optional_enum};
 use crate::state::{HaltReason, RunState};
 
@@ -102,8 +102,9 @@ pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result
 }
 
 fn read(row: &Row<'_>) -> Result<RunView> {
+    let id: RunId = row.get("id")?;
     Ok(RunView {
-        id: row.get("id")?,
+        id,
         session: row.get("session_id")?,
         binding: row.get("binding_id")?,
         person: row.get("person_id")?,
@@ -113,7 +114,7 @@ fn read(row: &Row<'_>) -> Result<RunView> {
         parent: row.get("parent_id")?,
         channel: read_optional_enum(row, "channel")?,
         state: read_enum(row, "state")?,
-        halt: read_halt(row)?,
+        halt: read_halt(row, REASON.cell(id))?,
         epoch: row.get("epoch")?,
         reply: row.get("reply_id")?,
         cancel_asked: row.get("cancel_asked")?,

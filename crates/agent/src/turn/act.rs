@@ -337,6 +337,7 @@ impl Turn {
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
             lease: self.setup.lease,
+            person: self.setup.run.person(),
             snapshot: self.state.snapshot.clone(),
             call_index,
             steps: std::mem::take(&mut self.state.steps),

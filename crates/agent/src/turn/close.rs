@@ -31,7 +31,7 @@ impl TurnEngineInner {
     ) -> Result<Option<RunLease>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, lease.run) {
-                Err(munshi_store::Error::Decode(_)) => runs::find_without_snapshot(tx, lease.run),
+                Err(error) if error.is_unreadable() => runs::find_without_snapshot(tx, lease.run),
                 found => found,
             };
             let run = found?.ok_or(Error::NoRun)?;
@@ -69,6 +69,7 @@ impl TurnEngineInner {
         let response = TurnCommit {
             lease,
             session: conversation.session,
+            person: conversation.person,
             binding: conversation.binding,
             channel: conversation.channel,
             ending: TurnStatus::Halted(halt),

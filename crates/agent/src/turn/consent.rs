@@ -9,7 +9,7 @@ use munshi_safety::approvals::{
     self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
 };
 use munshi_store::Tx;
-use munshi_types::{ActId, ApprovalId, Id, KeyId, RunId, SessionId, Timestamp};
+use munshi_types::{ActId, ApprovalId, Id, KeyId, PersonId, RunId, SessionId, Timestamp};
 
 use super::notes::{QuestionNotes, StageNotes};
 use super::setup::TurnSetup;
@@ -66,8 +66,12 @@ impl ChatAnswer {
     }
 }
 
-fn save_answered(tx: &mut Tx<'_>, lease: RunLease, snapshot: &RunSnapshot) -> Result<()> {
-    let progress = RunProgress { lease, state: RunState::Acting, snapshot, steps: &[], calls: &[] };
+fn save_answered(
+    tx: &mut Tx<'_>,
+    (lease, person): (RunLease, Option<PersonId>),
+    snapshot: &RunSnapshot,
+) -> Result<()> {
+    let progress = RunProgress { lease, person, state: RunState::Acting, snapshot, steps: &[], calls: &[] };
     commit::save_progress(tx, &progress)
 }
 
@@ -203,10 +207,10 @@ impl Turn {
     async fn answer_other(&mut self, answered: &AnsweredQuestion) -> Result<RunSnapshot, Stop> {
         self.sync();
         let (lease, said) = (self.setup.lease, self.setup.build_chat_answer(answered));
-        let act = answered.approval.act;
+        let (act, person) = (answered.approval.act, self.setup.run.person());
         let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.state.snapshot.clone() };
         let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
-            save_answered(tx, lease, &snapshot)?;
+            save_answered(tx, (lease, person), &snapshot)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             said.record(tx)?;
             Ok((snapshot, waiting))
@@ -228,6 +232,7 @@ impl Turn {
         let (lease, said) = (self.setup.lease, self.setup.build_chat_answer(answered));
         let (mine, act) = (self.state.snapshot.clone(), answered.approval.act);
         let (engine, session) = (self.setup.engine.clone(), self.setup.conversation.session);
+        let person = self.setup.run.person();
         let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Because(ApprovalAnswerOutcome::Unknown))?;
             let waiting = find_waiting_run(tx, session, &act, said.approval)?;
@@ -246,7 +251,7 @@ impl Turn {
                 }
                 (ApprovalDecision::No, _) => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
-            save_answered(tx, lease, &snapshot)?;
+            save_answered(tx, (lease, person), &snapshot)?;
             said.record(tx)?;
             Ok(snapshot)
         };

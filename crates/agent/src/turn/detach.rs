@@ -123,6 +123,7 @@ impl Turn {
     /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
     async fn detach_call(&self, call_index: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
         let (lease, act, now) = (self.setup.lease, called.act, self.setup.engine.clock.now());
+        let person = self.setup.run.person();
         let mut snapshot = self.state.snapshot.clone();
         snapshot.record_answer(
             call_index,
@@ -134,6 +135,7 @@ impl Turn {
             if left == DetachOutcome::Yes {
                 let progress = RunProgress {
                     lease,
+                    person,
                     state: RunState::Observing,
                     snapshot: &snapshot,
                     steps: &[],

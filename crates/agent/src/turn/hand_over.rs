@@ -279,7 +279,15 @@ impl Turn {
                 stored.apply(tx)?;
             }
             let (state, snapshot) = (RunState::Observing, &stored.snapshot);
-            commit::save_progress(tx, &RunProgress { lease, state, snapshot, steps: &steps, calls: &calls })?;
+            let progress = RunProgress {
+                lease,
+                person: stored.run.person(),
+                state,
+                snapshot,
+                steps: &steps,
+                calls: &calls,
+            };
+            commit::save_progress(tx, &progress)?;
             if !stored.is_rehearsal {
                 stored.audit(tx)?;
             }
@@ -311,9 +319,11 @@ impl Turn {
                              "code": refusal.code }),
         };
         let is_rehearsal = self.setup.run.kind == runs::REHEARSAL;
+        let person = self.setup.run.person();
         let unit = move |tx: &mut Tx<'_>| {
             let progress = RunProgress {
                 lease,
+                person,
                 state: RunState::Observing,
                 snapshot: &snapshot,
                 steps: &steps,
@@ -369,13 +379,14 @@ impl StoredHandoff {
     /// In the session as it is by now, and in those of the people who are told: one order for all who hold several. What was
     /// merged or moved meanwhile is tried anew from its beginning.
     fn apply(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let own = sessions::find_current(tx, self.handoff.session)?.ok_or(Error::NoRun)?.id;
+        let current = sessions::find_current(tx, self.handoff.session)?.ok_or(Error::NoRun)?;
+        let (own, by) = (current.id, persons::seal_by_person(tx, current.person)?);
         self.handoff.session = own;
         let mut told = if self.active.awaits_person { list_told(tx, &self.run)? } else { Vec::new() };
         told.sort_by_key(|session| session.id);
         let (before, after): (Vec<_>, Vec<_>) = told.into_iter().partition(|session| session.id < own);
         before.iter().try_for_each(|session| self.tell(tx, session))?;
-        if !handoffs::apply(tx, &self.handoff, self.before, Some(&self.active))? {
+        if !handoffs::apply(tx, (&self.handoff, by), self.before, Some(&self.active))? {
             return Err(
                 munshi_store::Error::Busy("the conversation is moved by somebody else".to_owned()).into()
             );

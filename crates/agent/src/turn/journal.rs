@@ -9,7 +9,7 @@ use munshi_safety::acts::ActDecision;
 use munshi_safety::pipeline::RefusalCode;
 use munshi_store::Tx;
 use munshi_tools::{ActJournal, LOGIN_NEEDED, ToolAnswer};
-use munshi_types::Clock;
+use munshi_types::{Clock, PersonId};
 use serde_json::{Value, json};
 
 use crate::commit::{self, RunProgress};
@@ -22,6 +22,7 @@ use crate::steps::NewRunStep;
 /// For one call of a tool. What was said to lead to it is stored with its intent, what came of it with its result.
 pub(crate) struct CallJournal {
     pub(crate) lease: RunLease,
+    pub(crate) person: Option<PersonId>,
     /// With the call in it, not ended yet.
     pub(crate) snapshot: RunSnapshot,
     pub(crate) call_index: CallIndex,
@@ -89,8 +90,10 @@ impl ActJournal for CallJournal {
             }
             ActDecision::Refused(_) | ActDecision::Past(_) => RunState::CheckingSafety,
         };
-        let (lease, steps, calls) = (self.lease, &self.steps, &self.calls);
-        self.write(tx, &RunProgress { lease, state, snapshot: &snapshot, steps, calls }, &self.written)
+        let Self { lease, person, steps, calls, .. } = self;
+        let progress =
+            RunProgress { lease: *lease, person: *person, state, snapshot: &snapshot, steps, calls };
+        self.write(tx, &progress, &self.written)
     }
 
     fn record_answer(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
@@ -106,7 +109,8 @@ impl ActJournal for CallJournal {
             if self.is_inside { (&self.steps, &self.calls) } else { (&[], &[]) };
         let steps: Vec<NewRunStep> = unwritten.iter().cloned().chain(observed).collect();
         let state = RunState::Observing;
-        let progress = RunProgress { lease: self.lease, state, snapshot: &snapshot, steps: &steps, calls };
+        let Self { lease, person, .. } = *self;
+        let progress = RunProgress { lease, person, state, snapshot: &snapshot, steps: &steps, calls };
         self.write(tx, &progress, &self.observed)?;
         if !self.is_inside {
             return Ok(());

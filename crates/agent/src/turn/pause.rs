@@ -57,6 +57,7 @@ impl Turn {
         let response = TurnCommit {
             lease: self.setup.lease,
             session: self.setup.conversation.session,
+            person: self.setup.conversation.person,
             binding: self.setup.conversation.binding,
             channel: self.setup.conversation.channel,
             ending: TurnStatus::Waiting(Box::new(self.state.snapshot.for_pause(self.setup.lease.epoch))),

@@ -218,6 +218,7 @@ impl Turn {
         TurnCommit {
             lease: self.setup.lease,
             session: self.setup.conversation.session,
+            person: self.setup.conversation.person,
             binding: self.setup.conversation.binding,
             channel: self.setup.conversation.channel,
             ending: match end {

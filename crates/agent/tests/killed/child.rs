@@ -276,7 +276,8 @@ pub(crate) fn app(db: &Db, clock: Arc<dyn Clock>, world: u16, chat_places: usize
 pub(crate) fn run(part: &Part) {
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         let address: DatabaseAddress = part.url.parse().unwrap();
-        let options = StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() };
+        let keyring = Some(munshi_test_support::memory_keyring(munshi_types::IdGenerator::system()));
+        let options = StoreOptions { connections: 8, readers: 2, keyring, ..StoreOptions::default() };
         let db = Db::open(&address, &options, &Migrations::new(&migrations()).unwrap()).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(Later(Duration::from_secs(part.later)));
         let (chat, background) = part.places;

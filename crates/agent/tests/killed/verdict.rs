@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_agent::outbox;
 use munshi_safety::audit;
 use munshi_safety::budget::{BudgetSettings, sweep};
-use munshi_store::{Db, Result, Tx, params};
+use munshi_store::{Db, Result, SealedColumn, Tx, params};
 use munshi_types::{ActId, MessageId, RunId, SessionId, TenantId, Timestamp};
 
 use crate::killed::outside::World;
@@ -117,15 +117,18 @@ async fn number(db: &Db, tenant: TenantId, sql: &'static str) -> i64 {
 
 fn read(tx: &mut Tx<'_>) -> Result<Seen> {
     let runs = tx.all(
-        "SELECT id, coalesce(outside_id, ''), state, reason, epoch, ended_at IS NOT NULL, reply_id, lane = 'background'
-         FROM runs WHERE tenant_id = $1",
+        "SELECT r.id, m.outside_id, r.state, r.reason, r.epoch, r.ended_at IS NOT NULL, r.reply_id, r.lane = 'background', m.id
+         FROM runs r LEFT JOIN messages m ON m.tenant_id = $1 AND m.id = r.message_id WHERE r.tenant_id = $1",
         params![],
         |row| {
+            let (id, message): (RunId, Option<MessageId>) = (row.get(0)?, row.get(8)?);
+            let outside_id = SealedColumn::new("messages", "outside_id");
+            let outside_id = message.map(|message| row.get_sealed(1, outside_id.cell(message))).transpose()?;
             Ok(Run {
-                id: row.get(0)?,
-                outside_id: row.get(1)?,
+                id,
+                outside_id: outside_id.unwrap_or_default(),
                 state: row.get(2)?,
-                reason: row.get(3)?,
+                reason: row.get_sealed(3, SealedColumn::new("runs", "reason").cell(id))?,
                 epoch: row.get(4)?,
                 has_ended: row.get(5)?,
                 reply: row.get(6)?,
@@ -137,7 +140,11 @@ fn read(tx: &mut Tx<'_>) -> Result<Seen> {
         "SELECT id, run_id, session_id, text FROM messages WHERE tenant_id = $1 AND speaker = 'persona'
          ORDER BY session_id, number",
         params![],
-        |row| Ok(Reply { id: row.get(0)?, run: row.get(1)?, session: row.get(2)?, text: row.get(3)? }),
+        |row| {
+            let id: MessageId = row.get(0)?;
+            let text = row.get_sealed(3, SealedColumn::new("messages", "text").cell(id))?;
+            Ok(Reply { id, run: row.get(1)?, session: row.get(2)?, text })
+        },
     )?;
     let mut acts: BTreeMap<RunId, Vec<Act>> = BTreeMap::new();
     let rows: Vec<(RunId, Act)> =

@@ -41,7 +41,7 @@ tables! {
     async fn a_turn_leaves_everything_it_did(test: TestDb) {
         let shop = Shop::open(test).await;
         let ingested = shop.say("+919812345678", "w1", "balance?").await;
-        let (mine, run) = (held(&ingested), ingested.run);
+        let (mine, run, person) = (held(&ingested), ingested.run, ingested.person);
         let snapshot = RunSnapshot { said: "one moment".to_owned(), ..RunSnapshot::default() };
         let (first, records) = (vec![
             step(&shop, RunState::Preparing, json!({"messages": 1})),
@@ -49,7 +49,7 @@ tables! {
         ], vec![call(&shop, run)]);
         let kept = first.clone();
         shop.test.db.write(shop.tenant, move |tx| save_progress(tx, &RunProgress {
-            lease: mine, state: RunState::Acting, snapshot: &snapshot, steps: &first, calls: &records,
+            lease: mine, person: Some(person), state: RunState::Acting, snapshot: &snapshot, steps: &first, calls: &records,
         })).await.unwrap();
         assert_eq!(shop.run(run).await.snapshot.said, "one moment");
         let mut response = shop.response(mine, "₹500").await;

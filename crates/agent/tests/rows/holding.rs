@@ -27,7 +27,7 @@ tables! {
             let (db, tenant, snapshot) = (shop.test.db.clone(), shop.tenant, snapshot.clone());
             async move {
                 db.write(tenant, move |tx| munshi_agent::commit::save_progress(tx, &munshi_agent::commit::RunProgress {
-                    lease: held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[],
+                    lease: held, person: None, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[],
                 })).await
             }
         };

@@ -86,8 +86,8 @@ async fn session(shop: &Shop, id: SessionId) -> sessions::Session {
 }
 
 /// Every message in the files of the archive, and the names of the files.
-fn archived(folder: &std::path::Path) -> (Vec<Message>, Vec<String>) {
-    let (mut messages, mut names) = (Vec::new(), Vec::new());
+async fn archived(shop: &Shop, folder: &std::path::Path) -> (Vec<Message>, Vec<String>) {
+    let (mut lines, mut names) = (Vec::new(), Vec::new());
     for tenant in std::fs::read_dir(folder).unwrap() {
         let mut files: Vec<_> =
             std::fs::read_dir(tenant.unwrap().path()).unwrap().map(|file| file.unwrap().path()).collect();
@@ -95,10 +95,14 @@ fn archived(folder: &std::path::Path) -> (Vec<Message>, Vec<String>) {
         for file in files {
             names.push(file.file_name().unwrap().to_string_lossy().into_owned());
             let text = std::fs::read_to_string(&file).unwrap();
-            messages.extend(text.lines().map(|line| serde_json::from_str::<Message>(line).unwrap()));
+            assert!(!text.contains("question") && !text.contains("answer"), "what was said is sealed: {text}");
+            lines.extend(text.lines().map(str::to_owned));
         }
     }
-    (messages, names)
+    let open = move |tx: &mut munshi_store::Tx<'_>| {
+        lines.iter().map(|line| retention::read_archived(tx, line)).collect::<munshi_store::Result<_>>()
+    };
+    (shop.read(open).await, names)
 }
 
 tables! {
@@ -171,7 +175,7 @@ tables! {
         let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
         assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 7, "three turns, and what the unsent one answers");
         assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 0);
-        let (kept, names) = archived(folder.path());
+        let (kept, names) = archived(&shop, folder.path()).await;
         assert_eq!(kept[..6], old[..], "as they were");
         assert!(names.len() == 1 && names[0].ends_with(".jsonl"), "{names:?}");
         let left: Vec<String> = shop.messages(id).await.into_iter().map(|one| one.text).collect();
@@ -244,7 +248,7 @@ tables! {
         shop.test.clock.advance(DAY * 91);
         let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
         archivist.archive_batch(shop.tenant).await.unwrap();
-        let (_, names) = archived(folder.path());
+        let (_, names) = archived(&shop, folder.path()).await;
         // As a process leaves it that dies after the file was written: whole or in part, with the rows still there.
         let rows = before.clone();
         shop.write(move |tx| rows.iter().try_for_each(|row| put_back(tx, row))).await;
@@ -252,7 +256,7 @@ tables! {
         std::fs::write(tenant.join("half.jsonl.part"), "{\"id\":").unwrap();
         assert_eq!(archivist.archive_batch(shop.tenant).await.unwrap(), 6);
         std::fs::remove_file(tenant.join("half.jsonl.part")).unwrap();
-        let (kept, again) = archived(folder.path());
+        let (kept, again) = archived(&shop, folder.path()).await;
         assert_eq!((kept, again), (before, names), "the same file, each message once");
         assert_eq!(shop.count("messages").await, 0);
     }

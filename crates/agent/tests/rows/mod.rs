@@ -20,3 +20,4 @@ mod kept;
 mod leaving;
 mod linked;
 mod order;
+mod sealed;

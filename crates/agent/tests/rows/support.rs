@@ -152,6 +152,7 @@ impl Shop {
         TurnCommit {
             lease: held,
             session: conversation.session,
+            person: conversation.person,
             binding: conversation.binding,
             channel: conversation.channel,
             ending: TurnStatus::Done,

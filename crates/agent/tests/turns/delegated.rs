@@ -181,8 +181,11 @@ on_both! {
         let shop = open(&test, &json!([])).await;
         let gone = shop.add_person(shop.tenant, "Gone", Some(Role::Staff)).await;
         let run = delegate(&shop, gone, steps(&["note"])).await;
-        let forget = "DELETE FROM persons WHERE tenant_id = $1 AND id = $2";
-        shop.db.write(shop.tenant, move |tx| tx.execute(forget, params![gone])).await.unwrap();
+        let forget = move |tx: &mut Tx<'_>| {
+            tx.execute("DELETE FROM person_keys WHERE tenant_id = $1 AND person_id = $2", params![gone])?;
+            tx.execute("DELETE FROM persons WHERE tenant_id = $1 AND id = $2", params![gone])
+        };
+        shop.db.write(shop.tenant, forget).await.unwrap();
         runner(&shop).drain().await.unwrap();
         let ended = find(&shop, run).await;
         assert_eq!((ended.state, ended.halt.map(|halt| halt.code())), (RunState::Halted, Some("person_gone")));

@@ -33,8 +33,8 @@ on_both! {
         let outcome = shop.outcome(&received).await;
         assert!(matches!(outcome.halt, Some(HaltReason::RefusedAtDoor(_))), "{outcome:?}");
         assert!(outcome.text.contains("Aadhaar") && outcome.degraded);
-        let kept = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text LIKE '%2345%'";
-        assert_eq!(shop.number(kept).await, 0);
+        let kept = shop.messages_of(received.run).await;
+        assert!(kept.len() == 2 && kept.iter().all(|said| !said.text.contains("2345")), "{kept:?}");
         assert_eq!((shop.model.requests().len(), interactions(&shop).await), (0, 0));
         let recorded = "SELECT COUNT(*) FROM decisions WHERE tenant_id = $1 AND outcome = 'refused_at_door'
                         AND agent_version = 1 AND model_calls = 0";

@@ -30,9 +30,9 @@ impl PackReader for Reports {
 async fn said(shop: &Shop) -> Vec<String> {
     let read = |tx: &mut munshi_store::Tx<'_>| {
         tx.all(
-            "SELECT text FROM messages WHERE tenant_id = $1 AND speaker = 'persona' ORDER BY number",
+            "SELECT id, text FROM messages WHERE tenant_id = $1 AND speaker = 'persona' ORDER BY number",
             params![],
-            |row| row.get::<String>(0),
+            crate::turns::support::read_text,
         )
     };
     shop.db.read(shop.tenant, read).await.unwrap()

@@ -150,11 +150,11 @@ impl Office {
     async fn said_to(&self, person: PersonId) -> Vec<String> {
         let read = move |tx: &mut Tx<'_>| {
             tx.all(
-                "SELECT m.text FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+                "SELECT m.id, m.text FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
                  WHERE m.tenant_id = $1 AND s.tenant_id = $1 AND m.speaker = 'persona' AND s.person_id = $2
                  ORDER BY m.number",
                 params![person],
-                |row| row.get::<String>(0),
+                crate::turns::support::read_text,
             )
         };
         self.shop.db.read(self.shop.tenant, read).await.unwrap()

@@ -45,6 +45,7 @@ mod packs;
 mod parted;
 mod plain;
 mod residency;
+mod sealed;
 mod shares;
 mod spent;
 mod support;

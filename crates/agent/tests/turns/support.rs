@@ -425,6 +425,11 @@ impl Shop {
         self.db.read(self.tenant, find).await.unwrap()
     }
 
+    /// What a run was asked and what it answered.
+    pub(crate) async fn messages_of(&self, run: munshi_types::RunId) -> Vec<munshi_agent::messages::Message> {
+        self.db.read(self.tenant, move |tx| munshi_agent::messages::list_by_run(tx, run)).await.unwrap()
+    }
+
     /// One number out of the database.
     pub(crate) async fn number(&self, sql: &'static str) -> i64 {
         self.app.read_number(self.tenant, sql).await
@@ -432,6 +437,12 @@ impl Shop {
 }
 
 /// All events that are still to come.
+/// The text of a message, of which its id and its text come first.
+pub(crate) fn read_text(row: &munshi_store::Row<'_>) -> munshi_store::Result<String> {
+    let id: munshi_types::MessageId = row.get(0)?;
+    row.get_sealed(1, munshi_store::SealedColumn::new("messages", "text").cell(id))
+}
+
 pub(crate) async fn events(mut following: RunFollower) -> Vec<(EventId, RunEvent)> {
     let mut events = Vec::new();
     while let Some(event) = tokio::time::timeout(PATIENCE, following.next()).await.expect("no event") {

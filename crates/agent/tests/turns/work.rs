@@ -209,7 +209,11 @@ pub(crate) async fn find(shop: &Shop, run: RunId) -> Run {
 
 pub(crate) async fn result(shop: &Shop, run: RunId) -> Value {
     let sql = "SELECT result FROM runs WHERE tenant_id = $1 AND id = $2";
-    let read = move |tx: &mut munshi_store::Tx<'_>| tx.one(sql, params![run], |row| row.get::<JsonText>(0));
+    let read = move |tx: &mut munshi_store::Tx<'_>| {
+        tx.one(sql, params![run], |row| {
+            row.get_sealed::<JsonText>(0, munshi_store::SealedColumn::new("runs", "result").cell(run))
+        })
+    };
     shop.db.read(shop.tenant, read).await.unwrap().read().unwrap()
 }
 

@@ -45,10 +45,12 @@ fn play(installation: &Installation, scene: &str) -> String {
 
 /// What the person said, the oldest first.
 fn said(installation: &Installation) -> Vec<String> {
-    let database = rusqlite::Connection::open(installation.file()).unwrap();
-    let mut rows =
-        database.prepare("SELECT text FROM messages WHERE speaker = 'person' ORDER BY number").unwrap();
-    rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    let sessions = installation.json(&["sessions", "list"]);
+    let session = sessions["items"][0]["id"].as_str().unwrap();
+    let messages = installation.json(&["messages", "list", session]);
+    let said = messages["items"].as_array().unwrap().iter().rev();
+    let said = said.filter(|message| message["speaker"] == "person");
+    said.map(|message| message["text"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -78,10 +80,14 @@ fn ctrl_c_stops_the_answer_and_not_the_program() {
     play(&installation, "stopped");
     let server = Running::start(installation.command(&["serve", "--json"]), &installation.folder());
     play(&installation, "stopped");
-    let database = rusqlite::Connection::open(installation.file()).unwrap();
-    let stopped = "SELECT COUNT(*) FROM runs WHERE state = 'halted' AND reason LIKE '%cancelled%'";
-    let count: i64 = database.query_row(stopped, [], |row| row.get(0)).unwrap();
-    assert_eq!(count, 2, "both turns were stopped, the server's too\n{}", server.log());
+    let runs = installation.json(&["runs", "list", "--state", "halted"]);
+    let halts = runs["items"].as_array().unwrap().iter().map(|run| &run["halt"]["code"]);
+    assert_eq!(
+        halts.filter(|code| *code == "cancelled").count(),
+        2,
+        "both turns were stopped, the server's too\n{}",
+        server.log()
+    );
 }
 
 #[test]

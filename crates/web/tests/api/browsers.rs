@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
 use munshi_identity::Role;
-use munshi_store::{JsonText, Tx};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::tier::Channel;
 use munshi_types::{MessageId, OutboundMessage};
@@ -17,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::driver::Browser;
 use crate::api::support::{Installation, Setup};
-use crate::api::visits::{promote, put};
+use crate::api::visits::{list_said, promote, put};
 
 const ENTER: char = '\u{E007}';
 const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
@@ -144,18 +143,11 @@ on_both! {
             browser.until(&format!("{STILL} && [...document.querySelectorAll('.theirs .text')].pop().textContent === 'As you like.'"));
         })
         .await;
-        let find = |sql: &'static str| {
-            let read = move |tx: &mut Tx<'_>| tx.one(sql, munshi_store::params![], |row| row.get::<JsonText>(0));
-            house.db.read(house.shop.tenant, read)
-        };
-        let answer = find("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'ok'").await.unwrap();
-        assert!(answer.as_str().contains(&id.to_string()), "{}", answer.as_str());
-        let begun_before = find("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'yes'").await.unwrap();
-        let shown = |tx: &mut Tx<'_>| {
-            tx.one("SELECT id FROM messages WHERE tenant_id = $1 AND text = 'Gladly.'", munshi_store::params![], |row| row.get::<MessageId>(0))
-        };
-        let shown = house.db.read(house.shop.tenant, shown).await.unwrap();
-        let marks = begun_before.as_str();
+        let said = house.db.read(house.shop.tenant, list_said).await.unwrap();
+        let find = |text: &str| said.iter().find(|one| one.text == text).unwrap();
+        let answer = find("ok").marks.to_string();
+        assert!(answer.contains(&id.to_string()), "{answer}");
+        let (marks, shown) = (find("yes").marks.to_string(), find("Gladly.").id);
         assert!(marks.contains(&shown.to_string()) && !marks.contains(&later.to_string()), "it answers what was there: {marks}");
     }
 

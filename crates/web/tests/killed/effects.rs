@@ -2,22 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use munshi_store::{Db, Result, Tx, params};
-use munshi_types::{TenantId, Timestamp};
+use munshi_store::{Db, Result, Row, SealedColumn, Tx, params};
+use munshi_types::{MessageId, RunId, TenantId, Timestamp};
 
 use super::world::World;
 
 /// Each line has a name and how often there is such a thing.
-const COUNTED: [&str; 11] = [
+const COUNTED: [&str; 9] = [
     "SELECT 'notice ' || title, COUNT(*) FROM notices WHERE tenant_id = $1 GROUP BY title",
-    "SELECT 'run ' || kind || ' ' || state || coalesce(' because ' || reason, ''), COUNT(*) FROM runs WHERE tenant_id = $1
-     GROUP BY kind, state, reason",
     "SELECT 'message of ' || speaker, COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker <> 'persona' GROUP BY speaker",
     "SELECT 'reply', COUNT(*) FROM messages m WHERE tenant_id = $1
        AND EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.reply_id = m.id)",
-    // A question is told in the conversation where it was not answered before that; none has the words of another.
-    "SELECT 'told again: ' || text, COUNT(*) FROM messages m WHERE tenant_id = $1 AND speaker = 'persona'
-       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.reply_id = m.id) GROUP BY text HAVING COUNT(*) > 1",
     "SELECT 'act ' || tool || ' ' || state || coalesce(' by ' || stage || ', ' || code, ''), COUNT(*) FROM acts
      WHERE tenant_id = $1 GROUP BY tool, state, stage, code",
     "SELECT 'approval of ' || a.tool || ' ' || p.state, COUNT(*)
@@ -32,6 +27,38 @@ const COUNTED: [&str; 11] = [
     "SELECT 'job ' || kind || ' ' || state, COUNT(*) FROM jobs WHERE tenant_id = $1
        AND (state = 'dead' OR kind IN ('board.sweep', 'board.digest', 'pack.delivery')) GROUP BY kind, state",
 ];
+
+/// Runs by how they ended; why is sealed.
+fn count_runs(tx: &mut Tx<'_>, all: &mut Effects) -> Result<()> {
+    let read = |row: &Row<'_>| -> Result<String> {
+        let (id, kind, state): (RunId, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let reason: Option<String> = row.get_sealed(3, SealedColumn::new("runs", "reason").cell(id))?;
+        let because = reason.map(|reason| format!(" because {reason}")).unwrap_or_default();
+        Ok(format!("run {kind} {state}{because}"))
+    };
+    let runs = tx.all("SELECT id, kind, state, reason FROM runs WHERE tenant_id = $1", params![], read)?;
+    runs.into_iter().for_each(|run| *all.entry(run).or_default() += 1);
+    Ok(())
+}
+
+/// A question is told in the conversation where it was not answered before that; none has the words of another. Those that
+/// were told more than once.
+fn count_told_again(tx: &mut Tx<'_>, all: &mut Effects) -> Result<()> {
+    let read = |row: &Row<'_>| -> Result<String> {
+        let id: MessageId = row.get(0)?;
+        row.get_sealed(1, SealedColumn::new("messages", "text").cell(id))
+    };
+    let told = tx.all(
+        "SELECT id, text FROM messages m WHERE tenant_id = $1 AND speaker = 'persona'
+           AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.reply_id = m.id)",
+        params![],
+        read,
+    )?;
+    let mut times = Effects::new();
+    told.into_iter().for_each(|text| *times.entry(format!("told again: {text}")).or_default() += 1);
+    all.extend(times.into_iter().filter(|(_, times)| *times > 1));
+    Ok(())
+}
 
 /// What there is when each cause has had its effect once, two days later.
 pub(crate) const WANTED: &[(&str, i64)] = &[
@@ -87,6 +114,8 @@ pub(crate) async fn count(db: &Db, tenant: TenantId, world: &World) -> Effects {
         for sql in COUNTED {
             all.extend(tx.all(sql, params![], |row| Ok((row.get(0)?, row.get::<i64>(1)?)))?);
         }
+        count_runs(tx, &mut all)?;
+        count_told_again(tx, &mut all)?;
         Ok(all)
     };
     let mut all = db.read(tenant, read).await.unwrap();

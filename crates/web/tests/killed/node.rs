@@ -207,7 +207,8 @@ pub(crate) fn run(part: &Part) {
 
 async fn serve(part: &Part) {
     let address: DatabaseAddress = part.url.parse().unwrap();
-    let options = StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() };
+    let keyring = Some(munshi_test_support::memory_keyring(IdGenerator::system()));
+    let options = StoreOptions { connections: 8, readers: 2, keyring, ..StoreOptions::default() };
     let db = Db::open(&address, &options, &Migrations::new(&migrations()).unwrap()).await.unwrap();
     let moved = Arc::new(MovedClock(AtomicU64::new(part.later)));
     follow_time(moved.clone());

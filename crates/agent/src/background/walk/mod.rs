@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::event::BegunRun;
 use crate::expired_approvals::notify_asked;
 use crate::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
+use crate::sealing::seal_by;
 use crate::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, build_call_message,
     merge_taint, sum,
@@ -497,6 +498,7 @@ impl BackgroundWalk {
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
             lease: self.lease,
+            person: self.run.person(),
             snapshot: self.snapshot.clone(),
             call_index: index,
             steps: std::mem::take(&mut self.steps),
@@ -548,8 +550,9 @@ impl BackgroundWalk {
             }
             // Sessions are held before the run, as everywhere.
             notify_asked(tx, &engine, &run, &untold)?;
-            let is_stopped = store::pause(tx, lease, &snapshot, &waits)?;
-            steps::add_shared(tx, lease, &steps)?;
+            let held = (lease, seal_by(tx, run.person())?);
+            let is_stopped = store::pause(tx, held, &snapshot, &waits)?;
+            steps::add_shared(tx, held, &steps)?;
             let queue = &engine.ingest_services.queue;
             if is_stopped {
                 enqueue_run(tx, queue, lease.run, "cancel", None)?;
@@ -575,6 +578,7 @@ impl BackgroundWalk {
         let taint = Taint { own_words: Vec::new(), ..self.snapshot.whole_taint() };
         let ending = RunEnding {
             lease: self.lease,
+            person: self.run.person(),
             parent: self.run.parent,
             bill: RunBill::find(&self.run),
             halt,
