@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use munshi_store::migrate::{self, MigrationRequest};
@@ -47,10 +48,25 @@ pub enum WantedStore {
 pub struct KeyWorker(Arc<Inner>);
 
 struct Inner {
-    sender: Sender<Request>,
+    /// None only while it goes.
+    sender: Option<Sender<Request>>,
     /// What the thread will work with; taken when it starts.
     waiting: Mutex<Option<(Owner, Receiver<Request>)>>,
     wanted: Arc<OnceLock<WantedStore>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Ends the thread, which closes the store.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.sender = None;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread of the store of keys panicked");
+        }
+    }
 }
 
 impl fmt::Debug for KeyWorker {
@@ -80,7 +96,8 @@ impl KeyWorker {
         let (sender, requests) = channel();
         let wanted = Arc::new(OnceLock::new());
         let owner = Owner { place, masters, clock, random, wanted: wanted.clone(), store: None };
-        Self(Arc::new(Inner { sender, waiting: Mutex::new(Some((owner, requests))), wanted }))
+        let waiting = Mutex::new(Some((owner, requests)));
+        Self(Arc::new(Inner { sender: Some(sender), waiting, wanted, thread: Mutex::new(None) }))
     }
 
     /// Says which store is meant. The first word holds.
@@ -139,9 +156,12 @@ impl KeyWorker {
         if let Some((owner, requests)) = waiting {
             let thread = std::thread::Builder::new().name("keys".to_owned());
             let started = thread.spawn(move || owner.run(&requests));
-            started.map_err(|error| Error::Key(format!("the keys' thread can't be started: {error}")))?;
+            let started = started.map_err(|error| {
+                Error::Key(format!("the thread of the store of keys can't be started: {error}"))
+            })?;
+            *self.0.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         }
-        self.0.sender.send(request).map_err(|_| unreachable())
+        self.0.sender.as_ref().ok_or_else(unreachable)?.send(request).map_err(|_| unreachable())
     }
 }
 
