@@ -7,6 +7,7 @@
 //! - [`sizes`], [`names`], [`type_names`], [`comments`]: what keeps the code easy to read
 //! - [`sql_formatting`]: SQL is a literal, never put together
 //! - [`migrations`]: their names and numbers
+//! - [`sealed_columns`]: every column of text is sealed at rest, or says why it is plain
 //! - [`statements`]: every statement parses and is held to its tenant
 //!
 //! To add a rule: a file with a `check` that returns findings, its line in [`check`], and tests with an
@@ -18,6 +19,7 @@ pub mod finding;
 pub mod floors;
 pub mod migrations;
 pub mod names;
+pub mod sealed_columns;
 pub mod sizes;
 pub mod sql;
 pub mod sql_formatting;
@@ -50,6 +52,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>, Error> {
     findings.extend(comments::check(&workspace));
     findings.extend(sql_formatting::check(&workspace));
     findings.extend(migrations::check(&workspace));
+    findings.extend(sealed_columns::check(&workspace));
     findings.extend(statements::check(&workspace));
     findings.sort();
     findings.dedup();

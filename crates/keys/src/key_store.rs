@@ -116,12 +116,20 @@ impl KeyStore {
 
     pub(crate) async fn load(&mut self, tenant: TenantId, id: DataKeyId) -> Result<StoredKey> {
         let read = move |tx: &mut PlatformTx<'_>| {
-            let text = "SELECT id, kind, wrapped_by, wrapped FROM data_keys WHERE tenant_id = $1 AND id = $2";
-            if let Some(found) = tx.optional(across_tenants(text), params![tenant, id], read_wrapped)? {
+            if let Some(found) = tx.optional(
+                across_tenants(
+                    "SELECT id, kind, wrapped_by, wrapped FROM data_keys WHERE tenant_id = $1 AND id = $2",
+                ),
+                params![tenant, id],
+                read_wrapped,
+            )? {
                 return Ok((Some(found), false));
             }
-            let gone = "SELECT 1 FROM destroyed_keys WHERE tenant_id = $1 AND id = $2";
-            let gone = tx.optional(across_tenants(gone), params![tenant, id], |_| Ok(()))?;
+            let gone = tx.optional(
+                across_tenants("SELECT 1 FROM destroyed_keys WHERE tenant_id = $1 AND id = $2"),
+                params![tenant, id],
+                |_| Ok(()),
+            )?;
             Ok::<_, Error>((None, gone.is_some()))
         };
         match self.db.platform(KEYS).read(read).await? {
@@ -184,11 +192,17 @@ impl KeyStore {
         let now = self.clock.now();
         let write = move |tx: &mut PlatformTx<'_>| {
             // Held from here on: a rotation does not take the tenant's key away meanwhile.
-            let text = (
-                "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2",
-                "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 FOR SHARE",
-            );
-            if tx.optional(across_tenants(text), params![tenant, number], |_| Ok(()))?.is_none() {
+            if tx
+                .optional(
+                    across_tenants((
+                        "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2",
+                        "SELECT 1 FROM tenant_keys WHERE tenant_id = $1 AND number = $2 FOR SHARE",
+                    )),
+                    params![tenant, number],
+                    |_| Ok(()),
+                )?
+                .is_none()
+            {
                 let what = "the tenant's key was rotated meanwhile".to_owned();
                 return Err(Error::Store(munshi_store::Error::Busy(what)));
             }
@@ -212,8 +226,12 @@ impl KeyStore {
     pub(crate) async fn rotate_master(&self, to: &str) -> Result<u64> {
         let (next, now) = (to.to_owned(), self.clock.now());
         let switch = move |tx: &mut PlatformTx<'_>| {
-            let text = "UPDATE key_masters SET master_id = $1, since = $2 WHERE slot = 'current' AND master_id <> $1";
-            tx.execute(across_tenants(text), params![next, now])
+            tx.execute(
+                across_tenants(
+                    "UPDATE key_masters SET master_id = $1, since = $2 WHERE slot = 'current' AND master_id <> $1",
+                ),
+                params![next, now],
+            )
         };
         self.db.platform(KEYS).write(switch).await?;
         let mut rewrapped = 0;
@@ -237,13 +255,21 @@ impl KeyStore {
             for id in keys {
                 // Overwritten before its row goes, so that its bytes don't linger in a free page.
                 let zeros = vec![0_u8; 64];
-                let text = "UPDATE data_keys SET wrapped = $3 WHERE tenant_id = $1 AND id = $2";
-                tx.execute(across_tenants(text), params![tenant, id, zeros])?;
-                let text = "DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2";
-                tx.execute(across_tenants(text), params![tenant, id])?;
-                let text = "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
-                            ON CONFLICT (tenant_id, id) DO NOTHING";
-                tx.execute(across_tenants(text), params![tenant, id, now])?;
+                tx.execute(
+                    across_tenants("UPDATE data_keys SET wrapped = $3 WHERE tenant_id = $1 AND id = $2"),
+                    params![tenant, id, zeros],
+                )?;
+                tx.execute(
+                    across_tenants("DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2"),
+                    params![tenant, id],
+                )?;
+                tx.execute(
+                    across_tenants(
+                        "INSERT INTO destroyed_keys (tenant_id, id, destroyed_at) VALUES ($1, $2, $3)
+                            ON CONFLICT (tenant_id, id) DO NOTHING",
+                    ),
+                    params![tenant, id, now],
+                )?;
             }
             Ok::<_, Error>(())
         };
@@ -281,10 +307,13 @@ impl KeyStore {
             return Ok(key.clone());
         }
         let read = move |tx: &mut PlatformTx<'_>| {
-            let text = "SELECT master_id, wrapped FROM tenant_keys WHERE tenant_id = $1 AND number = $2";
-            tx.optional(across_tenants(text), params![tenant, number], |row| {
-                Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?))
-            })
+            tx.optional(
+                across_tenants(
+                    "SELECT master_id, wrapped FROM tenant_keys WHERE tenant_id = $1 AND number = $2",
+                ),
+                params![tenant, number],
+                |row| Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?)),
+            )
         };
         let found = self.db.platform(KEYS).read(read).await.map_err(Error::Store)?;
         let Some((master, wrapped)) = found else {
@@ -310,8 +339,13 @@ impl KeyStore {
 
     async fn find_current_number(&self, tenant: TenantId) -> Result<Option<i64>> {
         let read = move |tx: &mut PlatformTx<'_>| {
-            let text = "SELECT number FROM tenant_keys WHERE tenant_id = $1 ORDER BY number DESC LIMIT 1";
-            tx.optional(across_tenants(text), params![tenant], |row| row.get(0))
+            tx.optional(
+                across_tenants(
+                    "SELECT number FROM tenant_keys WHERE tenant_id = $1 ORDER BY number DESC LIMIT 1",
+                ),
+                params![tenant],
+                |row| row.get(0),
+            )
         };
         Ok(self.db.platform(KEYS).read(read).await?)
     }
@@ -321,11 +355,14 @@ impl KeyStore {
     async fn make_tenant_key(&self, tenant: TenantId, number: i64) -> Result<()> {
         let (wrapper, now) = (self.wrapper(), self.clock.now());
         let write = move |tx: &mut PlatformTx<'_>| {
-            let text = (
-                "SELECT master_id FROM key_masters WHERE slot = 'current'",
-                "SELECT master_id FROM key_masters WHERE slot = 'current' FOR SHARE",
-            );
-            let current: String = tx.one(across_tenants(text), &[], |row| row.get(0))?;
+            let current: String = tx.one(
+                across_tenants((
+                    "SELECT master_id FROM key_masters WHERE slot = 'current'",
+                    "SELECT master_id FROM key_masters WHERE slot = 'current' FOR SHARE",
+                )),
+                &[],
+                |row| row.get(0),
+            )?;
             let key = SealKey::random(wrapper.random.as_ref());
             let wrapped = wrapper.wrap(tenant, number, &current, &key)?;
             tx.execute(
@@ -362,16 +399,16 @@ impl KeyWrapper {
     }
 
     fn rewrap_batch(&self, tx: &mut PlatformTx<'_>, to: &str) -> Result<u64> {
-        let text = (
-            "SELECT tenant_id, number, master_id, wrapped FROM tenant_keys WHERE master_id <> $1
+        let rows: Vec<(TenantId, i64, String, Vec<u8>)> = tx.all(
+            across_tenants((
+                "SELECT tenant_id, number, master_id, wrapped FROM tenant_keys WHERE master_id <> $1
              ORDER BY tenant_id, number LIMIT 100",
-            "SELECT tenant_id, number, master_id, wrapped FROM tenant_keys WHERE master_id <> $1
+                "SELECT tenant_id, number, master_id, wrapped FROM tenant_keys WHERE master_id <> $1
              ORDER BY tenant_id, number LIMIT 100 FOR UPDATE",
-        );
-        let rows: Vec<(TenantId, i64, String, Vec<u8>)> =
-            tx.all(across_tenants(text), params![to], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })?;
+            )),
+            params![to],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        )?;
         for (tenant, number, master, wrapped) in &rows {
             let key = self.unwrap(*tenant, *number, master, wrapped)?;
             let anew = self.wrap(*tenant, *number, to, &key)?;
@@ -384,8 +421,11 @@ impl KeyWrapper {
 }
 
 fn find_slot(tx: &mut PlatformTx<'_>, slot: &str) -> Result<Option<String>> {
-    let text = "SELECT master_id FROM key_masters WHERE slot = $1";
-    Ok(tx.optional(across_tenants(text), params![slot], |row| row.get(0))?)
+    Ok(tx.optional(
+        across_tenants("SELECT master_id FROM key_masters WHERE slot = $1"),
+        params![slot],
+        |row| row.get(0),
+    )?)
 }
 
 fn read_wrapped(row: &munshi_store::Row<'_>) -> munshi_store::Result<WrappedKey> {

@@ -95,7 +95,10 @@ async fn archived(shop: &Shop, folder: &std::path::Path) -> (Vec<Message>, Vec<S
         for file in files {
             names.push(file.file_name().unwrap().to_string_lossy().into_owned());
             let text = std::fs::read_to_string(&file).unwrap();
-            assert!(!text.contains("question") && !text.contains("answer"), "what was said is sealed: {text}");
+            assert!(
+                !text.contains("question") && !text.contains("answer"),
+                "what was said is sealed: {text}"
+            );
             lines.extend(text.lines().map(str::to_owned));
         }
     }

@@ -40,12 +40,11 @@ fn list_texts(engine: DatabaseEngine, tx: &mut Tx<'_>) -> munshi_store::Result<V
     let columns: Vec<(String, String)> = tx.all(columns, params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (tables, mut texts) = (list_tables(), Vec::new());
     for (table, column) in columns.iter().filter(|(table, _)| tables.contains(table.as_str())) {
-        let values = format!(
-            "SELECT CAST({column} AS TEXT) FROM {table} WHERE tenant_id = $1 AND {column} IS NOT NULL"
-        );
+        // Names come from the catalogue of the database itself.
+        let values = ["SELECT CAST(", column, " AS TEXT) FROM ", table, " WHERE tenant_id = $1"].concat();
         let place = format!("{table}.{column}");
-        let values: Vec<String> = tx.all(&*values.leak(), params![], |row| row.get(0))?;
-        texts.extend(values.into_iter().map(|value| (place.clone(), value)));
+        let values: Vec<Option<String>> = tx.all(&*values.leak(), params![], |row| row.get(0))?;
+        texts.extend(values.into_iter().flatten().map(|value| (place.clone(), value)));
     }
     Ok(texts)
 }

@@ -103,15 +103,15 @@ async fn check_connection(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFi
         DatabaseAddress::Postgres(_) => format!("{version} at {}", database.address),
     };
     let queue = db.platform(JOBS).read(load_queue_depth).await?;
-    let keys = check_keys(database).await;
-    Ok((vec![DoctorFinding::ok("engine", engine), keys, check_queue(queue)], db))
+    let encryption = check_encryption(database).await;
+    Ok((vec![DoctorFinding::ok("engine", engine), encryption, check_queue(queue)], db))
 }
 
 /// Whether the keys that text is encrypted with are there, and the right ones.
-async fn check_keys(database: &ConfiguredDatabase) -> DoctorFinding {
+async fn check_encryption(database: &ConfiguredDatabase) -> DoctorFinding {
     let keys = &database.keys;
     if let Err(error) = keys.worker.store_id().await {
-        return DoctorFinding::from_failure("keys", error.into());
+        return DoctorFinding::from_failure("encryption", error.into());
     }
     match keys.file() {
         Some(file) if is_open_to_others(file) && file.parent().is_none_or(is_open_to_others) => {
@@ -122,7 +122,7 @@ async fn check_keys(database: &ConfiguredDatabase) -> DoctorFinding {
                 format!("chmod 600 {shown}"),
             )
         }
-        _ => DoctorFinding::ok("keys", format!("the store of keys is {}", keys.address)),
+        _ => DoctorFinding::ok("encryption", format!("the store of keys is {}", keys.address)),
     }
 }
 

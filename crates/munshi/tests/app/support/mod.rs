@@ -8,11 +8,14 @@ pub(crate) use speaking::{Answer, Speaking};
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
+use munshi_keys::{CachedKeyring, KeyStorePlace, KeyWorker, MasterKeySource};
 use munshi_store::migrate::{self, MigrationRequest};
 use munshi_store::{DatabaseAddress, Db, Migration, Migrations, StoreOptions};
 use munshi_test_support::DatabaseEngine;
 use munshi_test_support::database::{MORNING, TestDbStorage};
+use munshi_types::{SystemClock, SystemRandom};
 use serde_json::Value;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_munshi");
@@ -20,6 +23,7 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_munshi");
 pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_store::MIGRATIONS,
     munshi_jobs::MIGRATIONS,
+    munshi_keys::MIGRATIONS,
     munshi_llm::MIGRATIONS,
     munshi_identity::MIGRATIONS,
     munshi_tiers::MIGRATIONS,
@@ -140,7 +144,24 @@ impl Installation {
 
     pub(crate) async fn open(&self) -> Db {
         let migrations = Migrations::new(TABLES).unwrap();
-        Db::open(&self.address, &StoreOptions::default(), &migrations).await.unwrap()
+        let worker = self.keys();
+        let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), 100);
+        let options = StoreOptions { keyring: Some(Arc::new(keyring)), ..StoreOptions::default() };
+        let db = Db::open(&self.address, &options, &migrations).await.unwrap();
+        munshi_keys::bind_store(&db, &worker, MORNING).await.unwrap();
+        db
+    }
+
+    /// The store of keys that the program uses.
+    fn keys(&self) -> KeyWorker {
+        std::fs::create_dir_all(self.data()).unwrap();
+        let place = KeyStorePlace {
+            address: DatabaseAddress::sqlite(self.data().join("keys.db")),
+            owner: None,
+            options: StoreOptions { readers: 1, ..StoreOptions::default() },
+        };
+        let masters = MasterKeySource::File(self.data().join("vault.key"));
+        KeyWorker::new(place, masters.into(), Arc::new(SystemClock), Arc::new(SystemRandom))
     }
 
     /// A text without what differs from run to run: the folder, ids, and digits of times.
