@@ -85,6 +85,9 @@ impl<R, E: Into<Error>> From<E> for Rollback<R> {
 /// What went wrong in a job may pass: it is tried again.
 impl From<Error> for munshi_jobs::JobFailure {
     fn from(error: Error) -> Self {
-        Self::Passing(error.to_string())
+        match error {
+            Error::Store(error) => error.into(),
+            error => Self::Passing(error.to_string()),
+        }
     }
 }

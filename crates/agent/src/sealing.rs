@@ -12,12 +12,13 @@ use serde::Serialize;
 /// be ended, and nothing of theirs is written with it.
 pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
     let Some(person) = person else { return Ok(SealedBy::Tenant) };
-    let is_known = tx.keyring()?.find_known_key(tx.tenant(), person.as_uuid()).is_some();
-    let is_gone = !is_known
-        && match persons::find(tx, person) {
-            Err(error) if error.is_unreadable() => true,
-            found => found?.is_none(),
-        };
+    if let Some(known) = persons::find_seal(tx, person)? {
+        return Ok(known);
+    }
+    let is_gone = match persons::find(tx, person) {
+        Err(error) if error.is_unreadable() => false,
+        found => found?.is_none(),
+    };
     if is_gone { Ok(SealedBy::Tenant) } else { persons::seal_by_person(tx, person) }
 }
 

@@ -34,6 +34,10 @@ pub enum JobFailure {
     /// As `Passing`: the tenant has not set up what the job needs.
     #[error("{0}")]
     Unconfigured(String),
+    /// Nothing is wrong with the job: the database, or the store of the keys that its text is encrypted with, is away. Tried again for as
+    /// long as that lasts, without counting.
+    #[error("{0}")]
+    Outage(String),
     /// Will never pass: goes to the dead letters at once.
     #[error("{0}")]
     Lasting(String),
@@ -41,12 +45,15 @@ pub enum JobFailure {
 
 impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
-        Self::Passing(error.to_string())
+        match error {
+            Error::Store(error) => error.into(),
+            error => Self::Passing(error.to_string()),
+        }
     }
 }
 
 impl From<munshi_store::Error> for JobFailure {
     fn from(error: munshi_store::Error) -> Self {
-        Self::Passing(error.to_string())
+        if error.is_outage() { Self::Outage(error.to_string()) } else { Self::Passing(error.to_string()) }
     }
 }

@@ -112,6 +112,12 @@ async fn record(job: &Job, context: &JobTaskContext, outcome: Result<(), JobFail
         return context.db.write(job.tenant, move |tx| finish(tx, lease, now)).await;
     };
     let why: String = failure.to_string().replace('\0', "").chars().take(LONGEST_REASON).collect();
+    if matches!(failure, JobFailure::Outage(_)) {
+        let at = now.plus(context.entry.backoff.delay_after(job.attempt, context.random.as_ref()));
+        tracing::warn!(why, "job interrupted by an outage; retrying later");
+        let held = context.db.write(job.tenant, move |tx| lease.put_off(tx, at, &why)).await?;
+        return Ok(if held { Ended::Retried } else { Ended::Lost });
+    }
     if matches!(failure, JobFailure::Lasting(_)) || job.attempt >= job.max_attempts {
         tracing::error!(why, "job failed permanently; moved to dead letters");
         let bury = move |tx: &mut Tx<'_>| lease.mark_dead(tx, now, &why);

@@ -57,6 +57,17 @@ impl JobLease {
         Ok(changed == 1)
     }
 
+    /// As [`retry`](Self::retry), without counting this try.
+    pub(crate) fn put_off(&self, tx: &mut Tx<'_>, at: Timestamp, why: &str) -> Result<bool> {
+        let changed = tx.execute(
+            "UPDATE jobs SET state = 'scheduled', run_at = $4, last_error = $5, attempt = attempt - 1, lease = NULL,
+                    lease_until = NULL
+             WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id, at, why],
+        )?;
+        Ok(changed == 1)
+    }
+
     /// Lets the job be claimed again at once; a try that was cut short is not counted. False when the lease is no
     /// longer ours.
     pub(crate) fn requeue(&self, tx: &mut Tx<'_>) -> Result<bool> {

@@ -1,12 +1,14 @@
 //! The main database and its store of keys know each other.
 
-use munshi_store::{Db, PlatformTx, across_tenants, params};
+use munshi_store::{Db, PlatformScope, PlatformTx, across_tenants, params};
 use munshi_types::Timestamp;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::key_store::KEYS;
 use crate::worker::{KeyWorker, WantedStore};
+
+/// The main database's side of its store of keys.
+const SEALING: PlatformScope = PlatformScope::new("sealing");
 
 /// Tells the worker which store this database wants. Where nothing is sealed yet, a store is made and written down. A store that
 /// is written down is looked at when a key is asked for, or by [`KeyWorker::store_id`].
@@ -25,10 +27,11 @@ pub async fn bind_store(db: &Db, worker: &KeyWorker, now: Timestamp) -> Result<(
             params![made, now],
         )
     };
-    db.platform(KEYS).write(claim).await?;
+    db.platform(SEALING).write(claim).await?;
     match find_store(db).await? {
         Some(known) if known != made => Err(Error::Key(
-            "another node gave this database its store of keys at the same moment: start this one again"
+            "another node gave this database its store of keys at the same moment: name that one in keys.url \
+             (MUNSHI__KEYS__URL) and start this one again"
                 .to_owned(),
         )),
         _ => Ok(()),
@@ -40,5 +43,5 @@ pub async fn find_store(db: &Db) -> Result<Option<Uuid>> {
     let read = |tx: &mut PlatformTx<'_>| {
         tx.optional(across_tenants("SELECT store_id FROM sealed_by WHERE slot = 1"), &[], |row| row.get(0))
     };
-    Ok(db.platform(KEYS).read(read).await?)
+    Ok(db.platform(SEALING).read(read).await?)
 }

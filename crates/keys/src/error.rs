@@ -29,10 +29,13 @@ impl Error {
     /// As a unit of work meets it. What somebody can look after is an outage: nothing was written, and the unit may pass later.
     pub(crate) fn into_store(self) -> munshi_store::Error {
         match self {
+            Self::Store(error) if error.is_outage() => {
+                munshi_store::Error::KeysUnavailable(error.to_string())
+            }
             Self::Store(error) => error,
             Self::Tampered { .. } => munshi_store::Error::Decode(self.to_string()),
             Self::Invalid(_) | Self::Key(_) | Self::File { .. } => {
-                munshi_store::Error::Unavailable { what: self.to_string(), source: None }
+                munshi_store::Error::KeysUnavailable(self.to_string())
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::masters::MasterKeys;
 
 /// Looking after keys, in the database that holds nothing else.
-pub(crate) const KEYS: PlatformScope = PlatformScope::new("keys");
+const KEYS: PlatformScope = PlatformScope::new("keys");
 
 /// What else a tenant has a key for than its persons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -253,12 +253,6 @@ impl KeyStore {
         let now = self.clock.now();
         let write = move |tx: &mut PlatformTx<'_>| {
             for id in keys {
-                // Overwritten before its row goes, so that its bytes don't linger in a free page.
-                let zeros = vec![0_u8; 64];
-                tx.execute(
-                    across_tenants("UPDATE data_keys SET wrapped = $3 WHERE tenant_id = $1 AND id = $2"),
-                    params![tenant, id, zeros],
-                )?;
                 tx.execute(
                     across_tenants("DELETE FROM data_keys WHERE tenant_id = $1 AND id = $2"),
                     params![tenant, id],

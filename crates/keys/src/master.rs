@@ -58,11 +58,19 @@ impl MasterKey {
 }
 
 impl MasterKeySource {
-    /// Every key there is: the one in use, and the next where one is being brought in.
+    /// Every key there is: the one in use first, the next where one is being brought in, and those that were retired, which open
+    /// what a backup from before a rotation brings back.
     pub fn load(&self) -> Result<Vec<Arc<MasterKey>>> {
         let keys = match self {
-            Self::File(path) => [read_file(path)?, read_file(&next_path(path))?],
-            Self::Given { key, next } => [
+            Self::File(path) => {
+                let mut keys = vec![read_file(path)?, read_file(&next_path(path))?];
+                // Without the key in use, none that was retired takes its place.
+                if keys[0].is_some() {
+                    keys.extend(read_retired(path)?.into_iter().map(Some));
+                }
+                keys
+            }
+            Self::Given { key, next } => vec![
                 Some(MasterKey::parse(key.expose(), "vault.key (MUNSHI__VAULT__KEY)")?),
                 next.as_ref()
                     .map(|next| MasterKey::parse(next.expose(), "vault.next_key (MUNSHI__VAULT__NEXT_KEY)"))
@@ -148,6 +156,22 @@ impl fmt::Display for MasterKeySource {
             Self::Given { .. } => f.write_str("vault.key (MUNSHI__VAULT__KEY)"),
         }
     }
+}
+
+/// Keys that lie beside the one in use since they were rotated away.
+fn read_retired(path: &Path) -> Result<Vec<MasterKey>> {
+    let failed = |error: std::io::Error| Error::file(path, "read", &error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
+    let beginning = format!("{}.retired-", name.to_string_lossy());
+    let mut keys = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().to_string_lossy().starts_with(&beginning) {
+            keys.extend(read_file(&entry.path())?);
+        }
+    }
+    Ok(keys)
 }
 
 fn next_path(path: &Path) -> PathBuf {

@@ -2,11 +2,12 @@
 //! unit; they ask this thread instead, which works on another database and never waits for the main one.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use munshi_store::migrate::{self, MigrationRequest};
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
@@ -21,7 +22,10 @@ use crate::keyring::KeySource;
 use crate::masters::MasterKeys;
 
 /// How long a unit waits for a key.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// So long a store that could not be opened is not tried again: whoever asks meanwhile is told at once.
+const RETRY: Duration = Duration::from_secs(1);
 
 type Request = Box<dyn FnOnce(Result<&mut KeyStore>, &Runtime) + Send>;
 
@@ -83,6 +87,8 @@ struct Owner {
     random: Arc<dyn Random>,
     wanted: Arc<OnceLock<WantedStore>>,
     store: Option<KeyStore>,
+    /// Why it could not be opened, and when that was tried.
+    refused: Option<(Error, Instant)>,
 }
 
 impl KeyWorker {
@@ -95,7 +101,8 @@ impl KeyWorker {
     ) -> Self {
         let (sender, requests) = channel();
         let wanted = Arc::new(OnceLock::new());
-        let owner = Owner { place, masters, clock, random, wanted: wanted.clone(), store: None };
+        let owner =
+            Owner { place, masters, clock, random, wanted: wanted.clone(), store: None, refused: None };
         let waiting = Mutex::new(Some((owner, requests)));
         Self(Arc::new(Inner { sender: Some(sender), waiting, wanted, thread: Mutex::new(None) }))
     }
@@ -111,8 +118,11 @@ impl KeyWorker {
         work: impl FnOnce(&mut KeyStore, &Runtime) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = sync_channel(1);
+        let asked = Instant::now();
         self.send(Box::new(move |store, runtime| {
-            // Nobody waits any more when this fails.
+            if asked.elapsed() > PATIENCE {
+                return; // nobody waits any more
+            }
             let _gone = answer.send(store.and_then(|store| work(store, runtime)));
         }))?;
         answered.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(unreachable()))
@@ -139,6 +149,12 @@ impl KeyWorker {
     pub async fn rotate_master(&self, to: &str) -> Result<u64> {
         let to = to.to_owned();
         self.ask(move |store, runtime| runtime.block_on(store.rotate_master(&to))).await
+    }
+
+    /// Whether the store knows a key, be it destroyed since.
+    pub async fn knows(&self, tenant: TenantId, key: DataKeyId) -> Result<bool> {
+        let loaded = self.ask(move |store, runtime| runtime.block_on(store.load(tenant, key))).await?;
+        Ok(!matches!(loaded, StoredKey::Unknown))
     }
 
     /// Destroys keys for good.
@@ -195,18 +211,35 @@ impl Owner {
             }
         };
         while let Ok(request) = requests.recv() {
-            let opened = self.ensure_open(&runtime);
-            match (opened, &mut self.store) {
-                (Ok(()), Some(store)) => request(Ok(store), &runtime),
-                (Err(error), _) => request(Err(error), &runtime),
-                (Ok(()), None) => request(Err(unreachable()), &runtime),
+            let answered = catch_unwind(AssertUnwindSafe(|| self.answer(request, &runtime)));
+            if answered.is_err() {
+                tracing::error!("panic while working on the store of keys");
+                self.store = None;
             }
         }
     }
 
+    fn answer(&mut self, request: Request, runtime: &Runtime) {
+        match (self.ensure_open(runtime), &mut self.store) {
+            (Ok(()), Some(store)) => request(Ok(store), runtime),
+            (Err(error), _) => request(Err(error), runtime),
+            (Ok(()), None) => request(Err(unreachable()), runtime),
+        }
+    }
+
     fn ensure_open(&mut self, runtime: &Runtime) -> Result<()> {
-        if self.store.is_none() {
-            self.store = Some(runtime.block_on(self.open())?);
+        if self.store.is_some() {
+            return Ok(());
+        }
+        if let Some((error, _)) = self.refused.as_ref().filter(|(_, at)| at.elapsed() < RETRY) {
+            return Err(error.clone());
+        }
+        match runtime.block_on(self.open()) {
+            Ok(store) => self.store = Some(store),
+            Err(error) => {
+                self.refused = Some((error.clone(), Instant::now()));
+                return Err(error);
+            }
         }
         Ok(())
     }
@@ -221,6 +254,12 @@ impl Owner {
             return Err(missing_store(file));
         }
         let migrations = Migrations::new(&[crate::KEY_STORE_MIGRATIONS])?;
+        if let WantedStore::Known(_) = wanted {
+            let owner = place.owner.as_ref().unwrap_or(&place.address);
+            if migrate::load_state(owner, &place.options, &migrations).await?.applied.is_empty() {
+                return Err(other_store(&place.address));
+            }
+        }
         let request = MigrationRequest {
             address: place.address.clone(),
             owner: place.owner.clone(),

@@ -137,7 +137,20 @@ on_both_engines! {
             other.open(tenant(1), WHERE, &sealed).unwrap_err()
         })
         .await;
-        assert!(matches!(&error, Error::Unavailable { what, .. } if what.contains("has no key")), "{error}");
+        assert!(matches!(&error, Error::KeysUnavailable(what) if what.contains("has no key")), "{error}");
+        assert!(error.is_outage() && error.is_retryable(), "what was written waits for the right store");
+    }
+
+    async fn an_empty_store_does_not_take_the_place_of_a_known_one(test: TestDb) {
+        let keys = Keys::new(test.engine()).await;
+        let error = keys.worker(WantedStore::Known(Uuid::from_u128(7))).store_id().await.unwrap_err().to_string();
+        assert!(error.contains("keys"), "{error}");
+        assert!(!keys.key_file.exists(), "no key of the installation is made in passing");
+        let worker = keys.worker(WantedStore::Any);
+        let node = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), 100);
+        let key = on_thread(move || node.take_new_key(tenant(1)).unwrap()).await;
+        assert!(worker.knows(tenant(1), key).await.unwrap());
+        assert!(!worker.knows(tenant(2), key).await.unwrap());
     }
 
     async fn a_database_keeps_to_the_store_it_began_with(test: TestDb) {
@@ -174,6 +187,8 @@ on_both_engines! {
         assert_eq!(worker.rotate_master(&next).await.unwrap(), 1);
         assert_eq!(worker.rotate_master(&next).await.unwrap(), 0, "it may be run again");
         source.promote_next(&before).unwrap();
+        // A copy from before a rotation is opened by the key that was retired.
+        assert!(source.load().unwrap().iter().any(|key| key.id == before));
         std::fs::remove_file(keys.key_file.with_file_name(format!("vault.key.retired-{before}"))).unwrap();
         let fresh = keys.node();
         on_thread(move || {

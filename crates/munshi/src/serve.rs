@@ -69,7 +69,7 @@ async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
     let db = database.open().await?;
     // A key that is missing or wrong is told now, not when the first secret or message is read.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
-    database.keys.worker.store_id().await?;
+    database.keys.check(&db).await?;
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::ensure_fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = StopSignals::listen()?;

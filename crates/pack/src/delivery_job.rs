@@ -75,6 +75,7 @@ impl DeliveryJob {
 fn name_failure(of: &str, failure: JobFailure) -> JobFailure {
     match failure {
         JobFailure::Passing(why) => JobFailure::Passing(format!("{of}: {why}")),
+        JobFailure::Outage(why) => JobFailure::Outage(format!("{of}: {why}")),
         JobFailure::Later { why, after } => JobFailure::Later { why: format!("{of}: {why}"), after },
         JobFailure::Unconfigured(why) => JobFailure::Unconfigured(format!("{of}: {why}")),
         JobFailure::Lasting(why) => JobFailure::Lasting(format!("{of}: {why}")),

@@ -65,7 +65,10 @@ impl Error {
 /// What went wrong in a job may pass: it is tried again.
 impl From<Error> for munshi_jobs::JobFailure {
     fn from(error: Error) -> Self {
-        Self::Passing(error.to_string())
+        match error {
+            Error::Store(error) => error.into(),
+            error => Self::Passing(error.to_string()),
+        }
     }
 }
 

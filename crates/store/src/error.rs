@@ -40,6 +40,10 @@ pub enum Error {
     #[error("unexpected value in the database: {0}")]
     Decode(String),
 
+    /// The keys that text is sealed with can't be reached. Nothing was written; the database itself is well.
+    #[error("the keys of encrypted text can't be reached: {0}")]
+    KeysUnavailable(String),
+
     /// The key of what is stored was destroyed: a person was forgotten. Nothing brings it back.
     #[error("{0} was forgotten: its key was destroyed")]
     Forgotten(String),
@@ -73,14 +77,19 @@ impl Error {
         Self::Unavailable { what: "the store is shutting down".to_owned(), source: None }
     }
 
-    /// Whether the store itself is ailing, as opposed to one unit having been refused.
-    pub fn is_outage(&self) -> bool {
+    /// Whether the database is ailing, which readiness tells.
+    pub(crate) fn is_ailing_store(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Full | Self::Corrupt(_) | Self::OutcomeUnknown)
+    }
+
+    /// Whether the store or its keys are away, as opposed to one unit having been refused.
+    pub fn is_outage(&self) -> bool {
+        self.is_ailing_store() || matches!(self, Self::KeysUnavailable(_))
     }
 
     /// Whether the very same unit may pass when run again, and running it again is safe.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Full | Self::Busy(_))
+        matches!(self, Self::Unavailable { .. } | Self::KeysUnavailable(_) | Self::Full | Self::Busy(_))
     }
 
     /// Whether what is stored can't be read, now or ever: a row that is not what it should be, or that was forgotten. The unit
@@ -100,6 +109,7 @@ impl Error {
             Self::Conflict { .. } => "conflict",
             Self::Refused(_) => "refused",
             Self::Decode(_) => "decode",
+            Self::KeysUnavailable(_) => "keys_unavailable",
             Self::Forgotten(_) => "forgotten",
             Self::Misuse(_) => "misuse",
             Self::Panicked(_) => "panicked",

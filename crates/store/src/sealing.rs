@@ -18,6 +18,10 @@ use crate::value::{Column, FromColumn, JsonText, Param, ToParam};
 /// What a sealed text begins with; `1` is this way of writing it.
 const MARK: &str = "sealed:1:";
 
+/// What a keyring makes of a value has at least so many bytes: the key's id, the form, the nonce and the tag. What is shorter is
+/// somebody's words from before text was sealed.
+const SHORTEST: usize = 16 + 1 + 12 + 16;
+
 /// Values that say nothing. They stay as they are: statements compare with them, and most rows have some.
 const EMPTY: [&str; 5] = ["", "{}", "[]", "null", "\"\""];
 
@@ -206,5 +210,6 @@ pub fn is_sealed(text: &str) -> bool {
 /// The sealed bytes of a stored text, be its column TEXT or JSON.
 fn parse_sealed(text: &str) -> Option<Vec<u8>> {
     let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
-    URL_SAFE_NO_PAD.decode(inner.strip_prefix(MARK)?).ok()
+    let sealed = URL_SAFE_NO_PAD.decode(inner.strip_prefix(MARK)?).ok()?;
+    (sealed.len() >= SHORTEST).then_some(sealed)
 }

@@ -253,10 +253,10 @@ impl UnitSession {
     fn record_outcome<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => {}
-            Err(error) if error.is_unreadable() => {}
+            Err(error) if error.is_unreadable() || matches!(error, Error::KeysUnavailable(_)) => {}
             Err(error) => {
                 self.failed = Some(error.clone());
-                if error.is_outage() {
+                if error.is_ailing_store() {
                     self.outage = Some(error.clone());
                 }
             }

@@ -79,13 +79,18 @@ impl JsonText {
     }
 
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_str(&self.0)
-            .map_err(|error| Error::Decode(format!("the stored JSON has an unexpected shape: {error}")))
+        serde_json::from_str(&self.0).map_err(|error| Error::Decode(describe_shape(&error)))
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Where stored JSON is not as expected. What stands there is somebody's words, and not for a log.
+fn describe_shape(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    format!("the stored JSON has an unexpected shape ({:?} error at {line}:{column})", error.classify())
 }
 
 /// Whether JSON text spells out a NUL, which Postgres can't keep. A backslash escapes the character after it.

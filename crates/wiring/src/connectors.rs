@@ -163,19 +163,21 @@ pub fn confinement(config: &Config, db: Option<Db>) -> Confinement {
     }
 }
 
+/// The files of a SQLite database; none of another.
+fn list_database_files(url: &str) -> Vec<PathBuf> {
+    let Ok(DatabaseAddress::Sqlite(file)) = url.parse() else { return Vec::new() };
+    let beside = |ending: &str| {
+        let mut name = file.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    ["", "-wal", "-shm", "-journal"].map(beside).to_vec()
+}
+
 /// What no connector's program may reach.
 pub fn list_protected_paths(config: &Config) -> Vec<PathBuf> {
-    let database = match config.store_url().reveal().parse() {
-        Ok(DatabaseAddress::Sqlite(file)) => {
-            let beside = |ending: &str| {
-                let mut name = file.clone().into_os_string();
-                name.push(ending);
-                PathBuf::from(name)
-            };
-            ["", "-wal", "-shm", "-journal"].map(beside).to_vec()
-        }
-        _ => Vec::new(),
-    };
+    let databases = [config.store_url(), config.keys_url()];
+    let database = databases.iter().flat_map(|url| list_database_files(url.reveal()));
     let own = [config.data.dir.clone(), config.vault_key_file()];
     let all = own.into_iter().chain(database).chain(config.file());
     // Settings may name them from where we stand.

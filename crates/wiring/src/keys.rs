@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
+use munshi_identity::persons::{SEALING, list_newest_keys};
 use munshi_keys::{CachedKeyring, KeyStorePlace, KeyWorker, MasterKeys};
 use munshi_safety::vault::Vault;
 use munshi_store::{DatabaseAddress, Db, StoreOptions};
@@ -11,8 +12,11 @@ use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
 
 use crate::data_folder;
 use crate::database::parse_address;
-use crate::failure::Result;
+use crate::failure::{CommandFailure, Exit, Result};
 use crate::vault;
+
+/// How many of the keys given last are looked for at the start.
+const CHECKED: u32 = 5;
 
 /// The keys of one process. Nothing is opened until a key is asked for.
 pub struct ConfiguredKeys {
@@ -21,6 +25,8 @@ pub struct ConfiguredKeys {
     pub keyring: Arc<CachedKeyring>,
     pub address: DatabaseAddress,
     pub options: StoreOptions,
+    /// Whether the settings say where it is.
+    is_named: bool,
 }
 
 impl ConfiguredKeys {
@@ -38,7 +44,14 @@ impl ConfiguredKeys {
         let masters: Arc<MasterKeys> = vault::source(config)?.into();
         let worker = KeyWorker::new(place, masters.clone(), Arc::new(SystemClock), Arc::new(SystemRandom));
         let keyring = CachedKeyring::new(worker.clone(), Arc::new(SystemRandom), config.keys.cached);
-        Ok(Self { masters, worker, keyring: Arc::new(keyring), address, options })
+        Ok(Self {
+            masters,
+            worker,
+            keyring: Arc::new(keyring),
+            address,
+            options,
+            is_named: config.keys.url.is_some(),
+        })
     }
 
     /// The file, where it is one.
@@ -49,11 +62,36 @@ impl ConfiguredKeys {
         }
     }
 
+    /// Whether the store is there, the right one, and no older than the database.
+    pub async fn check(&self, db: &Db) -> Result<()> {
+        self.worker.store_id().await?;
+        let newest = db.platform(SEALING).read(|tx| list_newest_keys(tx, CHECKED)).await?;
+        for (tenant, key) in newest {
+            if !self.worker.knows(tenant, key).await? {
+                let what = format!(
+                    "the store of keys {} is older than the database: it lacks keys that text is encrypted with",
+                    self.address
+                );
+                return Err(CommandFailure::new(Exit::Settings, what).hint(
+                    "put the newest copy of the store in its place; what was written since it was made can't be read",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Ties the store to the main database. For one where nothing is sealed yet it is made; the vault looks at the
     /// installation's key before that, so that a lost key is told and no other takes its place.
     pub async fn bind(&self, db: &Db) -> Result<()> {
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         if munshi_keys::find_store(db).await?.is_none() {
+            if db.engine() == "postgres" && !self.is_named {
+                let what =
+                    "a Postgres database needs a store of keys that every node reaches: keys.url is not set";
+                return Err(CommandFailure::new(Exit::Settings, what).hint(
+                    "set keys.url (MUNSHI__KEYS__URL) to another Postgres database or, for one node alone, to sqlite:FILE",
+                ));
+            }
             if let Some(folder) = self.file().and_then(|file| file.parent()) {
                 data_folder::create_private(folder)
                     .map_err(|error| data_folder::unusable_failure(folder, &error))?;

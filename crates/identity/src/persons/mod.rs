@@ -13,7 +13,7 @@ pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
-pub use person_keys::{list_keys, seal_by_person};
+pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_person};
 
 use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params, sql_in_both_orders};
 use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};

@@ -1,20 +1,30 @@
 //! Which key a person's text is sealed by.
 
-use munshi_store::{Result, SealedBy, Tx, params};
-use munshi_types::{DataKeyId, Id, PersonId};
+use munshi_store::{PlatformScope, PlatformTx, Result, SealedBy, Tx, across_tenants, params};
+use munshi_types::{DataKeyId, Id, PersonId, TenantId};
+
+/// Looking whether the store of keys fits the database.
+pub const SEALING: PlatformScope = PlatformScope::new("sealing");
 
 /// What text of this person is sealed by from now on. A person gets a key with the first text that is theirs, and keeps it: where
 /// two become one, what either wrote stays under the key that it names.
 pub fn seal_by_person(tx: &mut Tx<'_>, person: PersonId) -> Result<SealedBy> {
-    let (tenant, owner) = (tx.tenant(), person.as_uuid());
-    if let Some(known) = tx.keyring()?.find_known_key(tenant, owner) {
-        return Ok(SealedBy::Person(known));
+    match find_seal(tx, person)? {
+        Some(known) => Ok(known),
+        None => assign_key(tx, person).and_then(|key| remember(tx, person, key)),
     }
-    let key = match find_key(tx, person)? {
-        Some(key) => key,
-        None => assign_key(tx, person)?,
-    };
-    let keyring = tx.shared_keyring()?;
+}
+
+/// The same for somebody who has a key already.
+pub fn find_seal(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<SealedBy>> {
+    if let Some(known) = tx.keyring()?.find_known_key(tx.tenant(), person.as_uuid()) {
+        return Ok(Some(SealedBy::Person(known)));
+    }
+    find_key(tx, person)?.map(|key| remember(tx, person, key)).transpose()
+}
+
+fn remember(tx: &mut Tx<'_>, person: PersonId, key: DataKeyId) -> Result<SealedBy> {
+    let (tenant, owner, keyring) = (tx.tenant(), person.as_uuid(), tx.shared_keyring()?);
     tx.after_commit(move || keyring.remember_key(tenant, owner, key));
     Ok(SealedBy::Person(key))
 }
@@ -45,5 +55,14 @@ pub fn list_keys(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<DataKeyId>> {
          WHERE k.tenant_id = $1 AND (p.id = $2 OR p.merged_into = $2) ORDER BY k.person_id",
         params![person],
         |row| row.get(0),
+    )
+}
+
+/// The keys given last, by whichever tenant: a store of keys that lacks them is older than this database.
+pub fn list_newest_keys(tx: &mut PlatformTx<'_>, limit: u32) -> Result<Vec<(TenantId, DataKeyId)>> {
+    tx.all(
+        across_tenants("SELECT tenant_id, key_id FROM person_keys ORDER BY key_id DESC LIMIT $1"),
+        params![limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )
 }

@@ -17,11 +17,19 @@ pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<Seale
     Ok(person.map_or(Ok(SealedBy::Tenant), |person| seal_by_person(tx, person))?)
 }
 
-/// As the act is sealed that is written now. Its end may come in the same transaction, which then need not look it up. An act that
-/// is rolled back has no end.
-pub(super) fn remember(tx: &Tx<'_>, act: ActId, by: SealedBy) -> Result<()> {
-    if let SealedBy::Person(key) = by {
-        tx.keyring()?.remember_key(tx.tenant(), act.as_uuid(), key);
+/// As the act is sealed that is written now. Its end may come in the same transaction, which then need not look it up: a key that the
+/// person had before is remembered at once. One that is given in this very transaction is not theirs before it is committed.
+pub(super) fn remember(
+    tx: &mut Tx<'_>,
+    act: ActId,
+    (person, by): (Option<PersonId>, SealedBy),
+) -> Result<()> {
+    let (SealedBy::Person(key), Some(person)) = (by, person) else { return Ok(()) };
+    let (tenant, keyring) = (tx.tenant(), tx.shared_keyring()?);
+    if keyring.find_known_key(tenant, person.as_uuid()) == Some(key) {
+        keyring.remember_key(tenant, act.as_uuid(), key);
+    } else {
+        tx.after_commit(move || keyring.remember_key(tenant, act.as_uuid(), key));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_safety::acts::ActState;
 use munshi_safety::approvals::{self, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision as Said};
 use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
-use munshi_test_support::{DatabaseEngine, TestDb, process};
+use munshi_test_support::{DatabaseEngine, TestDb, memory_keyring, process};
 use munshi_tools::{NoActJournal, ToolAnswer};
 use munshi_types::{ActId, IdGenerator, SystemClock, TenantId};
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,9 @@ fn the_child_acts_and_dies() {
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         let address: DatabaseAddress = part.url.parse().unwrap();
         let migrations = Migrations::new(&MIGRATIONS).unwrap();
-        let db = Db::open(&address, &StoreOptions::default(), &migrations).await.unwrap();
+        let options =
+            StoreOptions { keyring: Some(memory_keyring(IdGenerator::system())), ..StoreOptions::default() };
+        let db = Db::open(&address, &options, &migrations).await.unwrap();
         let death = match part.dies.as_str() {
             "before" => Death::Before,
             "after" => Death::After,

@@ -103,15 +103,15 @@ async fn check_connection(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFi
         DatabaseAddress::Postgres(_) => format!("{version} at {}", database.address),
     };
     let queue = db.platform(JOBS).read(load_queue_depth).await?;
-    let encryption = check_encryption(database).await;
+    let encryption = check_encryption(database, &db).await;
     Ok((vec![DoctorFinding::ok("engine", engine), encryption, check_queue(queue)], db))
 }
 
 /// Whether the keys that text is encrypted with are there, and the right ones.
-async fn check_encryption(database: &ConfiguredDatabase) -> DoctorFinding {
+async fn check_encryption(database: &ConfiguredDatabase, db: &Db) -> DoctorFinding {
     let keys = &database.keys;
-    if let Err(error) = keys.worker.store_id().await {
-        return DoctorFinding::from_failure("encryption", error.into());
+    if let Err(failure) = keys.check(db).await {
+        return DoctorFinding::from_failure("encryption", failure);
     }
     match keys.file() {
         Some(file) if is_open_to_others(file) && file.parent().is_none_or(is_open_to_others) => {

@@ -68,6 +68,8 @@ impl Installation {
             DatabaseEngine::Postgres => {
                 let url = place.postgres_url("munshi_owner");
                 variables.push(("MUNSHI__STORE__URL".to_owned(), url.clone()));
+                let keys = format!("sqlite:{}", data.join("keys.db").display());
+                variables.push(("MUNSHI__KEYS__URL".to_owned(), keys));
                 url.parse().unwrap()
             }
         };
