@@ -170,6 +170,7 @@ impl Ready {
         TurnCommit {
             lease: begun.lease,
             session,
+            person: begun.person.id,
             binding: self.incoming.binding,
             channel: self.incoming.inbound.channel,
             ending: TurnStatus::Done,

@@ -5,7 +5,7 @@
 
 use munshi_identity::persons;
 use munshi_store::{JsonText, Result, SealedBy, SealedCell, SealedText, Tx};
-use munshi_types::{Id, PersonId};
+use munshi_types::PersonId;
 use serde::Serialize;
 
 /// The key of a person, or the tenant's own where there is none. Work on behalf of somebody who is gone meanwhile still has to
