@@ -34,6 +34,7 @@ mod person;
 mod policy;
 mod prompt;
 mod restore;
+mod sealing;
 mod serve;
 mod sms;
 mod start;
