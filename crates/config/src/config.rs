@@ -97,15 +97,9 @@ impl Config {
 
     /// The database of the keys: `keys.url`, or the SQLite file beside the vault's key.
     pub fn keys_url(&self) -> RedactedUrl {
-        self.keys.url.as_ref().map_or_else(
-            || {
-                RedactedUrl::new(format!(
-                    "sqlite:{}",
-                    self.vault_key_file().with_file_name("keys.db").display()
-                ))
-            },
-            |url| RedactedUrl::new(url.reveal().to_owned()),
-        )
+        self.keys.url.clone().unwrap_or_else(|| {
+            RedactedUrl::new(format!("sqlite:{}", self.vault_key_file().with_file_name("keys.db").display()))
+        })
     }
 
     /// The file that settings were read from, if any was.

@@ -1,4 +1,4 @@
-use crate::kinds::{CountKind, SecretStoreUrlKind};
+use crate::kinds::{CountKind, SecretStoreUrlKind, StoreUrlKind};
 use crate::section::section;
 
 section! {
@@ -7,7 +7,7 @@ section! {
     KeysSection in "keys" {
         /// The database of the keys. Empty means the SQLite file `keys.db` beside the vault's key. Several nodes need one that
         /// all of them reach, with a login of its own.
-        url: SecretStoreUrlKind = "",
+        url: StoreUrlKind = "",
         /// Postgres login that owns its tables. Empty means the same login as `url`.
         owner_url: SecretStoreUrlKind = "",
         /// How many persons' keys are kept in memory.
