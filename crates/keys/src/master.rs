@@ -167,8 +167,13 @@ fn read_retired(path: &Path) -> Result<Vec<MasterKey>> {
     let mut keys = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        if entry.file_name().to_string_lossy().starts_with(&beginning) {
-            keys.extend(read_file(&entry.path())?);
+        if !entry.file_name().to_string_lossy().starts_with(&beginning) {
+            continue;
+        }
+        match read_file(&entry.path()) {
+            Ok(key) => keys.extend(key),
+            // Nothing that is in use needs it.
+            Err(error) => tracing::warn!(%error, "a retired key can't be read; only older backups need it"),
         }
     }
     Ok(keys)

@@ -5,8 +5,8 @@ section! {
     /// The keys that people's text is encrypted with, in a database of their own that no backup of the main one contains.
     /// Without them the text is lost: copy them as `munshi backup` says.
     KeysSection in "keys" {
-        /// The database of the keys. Empty means the SQLite file `keys.db` beside the vault's key. Several nodes need one that
-        /// all of them reach, with a login of its own.
+        /// The database of the keys. Empty means the SQLite file `keys.db` beside the vault's key. With Postgres it must be set, to one
+        /// that all nodes reach, with a login of its own.
         url: StoreUrlKind = "",
         /// Postgres login that owns its tables. Empty means the same login as `url`.
         owner_url: SecretStoreUrlKind = "",
