@@ -27,6 +27,7 @@
 //! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`], [`AdminTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
 //! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
 //! - [`migrate`], [`Migration`]: the schema; [`page`], [`SortOrder`], [`sql_in_both_orders!`]: keyset paging either way; [`tenants`]: the registry; [`maintenance`]: backup, checks
+//! - [`in_background`]: work that people's passes
 //! - [`SealedColumn`], [`Keyring`]: text that is sealed at rest, and who fills in its keys
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
@@ -43,6 +44,7 @@ mod admin_tx;
 mod db;
 mod error;
 mod health;
+mod lane;
 pub mod maintenance;
 mod meter;
 pub mod migrate;
@@ -65,6 +67,7 @@ pub use address::{DatabaseAddress, PostgresAddress};
 pub use admin_tx::{AdminTx, AuditNote, PlatformAdminTx};
 pub use db::{Db, Platform};
 pub use error::{Error, Result};
+pub use lane::in_background;
 pub use migrate::{Migration, Migrations};
 pub use options::StoreOptions;
 pub use page::{Cursor, CursorError, ListCursor, Page, PageRequest};

@@ -10,7 +10,7 @@ use munshi_llm::calls;
 use munshi_pack::operation::PackServices;
 use munshi_safety::budget::has_open_reservations;
 use munshi_store::tenants::{self, TENANTS};
-use munshi_store::{PlatformTx, Tx, params};
+use munshi_store::{PlatformTx, Tx, in_background, params};
 use munshi_types::{Id, RunId, TenantId, TenantStatus, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +47,7 @@ impl TurnEngine {
         let kind = JobKind::new(RUN_JOB).limit(most).backoff(BACKOFF);
         registry.add(kind, move |job| {
             let (engine, services) = (engine.clone(), services.clone());
-            async move { engine.work_on(job, &services).await }
+            in_background(async move { engine.work_on(job, &services).await })
         });
     }
 
