@@ -59,4 +59,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0047_key_closed_scopes"),
     migration!("0048_keeper_keys"),
     migration!("0062_person_keys"),
+    migration!("0064_sealed_persons"),
 ];

@@ -9,23 +9,25 @@ pub const SEALING: PlatformScope = PlatformScope::new("sealing");
 /// What text of this person is sealed by from now on. A person gets a key with the first text that is theirs, and keeps it: where
 /// two become one, what either wrote stays under the key that it names.
 pub fn seal_by_person(tx: &mut Tx<'_>, person: PersonId) -> Result<SealedBy> {
-    match find_seal(tx, person)? {
-        Some(known) => Ok(known),
+    if let Some(known) = tx.find_owner_key(person.as_uuid())? {
+        return Ok(SealedBy::Person(known));
+    }
+    match find_key(tx, person)? {
+        Some(key) => remember(tx, person, key),
         None => assign_key(tx, person).and_then(|key| remember(tx, person, key)),
     }
 }
 
 /// The same for somebody who has a key already.
 pub fn find_seal(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<SealedBy>> {
-    if let Some(known) = tx.keyring()?.find_known_key(tx.tenant(), person.as_uuid()) {
+    if let Some(known) = tx.find_owner_key(person.as_uuid())? {
         return Ok(Some(SealedBy::Person(known)));
     }
     find_key(tx, person)?.map(|key| remember(tx, person, key)).transpose()
 }
 
 fn remember(tx: &mut Tx<'_>, person: PersonId, key: DataKeyId) -> Result<SealedBy> {
-    let (tenant, owner, keyring) = (tx.tenant(), person.as_uuid(), tx.shared_keyring()?);
-    tx.after_commit(move || keyring.remember_key(tenant, owner, key));
+    tx.remember_owner_key(person.as_uuid(), key)?;
     Ok(SealedBy::Person(key))
 }
 
@@ -37,15 +39,15 @@ fn find_key(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<DataKeyId>> {
     )
 }
 
+/// Whoever is quicker decides: both have the same key.
 fn assign_key(tx: &mut Tx<'_>, person: PersonId) -> Result<DataKeyId> {
     let new = tx.keyring()?.take_new_key(tx.tenant())?;
-    tx.execute(
+    tx.one(
         "INSERT INTO person_keys (tenant_id, person_id, key_id) VALUES ($1, $2, $3)
-         ON CONFLICT (tenant_id, person_id) DO NOTHING",
+         ON CONFLICT (tenant_id, person_id) DO UPDATE SET key_id = person_keys.key_id RETURNING key_id",
         params![person, new],
-    )?;
-    // Another may have been quicker; then theirs is the person's.
-    Ok(find_key(tx, person)?.unwrap_or(new))
+        |row| row.get(0),
+    )
 }
 
 /// The keys of a person and of everybody who turned out to be them.

@@ -17,26 +17,17 @@ pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<Seale
     Ok(person.map_or(Ok(SealedBy::Tenant), |person| seal_by_person(tx, person))?)
 }
 
-/// As the act is sealed that is written now. Its end may come in the same transaction, which then need not look it up: a key that the
-/// person had before is remembered at once. One that is given in this very transaction is not theirs before it is committed.
-pub(super) fn remember(
-    tx: &mut Tx<'_>,
-    act: ActId,
-    (person, by): (Option<PersonId>, SealedBy),
-) -> Result<()> {
-    let (SealedBy::Person(key), Some(person)) = (by, person) else { return Ok(()) };
-    let (tenant, keyring) = (tx.tenant(), tx.shared_keyring()?);
-    if keyring.find_known_key(tenant, person.as_uuid()) == Some(key) {
-        keyring.remember_key(tenant, act.as_uuid(), key);
-    } else {
-        tx.after_commit(move || keyring.remember_key(tenant, act.as_uuid(), key));
+/// As the act is sealed that is written now: its end may come in the same transaction, which then need not look it up.
+pub(super) fn remember(tx: &mut Tx<'_>, act: ActId, by: SealedBy) -> Result<()> {
+    match by {
+        SealedBy::Person(key) => Ok(tx.remember_owner_key(act.as_uuid(), key)?),
+        SealedBy::Tenant => Ok(()),
     }
-    Ok(())
 }
 
 /// As an act is sealed that is there.
 pub(crate) fn seal_by_act(tx: &mut Tx<'_>, act: ActId) -> Result<SealedBy> {
-    if let Some(known) = tx.keyring()?.find_known_key(tx.tenant(), act.as_uuid()) {
+    if let Some(known) = tx.find_owner_key(act.as_uuid())? {
         return Ok(SealedBy::Person(known));
     }
     let person: Option<Option<PersonId>> =

@@ -245,7 +245,7 @@ on_both! {
             assert_eq!(browser.value("document.querySelectorAll('.link').length"), json!(0), "it is asked for once");
         })
         .await;
-        let proved = "SELECT COUNT(*) FROM person_addresses WHERE tenant_id = $1 AND kind = 'phone' AND address = '+919812345678'";
-        assert_eq!(house.number(house.shop.tenant, proved).await, 1);
+        let known = house.all_addresses(house.shop.tenant).await;
+        assert_eq!(known.iter().filter(|(_, address)| address == "+919812345678").count(), 1);
     }
 }

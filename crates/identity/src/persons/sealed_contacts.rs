@@ -1,0 +1,112 @@
+//! How names and addresses of persons stand in their rows: sealed by the person's key, and found by keyed hashes.
+//!
+//! What stands in plain words is from before they were sealed; it is found too, until all of it is sealed.
+
+use munshi_store::{Error, FromColumn, JsonText, Result, Row, RowId, SealedBy, SealedCell, SealedColumn, Tx};
+use munshi_types::PersonId;
+
+use super::Person;
+use super::person_keys::seal_by_person;
+use crate::address::{ContactAddress, ContactAddressKind};
+use crate::base64url;
+
+pub(super) const NAME: SealedColumn = SealedColumn::new("persons", "name");
+pub(super) const TAGS: SealedColumn = SealedColumn::new("persons", "tags");
+pub(super) const SHOWN_ADDRESS: SealedColumn = SealedColumn::new("person_addresses", "shown");
+
+/// What a hashed address begins with; `1` is this way of hashing it.
+const HASHED: &str = "hashed:1:";
+
+/// An address as statements look for it: by its hash, or as it stood before addresses were sealed.
+#[derive(Clone, Debug)]
+pub(crate) struct AddressKey {
+    pub(crate) kind: &'static str,
+    pub(crate) hashed: String,
+    pub(crate) plain: String,
+}
+
+impl AddressKey {
+    pub(crate) fn of(tx: &Tx<'_>, address: &ContactAddress) -> Result<Self> {
+        let kind = address.kind().as_str();
+        let hash = tx.hash("address", [kind, address.as_str()].join("\0").as_bytes())?;
+        let hashed = format!("{HASHED}{}", base64url::encode(&hash));
+        Ok(Self { kind, hashed, plain: address.as_str().to_owned() })
+    }
+
+    /// Where the readable form of this address is sealed.
+    pub(super) fn cell(&self) -> SealedCell {
+        address_cell(self.kind, &self.hashed)
+    }
+}
+
+fn address_cell(kind: &str, hashed: &str) -> SealedCell {
+    SHOWN_ADDRESS.cell(RowId::named(&[kind, hashed]))
+}
+
+/// The channel of a channel's own id, which may be read: `web` of `web:8812345`.
+pub(super) fn channel_of(address: &ContactAddress) -> Option<&str> {
+    let is_channel = address.kind() == ContactAddressKind::Channel;
+    address.as_str().split_once(':').filter(|_| is_channel).map(|(channel, _)| channel)
+}
+
+/// What stands in a person's row in place of their name and tags.
+pub(super) struct SealedPerson {
+    pub(super) name: String,
+    /// None for the empty name, which nobody looks for.
+    pub(super) name_hash: Option<Vec<u8>>,
+    pub(super) tags: JsonText,
+}
+
+pub(super) fn seal_person(tx: &mut Tx<'_>, person: &Person) -> Result<SealedPerson> {
+    if person.name.is_empty() && person.tags.is_empty() {
+        // Nothing to seal: no key is needed yet.
+        return Ok(SealedPerson { name: String::new(), name_hash: None, tags: JsonText::of(&person.tags)? });
+    }
+    let by = seal_by_person(tx, person.id)?;
+    let (name, name_hash) = seal_name(tx, by, person.id, &person.name)?;
+    Ok(SealedPerson { name, name_hash, tags: tx.seal_json(by, TAGS.cell(person.id), &person.tags)? })
+}
+
+/// A name as it stands in its row, and what it is found by.
+pub(super) fn seal_name(
+    tx: &Tx<'_>,
+    by: SealedBy,
+    person: PersonId,
+    name: &str,
+) -> Result<(String, Option<Vec<u8>>)> {
+    let sealed = tx.seal(by, NAME.cell(person), name)?.into_text();
+    let hash = if name.is_empty() { None } else { Some(hash_name(tx, name)?) };
+    Ok((sealed, hash))
+}
+
+pub(super) fn hash_name(tx: &Tx<'_>, name: &str) -> Result<Vec<u8>> {
+    Ok(tx.hash("persons.name", name.as_bytes())?.to_vec())
+}
+
+/// What is sealed in a person's row, or `forgotten` where their key was destroyed: lists go on without what they said.
+pub(super) fn read_unless_forgotten<T: FromColumn>(
+    row: &Row<'_>,
+    at: &str,
+    cell: SealedCell,
+    forgotten: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    match row.get_sealed(at, cell) {
+        Err(Error::Forgotten(_)) => forgotten(),
+        read => read,
+    }
+}
+
+/// The address in a row that has `kind`, `address` and `shown`; none where there is no address, and where whose it was is forgotten.
+pub(super) fn read_address(row: &Row<'_>) -> Result<Option<ContactAddress>> {
+    let Some(kind) = row.get::<Option<String>>("kind")? else { return Ok(None) };
+    let stored: String = row.get("address")?;
+    let shown: Option<String> =
+        read_unless_forgotten(row, "shown", address_cell(&kind, &stored), || Ok(Some(String::new())))?;
+    let text = match shown {
+        Some(forgotten) if forgotten.is_empty() => return Ok(None),
+        Some(shown) => shown,
+        None => stored,
+    };
+    let odd = || Error::Decode("an address has an unknown kind".to_owned());
+    ContactAddress::from_stored(&kind, text).ok_or_else(odd).map(Some)
+}
