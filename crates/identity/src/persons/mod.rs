@@ -14,8 +14,8 @@ pub use matching::{PersonMatch, find_or_add, lock_living};
 pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
-pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_person};
-pub(crate) use sealed_contacts::AddressKey;
+pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_owner, seal_by_person};
+pub(crate) use sealed_contacts::{AddressKey, move_sealed_address, seal_name_and_tags};
 
 use self::sealed_contacts::{
     NAME, TAGS, channel_of, hash_name, read_address, read_unless_forgotten, seal_person,

@@ -3,6 +3,8 @@
 use munshi_store::{PlatformScope, PlatformTx, Result, SealedBy, Tx, across_tenants, params};
 use munshi_types::{DataKeyId, Id, PersonId, TenantId};
 
+use super::find;
+
 /// Looking whether the store of keys fits the database.
 pub const SEALING: PlatformScope = PlatformScope::new("sealing");
 
@@ -24,6 +26,20 @@ pub fn find_seal(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<SealedBy>> 
         return Ok(Some(SealedBy::Person(known)));
     }
     find_key(tx, person)?.map(|key| remember(tx, person, key)).transpose()
+}
+
+/// The key of a person, or the tenant's own where there is none. Work on behalf of somebody who is gone meanwhile still has to
+/// be ended, and nothing of theirs is written with it.
+pub fn seal_by_owner(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
+    let Some(person) = person else { return Ok(SealedBy::Tenant) };
+    if let Some(known) = find_seal(tx, person)? {
+        return Ok(known);
+    }
+    let is_gone = match find(tx, person) {
+        Err(error) if error.is_unreadable() => false,
+        found => found?.is_none(),
+    };
+    if is_gone { Ok(SealedBy::Tenant) } else { seal_by_person(tx, person) }
 }
 
 fn remember(tx: &mut Tx<'_>, person: PersonId, key: DataKeyId) -> Result<SealedBy> {

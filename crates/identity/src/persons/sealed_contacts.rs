@@ -2,7 +2,10 @@
 //!
 //! What stands in plain words is from before they were sealed; it is found too, until all of it is sealed.
 
-use munshi_store::{Error, FromColumn, JsonText, Result, Row, RowId, SealedBy, SealedCell, SealedColumn, Tx};
+use munshi_store::{
+    Error, FromColumn, JsonText, Result, Row, RowId, SealedBy, SealedCell, SealedColumn, Tx, is_sealed,
+    params,
+};
 use munshi_types::PersonId;
 
 use super::Person;
@@ -81,6 +84,50 @@ pub(super) fn seal_name(
 
 pub(super) fn hash_name(tx: &Tx<'_>, name: &str) -> Result<Vec<u8>> {
     Ok(tx.hash("persons.name", name.as_bytes())?.to_vec())
+}
+
+/// Seals what stands plain in a person's row, their name or their tags or both.
+pub(crate) fn seal_name_and_tags(
+    tx: &mut Tx<'_>,
+    person: PersonId,
+    name: &str,
+    tags: &JsonText,
+) -> Result<()> {
+    let by = seal_by_person(tx, person)?;
+    let (name, hash) = match is_sealed(name) {
+        true => (name.to_owned(), None),
+        false => seal_name(tx, by, person, name)?,
+    };
+    let tags = match is_sealed(tags.as_str()) {
+        true => tags.clone(),
+        false => tx.seal_written(by, TAGS.cell(person), tags)?,
+    };
+    tx.execute(
+        "UPDATE persons SET name = $3, name_hash = COALESCE($4, name_hash), tags = $5 WHERE tenant_id = $1 AND id = $2",
+        params![person, name, hash, tags],
+    )?;
+    Ok(())
+}
+
+/// Seals an address that stood plain. Where it was tied to somebody in its sealed form meanwhile, that holds.
+pub(crate) fn move_sealed_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
+    let (by, key) = (seal_by_person(tx, person)?, AddressKey::of(tx, address)?);
+    let shown = tx.seal(by, key.cell(), address.as_str())?;
+    let moved = tx.attempt(|tx| {
+        tx.execute(
+            "UPDATE person_addresses SET address = $4, shown = $5, channel = $6
+             WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND shown IS NULL",
+            params![key.kind, key.plain, key.hashed, shown, channel_of(address)],
+        )
+    });
+    match moved {
+        Err(Error::Conflict { .. }) => tx.execute(
+            "DELETE FROM person_addresses WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND shown IS NULL",
+            params![key.kind, key.plain],
+        ),
+        moved => moved,
+    }
+    .map(drop)
 }
 
 /// What is sealed in a person's row, or `forgotten` where their key was destroyed: lists go on without what they said.

@@ -1,7 +1,7 @@
 //! What of an act is sealed at rest, and with whose key.
 
 use munshi_identity::persons::seal_by_person;
-use munshi_store::{JsonText, SealedBy, SealedColumn, Tx, params};
+use munshi_store::{JsonText, PlainColumn, SealedBy, SealedColumn, SealedKey, SealedTable, Tx, params};
 use munshi_types::{ActId, Id, PersonId};
 
 use crate::error::Result;
@@ -11,6 +11,27 @@ pub(crate) const LEAVING: SealedColumn = SealedColumn::new("acts", "leaving");
 pub(super) const PROPOSAL: SealedColumn = SealedColumn::new("acts", "proposal");
 pub(super) const RESULT: SealedColumn = SealedColumn::new("acts", "result");
 pub(super) const UNDO: SealedColumn = SealedColumn::new("acts", "undo");
+
+/// Acts from before they were sealed.
+pub(crate) const ACTS_OF_BEFORE: SealedTable = SealedTable {
+    name: "acts",
+    key: SealedKey::Id,
+    next: (
+        "SELECT id AS row_id, person_id AS person, arguments, leaving, proposal, result, undo FROM acts
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+        "SELECT id AS row_id, person_id AS person, arguments, leaving, proposal, result, undo FROM acts
+         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+    ),
+    update: "UPDATE acts SET arguments = $3, leaving = $4, proposal = $5, result = $6, undo = $7
+             WHERE tenant_id = $1 AND id = $2",
+    columns: &[
+        PlainColumn::Json(ARGUMENTS),
+        PlainColumn::Json(LEAVING),
+        PlainColumn::Json(PROPOSAL),
+        PlainColumn::Json(RESULT),
+        PlainColumn::Json(UNDO),
+    ],
+};
 
 /// By the key of the person it is done for; where there is none, by the tenant's.
 pub(crate) fn seal_by(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<SealedBy> {
