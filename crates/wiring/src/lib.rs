@@ -62,7 +62,7 @@ pub fn migrations() -> Result<Migrations> {
         munshi_identity::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
-        munshi_agent::MIGRATIONS,
+        munshi_conversations::MIGRATIONS,
         munshi_connectors::MIGRATIONS,
         munshi_pack::MIGRATIONS,
     ];

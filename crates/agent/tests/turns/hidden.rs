@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::retention::SummaryInput;
-use munshi_agent::{HaltReason, RunRecoveryScope, RunState, messages};
+use munshi_conversations::retention::SummaryInput;
+use munshi_conversations::{HaltReason, RunRecoveryScope, RunState, messages};
 use munshi_identity::{ContactAddress, Person, persons};
 use munshi_pack::{
     ContextSource, FromPack, PackReader, PackReading, PackRegistry, PackTurnContext, PromptContribution,

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
+use munshi_conversations::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
 use munshi_identity::Role;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_types::tier::Channel;

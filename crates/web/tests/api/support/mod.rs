@@ -23,8 +23,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use munshi_agent::TurnSettings;
-use munshi_agent::outbox::ChannelSender;
 use munshi_connectors::ConnectorLogins;
+use munshi_conversations::outbox::ChannelSender;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::HostTokenVerifier;
 use munshi_identity::keys::{
