@@ -25,7 +25,7 @@ use crate::ingest::IngestServices;
 use crate::late_acts::{self, DetachOutcome};
 use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::runs::{self, EndedRun, LeftSnapshot, RunEndUpdate, RunLease};
-use crate::sealing::seal_by;
+use crate::sealing::seal_by_owner;
 use crate::sessions::{self, ReplyPosition, SessionUpdate};
 use crate::snapshot::RunSnapshot;
 use crate::state::{HaltReason, RunState};
@@ -51,7 +51,7 @@ pub struct RunProgress<'a> {
 
 /// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
 pub fn save_progress(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
-    let held = (progress.lease, seal_by(tx, progress.person)?);
+    let held = (progress.lease, seal_by_owner(tx, progress.person)?);
     let last = runs::advance(tx, held, progress.state, progress.snapshot)?;
     match progress.snapshot.work.is_some() {
         true => steps::add_shared(tx, held, progress.steps)?,

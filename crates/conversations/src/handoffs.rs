@@ -20,10 +20,10 @@ use crate::sealing::seal_optional_json;
 use crate::sessions::{ACTIVE, Session};
 use crate::taint_bits;
 
-const REASON: SealedColumn = SealedColumn::new("handoffs", "reason");
-const SUMMARY: SealedColumn = SealedColumn::new("handoffs", "summary");
-const OPEN_QUESTIONS: SealedColumn = SealedColumn::new("handoffs", "open_questions");
-const ENTITIES: SealedColumn = SealedColumn::new("handoffs", "entities");
+pub(crate) const REASON: SealedColumn = SealedColumn::new("handoffs", "reason");
+pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("handoffs", "summary");
+pub(crate) const OPEN_QUESTIONS: SealedColumn = SealedColumn::new("handoffs", "open_questions");
+pub(crate) const ENTITIES: SealedColumn = SealedColumn::new("handoffs", "entities");
 
 /// So long a person who was asked to take over is waited for, and after so long they may be asked again.
 const AWAITED: Duration = Duration::from_secs(24 * 3600);

@@ -6,7 +6,7 @@ use munshi_types::HolderId;
 
 use crate::error::{Error, Result};
 use crate::runs::{self, RunLease};
-use crate::sealing::seal_by;
+use crate::sealing::seal_by_owner;
 use crate::snapshot::RunSnapshot;
 
 /// Take-ups beside other turns, before a run goes on alone.
@@ -45,7 +45,7 @@ pub fn mark_alone(tx: &mut Tx<'_>, lease: RunLease, process: HolderId) -> Result
     snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < lease.epoch);
     snapshot.alone.push(lease.epoch);
     snapshot.alone_in = Some(process);
-    let by = seal_by(tx, person)?;
+    let by = seal_by_owner(tx, person)?;
     runs::advance(tx, (lease, by), run.state, &snapshot)?;
     Ok(())
 }
@@ -56,7 +56,7 @@ pub fn unmark_alone(tx: &mut Tx<'_>, lease: RunLease) -> Result<()> {
     let (person, mut snapshot) = (run.person(), run.snapshot);
     snapshot.alone.retain(|epoch| *epoch != lease.epoch);
     snapshot.alone_in = None;
-    let by = seal_by(tx, person)?;
+    let by = seal_by_owner(tx, person)?;
     runs::advance(tx, (lease, by), run.state, &snapshot)?;
     Ok(())
 }

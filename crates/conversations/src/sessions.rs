@@ -19,8 +19,8 @@ pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("sessions", "reply_t
 pub(crate) const SUMMARY: SealedColumn = SealedColumn::new("sessions", "summary");
 pub(crate) const ASIDE: SealedColumn = SealedColumn::new("sessions", "aside");
 pub(crate) const ACTIVE: SealedColumn = SealedColumn::new("sessions", "active");
-const ENTITIES: SealedColumn = SealedColumn::new("sessions", "entities");
-const MASKED: SealedColumn = SealedColumn::new("sessions", "masked");
+pub(crate) const ENTITIES: SealedColumn = SealedColumn::new("sessions", "entities");
+pub(crate) const MASKED: SealedColumn = SealedColumn::new("sessions", "masked");
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {

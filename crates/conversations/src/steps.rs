@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::columns::{read_enum, read_sealed_json};
 use crate::runs::RunLease;
-use crate::sealing::seal_by;
+use crate::sealing::seal_by_owner;
 use crate::state::RunState;
 
-const BODY: SealedColumn = SealedColumn::new("run_steps", "body");
+pub(crate) const BODY: SealedColumn = SealedColumn::new("run_steps", "body");
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewRunStep {
@@ -136,7 +136,7 @@ pub fn add_beside(tx: &mut Tx<'_>, run: RunId, step: &NewRunStep) -> Result<()> 
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     let Some((epoch, number, person)) = open else { return Ok(()) };
-    let by = seal_by(tx, person)?;
+    let by = seal_by_owner(tx, person)?;
     let body = tx.seal_json(by, body_of(run, number), &step.body)?;
     tx.execute(
         "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)

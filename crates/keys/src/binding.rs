@@ -14,10 +14,10 @@ const SEALING: PlatformScope = PlatformScope::new("sealing");
 /// is written down is looked at when a key is asked for, or by [`KeyWorker::store_id`].
 pub async fn bind_store(db: &Db, worker: &KeyWorker, now: Timestamp) -> Result<()> {
     if let Some(known) = find_store(db).await? {
-        worker.expect(WantedStore::Known(known));
+        worker.set_wanted(WantedStore::Known(known));
         return Ok(());
     }
-    worker.expect(WantedStore::Any);
+    worker.set_wanted(WantedStore::Any);
     let made = worker.store_id().await?;
     let claim = move |tx: &mut PlatformTx<'_>| {
         tx.execute(
@@ -44,4 +44,20 @@ pub async fn find_store(db: &Db) -> Result<Option<Uuid>> {
         tx.optional(across_tenants("SELECT store_id FROM sealed_by WHERE slot = 1"), &[], |row| row.get(0))
     };
     Ok(db.platform(SEALING).read(read).await?)
+}
+
+/// When the main database's file was written anew after everything in it was sealed.
+pub async fn find_rewritten(db: &Db) -> Result<Option<Timestamp>> {
+    let read = |tx: &mut PlatformTx<'_>| {
+        let text = "SELECT rewritten_at FROM sealed_by WHERE slot = 1";
+        tx.optional(across_tenants(text), &[], |row| row.get::<Option<Timestamp>>(0))
+    };
+    Ok(db.platform(SEALING).read(read).await?.flatten())
+}
+
+pub async fn mark_rewritten(db: &Db, now: Timestamp) -> Result<()> {
+    let text = "UPDATE sealed_by SET rewritten_at = $1 WHERE slot = 1";
+    let mark = move |tx: &mut PlatformTx<'_>| tx.execute(across_tenants(text), params![now]);
+    db.platform(SEALING).write(mark).await?;
+    Ok(())
 }

@@ -27,7 +27,7 @@ mod secret;
 mod two_generations;
 mod worker;
 
-pub use binding::{bind_store, find_store};
+pub use binding::{bind_store, find_rewritten, find_store, mark_rewritten};
 pub use cipher::SealKey;
 pub use error::{Error, Result};
 pub use key_store::{OwnKey, StoredKey};
@@ -38,7 +38,8 @@ pub use secret::VaultSecret;
 pub use worker::{KeyStorePlace, KeyWorker, WantedStore};
 
 /// What the main database knows of the store of keys.
-pub const MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0063_sealed_by")];
+pub const MIGRATIONS: &[munshi_store::Migration] =
+    &[munshi_store::migration!("0063_sealed_by"), munshi_store::migration!("0067_rewritten")];
 
 /// The tables of the store of keys. They are no part of the main database.
 pub const KEY_STORE_MIGRATIONS: &[munshi_store::Migration] = &[munshi_store::migration!("0061_key_store")];

@@ -92,7 +92,7 @@ struct Owner {
 }
 
 impl KeyWorker {
-    /// Nothing is opened until a key is asked for, and none is given before [`expect`](Self::expect) said of which store.
+    /// Nothing is opened until a key is asked for, and none is given before [`set_wanted`](Self::set_wanted) said of which store.
     pub fn new(
         place: KeyStorePlace,
         masters: Arc<MasterKeys>,
@@ -108,7 +108,7 @@ impl KeyWorker {
     }
 
     /// Says which store is meant. The first word holds.
-    pub fn expect(&self, wanted: WantedStore) {
+    pub fn set_wanted(&self, wanted: WantedStore) {
         self.0.wanted.get_or_init(|| wanted);
     }
 

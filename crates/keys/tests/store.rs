@@ -40,7 +40,7 @@ impl Keys {
 
     fn worker(&self, wanted: WantedStore) -> KeyWorker {
         let worker = self.unbound();
-        worker.expect(wanted);
+        worker.set_wanted(wanted);
         worker
     }
 

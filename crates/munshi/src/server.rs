@@ -11,6 +11,7 @@ use munshi_web::visitor::authenticator::VisitorAuthenticator;
 use munshi_web::{App, HttpServer, Metrics};
 use munshi_wiring::engine::ConfiguredEngine;
 use munshi_wiring::failure::{CommandFailure, Exit, Result};
+use munshi_wiring::row_sealing::RowSealer;
 use munshi_wiring::{account, installation, jobs, packs};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +54,7 @@ impl ServerBootstrap {
             ConfiguredEngine::build(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
         let runner = Arc::new(jobs::build_runner(config, &db, &clock, &queue, &turns).await?);
         let api = api::build(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
+        let sealer = RowSealer::from_config(config, &db, &clock);
         let parts = ReadinessParts {
             db,
             runner: runner.clone(),
@@ -80,6 +82,7 @@ impl ServerBootstrap {
             let stop = stop.clone();
             async move { resolver.watch(stop).await }
         });
+        tasks.spawn(sealer.run(stop.clone()));
         tasks.spawn({
             let (host, stop) = (turns.host, stop.clone());
             async move { host.serve(stop).await }

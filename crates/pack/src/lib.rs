@@ -93,10 +93,11 @@ pub use turn_context::{EarlierMessage, EarlierSpeaker, PackTurnContext, QueryEnt
 pub use turn_hook::{FinishedCall, FinishedTurn, TurnHook};
 pub use webhook::{PackDeliveryCall, PackWebhook, WebhookRejection, WebhookRequest, WebhookVerdict};
 
-use munshi_store::{Migration, SealedTable, migration};
+use munshi_identity::row_sealing::RowsOfBefore;
+use munshi_store::{Migration, migration};
 
 pub const MIGRATIONS: &[Migration] =
     &[migration!("0053_pack_alerts"), migration!("0055_pack_deliveries"), migration!("0056_pack_cursors")];
 
-/// The tables whose rows of before are to be sealed.
-pub const SEALED_TABLES: &[SealedTable] = &[alerts::ALERTS_OF_BEFORE];
+/// Rows from before they were sealed, for those who seal them.
+pub const ROWS_OF_BEFORE: &[RowsOfBefore] = &[RowsOfBefore::Table(&alerts::ALERTS_OF_BEFORE)];

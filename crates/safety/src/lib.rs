@@ -30,7 +30,8 @@ pub mod vault;
 
 pub use error::{Error, Result};
 
-use munshi_store::{Migration, SealedTable, migration};
+use munshi_identity::row_sealing::RowsOfBefore;
+use munshi_store::{Migration, migration};
 
 pub const MIGRATIONS: &[Migration] = &[
     migration!("0007_audit"),
@@ -45,6 +46,9 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0058_act_undo"),
 ];
 
-/// The tables whose rows of before are to be sealed.
-pub const SEALED_TABLES: &[SealedTable] =
-    &[acts::ACTS_OF_BEFORE, approvals::APPROVALS_OF_BEFORE, proposals::PROPOSALS_OF_BEFORE];
+/// Rows from before they were sealed, for those who seal them.
+pub const ROWS_OF_BEFORE: &[RowsOfBefore] = &[
+    RowsOfBefore::Table(&acts::ACTS_OF_BEFORE),
+    RowsOfBefore::Table(&approvals::APPROVALS_OF_BEFORE),
+    RowsOfBefore::Table(&proposals::PROPOSALS_OF_BEFORE),
+];

@@ -89,6 +89,8 @@ impl ConfiguredDatabase {
     }
 
     pub async fn migrate(&self, now: Timestamp) -> Result<MigrationOutcome> {
+        // Afterwards the program of before could not be started again either.
+        self.keys.require_named(&self.address)?;
         let request = MigrationRequest {
             address: self.address.clone(),
             owner: self.owner.clone(),

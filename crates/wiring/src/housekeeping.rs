@@ -1,5 +1,6 @@
 //! What is done at night for every tenant: old messages go to the archive, old codes go; once for all, what let people in.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub(crate) fn register(
     let archivist = ArchiveJob {
         db: db.clone(),
         clock: clock.clone(),
-        folder: config.data.dir.join(FOLDER),
+        folder: archive_folder(config),
         retentions: Arc::new(move |_| retention),
     };
     archivist.install(kinds);
@@ -53,6 +54,11 @@ pub(crate) fn register(
             enqueue_for_tenants(&db, &queue).await
         }
     });
+}
+
+/// Where what is old goes.
+pub(crate) fn archive_folder(config: &Config) -> PathBuf {
+    config.data.dir.join(FOLDER)
 }
 
 /// Has the job run every night, on one node.

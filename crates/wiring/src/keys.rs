@@ -37,6 +37,7 @@ impl ConfiguredKeys {
             readers: 1,
             connections: 2,
             statement_timeout: config.store.statement_timeout,
+            wipes_removed: true,
             ..StoreOptions::default()
         };
         let place =
@@ -80,18 +81,23 @@ impl ConfiguredKeys {
         Ok(())
     }
 
+    /// Refuses a Postgres database whose store of keys would be a file that other nodes don't reach.
+    pub(crate) fn require_named(&self, main: &DatabaseAddress) -> Result<()> {
+        if self.is_named || matches!(main, DatabaseAddress::Sqlite(_)) {
+            return Ok(());
+        }
+        let what = "a Postgres database needs a store of keys that every node reaches: keys.url is not set";
+        Err(CommandFailure::new(Exit::Settings, what).hint(
+            "set keys.url (MUNSHI__KEYS__URL) to another Postgres database or, for one node alone, to sqlite:FILE",
+        ))
+    }
+
     /// Ties the store to the main database. For one where nothing is sealed yet it is made; the vault looks at the
     /// installation's key before that, so that a lost key is told and no other takes its place.
     pub async fn bind(&self, db: &Db) -> Result<()> {
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         if munshi_keys::find_store(db).await?.is_none() {
-            if db.engine() == "postgres" && !self.is_named {
-                let what =
-                    "a Postgres database needs a store of keys that every node reaches: keys.url is not set";
-                return Err(CommandFailure::new(Exit::Settings, what).hint(
-                    "set keys.url (MUNSHI__KEYS__URL) to another Postgres database or, for one node alone, to sqlite:FILE",
-                ));
-            }
+            self.require_named(db.address())?;
             if let Some(folder) = self.file().and_then(|file| file.parent()) {
                 data_folder::create_private(folder)
                     .map_err(|error| data_folder::unusable_failure(folder, &error))?;

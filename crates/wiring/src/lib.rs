@@ -44,6 +44,7 @@ pub mod operations;
 mod pack_services;
 pub mod packs;
 pub mod policy;
+pub mod row_sealing;
 pub mod tenant_templates;
 pub mod tools;
 pub mod vault;

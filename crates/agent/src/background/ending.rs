@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_conversations::background::record::WorkStep;
 use munshi_conversations::background::store::{self, RunResult, enqueue_run};
 use munshi_conversations::runs::{self, RunLease};
-use munshi_conversations::sealing::seal_by;
+use munshi_conversations::sealing::seal_by_owner;
 use munshi_conversations::snapshot::sum;
 use munshi_conversations::steps::{self, NewRunStep};
 use munshi_conversations::{Error, HaltReason, Result, commit};
@@ -76,7 +76,7 @@ impl TurnEngineInner {
             if let Some(bill) = &ending.bill {
                 bill.settle(tx, &inner.act_services.governor, ending.halt.as_ref(), now)?;
             }
-            let held = (lease, seal_by(tx, ending.person)?);
+            let held = (lease, seal_by_owner(tx, ending.person)?);
             store::end(tx, held, ending.halt.as_ref(), &ending.result, now)?;
             if ending.halt.is_some() {
                 for child in store::list_open_children(tx, lease.run)? {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::columns::read_optional_sealed_json;
 use crate::error::{Error, Result};
 use crate::runs::{REASON, RESULT, Run, RunCause, RunLane, RunLease, SNAPSHOT, ServicePrincipal};
-use crate::sealing::{seal_by, seal_optional};
+use crate::sealing::{seal_by_owner, seal_optional};
 use crate::snapshot::{RunSnapshot, sum};
 use crate::state::{HaltReason, RunState};
 
@@ -69,7 +69,7 @@ pub struct NewBackgroundRow<'a> {
 /// False where the cause has made one already.
 pub fn add(tx: &mut Tx<'_>, id: RunId, new: &NewBackgroundRow<'_>) -> Result<bool> {
     let delegator = new.principal.delegator.as_ref();
-    let by = seal_by(tx, delegator.map(|by| by.person))?;
+    let by = seal_by_owner(tx, delegator.map(|by| by.person))?;
     let snapshot = tx.seal_json(by, SNAPSHOT.cell(id), new.snapshot)?;
     let added = tx.execute(
         "INSERT INTO runs (tenant_id, id, kind, cause, cause_key, parent_id, principal, lane, state, epoch, snapshot,

@@ -20,4 +20,4 @@ pub use self::context::{
 };
 pub use self::overlay::{ConversationOverlay, overlay};
 pub use self::rows::find;
-pub(crate) use self::rows::{add, delete, store_snapshot};
+pub(crate) use self::rows::{BODY, CARRIED, add, delete, store_snapshot};

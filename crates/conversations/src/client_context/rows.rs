@@ -10,8 +10,8 @@ use super::ClientContext;
 use crate::columns::{read_optional_sealed_json, read_sealed_json};
 use crate::snapshot::RunSnapshot;
 
-const BODY: SealedColumn = SealedColumn::new("brought", "body");
-const CARRIED: SealedColumn = SealedColumn::new("brought", "carried");
+pub(crate) const BODY: SealedColumn = SealedColumn::new("brought", "body");
+pub(crate) const CARRIED: SealedColumn = SealedColumn::new("brought", "carried");
 
 /// How long somebody may take to come back with a tool's answer.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);

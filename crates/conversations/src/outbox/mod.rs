@@ -15,6 +15,7 @@ pub use deliver::OutboxDeliverer;
 pub use delivery_job::{KIND, TRIES};
 pub use rows::{OutboxState, OutboxView, find, list_unsent};
 
+pub(crate) use rows::{BODY, DETAIL};
 pub use rows::{OUTSIDE_ID, enqueue};
 
 use async_trait::async_trait;

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::delivery_job::enqueue_job;
 use crate::columns::{read_count, read_enum, read_sealed_json};
-use crate::sealing::{seal_by, seal_optional};
+use crate::sealing::{seal_by_owner, seal_optional};
 
-const BODY: SealedColumn = SealedColumn::new("outbox", "body");
-const DETAIL: SealedColumn = SealedColumn::new("outbox", "detail");
+pub(crate) const BODY: SealedColumn = SealedColumn::new("outbox", "body");
+pub(crate) const DETAIL: SealedColumn = SealedColumn::new("outbox", "detail");
 pub const OUTSIDE_ID: SealedColumn = SealedColumn::new("outbox", "outside_id");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -189,7 +189,7 @@ pub(super) struct OutboxUpdate<'a> {
 /// False where another job has come to another end meanwhile.
 pub(super) fn set(tx: &mut Tx<'_>, message: MessageId, job: JobId, after: &OutboxUpdate<'_>) -> Result<bool> {
     let sent_at = (after.state == OutboxState::Sent).then_some(after.now);
-    let by = seal_by(tx, after.person)?;
+    let by = seal_by_owner(tx, after.person)?;
     let detail = seal_optional(tx, by, DETAIL.cell(message), after.detail)?;
     let outside_id = seal_optional(tx, by, OUTSIDE_ID.cell(message), after.outside_id)?;
     let changed = tx.execute(

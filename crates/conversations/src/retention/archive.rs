@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::handoffs;
 use crate::messages::{self, Message};
 use crate::outbox;
-use crate::sealing::seal_by;
+use crate::sealing::seal_by_owner;
 
 pub const KIND: &str = "messages.archive";
 
@@ -143,7 +143,7 @@ fn seal_batch(tx: &mut Tx<'_>, before: Timestamp) -> Result<Option<SealedBatch>>
     lines.sort_by_key(|(line, _)| (line.message.said_at, line.message.session, line.message.number));
     let ids = lines.iter().map(|(line, _)| (line.message.id, line.message.run)).collect();
     let sealed = lines.iter().map(|(line, person)| {
-        let by = seal_by(tx, *person)?;
+        let by = seal_by_owner(tx, *person)?;
         SealedLine::seal(tx, by, (line.message.id, line))
     });
     let lines = sealed.collect::<munshi_store::Result<_>>()?;

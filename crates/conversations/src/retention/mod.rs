@@ -2,15 +2,18 @@
 //!
 //! - [`Summariser`]: a model that writes summaries; without one, what was said is shortened (`extract`)
 //! - [`ArchiveJob`]: messages past the hot period go to files, and only then from the table
+//! - [`seal_files_of_before`]: archive files whose lines were plain
 //! - [`schedule`]: the nightly job of a tenant
 
 mod archive;
 mod extract;
 mod file;
+mod files_of_before;
 mod summarise;
 
 pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, RetentionLookup, read_archived, schedule};
 pub use extract::extract;
+pub use files_of_before::seal_files_of_before;
 pub use summarise::{
     KEPT, KIND as SUMMARISE, LONGEST, Summariser, SummaryInput, SummaryJob, enqueue_summary, is_summary_due,
 };

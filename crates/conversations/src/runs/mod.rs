@@ -44,7 +44,7 @@ use crate::state::{HaltReason, RunState};
 pub(crate) const SNAPSHOT: SealedColumn = SealedColumn::new("runs", "snapshot");
 pub(crate) const REASON: SealedColumn = SealedColumn::new("runs", "reason");
 pub(crate) const RESULT: SealedColumn = SealedColumn::new("runs", "result");
-const REPLY_TO: SealedColumn = SealedColumn::new("runs", "reply_to");
+pub(crate) const REPLY_TO: SealedColumn = SealedColumn::new("runs", "reply_to");
 
 /// What a hashed id of a message begins with.
 const HASHED: &str = "h1:";
@@ -342,6 +342,11 @@ pub(crate) fn hash_outside_id(tx: &Tx<'_>, channel: Channel, id: &str) -> Result
     let value = [channel.as_str(), id].join("\0");
     let hash = tx.keyring()?.hash(tx.tenant(), "runs.outside_id", value.as_bytes())?;
     Ok(hash.iter().fold(HASHED.to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+/// Whether it is such a hash, or the id as it stood before.
+pub(crate) fn is_hashed(id: &str) -> bool {
+    id.starts_with(HASHED)
 }
 
 /// A message that was taken before.

@@ -13,12 +13,21 @@ use crate::persons::seal_by_owner;
 /// Rows in one unit of work.
 const BATCH: u32 = 50;
 
+/// Seals what is plain in the next rows, so many at most, and says up to where; none when there are no more.
+pub type SealNext = fn(&mut Tx<'_>, RowMark, u32) -> Result<Option<RowMark>>;
+
+/// Persons, with how they are reached.
+pub const CONTACTS: RowsOfBefore = RowsOfBefore::Own { name: "persons", seal_next: contacts::seal_next };
+
 /// Rows that were there before their text was sealed.
 #[derive(Clone, Copy, Debug)]
 pub enum RowsOfBefore {
-    /// Persons, with how they are reached.
-    Contacts,
     Table(&'static SealedTable),
+    /// Rows that are sealed in a way of their own.
+    Own {
+        name: &'static str,
+        seal_next: SealNext,
+    },
 }
 
 /// How far a tenant is.
@@ -31,18 +40,18 @@ pub enum SealingStep {
 }
 
 impl RowsOfBefore {
-    pub fn table(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Contacts => "persons",
             Self::Table(table) => table.name,
+            Self::Own { name, .. } => name,
         }
     }
 
     /// Seals the next rows.
     pub fn seal_next(self, tx: &mut Tx<'_>, now: Timestamp) -> Result<SealingStep> {
-        let Some(after) = find_mark(tx, self.table())? else { return Ok(SealingStep::Done) };
+        let Some(after) = find_mark(tx, self.name())? else { return Ok(SealingStep::Done) };
         let reached = match self {
-            Self::Contacts => contacts::seal_next(tx, after, BATCH)?,
+            Self::Own { seal_next, .. } => seal_next(tx, after, BATCH)?,
             Self::Table(table) => table.seal_next(tx, after, BATCH, &mut |tx, person| {
                 seal_by_owner(tx, person.map(PersonId::from_uuid))
             })?,
@@ -53,7 +62,7 @@ impl RowsOfBefore {
             "INSERT INTO sealed_rows (tenant_id, table_name, row_id, row_number, done_at) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (tenant_id, table_name)
              DO UPDATE SET row_id = excluded.row_id, row_number = excluded.row_number, done_at = excluded.done_at",
-            params![self.table(), mark.id, mark.number, done],
+            params![self.name(), mark.id, mark.number, done],
         )?;
         Ok(if done.is_some() { SealingStep::Done } else { SealingStep::More })
     }

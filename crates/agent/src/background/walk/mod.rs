@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use munshi_conversations::background::record::WorkStep;
 use munshi_conversations::background::store::{self, EndedChild, RunPause, RunResult, enqueue_run};
 use munshi_conversations::runs::{Run, RunCause, RunLane, RunLease, ServicePrincipal};
-use munshi_conversations::sealing::seal_by;
+use munshi_conversations::sealing::seal_by_owner;
 use munshi_conversations::snapshot::{
     CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, build_call_message, merge_taint,
     sum,
@@ -548,7 +548,7 @@ impl BackgroundWalk {
             }
             // Sessions are held before the run, as everywhere.
             notify_asked(tx, &engine, &run, &untold)?;
-            let held = (lease, seal_by(tx, run.person())?);
+            let held = (lease, seal_by_owner(tx, run.person())?);
             let is_stopped = store::pause(tx, held, &snapshot, &waits)?;
             steps::add_shared(tx, held, &steps)?;
             let queue = &engine.ingest_services.queue;

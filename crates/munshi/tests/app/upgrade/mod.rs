@@ -4,6 +4,7 @@
 //! stored JSON must not. A renamed field with a default would load a tainted run as a clean one.
 
 mod fixture;
+mod sealed;
 mod stored;
 mod under_way;
 mod waiting;
@@ -20,6 +21,7 @@ fn everything_goes_on(engine: DatabaseEngine) {
     let migrated = upgraded.installation.json(&["migrate"]);
     assert!(migrated.to_string().contains("0046_key_parents"), "{migrated}");
     stored::is_all_there(&upgraded);
+    sealed::is_plain_before(&upgraded);
 
     let served = upgraded.serve();
     stored::lets_everybody_in(&served);
@@ -30,6 +32,8 @@ fn everything_goes_on(engine: DatabaseEngine) {
     waiting::is_answered_in_the_conversation(&served);
     waiting::takes_a_clients_result(&served);
     comes_to_rest(&served);
+    sealed::is_sealed_while_served(&served);
+    sealed::is_gone_after_the_next_start(served, engine);
 }
 
 /// In the end everything was done once, and nothing is held.

@@ -1,0 +1,85 @@
+//! What the earlier version stored plain is sealed while it is served, and gone from the file after the next start.
+
+use std::time::{Duration, Instant};
+
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PageRequest, Tx, params};
+use munshi_test_support::DatabaseEngine;
+use munshi_types::TenantId;
+
+use super::fixture::{UpgradedInstallation, UpgradedServer};
+
+/// Words of the fixture's people that stand nowhere but in what is sealed.
+const WORDS: [&str; 2] = ["When do you open?", "We open at nine. Come soon."];
+
+/// How many values of a tenant stand plain in columns that are sealed.
+const PLAIN: [&str; 9] = [
+    "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text <> '' AND text NOT LIKE 'sealed:1:%'",
+    "SELECT COUNT(*) FROM sessions WHERE tenant_id = $1 AND summary <> '' AND summary NOT LIKE 'sealed:1:%'",
+    "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND CAST(snapshot AS TEXT) NOT LIKE '%sealed:1:%'
+       AND CAST(snapshot AS TEXT) <> '{}'",
+    "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND outside_id NOT LIKE 'h1:%'",
+    "SELECT COUNT(*) FROM run_steps WHERE tenant_id = $1 AND CAST(body AS TEXT) NOT LIKE '%sealed:1:%'
+       AND CAST(body AS TEXT) <> '{}'",
+    "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND CAST(arguments AS TEXT) NOT LIKE '%sealed:1:%'
+       AND CAST(arguments AS TEXT) <> '{}'",
+    "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND words <> '' AND words NOT LIKE 'sealed:1:%'",
+    "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name <> '' AND name NOT LIKE 'sealed:1:%'",
+    "SELECT COUNT(*) FROM person_addresses WHERE tenant_id = $1 AND shown IS NULL",
+];
+
+async fn count_plain(db: &Db) -> Vec<(usize, i64)> {
+    let everybody = |tx: &mut munshi_store::PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, 100));
+    let listed = db.platform(TENANTS).read(everybody).await.unwrap();
+    let mut found = Vec::new();
+    for tenant in listed.items.iter().map(|tenant| tenant.id).chain([TenantId::PLATFORM]) {
+        for (at, sql) in PLAIN.into_iter().enumerate() {
+            let count = move |tx: &mut Tx<'_>| tx.one(sql, params![], |row| row.get::<i64>(0));
+            let plain = db.read(tenant, count).await.unwrap();
+            found.extend((plain > 0).then_some((at, plain)));
+        }
+    }
+    found
+}
+
+fn read_plain(upgraded: &UpgradedInstallation) -> Vec<(usize, i64)> {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async { count_plain(&upgraded.installation.open().await).await })
+}
+
+/// Some of it stood plain before anything was served: otherwise this would prove nothing.
+pub(super) fn is_plain_before(upgraded: &UpgradedInstallation) {
+    let plain = read_plain(upgraded);
+    assert!([0, 2, 5, 7, 8].iter().all(|at| plain.iter().any(|(found, _)| found == at)), "{plain:?}");
+}
+
+pub(super) fn is_sealed_while_served(served: &UpgradedServer) {
+    let (began, patience) = (Instant::now(), Duration::from_secs(60));
+    loop {
+        let plain = read_plain(&served.upgraded);
+        if plain.is_empty() {
+            return;
+        }
+        assert!(began.elapsed() < patience, "still plain: {plain:?}\n{}", served.server.log());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Killed and started again, the file is written anew: not a byte of what was said is left in it or in its log.
+pub(super) fn is_gone_after_the_next_start(served: UpgradedServer, engine: DatabaseEngine) {
+    let UpgradedServer { upgraded, server } = served;
+    if engine == DatabaseEngine::Postgres {
+        return; // its own VACUUM FULL does that
+    }
+    drop(server);
+    let again = upgraded.serve();
+    let file = again.upgraded.installation.file();
+    let log = file.with_extension(format!("{}-wal", file.extension().unwrap().to_str().unwrap()));
+    for path in [file, log] {
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        for word in WORDS {
+            let found = bytes.windows(word.len()).any(|window| window == word.as_bytes());
+            assert!(!found, "{word:?} in {}", path.display());
+        }
+    }
+}
