@@ -102,10 +102,10 @@ const OUTBOX: SealedTable = SealedTable {
     key: SealedKey::Id,
     next: (
         "SELECT o.message_id AS row_id, s.person_id AS person, o.body, o.detail, o.outside_id
-         FROM outbox o JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
+         FROM outbox o LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
          WHERE o.tenant_id = $1 AND o.message_id > $2 ORDER BY o.message_id LIMIT $3",
         "SELECT o.message_id AS row_id, s.person_id AS person, o.body, o.detail, o.outside_id
-         FROM outbox o JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
+         FROM outbox o LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = o.session_id
          WHERE o.tenant_id = $1 AND o.message_id > $2 ORDER BY o.message_id LIMIT $3 FOR NO KEY UPDATE OF o",
     ),
     update: "UPDATE outbox SET body = $3, detail = $4, outside_id = $5, address = '' WHERE tenant_id = $1 AND message_id = $2",
@@ -131,14 +131,17 @@ const BROUGHT: SealedTable = SealedTable {
     columns: &[PlainColumn::Json(client_context::BODY), PlainColumn::Json(client_context::CARRIED)],
 };
 
+/// By the key of the customer, whoever handed them over.
 const HANDOFFS: SealedTable = SealedTable {
     name: "handoffs",
     key: SealedKey::Id,
     next: (
-        "SELECT id AS row_id, person_id AS person, reason, summary, open_questions, entities FROM handoffs
-         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3",
-        "SELECT id AS row_id, person_id AS person, reason, summary, open_questions, entities FROM handoffs
-         WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3 FOR NO KEY UPDATE",
+        "SELECT h.id AS row_id, s.person_id AS person, h.reason, h.summary, h.open_questions, h.entities
+         FROM handoffs h LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = h.session_id
+         WHERE h.tenant_id = $1 AND h.id > $2 ORDER BY h.id LIMIT $3",
+        "SELECT h.id AS row_id, s.person_id AS person, h.reason, h.summary, h.open_questions, h.entities
+         FROM handoffs h LEFT JOIN sessions s ON s.tenant_id = $1 AND s.id = h.session_id
+         WHERE h.tenant_id = $1 AND h.id > $2 ORDER BY h.id LIMIT $3 FOR NO KEY UPDATE OF h",
     ),
     update: "UPDATE handoffs SET reason = $3, summary = $4, open_questions = $5, entities = $6
              WHERE tenant_id = $1 AND id = $2",

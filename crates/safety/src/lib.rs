@@ -51,4 +51,5 @@ pub const ROWS_OF_BEFORE: &[RowsOfBefore] = &[
     RowsOfBefore::Table(&acts::ACTS_OF_BEFORE),
     RowsOfBefore::Table(&approvals::APPROVALS_OF_BEFORE),
     RowsOfBefore::Table(&proposals::PROPOSALS_OF_BEFORE),
+    RowsOfBefore::Own { name: "answered_requests", seal_next: requests::seal_answers_of_before },
 ];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use munshi_store::{
-    JsonText, PlatformScope, PlatformTx, RowId, SealedBy, SealedCell, SealedColumn, Tx, across_tenants,
-    params,
+    JsonText, PlatformScope, PlatformTx, RowId, RowMark, SealedBy, SealedCell, SealedColumn, Tx,
+    across_tenants, params,
 };
 use munshi_types::Timestamp;
 use serde_json::Value;
@@ -105,6 +105,35 @@ impl RequestClaim {
         )?;
         Ok(())
     }
+}
+
+/// Seals answers from before they were sealed. Their key is words, so what is plain is asked for each time.
+pub(crate) fn seal_answers_of_before(
+    tx: &mut Tx<'_>,
+    after: RowMark,
+    limit: u32,
+) -> munshi_store::Result<Option<RowMark>> {
+    let plain = tx.all(
+        (
+            "SELECT caller, key, answer FROM answered_requests
+             WHERE tenant_id = $1 AND answer IS NOT NULL AND answer NOT LIKE '\"sealed:1:%'
+               AND answer NOT IN ('{}', '[]', 'null', '\"\"') LIMIT $2",
+            "SELECT caller, key, answer FROM answered_requests
+             WHERE tenant_id = $1 AND answer IS NOT NULL AND answer::text NOT LIKE '\"sealed:1:%'
+               AND answer::text NOT IN ('{}', '[]', 'null', '\"\"') LIMIT $2 FOR NO KEY UPDATE",
+        ),
+        params![limit],
+        |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<JsonText>(2)?)),
+    )?;
+    for (caller, key, answer) in &plain {
+        let cell = ANSWER.cell(RowId::named(&[caller, key]));
+        let sealed = tx.seal_written(SealedBy::Tenant, cell, answer)?;
+        tx.execute(
+            "UPDATE answered_requests SET answer = $4 WHERE tenant_id = $1 AND caller = $2 AND key = $3",
+            params![caller, key, sealed],
+        )?;
+    }
+    Ok((!plain.is_empty()).then_some(after))
 }
 
 /// Lets go of what was asked long ago.

@@ -49,19 +49,30 @@ impl<T> Default for LaneQueue<T> {
 
 impl<T> LaneQueue<T> {
     pub(crate) fn push(&mut self, lane: UnitLane, waiting: T) {
+        self.push_since(Instant::now(), lane, waiting);
+    }
+
+    /// The same for one that has waited elsewhere since then.
+    pub(crate) fn push_since(&mut self, since: Instant, lane: UnitLane, waiting: T) {
         let queue = match lane {
             UnitLane::People => &mut self.people,
             UnitLane::Background => &mut self.background,
         };
-        queue.push_back((Instant::now(), waiting));
+        queue.push_back((since, waiting));
     }
 
     pub(crate) fn len(&self) -> usize {
         self.people.len() + self.background.len()
     }
 
-    /// The next one. Of the background only where it may begin now.
-    pub(crate) fn pop(&mut self, may_begin_background: bool) -> Option<(UnitLane, T)> {
+    /// Takes one of the background out of the middle.
+    pub(crate) fn take_background(&mut self, is_wanted: impl Fn(&T) -> bool) -> Option<(Instant, T)> {
+        let at = self.background.iter().position(|(_, waiting)| is_wanted(waiting))?;
+        self.background.remove(at)
+    }
+
+    /// The next one, with since when it waits. Of the background only where it may begin now.
+    pub(crate) fn pop(&mut self, may_begin_background: bool) -> Option<(Instant, UnitLane, T)> {
         let is_due = |(since, _): &(Instant, T)| since.elapsed() >= PATIENCE;
         let goes_first = may_begin_background
             && match (self.people.front(), self.background.front()) {
@@ -73,7 +84,7 @@ impl<T> LaneQueue<T> {
             true => (UnitLane::Background, &mut self.background),
             false => (UnitLane::People, &mut self.people),
         };
-        queue.pop_front().map(|(_, waiting)| (lane, waiting))
+        queue.pop_front().map(|(since, waiting)| (since, lane, waiting))
     }
 }
 
@@ -88,7 +99,7 @@ mod tests {
     }
 
     fn names(queue: &mut LaneQueue<&'static str>) -> Vec<&'static str> {
-        std::iter::from_fn(|| queue.pop(true).map(|(_, name)| name)).collect()
+        std::iter::from_fn(|| queue.pop(true).map(|(_, _, name)| name)).collect()
     }
 
     #[test]
@@ -106,7 +117,7 @@ mod tests {
     fn the_background_begins_only_where_it_may() {
         let mut some = queue(&[(UnitLane::Background, "run")]);
         assert!(some.pop(false).is_none());
-        assert_eq!(some.pop(true), Some((UnitLane::Background, "run")));
+        assert_eq!(some.pop(true).map(|(_, lane, name)| (lane, name)), Some((UnitLane::Background, "run")));
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
-use crate::sealing::{RowId, SealedBy, SealedColumn, SealedText, is_sealed};
+use crate::sealing::{RowId, SealedBy, SealedColumn, SealedText, is_plain};
 use crate::tx::Tx;
 use crate::value::{JsonText, Param, ToParam};
 
@@ -134,8 +134,8 @@ impl SealedTable {
 impl PlainValue {
     fn is_plain(&self) -> bool {
         match self {
-            Self::Text(text) => text.as_deref().is_some_and(|text| !is_sealed(text)),
-            Self::Json(json) => json.as_ref().is_some_and(|json| !is_sealed(json.as_str())),
+            Self::Text(text) => text.as_deref().is_some_and(is_plain),
+            Self::Json(json) => json.as_ref().is_some_and(|json| is_plain(json.as_str())),
         }
     }
 }

@@ -219,6 +219,11 @@ pub fn is_sealed(text: &str) -> bool {
     parse_sealed(text).is_some()
 }
 
+/// Whether a stored text is to be sealed still. What says nothing stays as it is.
+pub(crate) fn is_plain(text: &str) -> bool {
+    !EMPTY.contains(&text) && !is_sealed(text)
+}
+
 /// The sealed bytes of a stored text, be its column TEXT or JSON.
 fn parse_sealed(text: &str) -> Option<Vec<u8>> {
     let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);

@@ -21,11 +21,13 @@ use crate::housekeeping;
 const BREATH: Duration = Duration::from_millis(5);
 /// Where the keys or the database can't be reached it is tried again after this.
 const PAUSE: Duration = Duration::from_secs(30);
+/// After everything was looked through.
+const REST: Duration = Duration::from_secs(3600);
 
 /// Of every crate whose tables were plain once, in the order they are worked on.
 fn list_rows_of_before() -> Vec<RowsOfBefore> {
     let lists = [
-        &[row_sealing::CONTACTS],
+        &[row_sealing::CONTACTS, row_sealing::CODES],
         munshi_conversations::ROWS_OF_BEFORE,
         munshi_safety::ROWS_OF_BEFORE,
         munshi_pack::ROWS_OF_BEFORE,
@@ -33,7 +35,7 @@ fn list_rows_of_before() -> Vec<RowsOfBefore> {
     lists.concat()
 }
 
-/// What seals one tenant after another, and ends when nothing plain is left.
+/// What seals one tenant after another.
 pub struct RowSealer {
     db: Db,
     clock: Arc<dyn Clock>,
@@ -47,49 +49,65 @@ impl RowSealer {
         Self { db: db.clone(), clock: clock.clone(), archive, rows: list_rows_of_before() }
     }
 
-    /// Works until nothing is left, or until it is told to stop: the next start goes on from there.
+    /// Works until it is told to stop; the next start goes on from there. Tenants that are made meanwhile have nothing plain, and are
+    /// looked through once like any other.
     pub async fn run(self, stop: CancellationToken) {
-        loop {
-            match in_background(self.seal_all(&stop)).await {
-                Ok(()) => break,
+        while !stop.is_cancelled() {
+            let pause = match in_background(self.seal_all(&stop)).await {
+                Ok(()) => REST,
                 Err(failure) => {
-                    tracing::warn!(error = failure.message, "sealing older text failed; retrying later");
+                    tracing::warn!(
+                        error = failure.message,
+                        "some older text is not sealed yet; retrying later"
+                    );
+                    PAUSE
                 }
-            }
+            };
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(pause) => {}
             }
         }
-        stop.cancelled().await;
     }
 
+    /// One tenant's trouble keeps no other waiting; all of it is tried again later.
     async fn seal_all(&self, stop: &CancellationToken) -> Result<()> {
+        let (mut is_any_new, mut failed) = (false, None);
         for tenant in list_tenants(&self.db).await? {
-            let done = self.db.read(tenant, row_sealing::list_done).await?;
-            let left = self.rows.iter().filter(|rows| !done.iter().any(|name| name == rows.name()));
-            let mut is_new = false;
-            for rows in left {
-                is_new = true;
-                while self.seal_next(tenant, *rows).await? == SealingStep::More {
-                    tokio::select! {
-                        biased;
-                        () = stop.cancelled() => return Ok(()),
-                        () = tokio::time::sleep(BREATH) => {}
-                    }
+            match self.seal_tenant(tenant, stop).await {
+                Ok(is_new) => is_any_new |= is_new,
+                Err(failure) => {
+                    tracing::warn!(%tenant, error = failure.message, "sealing a tenant's older text failed");
+                    failed = Some(failure);
                 }
-            }
-            // Files have no row that says they are done; the last of the tables stands for them.
-            if is_new {
-                let files = seal_files_of_before(&self.db, &self.archive, tenant).await?;
-                tracing::debug!(%tenant, files, "older text is sealed");
             }
         }
         // What stood plain is in the log no more.
-        if let Err(error) = self.db.empty_log().await {
+        if is_any_new && let Err(error) = self.db.empty_log().await {
             tracing::debug!(%error, "the log was not emptied; it is at the next start");
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Whether there was anything to look through.
+    async fn seal_tenant(&self, tenant: TenantId, stop: &CancellationToken) -> Result<bool> {
+        if stop.is_cancelled() {
+            return Ok(false);
+        }
+        let files = seal_files_of_before(&self.db, &self.archive, tenant).await?;
+        let done = self.db.read(tenant, row_sealing::list_done).await?;
+        let mut is_new = files > 0;
+        for rows in self.rows.iter().filter(|rows| !done.iter().any(|name| name == rows.name())) {
+            is_new = true;
+            while self.seal_next(tenant, *rows).await? == SealingStep::More {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return Ok(is_new),
+                    () = tokio::time::sleep(BREATH) => {}
+                }
+            }
+        }
+        Ok(is_new)
     }
 
     async fn seal_next(&self, tenant: TenantId, rows: RowsOfBefore) -> Result<SealingStep> {
@@ -120,12 +138,17 @@ pub async fn rewrite_once(
     if find_rewritten(db).await?.is_some() || !RowSealer::from_config(config, db, clock).is_done().await? {
         return Ok(());
     }
-    if maintenance::rewrite_file(&database.address, &database.options).await? {
-        tracing::info!(
-            "the database file was written anew: nothing an older version stored plain is left in it"
-        );
+    tracing::info!(
+        "writing the database file anew, once, so that nothing an older version stored plain is left in it"
+    );
+    match maintenance::rewrite_file(&database.address, &database.options).await {
+        Ok(_) => mark_rewritten(db, clock.now()).await?,
+        // Nothing is wrong with the database: it is tried again at the next start.
+        Err(error) => {
+            tracing::warn!(%error, "the database file was not written anew; free disk space of twice its size is needed")
+        }
     }
-    Ok(mark_rewritten(db, clock.now()).await?)
+    Ok(())
 }
 
 async fn list_tenants(db: &Db) -> Result<Vec<TenantId>> {

@@ -10,6 +10,7 @@ use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
 use munshi_store::{Db, JsonText, Row, Tx, params};
 use munshi_types::{Clock, Id, MessageId, PersonId, RunId, TenantId, Timestamp, Zone};
 use serde::Serialize;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::file::{self, SealedLine};
@@ -20,6 +21,9 @@ use crate::outbox;
 use crate::sealing::seal_by_owner;
 
 pub const KIND: &str = "messages.archive";
+
+/// Held while a file of the archive is written: whoever writes one anew read it before.
+pub(super) static ARCHIVE_FILES: Mutex<()> = Mutex::const_new(());
 
 /// So many in one file.
 const STEP: i64 = 2000;
@@ -107,6 +111,7 @@ impl ArchiveJob {
     pub async fn archive_batch(&self, tenant: TenantId) -> Result<usize> {
         let Retention::Hot(hot) = (self.retentions)(tenant) else { return Ok(0) };
         let before = self.clock.now().minus(hot);
+        let _guard = ARCHIVE_FILES.lock().await;
         // It may give a key to somebody who has none yet, so it is more than reading.
         let Some(batch) = self.db.write(tenant, move |tx| seal_batch(tx, before)).await? else {
             return Ok(0);

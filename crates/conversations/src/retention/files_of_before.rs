@@ -10,9 +10,13 @@ use munshi_types::{MessageId, SessionId, TenantId};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::archive::ARCHIVE_FILES;
 use super::file::{self, SealedLine};
 use crate::error::{Error, Result};
 use crate::sealing::seal_by_owner;
+
+/// Lies in a tenant's folder once every file in it is sealed. Each node has a folder of its own.
+const MARK: &str = ".sealed";
 
 /// What a plain line says of itself.
 #[derive(Deserialize)]
@@ -21,46 +25,65 @@ struct PlainLine {
     session: SessionId,
 }
 
-/// Seals the lines of a tenant's archive files that are plain, a file at a time: whole and under its name, or as it was. Says how
-/// many files were written anew.
+/// Seals the lines of a tenant's archive files that are plain, a file at a time: whole and under its name, or as it was. A file that
+/// can't be read is named and left, and looked at again the next time. Says how many files were written anew.
 pub async fn seal_files_of_before(db: &Db, folder: &Path, tenant: TenantId) -> Result<u64> {
     let of_tenant = folder.join(tenant.to_string());
-    let unreadable = move |error: io::Error| Error::Archive(format!("{}: {error}", of_tenant.display()));
-    let of_tenant = folder.join(tenant.to_string());
-    let files = tokio::task::spawn_blocking(move || list_files(&of_tenant)).await;
-    let mut written = 0;
-    for path in files.map_err(|error| Error::Archive(error.to_string()))?.map_err(&unreadable)? {
-        let Some(name) = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned) else { continue };
-        let text = fs::read_to_string(&path).map_err(&unreadable)?;
-        if !text.lines().any(is_plain) {
-            continue;
+    let (mut written, mut left) = (0, 0);
+    for path in run_blocking(&of_tenant, list_files).await? {
+        match seal_file(db, (folder, tenant), &path).await {
+            Ok(is_new) => written += u64::from(is_new),
+            Err(error) => {
+                left += 1;
+                tracing::warn!(file = %path.display(), %error, "an archive file was left as it is");
+            }
         }
-        let sealed = db.write(tenant, move |tx| seal_lines(tx, &text)).await?;
-        let folder = folder.to_owned();
-        let wrote = tokio::task::spawn_blocking(move || file::write(&folder, tenant, &name, &sealed)).await;
-        wrote.map_err(|error| Error::Archive(error.to_string()))?.map_err(&unreadable)?;
-        written += 1;
+    }
+    if left == 0 {
+        run_blocking(&of_tenant, write_mark).await?;
     }
     Ok(written)
 }
 
-/// The files that are whole. One that was not finished before a crash, in which the same lines stand that are still in the table, goes.
+async fn run_blocking<T: Send + 'static>(path: &Path, work: fn(&Path) -> io::Result<T>) -> Result<T> {
+    let path = path.to_owned();
+    let outcome = tokio::task::spawn_blocking(move || {
+        work(&path).map_err(|error| Error::Archive(format!("{}: {error}", path.display())))
+    });
+    outcome.await.map_err(|error| Error::Archive(error.to_string()))?
+}
+
+/// The files of a tenant; none where they were all sealed before, or where there are none.
 fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("jsonl") => files.push(path),
-            Some("part") => fs::remove_file(&path)?,
-            _ => {}
-        }
+    if folder.join(MARK).exists() || !folder.is_dir() {
+        return Ok(Vec::new());
     }
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut files = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     Ok(files)
+}
+
+fn write_mark(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() { fs::write(folder.join(MARK), "") } else { Ok(()) }
+}
+
+async fn seal_file(db: &Db, (folder, tenant): (&Path, TenantId), path: &Path) -> Result<bool> {
+    let name = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+    let name = name.ok_or_else(|| Error::Archive("its name is no text".to_owned()))?;
+    // Whoever archives meanwhile may write this very file anew.
+    let _guard = ARCHIVE_FILES.lock().await;
+    let text = run_blocking(path, |path| fs::read_to_string(path)).await?;
+    if !text.lines().any(is_plain) {
+        return Ok(false);
+    }
+    let sealed = db.write(tenant, move |tx| seal_lines(tx, &text)).await?;
+    let folder = folder.to_owned();
+    let wrote = tokio::task::spawn_blocking(move || file::write(&folder, tenant, &name, &sealed)).await;
+    let unwritten = |error: io::Error| Error::Archive(error.to_string());
+    wrote.map_err(|error| Error::Archive(error.to_string()))?.map_err(unwritten)?;
+    Ok(true)
 }
 
 fn is_plain(line: &str) -> bool {

@@ -11,7 +11,7 @@ use crate::address::ContactAddress;
 use crate::error::{Error, Result};
 use crate::persons::AddressKey;
 
-pub(super) const SHOWN_ADDRESS: SealedColumn = SealedColumn::new("one_time_codes", "shown");
+pub(crate) const SHOWN_ADDRESS: SealedColumn = SealedColumn::new("one_time_codes", "shown");
 
 /// Longer than any id of a conversation or sign-in.
 const LONGEST_ASKER: usize = 200;

@@ -3,6 +3,7 @@
 use munshi_store::{Tx, params};
 use munshi_types::{PersonId, ScopeGlob};
 
+use super::sealed_contacts::seal_plain_addresses;
 use super::{Person, find_living, forget_browsers, list_addresses, read, upsert};
 use crate::address::ContactAddress;
 use crate::error::{Error, MergeObstacle, Result};
@@ -44,6 +45,8 @@ pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<PersonMe
     let moved = list_addresses(tx, gone.id)?;
     let person = combine(&gone, stays);
     redirect(tx, gone.id, person.id)?;
+    // Those that stand plain may have come behind the walk that seals them.
+    seal_plain_addresses(tx, person.id)?;
     upsert(tx, &person)?;
     tx.execute(
         "UPDATE persons SET visitor = $3 WHERE tenant_id = $1 AND id = $2",

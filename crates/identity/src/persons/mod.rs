@@ -15,7 +15,7 @@ pub use merge::{PersonMerge, merge};
 pub use operator::find_or_add_operator;
 pub(crate) use operator::sync_operator_role;
 pub use person_keys::{SEALING, find_seal, list_keys, list_newest_keys, seal_by_owner, seal_by_person};
-pub(crate) use sealed_contacts::{AddressKey, move_sealed_address, seal_name_and_tags};
+pub(crate) use sealed_contacts::{AddressKey, seal_name_and_tags, seal_plain_addresses};
 
 use self::sealed_contacts::{
     NAME, TAGS, channel_of, hash_name, read_address, read_unless_forgotten, seal_person,
@@ -137,10 +137,12 @@ pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) 
     let Some(holder) = lock_living(tx, person)? else {
         return Err(Error::Refused(format!("person {person} not found, so no address was added")));
     };
-    if find_by_address(tx, address)?.is_some_and(|known| known.id == holder.id) {
-        return Ok(());
+    match find_by_address(tx, address)? {
+        Some(known) if known.id == holder.id => Ok(()),
+        // The row of somebody from before is under another key than the one that is written here.
+        Some(_) => Err(Error::Conflict { constraint: "person_addresses".to_owned() }),
+        None => attach_address(tx, &holder, address),
     }
-    attach_address(tx, &holder, address)
 }
 
 /// Takes an address from a person: whoever has it is nobody in particular from then on.

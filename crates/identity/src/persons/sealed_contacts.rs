@@ -109,8 +109,25 @@ pub(crate) fn seal_name_and_tags(
     Ok(())
 }
 
+/// Seals what stands plain of how a person is reached.
+pub(crate) fn seal_plain_addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<()> {
+    for address in list_plain_addresses(tx, person)? {
+        seal_plain_address(tx, person, &address)?;
+    }
+    Ok(())
+}
+
+fn list_plain_addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<ContactAddress>> {
+    let odd = || Error::Decode("an address has an unknown kind".to_owned());
+    tx.all(
+        "SELECT kind, address FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND shown IS NULL",
+        params![person],
+        |row| ContactAddress::from_stored(&row.get::<String>(0)?, row.get(1)?).ok_or_else(odd),
+    )
+}
+
 /// Seals an address that stood plain. Where it was tied to somebody in its sealed form meanwhile, that holds.
-pub(crate) fn move_sealed_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
+fn seal_plain_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
     let (by, key) = (seal_by_person(tx, person)?, AddressKey::of(tx, address)?);
     let shown = tx.seal(by, key.cell(), address.as_str())?;
     let moved = tx.attempt(|tx| {

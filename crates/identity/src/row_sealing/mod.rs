@@ -3,6 +3,7 @@
 //! Whatever is written meanwhile is sealed as it is written, so one walk through each table is enough. A walk that is cut short, or that
 //! two nodes make at once, finds sealed rows and passes them.
 
+mod codes;
 mod contacts;
 
 use munshi_store::{Result, RowMark, SealedTable, Tx, params};
@@ -18,6 +19,9 @@ pub type SealNext = fn(&mut Tx<'_>, RowMark, u32) -> Result<Option<RowMark>>;
 
 /// Persons, with how they are reached.
 pub const CONTACTS: RowsOfBefore = RowsOfBefore::Own { name: "persons", seal_next: contacts::seal_next };
+
+/// One-time codes, with who asked for them.
+pub const CODES: RowsOfBefore = RowsOfBefore::Own { name: "one_time_codes", seal_next: codes::seal_next };
 
 /// Rows that were there before their text was sealed.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +65,8 @@ impl RowsOfBefore {
         tx.execute(
             "INSERT INTO sealed_rows (tenant_id, table_name, row_id, row_number, done_at) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (tenant_id, table_name)
-             DO UPDATE SET row_id = excluded.row_id, row_number = excluded.row_number, done_at = excluded.done_at",
+             DO UPDATE SET row_id = excluded.row_id, row_number = excluded.row_number, 
+               done_at = COALESCE(sealed_rows.done_at, excluded.done_at)",
             params![self.name(), mark.id, mark.number, done],
         )?;
         Ok(if done.is_some() { SealingStep::Done } else { SealingStep::More })

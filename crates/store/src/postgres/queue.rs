@@ -5,7 +5,6 @@
 //! and two nodes would wait for each other in a ring.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use munshi_types::TenantId;
@@ -43,7 +42,7 @@ pub(crate) struct PostgresQueue {
 struct Inside {
     ready: LaneQueue<QueuedUnit>,
     /// The tenants that are written to, and who waits for that.
-    seats: HashMap<TenantId, LaneQueue<UnitOfWork>>,
+    seats: HashMap<TenantId, WriteSeat>,
     /// How many wait for any of them.
     waiting: usize,
     /// Connections that work for the background.
@@ -52,6 +51,13 @@ struct Inside {
     /// server process is warm, where in turn each of them would have to become so.
     resting: Vec<usize>,
     is_closed: bool,
+}
+
+/// The right to write to a tenant: of the unit that has it, which may still wait for a connection, and those behind it.
+struct WriteSeat {
+    lane: UnitLane,
+    has_begun: bool,
+    behind: LaneQueue<UnitOfWork>,
 }
 
 /// Kept by whoever works on a unit; however that ends, those who wait for it are let in.
@@ -65,6 +71,30 @@ pub(crate) struct UnitGuard<'q> {
 impl Drop for UnitGuard<'_> {
     fn drop(&mut self) {
         self.queue.release(self.tenant, self.lane);
+    }
+}
+
+impl Inside {
+    fn put_behind(&mut self, tenant: TenantId, lane: UnitLane, work: UnitOfWork) {
+        if let Some(seat) = self.seats.get_mut(&tenant) {
+            seat.behind.push(lane, work);
+            self.waiting += 1;
+        }
+    }
+
+    /// A unit of the background that has a tenant's seat and waits for a connection goes behind: otherwise everybody who writes to the
+    /// tenant would wait with it. False where it is not found waiting.
+    fn give_seat_to_people(&mut self, tenant: TenantId) -> bool {
+        let writes_there = |task: &QueuedUnit| {
+            task.access == UnitAccess::Write
+                && matches!(task.work.scope(), UnitScope::Tenant(its) if its == tenant)
+        };
+        let Some((since, task)) = self.ready.take_background(writes_there) else { return false };
+        let Some(seat) = self.seats.get_mut(&tenant) else { return false };
+        (seat.lane, seat.has_begun) = (UnitLane::People, false);
+        seat.behind.push_since(since, UnitLane::Background, task.work);
+        self.waiting += 1;
+        true
     }
 }
 
@@ -82,18 +112,19 @@ impl PostgresQueue {
         }
         let lane = task.work.lane();
         if let (UnitAccess::Write, UnitScope::Tenant(tenant)) = (task.access, task.work.scope()) {
-            match inside.seats.entry(tenant) {
-                Entry::Occupied(mut seat) => {
-                    let behind = seat.get_mut();
-                    if behind.len() >= MOST_BEHIND {
-                        return Err(task.work);
+            match inside.seats.get(&tenant) {
+                Some(seat) if seat.behind.len() >= MOST_BEHIND => return Err(task.work),
+                Some(seat) => {
+                    let is_in_the_way =
+                        lane == UnitLane::People && seat.lane == UnitLane::Background && !seat.has_begun;
+                    if !is_in_the_way || !inside.give_seat_to_people(tenant) {
+                        inside.put_behind(tenant, lane, task.work);
+                        return Ok(());
                     }
-                    behind.push(lane, task.work);
-                    inside.waiting += 1;
-                    return Ok(());
                 }
-                Entry::Vacant(seat) => {
-                    seat.insert(LaneQueue::default());
+                None => {
+                    let seat = WriteSeat { lane, has_begun: false, behind: LaneQueue::default() };
+                    inside.seats.insert(tenant, seat);
                 }
             }
         }
@@ -108,7 +139,7 @@ impl PostgresQueue {
         let mut inside = self.lock();
         loop {
             let may_begin_background = inside.in_background < self.most_in_background;
-            if let Some((lane, task)) = inside.ready.pop(may_begin_background) {
+            if let Some((_, lane, task)) = inside.ready.pop(may_begin_background) {
                 if lane == UnitLane::Background {
                     inside.in_background += 1;
                 }
@@ -116,6 +147,9 @@ impl PostgresQueue {
                     (UnitAccess::Write, UnitScope::Tenant(tenant)) => Some(tenant),
                     _ => None,
                 };
+                if let Some(seat) = tenant.and_then(|tenant| inside.seats.get_mut(&tenant)) {
+                    seat.has_begun = true;
+                }
                 return Some((task, UnitGuard { queue: self, tenant, lane }));
             }
             // Who waits for a seat, or for a connection of the background, is let in by whoever has it.
@@ -142,13 +176,14 @@ impl PostgresQueue {
 
     fn release_tenant(&self, inside: &mut Inside, tenant: TenantId) {
         let Inside { seats, waiting, ready, .. } = &mut *inside;
-        let Some(behind) = seats.get_mut(&tenant) else { return };
-        let before = behind.len();
-        let next = std::iter::from_fn(|| behind.pop(true)).find(|(_, work)| work.is_wanted());
-        *waiting -= before - behind.len();
+        let Some(seat) = seats.get_mut(&tenant) else { return };
+        let before = seat.behind.len();
+        let next = std::iter::from_fn(|| seat.behind.pop(true)).find(|(_, _, work)| work.is_wanted());
+        *waiting -= before - seat.behind.len();
         match next {
-            Some((lane, work)) => {
-                ready.push(lane, QueuedUnit { work, access: UnitAccess::Write });
+            Some((since, lane, work)) => {
+                (seat.lane, seat.has_begun) = (lane, false);
+                ready.push_since(since, lane, QueuedUnit { work, access: UnitAccess::Write });
                 self.wake_one(inside);
             }
             None => {
@@ -252,6 +287,25 @@ mod tests {
         assert!(queue.lock().ready.pop(false).is_none(), "the third run waits");
         begun.pop();
         assert_eq!(tenant_of(&queue.pop(2).unwrap()), 3);
+    }
+
+    #[test]
+    fn a_run_that_waits_for_a_connection_keeps_nobody_from_its_tenant() {
+        let queue = PostgresQueue::new(4);
+        let (first, _first) = write_in(1, UnitLane::Background);
+        let (second, _second) = write_in(2, UnitLane::Background);
+        assert!(queue.push(first).is_ok() && queue.push(second).is_ok());
+        let begun = queue.pop(0).unwrap();
+        assert_eq!(tenant_of(&begun), 1, "one of four connections is the background's");
+        let _person = put(&queue, 2);
+        let person = queue.pop(1).unwrap();
+        assert_eq!((tenant_of(&person), person.1.lane), (2, UnitLane::People));
+        drop(begun);
+        drop(person);
+        let last = queue.pop(0).unwrap();
+        assert_eq!((tenant_of(&last), last.1.lane), (2, UnitLane::Background), "it comes after that");
+        drop(last);
+        assert!(queue.lock().seats.is_empty() && queue.lock().waiting == 0);
     }
 
     #[test]

@@ -13,19 +13,21 @@ use super::fixture::{UpgradedInstallation, UpgradedServer};
 const WORDS: [&str; 2] = ["When do you open?", "We open at nine. Come soon."];
 
 /// How many values of a tenant stand plain in columns that are sealed.
-const PLAIN: [&str; 9] = [
+const PLAIN: [&str; 10] = [
     "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text <> '' AND text NOT LIKE 'sealed:1:%'",
     "SELECT COUNT(*) FROM sessions WHERE tenant_id = $1 AND summary <> '' AND summary NOT LIKE 'sealed:1:%'",
     "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND CAST(snapshot AS TEXT) NOT LIKE '%sealed:1:%'
-       AND CAST(snapshot AS TEXT) <> '{}'",
+       AND CAST(snapshot AS TEXT) NOT IN ('{}', '[]', 'null')",
     "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND outside_id NOT LIKE 'h1:%'",
     "SELECT COUNT(*) FROM run_steps WHERE tenant_id = $1 AND CAST(body AS TEXT) NOT LIKE '%sealed:1:%'
-       AND CAST(body AS TEXT) <> '{}'",
+       AND CAST(body AS TEXT) NOT IN ('{}', '[]', 'null')",
     "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND CAST(arguments AS TEXT) NOT LIKE '%sealed:1:%'
-       AND CAST(arguments AS TEXT) <> '{}'",
+       AND CAST(arguments AS TEXT) NOT IN ('{}', '[]', 'null')",
     "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND words <> '' AND words NOT LIKE 'sealed:1:%'",
     "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name <> '' AND name NOT LIKE 'sealed:1:%'",
     "SELECT COUNT(*) FROM person_addresses WHERE tenant_id = $1 AND shown IS NULL",
+    // Not plain, but not told to be done: of all tables the last.
+    "SELECT 1 - COUNT(*) FROM sealed_rows WHERE tenant_id = $1 AND table_name = 'pack_alerts' AND done_at IS NOT NULL",
 ];
 
 async fn count_plain(db: &Db) -> Vec<(usize, i64)> {
