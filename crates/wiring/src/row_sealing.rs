@@ -145,7 +145,7 @@ pub async fn rewrite_once(
         Ok(_) => mark_rewritten(db, clock.now()).await?,
         // Nothing is wrong with the database: it is tried again at the next start.
         Err(error) => {
-            tracing::warn!(%error, "the database file was not written anew; free disk space of twice its size is needed")
+            tracing::warn!(%error, "the database file was not written anew; free disk space of twice its size is needed");
         }
     }
     Ok(())

@@ -105,15 +105,15 @@ impl PostgresQueue {
     }
 
     /// Takes a unit in, or gives it back where too many wait.
-    pub(crate) fn push(&self, task: QueuedUnit) -> Result<(), UnitOfWork> {
+    pub(crate) fn push(&self, task: QueuedUnit) -> Result<(), Box<UnitOfWork>> {
         let mut inside = self.lock();
         if inside.is_closed || inside.ready.len() + inside.waiting >= QUEUE_LENGTH {
-            return Err(task.work);
+            return Err(Box::new(task.work));
         }
         let lane = task.work.lane();
         if let (UnitAccess::Write, UnitScope::Tenant(tenant)) = (task.access, task.work.scope()) {
             match inside.seats.get(&tenant) {
-                Some(seat) if seat.behind.len() >= MOST_BEHIND => return Err(task.work),
+                Some(seat) if seat.behind.len() >= MOST_BEHIND => return Err(Box::new(task.work)),
                 Some(seat) => {
                     let is_in_the_way =
                         lane == UnitLane::People && seat.lane == UnitLane::Background && !seat.has_begun;
