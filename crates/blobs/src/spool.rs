@@ -120,10 +120,6 @@ impl SpooledFile {
         File::open(&self.path.0).map_err(|error| Error::file(&self.path.0, "read", &error))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path.0
-    }
-
     pub(crate) fn rename(self, to: &Path) -> Result<()> {
         fs::rename(&self.path.0, to).map_err(|error| Error::file(to, "written", &error))
     }

@@ -76,7 +76,9 @@ impl TextCheck {
                 return;
             }
         }
-        self.check(rest);
+        if self.cut.is_empty() {
+            self.check(rest);
+        }
     }
 
     fn check(&mut self, bytes: &[u8]) {

@@ -16,7 +16,7 @@ fn jpeg_of(width: u16, height: u16, progressive: bool, exif: Option<&[u8]>) -> V
     let mut encoder = Encoder::new(&mut bytes, 90);
     encoder.set_progressive(progressive);
     if let Some(exif) = exif {
-        encoder.add_app_segment(1, [b"Exif\0\0", exif].concat().as_slice()).unwrap();
+        encoder.add_app_segment(1, [b"Exif\0\0", exif].concat()).unwrap();
     }
     let rgb = vec![120; usize::from(width) * usize::from(height) * 3];
     encoder.encode(&rgb, width, height, ColorType::Rgb).unwrap();
