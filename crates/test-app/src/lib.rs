@@ -40,6 +40,7 @@ pub fn list_migrations(more: &[&'static [Migration]]) -> Vec<&'static [Migration
         munshi_llm::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_identity::MIGRATIONS,
+        munshi_blobs::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
         munshi_pack::MIGRATIONS,
